@@ -9,6 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/kept_weights.h"
 #include "run/run_folder.h"
 
 namespace relascope::cli {
@@ -40,14 +41,24 @@ int runInfo(const std::string& path, bool json) {
         {"step", run.step},
         {"parameters", run.parameters},
         {"best_accuracy", std::isfinite(run.bestAccuracy) ? Json(run.bestAccuracy) : Json()}};
+    const core::KeptWeights kept(path);
+    object["kept"] = Json::array();
+    for (const auto& step : kept.steps())
+        object["kept"].push_back({{"step", step.step},
+                                  {"form", core::keptFormName(step.form)},
+                                  {"bytes", step.bytes},
+                                  {"marked", step.marked}});
+    for (const auto& problem : kept.problems()) std::cerr << "warning: " << problem << "\n";
     for (const auto& [key, value] : run.options) object["options"][key] = value;
     if (json)
         std::cout << object.dump(2) << "\n";
     else
-        std::printf("%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f\n",
-                    run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
-                    runStateName(run.state), static_cast<long long>(run.step),
-                    static_cast<long long>(run.totalSteps), run.bestAccuracy);
+        std::printf(
+            "%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f, weights of %zu steps "
+            "kept\n",
+            run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
+            runStateName(run.state), static_cast<long long>(run.step),
+            static_cast<long long>(run.totalSteps), run.bestAccuracy, kept.steps().size());
     return 0;
 }
 

@@ -114,7 +114,10 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     eval->add_option("path", e.path, "run or checkpoint folder")->required();
     eval->add_option("--data", e.data, ".npz images, or text files and token shards");
     eval->add_option("--split", e.split, "train, validation, pentos, hexos or stripes");
-    eval->add_option("--checkpoint", e.checkpoint, "last, best, or a step");
+    auto* which = eval->add_option("--checkpoint", e.checkpoint, "last, best, or a step");
+    eval->add_option("--step", e.step, "the weights of a step, or those kept nearest to it")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(which);
     eval->add_option("--device", e.device, "auto, cpu, cuda:0");
     eval->add_option("--batch-size", e.batch, "batch size")->check(CLI::Range(1, 1048576));
     eval->add_option("--edit", e.edits, editHelp)->take_all();
@@ -175,7 +178,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     inspect->add_option("--random", i.random, "a random input drawn with that seed")
         ->check(CLI::NonNegativeNumber);
     inspect
-        ->add_option("--step", i.step, "a captured step; --sample then selects a captured sample")
+        ->add_option("--step", i.step,
+                     "a captured step of a captured sample, else the weights kept nearest to it")
         ->check(CLI::NonNegativeNumber);
     inspect->add_option("--layer", i.layer, "layer, from 1")->check(CLI::Range(1, 1000));
     inspect->add_option("--kind", i.kind, "relation, attention-ra, attention-sa or symbols");

@@ -28,7 +28,7 @@ struct StudyArguments {
 struct EvalArguments {
     std::string path, data, split, checkpoint, device = "auto";
     std::vector<std::string> edits;
-    std::int64_t batch = 512;
+    std::int64_t batch = 512, step = -1;
     bool json = false;
 };
 struct PointsArguments {

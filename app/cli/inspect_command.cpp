@@ -12,6 +12,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/sibling.h"
+#include "checkpoint/kept_weights.h"
 #include "datasets/readers/image_file.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -36,21 +37,30 @@ MapKind kindFromName(const std::string& name) {
     throw OptionError("--kind", unknownName("kind", name, names));
 }
 
-ProbeResult lookInside(const InspectArguments& a) {
-    if (a.step >= 0) {
-        if (!core::isRunFolder(a.path))
-            throw OptionError("--step", "needs a run folder: only runs have captures");
+// `keptStep` becomes the name of the kept weights that were used, if any.
+ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
+    if (a.step >= 0 && !core::isRunFolder(a.path))
+        throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
+    const bool ownInput = !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
+                          !a.tokens.empty();
+    if (a.step >= 0 && !ownInput) {
         const std::string captures = a.path + "/captures";
         const auto steps = core::captureSteps(captures);
-        if (std::find(steps.begin(), steps.end(), a.step) == steps.end()) {
+        const auto number = std::max<std::int64_t>(0, a.sample);
+        const bool captured = std::find(steps.begin(), steps.end(), a.step) != steps.end();
+        const bool kept = !core::KeptWeights(a.path).steps().empty();
+        if (captured && (!kept || number < core::captureSamples(captures, a.step)))
+            return core::loadCapture(captures, a.step, number);
+        if (!captured && !kept) {
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
             throw OptionError(
                 "--step", std::to_string(a.step) + " was not captured; captured steps: " + known);
         }
-        return core::loadCapture(captures, a.step, std::max<std::int64_t>(0, a.sample));
     }
-    core::OpenedModel opened(a.path, "", a.device);
+    const auto chosen = a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{};
+    keptStep = chosen.kept;
+    core::OpenedModel opened(a.path, chosen.which, a.device);
     ProbeSample sample;
     std::vector<std::string> classNames;
     if (!a.image.empty()) {
@@ -142,7 +152,9 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
         throw OptionError("--out", "'" + a.out + "' must end in .png, .svg, .pdf or .csv");
     if (picture && !renderer) return drawWithSibling(argc, argv);
 
-    const ProbeResult result = lookInside(a);
+    std::string keptStep;
+    const ProbeResult result = lookInside(a, keptStep);
+    if (!keptStep.empty()) std::cerr << keptStep << "\n";
     const auto* map = result.find(kind, a.layer - 1, a.index - 1);
     if (!map) {
         if (a.layer > static_cast<int>(result.layers.size()))
@@ -182,6 +194,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                                        {"rows", map->rows},
                                        {"columns", map->columns},
                                        {"values", map->all()}};
+        if (!keptStep.empty()) json["kept"] = keptStep;
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);

@@ -128,20 +128,24 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 int train(const TrainArguments& a) {
     const auto stop = stopOnSignals();
     if (!a.resume.empty()) {
-        const bool others = std::any_of(
-            a.settings.begin(), a.settings.end(),
-            [](const std::string& setting) { return !setting.starts_with("train.batch_size="); });
+        const auto isOther = [](const std::string& setting) {
+            return !setting.starts_with("train.batch_size=") &&
+                   !setting.starts_with("train.keep_mib=");
+        };
+        const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
         if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
             !a.out.empty())
             throw OptionError("--resume",
-                              "with --resume, all options except --epochs, --steps, --device and "
-                              "--set train.batch_size are read from the run; remove the others");
+                              "with --resume, all options except --epochs, --steps, --device, "
+                              "--set train.batch_size and --set train.keep_mib are read from the "
+                              "run; remove the others");
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
         if (!a.device.empty()) options.train.device = a.device;
         for (const auto& setting : a.settings)
-            core::setOption(options, "train.batch_size", setting.substr(setting.find('=') + 1));
+            core::setOption(options, setting.substr(0, setting.find('=')),
+                            setting.substr(setting.find('=') + 1));
         if (!a.settings.empty()) options.check();
         std::vector<Outcome> outcomes;
         outcomes.push_back(runOne({a.resume, options, 0, true}, stop));
@@ -166,7 +170,12 @@ int train(const TrainArguments& a) {
 
 int evaluate(const EvalArguments& a) {
     const auto stop = stopOnSignals();
-    core::OpenedModel opened(a.path, a.checkpoint, a.device);
+    if (a.step >= 0 && !core::isRunFolder(a.path))
+        throw OptionError("--step", "needs a run folder: only runs have kept weights");
+    const auto chosen =
+        a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
+    if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
+    core::OpenedModel opened(a.path, chosen.which, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     core::DatasetPtr data;
@@ -217,6 +226,7 @@ int evaluate(const EvalArguments& a) {
                        {"loss", finiteJson(result.loss)},
                        {"accuracy", finiteJson(result.accuracy)},
                        {"step", opened.step()}};
+        if (!chosen.kept.empty()) object["kept"] = chosen.kept;
         for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
         if (text) {
             object["perplexity"] = finiteJson(std::exp(result.loss));

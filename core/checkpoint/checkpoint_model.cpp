@@ -54,9 +54,10 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from) 
                                        std::string(error.what()));
         }
     }
-    // RUN/checkpoints/step-N/model.safetensors
-    const auto run = fs::path(file).parent_path().parent_path().parent_path();
-    if (isRunFolder(run.string())) {
+    // RUN/checkpoints/step-N/model.safetensors, RUN/weights/step-N.safetensors
+    const auto above = fs::path(file).parent_path().parent_path();
+    for (const auto& run : {above.parent_path(), above}) {
+        if (!isRunFolder(run.string())) continue;
         if (from) *from = "run.json";
         return readRunOptions(run.string()).model;
     }

@@ -7,6 +7,7 @@
 
 #include "files/memory.h"
 #include "model/architecture.h"
+#include "options/kept_steps.h"
 #include "types/data_kind.h"
 
 namespace relascope::core {
@@ -123,6 +124,12 @@ std::int64_t stepsPerEpoch(const RunOptions& o) {
 
 std::int64_t totalSteps(const RunOptions& o) {
     return o.train.steps > 0 ? o.train.steps : o.train.epochs * stepsPerEpoch(o);
+}
+
+std::string keptWeightsText(const RunOptions& o) {
+    if (o.train.keep_mib == 0) return "none";
+    return keptPlanText(planKeptWeights(parameterCount(o.model), totalSteps(o),
+                                        static_cast<std::uint64_t>(o.train.keep_mib) << 20));
 }
 
 double trainingFlops(const RunOptions& o) {

@@ -26,6 +26,8 @@ std::int64_t stepsPerEpoch(const RunOptions& options);
 std::int64_t stepBatches(const RunOptions& options);
 /// Tokens or images in one optimizer step.
 double tokensPerStep(const RunOptions& options);
+/// What train.keep_mib keeps along a training, as a sentence for a form: "none", or keptPlanText().
+std::string keptWeightsText(const RunOptions& options);
 /// Floating-point operations of one training step (forward and backward), for a first guess of the
 /// time.
 double trainingFlops(const RunOptions& options);

@@ -118,6 +118,10 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                     "seconds and at least every five minutes.",
                     0, 100000000),
             [](const O&) { return "epoch"; })),
+        advanced(integer(&O::keep_mib, "keep_mib", "Weights kept, MiB",
+                         "Disk space for weights kept along training, more of them at its start, "
+                         "so that any input can be run through the model as it was; 0 means none.",
+                         0, 100000000)),
         stopping(choice(
             &E::metric, "metric", "Early stopping metric",
             "Metric monitored for early stopping: of the validation set, or the training loss.",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "checkpoint/kept_ring.h"
 #include "files/atomic_file.h"
 #include "options/estimates.h"
 #include "options/metrics.h"
@@ -60,6 +61,7 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
         if (const auto file = "/captures/step-" + std::to_string(captured) + ".safetensors";
             captured <= step)
             copyInto(from + file, branch.path() + file);
+    copyKept(from, branch.path(), step);
     for (const char* more : {"/tokenizer.json", "/before"})
         if (fs::exists(from + more)) copyInto(from + more, branch.path() + more);
     // The best weights so far, which early stopping may restore.

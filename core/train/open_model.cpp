@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/open_model.h"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 
 #include "checkpoint/checkpoint_model.h"
+#include "checkpoint/kept_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "files/memory.h"
@@ -40,6 +43,11 @@ struct OpenedModel::Parts {
 };
 
 namespace {
+
+bool hasCheckpoint(const std::string& run, std::int64_t step) {
+    const auto steps = checkpointSteps(run + "/checkpoints");
+    return std::binary_search(steps.begin(), steps.end(), step);
+}
 
 // The first `rows` of a stored batch, as samples.
 ProbeSequence sequenceOf(const torch::Tensor& batch, std::int64_t index) {
@@ -100,7 +108,31 @@ TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& 
     return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
 }
 
+// The kept weights of exactly the step that `which` is, if there is no checkpoint of it.
+std::unique_ptr<CheckpointSource> openKept(const std::string& run, const std::string& which,
+                                           std::int64_t& step) {
+    std::int64_t wanted = -1;
+    const char* end = which.data() + which.size();
+    const auto [rest, error] = std::from_chars(which.data(), end, wanted);
+    if (error != std::errc() || rest != end || hasCheckpoint(run, wanted)) return nullptr;
+    const KeptWeights kept(run);
+    if (!kept.find(wanted)) return nullptr;
+    step = wanted;
+    return kept.load(step);
+}
+
 }  // namespace
+
+StepToOpen stepToOpen(const std::string& run, std::int64_t step) {
+    const std::string number = std::to_string(step);
+    if (hasCheckpoint(run, step)) return {number, ""};
+    const KeptWeights kept(run);
+    const auto* nearest = kept.nearest(step);
+    if (!nearest) return {number, ""};
+    const std::string found = std::to_string(nearest->step);
+    return {found, "step " + found +
+                       (nearest->step == step ? " (kept)" : " (kept nearest to " + number + ")")};
+}
 
 OpenedModel::OpenedModel(const std::string& path, const std::string& which,
                          const std::string& device, std::stop_token stop,
@@ -114,8 +146,10 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
         p.run = readRunOptions(path);
         p.options = p.run.model;
         const bool restores = p.run.train.early_stopping.restore_best;
-        source = CheckpointSource::open(
-            checkpointWeights(path, which.empty() ? (restores ? "best" : "last") : which, &p.step));
+        source = openKept(path, which, p.step);
+        if (!source)
+            source = CheckpointSource::open(checkpointWeights(
+                path, which.empty() ? (restores ? "best" : "last") : which, &p.step));
     } else {
         source = CheckpointSource::open(path);
         p.options = checkpointModel(*source);

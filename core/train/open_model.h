@@ -29,12 +29,20 @@ struct Evaluation {
     std::vector<std::pair<std::string, double>> values;
 };
 
+/// What OpenedModel opens for a step of a run.
+struct StepToOpen {
+    std::string which;  ///< the step, or the kept one nearest to it where it has no checkpoint
+    std::string kept;   ///< "step 96 (kept nearest to 100)"; empty for a checkpoint
+};
+StepToOpen stepToOpen(const std::string& run, std::int64_t step);
+
 /// Belongs to the thread that uses it; one call at a time.
 class OpenedModel {
 public:
     /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run
-    /// restores the best), or any form of checkpoint (checkpoint.h). `progress` gets the fraction
-    /// read and returns false to cancel. Throws FileError if it is neither, Cancelled.
+    /// restores the best), or any form of checkpoint (checkpoint.h). A step without a checkpoint
+    /// may be one whose weights were kept along training (kept_weights.h). `progress` gets the
+    /// fraction read and returns false to cancel. Throws FileError if it is neither, Cancelled.
     OpenedModel(const std::string& path, const std::string& which, const std::string& device,
                 std::stop_token stop = {}, const ProgressCallback& progress = {});
     ~OpenedModel();

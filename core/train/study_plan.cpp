@@ -125,6 +125,7 @@ std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
 
 RunOptions cellOptions(const StudyPlan& plan, const StudyCell& cell) {
     RunOptions options = presetOptions(plan.preset, cell.model);
+    options.train.keep_mib = 0;  // a budget for each of many runs would fill the disk
     // A setting for all models of the study; some may not have the option.
     auto settings = plan.settings;
     for (std::size_t i = 0; i < plan.vary.size(); ++i)

@@ -13,6 +13,7 @@
 #include "train/out_of_memory.h"
 #include "train/run_service.h"
 #include "train/train_step.h"
+#include "train/weight_keeper.h"
 
 namespace relascope::core {
 namespace {
@@ -25,10 +26,14 @@ struct NonFinite : Error {
 class Trainer {
 public:
     Trainer(TrainJob& job, Control& control)
-        : m_job(job), m_service(job, control), m_measurements(job), m_step(job) {}
+        : m_job(job), m_service(job, control), m_measurements(job), m_step(job), m_keeper(job) {}
     void run();
 
 private:
+    void end(RunState state, const std::string& message) {
+        m_keeper.finish();
+        m_service.finish(state, message);
+    }
     /// The end of a run without memory, after the exception is gone.
     void endOutOfMemory(const std::string& shortage);
     /// What was due after the step that the run stood at, and did not come about: the run was
@@ -71,6 +76,7 @@ private:
     RunService m_service;
     Measurements m_measurements;
     TrainStep m_step;
+    WeightKeeper m_keeper;
     std::vector<Started> m_started;
     Clock::time_point m_lastTaken = Clock::now();
     /// Whether the weights are those of state.step, and may be saved as such.
@@ -85,25 +91,26 @@ void Trainer::run() {
         if (m_job.state.step == 0) {
             m_measurements.evaluate();
             m_measurements.capture();
+            if (m_keeper.isDue(0)) m_keeper.keep();
         } else {
             makeUpMeasurements();
         }
         m_service.restartRate();
+        m_keeper.restartClock();
         trainEpochs();
     } catch (const NonFinite& problem) {
         // The optimizer has not changed the weights yet, so the saved state is the last good one.
         m_job.checkpoint();
-        m_service.finish(RunState::Failed, problem.what());
+        end(RunState::Failed, problem.what());
         m_job.sink(Failed{problem.what()});
     } catch (const Cancelled&) {
         m_job.checkpoint();
-        m_service.finish(RunState::Interrupted,
-                         "cancelled at step " + std::to_string(m_job.state.step));
+        end(RunState::Interrupted, "cancelled at step " + std::to_string(m_job.state.step));
     } catch (const std::exception& error) {
         if (isOutOfMemory(error)) {
             shortage = shortageText(m_job.device.str(), error);
         } else {
-            m_service.finish(RunState::Failed, userMessage(error));
+            end(RunState::Failed, userMessage(error));
             m_job.sink(Failed{userMessage(error)});
         }
     }
@@ -111,6 +118,7 @@ void Trainer::run() {
 }
 
 void Trainer::endOutOfMemory(const std::string& shortage) {
+    m_keeper.finish();  // copies that wait take memory
     m_job.optimizer->zeroGradients();
     releaseDeviceMemory();
     if (m_weightsOfStep && m_started.empty()) try {
@@ -123,7 +131,7 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
     releaseDeviceMemory();
     const std::string sentence =
         trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()));
-    m_service.finish(RunState::Failed, sentence);
+    end(RunState::Failed, sentence);
     m_job.sink(Failed{sentence});
 }
 
@@ -141,6 +149,7 @@ void Trainer::trainEpochs() {
         trainEpoch();
     if (m_job.lastEvaluated != m_job.state.step) m_measurements.evaluate();
     if (m_measurements.lastCapture() != m_job.state.step) m_measurements.capture();
+    m_keeper.keepLast();  // before the best weights take their place
     if (m_job.options.train.early_stopping.restore_best && m_job.state.bestStep >= 0 &&
         m_job.state.bestStep != m_job.state.step) {
         m_job.checkpoint();
@@ -159,13 +168,12 @@ void Trainer::trainEpochs() {
     try {
         if (whole) m_measurements.test();
     } catch (const Cancelled&) {  // no checkpoint: the weights may be the best, not the last
-        return m_service.finish(RunState::Interrupted,
-                                "stopped during testing; resume to finish the test");
+        return end(RunState::Interrupted, "stopped during testing; resume to finish the test");
     }
-    m_service.finish(whole ? RunState::Done : RunState::Stopped,
-                     m_job.stoppedEarly ? "stopped early: no improvement"
-                     : whole            ? ""
-                             : "stopped after epoch " + std::to_string(m_job.state.epoch));
+    end(whole ? RunState::Done : RunState::Stopped,
+        m_job.stoppedEarly ? "stopped early: no improvement"
+        : whole            ? ""
+                           : "stopped after epoch " + std::to_string(m_job.state.epoch));
 }
 
 void Trainer::trainEpoch() {
@@ -197,6 +205,7 @@ void Trainer::trainEpoch() {
         if (epochEnds) ++m_job.state.epoch, m_job.state.batch = 0;
         if (evaluationIsDue(m_job.state.step, epochEnds)) m_measurements.evaluate();
         if (captureIsDue(m_job.state.step)) m_measurements.capture();
+        if (m_keeper.isDue(m_job.state.step)) m_keeper.keep();
         if (checkpointIsDue(m_job.state.step, epochEnds)) m_job.checkpoint();
         m_service.progress();
         if (m_job.state.step >= m_job.totalSteps || m_job.stoppedEarly || epochEnds) return;
@@ -225,7 +234,7 @@ bool Trainer::canRunAhead(bool epochEnds) const {
     return m_step.runsAhead() && !epochEnds && step < m_job.totalSteps &&
            static_cast<std::int64_t>(m_started.size()) < TrainStep::kMostAhead &&
            secondsSince(m_lastTaken) < shown && !evaluationIsDue(step, epochEnds) &&
-           !captureIsDue(step) && !checkpointIsDue(step, epochEnds);
+           !captureIsDue(step) && !m_keeper.isDue(step) && !checkpointIsDue(step, epochEnds);
 }
 
 std::int64_t Trainer::startedBatches() const {

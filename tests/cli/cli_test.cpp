@@ -84,6 +84,48 @@ TEST(Cli, ARefusedStartLeavesNoFolderBehind) {
     EXPECT_TRUE(std::filesystem::is_empty(there)) << "a folder of the user's stays";
 }
 
+TEST(Cli, OpensTheWeightsThatWereKeptAlongTraining) {
+    TemporaryFolder home("cli-kept");
+    std::filesystem::create_directories(home.path());
+    const std::string run = home / "run";
+    ASSERT_EQ(runCli("train " + kTiny + "--epochs 5 --out " + run).code, 0);
+    const auto kept = json(runCli("info " + run + " --json"))["kept"];
+    ASSERT_GE(kept.size(), 10u);
+    EXPECT_EQ(kept.front()["step"], 0);
+    EXPECT_EQ(kept.back()["step"], 20);
+    EXPECT_EQ(kept.back()["form"], "float32");
+    EXPECT_EQ(kept.back()["bytes"],
+              std::filesystem::file_size(run + "/weights/step-20.safetensors"));
+    EXPECT_EQ(kept.back()["marked"], false);
+
+    const auto measured = runCli("eval " + run + " --step 14 --json");
+    EXPECT_EQ(json(measured)["step"], 13);
+    EXPECT_EQ(json(measured)["kept"], "step 13 (kept nearest to 14)");
+    EXPECT_NE(measured.err.find("step 13 (kept nearest to 14)"), std::string::npos);
+    EXPECT_EQ(json(runCli("eval " + run + " --checkpoint 13 --json"))["loss"],
+              json(measured)["loss"]);
+    const auto last = json(runCli("eval " + run + " --step 20 --json"));
+    EXPECT_EQ(last["step"], 20);
+    EXPECT_FALSE(last.contains("kept")) << "there is a checkpoint";
+
+    const auto looked = json(runCli("inspect " + run + " --step 14 --sample 1 --json"));
+    EXPECT_EQ(looked["step"], 13);
+    EXPECT_EQ(looked["kept"], "step 13 (kept nearest to 14)");
+    // Of step 11 there are captures of the first samples.
+    EXPECT_EQ(json(runCli("inspect " + run + " --step 11 --sample 20 --json"))["kept"],
+              "step 11 (kept)");
+    EXPECT_FALSE(json(runCli("inspect " + run + " --step 11 --sample 1 --json")).contains("kept"));
+    EXPECT_NE(runCli("info " + run + "/weights/step-15.safetensors").out.find(", loads"),
+              std::string::npos);
+
+    ASSERT_EQ(runCli("train --resume " + run + " --steps 24 --set train.keep_mib=0").code, 0);
+    EXPECT_EQ(json(runCli("info " + run + " --json"))["kept"].back()["step"], 20);
+    std::filesystem::remove_all(run + "/weights");
+    expectRefused("inspect " + run + " --step 7", 2, "was not captured; captured steps: 0, 1, 2");
+    expectRefused("eval " + run + " --step 7", 1, "has no checkpoint '7'");
+    expectRefused("eval " + run + " --step 7 --checkpoint last", 2, "--checkpoint");
+}
+
 TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     TemporaryFolder home("cli");
     std::filesystem::create_directories(home.path());
@@ -100,7 +142,7 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_NEAR(json(evaluated)["loss"].get<double>(), json(trained)["loss"].get<double>(), 1e-6);
     EXPECT_EQ(json(runCli("eval " + run + " --split hexos --json"))["examples"], 40);
     expectRefused("eval " + run + " --split hexes", 2, "did you mean 'hexos'");
-    expectRefused("eval " + run + " --checkpoint 5", 1, "available: last, best");
+    expectRefused("eval " + run + " --checkpoint 500", 1, "available: last, best");
 
     const auto resumed = runCli("train --resume " + run + " --epochs 4 --json --threads 1");
     EXPECT_EQ(json(resumed)["steps"], 16) << resumed.err;
@@ -116,7 +158,6 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_EQ(at["values"].size(), 100u);
     expectRefused("inspect " + run + " --layer 3", 2, "beyond the model's 2");
     expectRefused("inspect " + run + " --index 2", 2, "beyond the layer's 1");
-    expectRefused("inspect " + run + " --step 7", 2, "was not captured; captured steps: 0, 1, 2");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
     expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf or .csv");
     EXPECT_NE(runCli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),

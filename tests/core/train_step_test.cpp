@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "checkpoint/kept_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "data/batches.h"
 #include "model/attention/cuda_check.h"
@@ -125,6 +126,22 @@ TEST_F(TrainStep, TheCpuComesToTheSameLosses) {
             EXPECT_NEAR(gpu[i][j], cpu[i][j], 2e-3 * std::max(1.0, std::abs(cpu[i][j])))
                 << i << " " << j;
     }
+}
+
+TEST_F(TrainStep, KeepsTheWeightsOfItsStepsWhileItRunsAhead) {
+    train("eager", options());
+    const GraphTableScope graphs(hostGpuGraphs());
+    train("graph", options());
+    const KeptWeights kept(path("eager"));
+    ASSERT_GE(kept.steps().size(), 15u);
+    for (const auto& step : kept.steps()) {
+        const auto a = readKeptValues(keptFolder(path("eager")), step.step),
+                   b = readKeptValues(keptFolder(path("graph")), step.step);
+        EXPECT_EQ(a.checksum(), b.checksum()) << step.step;
+    }
+    const auto there = readTensors(path("graph") + "/checkpoints/step-18/model.safetensors");
+    for (const auto& [name, tensor] : readTensors(path("graph") + "/weights/step-18.safetensors"))
+        EXPECT_TRUE(torch::equal(tensor, there.at(name))) << name;
 }
 
 TEST_F(TrainStep, SeveralBatchesAStepAndAShortLastOne) {

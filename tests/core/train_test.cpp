@@ -67,7 +67,7 @@ TEST(Train, LearnsAndLeavesAWholeRun) {
     const auto* r = live.find(MapKind::Relation, 0, 0);
     EXPECT_FLOAT_EQ(r->at(2, 5), r->at(5, 2)) << "symmetric relations";
     EXPECT_EQ(model.evaluate(tinyData().validation, 16).accuracy, info.lastAccuracy);
-    EXPECT_THROW(OpenedModel(home / "run", "7", "cpu"), FileError);
+    EXPECT_THROW(OpenedModel(home / "run", "700", "cpu"), FileError);
     EXPECT_THROW(OpenedModel(home.path(), "", "cpu"), FileError);
     EXPECT_THROW(RunFolder::create(home / "run", options), FileError)
         << "a run is never written over";

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "checkpoint/kept_weights.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "checkpoint/source_parts.h"
+#include "files/atomic_file.h"
+
+namespace relascope::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file that stands alone comes every 16 steps (kept_ring.h); one that is written again for a step
+// that goes has a shorter way.
+constexpr std::size_t kLongestChain = 16;
+
+std::string markPath(const std::string& folder, std::int64_t step) {
+    return folder + "/step-" + std::to_string(step) + ".marked";
+}
+
+// The files that a step is made of, the one that stands alone last.
+using Chain = std::vector<std::unique_ptr<KeptFile>>;
+
+Chain openChain(const std::string& folder, std::int64_t step) {
+    Chain chain;
+    chain.push_back(std::make_unique<KeptFile>(folder, step));
+    while (chain.back()->base() >= 0) {
+        const auto& file = *chain.back();
+        if (chain.size() >= kLongestChain)
+            throw FileError(chain.front()->path(),
+                            "is the difference to a difference, and so on, "
+                            "more than " +
+                                std::to_string(kLongestChain) + " times");
+        auto next = [&] {
+            try {
+                return std::make_unique<KeptFile>(folder, file.base());
+            } catch (const FileError& error) {
+                throw FileError(file.path(), "needs the weights of step " +
+                                                 std::to_string(file.base()) + ": " + error.what());
+            }
+        }();
+        if (next->form() != KeptForm::Xor)
+            throw FileError(file.path(), "metadata 'base' is " + std::to_string(file.base()) +
+                                             ", whose form is " + keptFormName(next->form()) +
+                                             ", not xor");
+        chain.push_back(std::move(next));
+    }
+    return chain;
+}
+
+// A run that trains may write a file of the chain again between two looks, for a step that goes.
+template <class Read>
+auto again(Read read) {
+    try {
+        return read();
+    } catch (const FileError&) {
+        return read();
+    }
+}
+
+WeightValues readChain(const Chain& chain, const std::stop_token& stop) {
+    WeightValues values;
+    for (auto file = chain.rbegin(); file != chain.rend(); ++file) (*file)->read(values, stop);
+    return values;
+}
+
+class KeptSource : public CheckpointParts {
+public:
+    KeptSource(std::string folder, std::int64_t step) : m_folder(std::move(folder)), m_step(step) {
+        const auto chain = again([&] { return openChain(m_folder, m_step); });
+        const auto& shapes = chain.front()->shapes();
+        m_form = std::string("kept weights in ") + keptFormName(chain.front()->form());
+        for (const auto& file : chain) {
+            m_files.push_back(file->path());
+            m_bytes += file->bytes();
+        }
+        for (const auto& t : shapes.tensors) {
+            StoredTensor stored{t.name, t.name, isHalf(t) ? "F32" : t.dtype, t.shape, 0, "", 0};
+            stored.bytes = static_cast<std::uint64_t>(stored.count()) *
+                           static_cast<std::uint64_t>(dtypeBits(stored.dtype)) / 8;
+            m_places.push_back(m_tensors.size());
+            m_tensors.push_back(std::move(stored));
+        }
+        std::map<std::string, std::size_t> own;
+        for (std::size_t i = 0; i < m_tensors.size(); ++i) own.emplace(m_tensors[i].name, i);
+        for (const auto& [name, kept] : shapes.sameAs) {
+            const auto place = own.at(kept);
+            StoredTensor alias = m_tensors[place];
+            alias.name = alias.stored = name;
+            alias.sameAs = kept;
+            m_places.push_back(place);
+            m_tensors.push_back(std::move(alias));
+        }
+        indexNames();
+    }
+
+    void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
+                  std::stop_token stop) const override {
+        const std::scoped_lock lock(m_mutex);
+        if (!m_values)
+            m_values = again([&] { return readChain(openChain(m_folder, m_step), stop); });
+        const auto place = m_places[indexOf(tensor)];
+        // Of another file than the one whose header was shown.
+        const bool same = place < m_values->tensors.size() &&
+                          m_values->tensors[place].name == m_tensors[place].name &&
+                          m_values->tensors[place].shape == m_tensors[place].shape;
+        const auto* values = same ? &m_values->tensors[place] : nullptr;
+        const bool widened = values && isHalf(*values);
+        const auto bytes = values ? values->bytes.size() * (widened ? 2 : 1) : 0;
+        if (!values || at > bytes || out.size() > bytes - at)
+            throw FileError(m_files.front(), "has changed while it was read");
+        if (!widened) {
+            if (!out.empty()) std::memcpy(out.data(), values->bytes.data() + at, out.size());
+            return;
+        }
+        // bfloat16 is the upper half of a float32.
+        for (std::size_t i = 0; i + 4 <= out.size(); i += 4) {
+            out[i] = out[i + 1] = 0;
+            std::memcpy(&out[i + 2], &values->bytes[(at + i) / 2], 2);
+        }
+    }
+
+private:
+    static bool isHalf(const WeightValues::Tensor& tensor) { return tensor.dtype == "BF16"; }
+
+    std::string m_folder;
+    std::int64_t m_step;
+    std::vector<std::size_t> m_places;  ///< in the values, of m_tensors
+    mutable std::mutex m_mutex;
+    mutable std::optional<WeightValues> m_values;
+};
+
+}  // namespace
+
+std::string keptFolder(const std::string& run) {
+    return run + "/weights";
+}
+
+bool isMarkedStep(const std::string& folder, std::int64_t step) {
+    std::error_code ignored;
+    return fs::exists(markPath(folder, step), ignored);
+}
+
+void markKeptStep(const std::string& run, std::int64_t step, bool marked) {
+    const std::string folder = keptFolder(run);
+    std::error_code error;
+    if (!marked) {
+        fs::remove(markPath(folder, step), error);
+        if (error) throw FileError(markPath(folder, step), "cannot be removed: " + error.message());
+        return;
+    }
+    if (!fs::is_regular_file(keptFilePath(folder, step), error))
+        throw FileError(run, "has no kept weights of step " + std::to_string(step));
+    writeTextFile(markPath(folder, step), "");
+}
+
+WeightValues readKeptValues(const std::string& folder, std::int64_t step, std::stop_token stop) {
+    return again([&] { return readChain(openChain(folder, step), stop); });
+}
+
+KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
+    std::error_code error;
+    std::vector<std::int64_t> found;
+    for (const auto& entry : fs::directory_iterator(m_folder, error))
+        if (const auto step = keptFileStep(entry.path().filename().string()); step >= 0)
+            found.push_back(step);
+    std::sort(found.begin(), found.end());
+    for (const auto step : found) try {
+            const KeptFile file(m_folder, step);
+            m_steps.push_back(
+                {step, file.form(), file.bytes(), file.base(), isMarkedStep(m_folder, step)});
+        } catch (const FileError& problem) {
+            // Not one that a training run has dropped since the folder was listed.
+            if (fs::exists(keptFilePath(m_folder, step), error))
+                m_problems.emplace_back(problem.what());
+        }
+    // Without its base a difference is of no use.
+    for (std::size_t i = 0; i < m_steps.size();) {
+        const auto base = m_steps[i].base;
+        if (base < 0 || find(base)) {
+            ++i;
+            continue;
+        }
+        m_problems.push_back(keptFilePath(m_folder, m_steps[i].step) +
+                             ": needs the weights of step " + std::to_string(base) +
+                             ", which are not there");
+        m_steps.erase(m_steps.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+const KeptStep* KeptWeights::find(std::int64_t step) const& {
+    const auto at = std::lower_bound(m_steps.begin(), m_steps.end(), step,
+                                     [](const KeptStep& k, std::int64_t s) { return k.step < s; });
+    return at != m_steps.end() && at->step == step ? &*at : nullptr;
+}
+
+const KeptStep* KeptWeights::nearest(std::int64_t step) const& {
+    const KeptStep* best = nullptr;
+    for (const auto& kept : m_steps)
+        if (!best || std::abs(kept.step - step) < std::abs(best->step - step)) best = &kept;
+    return best;
+}
+
+std::unique_ptr<CheckpointSource> KeptWeights::load(std::int64_t step) const {
+    return std::make_unique<KeptSource>(m_folder, step);
+}
+
+}  // namespace relascope::core
