@@ -12,6 +12,7 @@
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "model/architecture.h"
 #include "run/run_folder.h"
 #include "train/ablation_options.h"
 #include "types/suggest.h"

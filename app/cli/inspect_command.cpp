@@ -8,13 +8,16 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
 #include "app/cli/sibling.h"
 #include "checkpoint/kept_weights.h"
 #include "datasets/readers/image_file.h"
 #include "datasets/registry.h"
+#include "edit/edit_words.h"
 #include "files/atomic_file.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
@@ -37,13 +40,49 @@ MapKind kindFromName(const std::string& name) {
     throw OptionError("--kind", unknownName("kind", name, names));
 }
 
+// The maps of one result minus those of another of the same model and input.
+ProbeResult differenceOf(ProbeResult after, const ProbeResult& before) {
+    for (auto& map : after.maps) {
+        const auto* other = before.find(map.kind, map.layer, map.index);
+        if (!other || other->cells() != map.cells()) continue;
+        auto values = map.all();
+        const auto base = other->all();
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] -= base[i];
+        map.values = std::move(values);
+        map.source = nullptr;
+    }
+    return after;
+}
+
+// A probe with the edits of the command line; its origin says what they are.
+ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
+                           const ProbeSample& sample, const std::vector<std::string>& classNames,
+                           std::int64_t example) {
+    auto edits = editsOf(a.edits, opened.points(sample));
+    if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames);
+    auto data = editData(a.path, opened);
+    data.exampleSplit = a.split;
+    data.example = example;
+    std::string words;
+    for (const auto& edit : edits.edits)
+        if (edit.enabled) words += (words.empty() ? "" : "; ") + core::wordsOf(edit);
+    std::optional<ProbeResult> before;
+    if (a.show == "difference") before = opened.probe(sample, classNames);
+    opened.setEdits(std::move(edits), data);
+    auto result = opened.probe(sample, classNames);
+    if (before) result = differenceOf(std::move(result), *before);
+    result.sample.origin += std::string(before ? ", changed by " : ", edited: ") + words;
+    return result;
+}
+
 // `keptStep` becomes the name of the kept weights that were used, if any.
 ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
     if (a.step >= 0 && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
     const bool ownInput = !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
                           !a.tokens.empty();
-    if (a.step >= 0 && !ownInput) {
+    // A capture holds maps alone; edits need the weights.
+    if (a.step >= 0 && !ownInput && a.edits.empty()) {
         const std::string captures = a.path + "/captures";
         const auto steps = core::captureSteps(captures);
         const auto number = std::max<std::int64_t>(0, a.sample);
@@ -96,6 +135,9 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
         sample = data->sample(number);
         classNames = data->info().classNames;
     }
+    if (!a.edits.empty())
+        return probeWithEdits(a, opened, sample, classNames,
+                              ownInput ? -1 : std::max<std::int64_t>(0, a.sample));
     return opened.probe(sample, classNames);
 }
 

@@ -9,7 +9,8 @@
 #include "edit/edit_words.h"
 #include "model/blocks/recording.h"
 #include "model/evaluation_mode.h"
-#include "train/edit_effect.h"
+#include "train/example_scores.h"
+#include "train/paired_change.h"
 #include "train/scoring.h"
 #include "types/suggest.h"
 
@@ -184,7 +185,6 @@ private:
         const auto ignore = m_options.ignoredTarget();
         requireLabels(batch, m_options.outputs(), ignore);
         const auto input = core::inputOf(batch, device());
-        m_regression = batch.kind == TargetKind::Regression;
         auto names = m_streams;
         names.insert(m_names.begin(), m_names.end());
         const auto here = read(input, names);
@@ -368,7 +368,6 @@ private:
     ExampleScores m_base;
     std::vector<ExampleScores> m_scores;
     double m_measured = 0.0;
-    bool m_regression = false;
 };
 
 }  // namespace

@@ -11,18 +11,6 @@
 
 namespace relascope::core {
 
-/// Groups of AblationRow; "symbols" (of a library) are measured on demand only.
-std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
-std::string metric = "accuracy";  ///< or "loss", "mean_error"
-std::int64_t examples = 2000;     ///< at most, drawn from the data set by seed 0
-std::int64_t batchSize = 250;
-int draws = 3;  ///< of resample, averaged
-bool cumulative = false, pairs = false;
-
-/// Throws OptionError for an unknown group or metric and for other operations.
-void check() const;
-};
-
 /// The parts of a model as rows, in the order of the forward pass.
 std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
                                       const std::vector<std::string>& what);

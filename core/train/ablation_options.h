@@ -11,13 +11,32 @@ namespace relascope::core {
 
 struct AblationOptions {
     std::vector<EditOp> how = {EditOp::Zero, EditOp::Mean, EditOp::Resample};
-    struct PatchOptions {
-        std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
-        /// The table as CSV or as a LaTeX tabular.
-        std::string ablationCsv(const AblationTable& table);
-        std::string ablationLatex(const AblationTable& table);
+    /// Groups of AblationRow; "symbols" (of a library) are measured on demand only.
+    std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
+    std::string metric = "accuracy";  ///< or "loss", "mean_error"
+    std::int64_t examples = 2000;     ///< at most, drawn from the data set by seed 0
+    std::int64_t batchSize = 250;
+    int draws = 3;  ///< of resample, averaged
+    bool cumulative = false, pairs = false;
 
-        /// One line for each cell: map, row, column, estimate, exact.
-        std::string patchCsv(const PatchResult& result);
+    /// Throws OptionError for an unknown group or metric and for other operations.
+    void check() const;
+};
 
-    }  // namespace relascope::core
+struct PatchOptions {
+    std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
+    std::string metric = "auto";  ///< as AnswerMetric::parse() takes it (patching.h)
+    bool estimateOnly = false;
+    bool noising = false;  ///< exchanges the two inputs
+
+    void check() const;
+};
+
+/// The table as CSV or as a LaTeX tabular.
+std::string ablationCsv(const AblationTable& table);
+std::string ablationLatex(const AblationTable& table);
+
+/// One line for each cell: map, point, row, column, estimate, exact.
+std::string patchCsv(const PatchResult& result);
+
+}  // namespace relascope::core

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <stop_token>
+#include <string>
 
+#include "data/dataset.h"
 #include "model/factory.h"
 #include "train/ablation_options.h"
 #include "types/edit_results.h"
@@ -26,13 +28,6 @@ struct AnswerMetric {
     /// is the difference between the answers to A and to B. Throws OptionError("--metric", ...).
     static AnswerMetric parse(const std::string& text, const torch::Tensor& clean,
                               const torch::Tensor& corrupted);
-};
-
-std::string metric = "auto";
-bool estimateOnly = false;
-bool noising = false;  ///< exchanges the two inputs
-
-void check() const;
 };
 
 /// Effects of all cells: first their first-order estimates, sum (T_A - T_B) dm/dT on B, from one
