@@ -38,6 +38,7 @@ const std::vector<Grid>& grids() {
 
 std::string number(double value) {
     if (std::isnan(value)) return "";
+    if (value == 0.0) return "0";  // not -0
     std::array<char, 48> text{};
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }

@@ -8,6 +8,7 @@
 #include "model/blocks/dual_attention.h"
 #include "model/decode/cache.h"
 #include "model/factory.h"
+#include "model/hooks/hooks.h"
 #include "options/presets.h"
 #include "support/form_results.h"
 #include "support/host_kernels.h"
@@ -64,7 +65,7 @@ protected:
         const Tensors inputs = {torch::randn({2, n, options.d_model}),
                                 randomSymbols(kind, 2, n, options.d_model)};
         const auto forward = [&](const Tensors& in) {
-            return module.forward(in[0], symbolsOf(kind, in[1]));
+            return module.forward(in[0], symbolsOf(kind, in[1]), HookedModule(""));
         };
         Tensors wide;
         for (const auto& input : inputs) wide.push_back(input.to(torch::kDouble));
@@ -137,7 +138,7 @@ TEST_F(CudaDualAttention, IsNotUsedWhereItDoesNotServe) {
         if (module.relational_attention) module.relational_attention->form = form;
         s_small = 0;
         const auto x = torch::randn({2, n, options.d_model});
-        module.forward(x, {x, -1});
+        module.forward(x, {x, -1}, HookedModule(""));
         return s_small;
     };
     auto s = smallStack();

@@ -10,7 +10,7 @@ need_torch
 need_texts
 configure_preset asan "$top/build/asan"
 cmake --build "$top/build/asan" --target fuzz
-for name in safetensors kept_weights npz torch_archive torch_state config tokenizer tokenizer_json text_reader; do
+for name in safetensors kept_weights edits npz torch_archive torch_state config tokenizer tokenizer_json text_reader; do
   mkdir -p "$top/build/asan/corpus/$name"
   say "fuzzing $name for $seconds s"
   "$top/build/asan/bin/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

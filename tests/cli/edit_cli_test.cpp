@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Edits on the command line: points, inspect, eval, generate, ablate, patch, verify.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+const std::string kGolden = std::string(RELASCOPE_FIXTURES) + "/golden/";
+const std::string kLm = kGolden + "lm_symbolic_rope_gqa";
+
+/// A small run of images, trained once.
+const std::string& run() {
+    static const TemporaryFolder folder("edit-cli-run");
+    static const std::string path = [] {
+        const auto out = folder.path() + "/run";
+        const auto trained = runCli(
+            "train quick --steps 3 --threads 1 --out " + out +
+            " --set data.train_size=64 --set data.validation_size=48 --set data.test_size=16");
+        EXPECT_EQ(trained.code, 0) << trained.err;
+        return out;
+    }();
+    return path;
+}
+
+TEST(EditCli, PointsListsNamesAxesAndShapes) {
+    const auto list = json(runCli("points --json " + kLm));
+    const auto found = std::find_if(
+        list.begin(), list.end(), [](const auto& p) { return p["name"] == "blocks.1.rel.hook_r"; });
+    ASSERT_NE(found, list.end());
+    EXPECT_EQ((*found)["axes"], (std::vector<std::string>{"batch", "i", "j", "relation"}));
+    EXPECT_EQ((*found)["causal"], true);
+    EXPECT_NE(runCli("points " + kLm).out.find("blocks.0.attn.hook_pattern"), std::string::npos);
+}
+
+TEST(EditCli, InspectShowsMapsAfterBeforeAndTheirDifference) {
+    const std::string inspect = "inspect --json " + kLm +
+                                " --reference 1 --layer 1 --kind relation "
+                                "--index 3 --edit \"layer 1 relation 3 i 10 "
+                                "j 4 set 3\"";
+    const auto after = json(runCli(inspect)), before = json(runCli(inspect + " --show before")),
+               change = json(runCli(inspect + " --show difference"));
+    const auto columns = after["columns"].get<std::size_t>();
+    const auto cell = 10 * columns + 4;
+    EXPECT_EQ(after["values"][cell], 3.0);
+    EXPECT_NEAR(change["values"][cell].get<double>(), 3.0 - before["values"][cell].get<double>(),
+                1e-6);
+    EXPECT_NE(after["sample"].get<std::string>().find("edited: layer 1 relation 3"),
+              std::string::npos);
+    EXPECT_NE(after["probabilities"], before["probabilities"]);
+}
+
+TEST(EditCli, EvalMeasuresTheChangeOnTheSameExamples) {
+    const auto effect =
+        json(runCli("eval --json " + run() +
+                    " --edit \"layer 1 attention zero\" --edit \"layer 2 attention zero\""));
+    EXPECT_EQ(effect["edits"].size(), 2u);
+    EXPECT_EQ(effect["examples"], 48);
+    const auto plain = json(runCli("eval --json " + run()));
+    EXPECT_NEAR(effect["base"]["loss"].get<double>(), plain["loss"].get<double>(), 1e-5);
+    EXPECT_NEAR(effect["edited"]["loss"].get<double>() - effect["base"]["loss"].get<double>(),
+                effect["change"]["loss"].get<double>(), 1e-9);
+    const auto interval = effect["interval"]["loss"];
+    EXPECT_LE(interval[0].get<double>(), effect["change"]["loss"].get<double>());
+    EXPECT_GE(interval[1].get<double>(), effect["change"]["loss"].get<double>());
+    // "none" is an evaluation without edits.
+    EXPECT_EQ(json(runCli("eval --json --edit none " + run()))["loss"], plain["loss"]);
+    EXPECT_EQ(runCli("eval " + run() + " --edit \"layer 1 relation 1 mean\"").code, 0);
+    EXPECT_EQ(runCli("eval " + run() + " --edit \"layer 1 relation 1 resample 5\"").code, 0);
+}
+
+TEST(EditCli, AblateWritesTheTable) {
+    const TemporaryFolder folder("edit-cli-1");
+    std::filesystem::create_directories(folder.path());
+    const auto table =
+        json(runCli("ablate --json " + run() + " --examples 32 --cumulative --pairs --out " +
+                    folder.path() + "/t.csv"));
+    EXPECT_EQ(table["examples"], 32);
+    ASSERT_GT(table["rows"].size(), 8u);
+    double last = 1e9;
+    for (const auto& row : table["rows"]) {
+        double most = 0.0;
+        for (const auto& way : row["ways"])
+            most = std::max(most, std::abs(way["change"].get<double>()));
+        EXPECT_LE(most, last + 1e-12) << "sorted by the largest change";
+        last = most;
+        EXPECT_EQ(row["ways"].size(), 3u);
+    }
+    EXPECT_EQ(table["cumulative"]["parts"].size(), table["rows"].size());
+    const auto csv = slurp(folder.path() + "/t.csv");
+    EXPECT_EQ(csv.rfind("part,group,point,how,metric,base,edited,change,low,high", 0), 0u);
+    EXPECT_EQ(runCli("ablate " + run() + " --examples 16 --what relations --how zero --out " +
+                     folder.path() + "/t.tex")
+                  .code,
+              0);
+    EXPECT_NE(slurp(folder.path() + "/t.tex").find("\\begin{tabular}{lr}"), std::string::npos);
+    // One part as its own evaluation has the same change.
+    const auto first = table["rows"][0];
+    const auto all =
+        json(runCli("ablate --json " + run() + " --what paths --how zero --metric loss"));
+    for (const auto& row : all["rows"]) {
+        if (row["part"] != "layer 1 attention") continue;
+        const auto effect =
+            json(runCli("eval --json " + run() + " --edit \"layer 1 attention zero\""));
+        EXPECT_NEAR(row["ways"]["zero"]["change"].get<double>(),
+                    effect["change"]["loss"].get<double>(), 1e-6);
+    }
+}
+
+TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
+    const std::string inputs = " --clean tokens:5,9,3,7,1,2,8,4 --corrupt tokens:5,9,3,11,1,2,8,4";
+    const auto result = json(runCli("patch --json " + kLm + inputs +
+                                    " --over resid,heads,relations "
+                                    "--metric logit-difference:3,7"));
+    const double clean = result["clean"], corrupted = result["corrupted"];
+    for (const auto& map : result["maps"]) {
+        const auto columns = map["columns"].size();
+        for (std::size_t i = 0; i < map["exact"].size(); ++i) {
+            EXPECT_TRUE(map["exact"][i].is_number()) << map["over"];
+            if (map["over"] == "resid" && i % columns < 3)
+                EXPECT_EQ(map["exact"][i], 0.0) << "before the first difference";
+        }
+        // The whole of the changed position's stream in layer 1 is all of the difference.
+        if (map["over"] == "resid") EXPECT_NEAR(map["exact"][3].get<double>(), 1.0, 0.6);
+    }
+    EXPECT_NE(clean, corrupted);
+    const auto estimate = json(runCli("patch --json --estimate " + kLm + inputs + " --over heads"));
+    EXPECT_TRUE(estimate["maps"][0]["exact"][0].is_null());
+    EXPECT_TRUE(estimate["maps"][0]["estimate"][0].is_number());
+    expectRefused("patch " + kLm + " --clean tokens:1,2,3 --corrupt tokens:1,2,3", 2,
+                  "the same answer");
+    expectRefused("patch " + kLm + " --clean tokens:1,2,3 --corrupt tokens:1,2", 2,
+                  "different lengths");
+    expectRefused("patch " + kLm + inputs + " --metric logit:99", 2, "answer 99 of 61");
+}
+
+TEST(EditCli, RefusesByNameWhatDoesNotFit) {
+    const std::string inspect = "inspect " + kLm + " --reference 1 --edit ";
+    expectRefused(inspect + "\"layer 9 relation 1 zero\"", 2, "there is no layer 9; there are 2");
+    expectRefused(inspect + "\"layer 1 relation 9 zero\"", 2, "out of range: there are 4");
+    expectRefused(inspect + "\"layer 1 relation 1 zap\"", 2, "did you mean");
+    expectRefused(inspect + "missing.json", 1, "missing.json");
+    expectRefused("ablate " + kLm, 2, "is no run folder");
+    expectRefused("ablate " + run() + " --what headz", 2, "did you mean 'heads'");
+    expectRefused("eval " + run() + " --edit \"layer 1 relation 1 i 0 j 1 mask\"", 2,
+                  "hook_attn_scores only");
+    const TemporaryFolder folder("edit-cli-2");
+    std::filesystem::create_directories(folder.path());
+    std::ofstream(folder.path() + "/e.json")
+        << R"({"format": "relascope-edit/1", "edits": [{"op": "zero"}]})";
+    expectRefused(inspect + folder.path() + "/e.json", 1, "edits[0].at: is missing");
+}
+
+TEST(EditCli, VerifiesCasesOfEdits) {
+    const auto folder = kGolden + "interventions/remove_relation";
+    EXPECT_EQ(runCli("verify " + folder).code, 0);
+    EXPECT_EQ(runCli("verify --models " + kGolden + " " + folder).code, 0);
+    EXPECT_EQ(runCli("verify --models /nowhere " + folder).code, 1);
+}
+
+}  // namespace
+}  // namespace relascope
