@@ -392,7 +392,9 @@ std::string wordsOf(const Edit& edit) {
         const auto dot = edit.at.find('.', prefix.size());
         if (edit.at.rfind(prefix, 0) != 0 || dot == std::string::npos) continue;
         const auto number = edit.at.substr(prefix.size(), dot - prefix.size());
-        if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (number.empty() || number.size() > 9 ||
+            number.find_first_not_of("0123456789") != std::string::npos)
+            continue;
         stack = word + " " + std::to_string(std::stoll(number) + 1) + " ";
         name = edit.at.substr(dot + 1);
         break;
@@ -407,7 +409,7 @@ std::string wordsOf(const Edit& edit) {
     const auto taken = [&](const char* axis, std::int64_t counted) {
         const auto found = where.find(axis);
         if (found == where.end()) return std::string();
-        const auto text = placesText(found->second, counted);
+        auto text = placesText(found->second, counted);
         where.erase(found);
         return text;
     };
@@ -455,15 +457,17 @@ std::string wordsOf(const Edit& edit) {
             const bool cell = has("i") && has("j") && has("head");
             const bool edges = (point == "hook_attn_scores" && edit.op == EditOp::Mask) ||
                                (point == "hook_pattern" && edit.op != EditOp::Mask);
-            if (known && point == "hook_z" && has("head") && edit.op != EditOp::Uniform)
+            const bool uniform = edit.op == EditOp::Uniform;
+            const bool whole =
+                (point == "hook_z" && has("head") && !uniform) ||
+                (point == "hook_pattern" && has("head") && where.size() == 1 && uniform);
+            if (known && whole)
                 part = head();
             else if (known && cell && edges && edit.op != EditOp::Swap) {
                 part = head();
                 part += " edge " + taken("i", 0);
                 part += " " + taken("j", 0);
-            } else if (known && point == "hook_pattern" && has("head") && where.size() == 1 &&
-                       edit.op == EditOp::Uniform)
-                part = head();
+            }
         }
     }
     if (part.empty()) {
