@@ -91,9 +91,11 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
     s.out = Linear(anyOf<LinearImpl>(
         model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2"}));
     if (!s.blocks || s.blocks->is_empty() || s.out.is_empty())
-        throw OptionError("model", articled(o.architecture()) +
-                                       " has no stream of layers that its output layer could read "
-                                       "before the end; choose a Transformer or an Abstractor");
+        throw OptionError("model",
+                          articled(o.architecture()) +
+                              " has no residual stream that layers add to and its output layer "
+                              "could read before the end; choose a Transformer or an "
+                              "Abstractor");
     if (o.info().numbers)
         throw OptionError("model", articled(o.architecture()) +
                                        " answers with numbers, which have no probabilities; choose "

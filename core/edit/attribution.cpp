@@ -107,11 +107,10 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
     using Pool = AnswerStream::Pool;
     Direction d;
     const auto row = [&](const torch::Tensor& of) {  // of a weight or bias, for the chosen answers
-        const auto all = exact(of);
         const auto one = [&](std::int64_t id) {
-            if (id < 0) return torch::zeros_like(all[0]);
-            if (all.size(0) > 1) return all[id];
-            return id == 1 ? all[0] : torch::zeros_like(all[0]);  // "no" of a single score
+            if (id < 0) return torch::zeros_like(exact(of[0]));
+            if (of.size(0) > 1) return exact(of[id]);
+            return id == 1 ? exact(of[0]) : torch::zeros_like(exact(of[0]));  // a single score
         };
         return one(what.answer) - one(what.minus);
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Direct logit attribution (Elhage et al. 2021): the last stream is a sum of what every part of a
-// model added to it, and a logit is linear in that stream once the final norm's scale is held.
+// Direct logit attribution (Elhage et al. 2021, models.md section 7): the last stream is a sum of
+// what every part of a model added to it, and a logit is linear in that stream once the final
+// norm's scale is held.
 #pragma once
 
 #include "model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The logit lens (nostalgebraist 2020): the output layer applied to the residual stream before and
-// after every layer, as if the later layers added nothing.
+// The logit lens (nostalgebraist 2020, models.md section 7): the output layer applied to the
+// residual stream before and after every layer, as if the later layers added nothing.
 #pragma once
 
 #include "model/model.h"
