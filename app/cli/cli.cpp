@@ -39,6 +39,25 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
     return kExitUsage;
 }
 
+// The options that choose an input of a model.
+void sampleOptions(CLI::App& command, cli::SampleArguments& a) {
+    command.add_option("--sample", a.sample, "example number")->check(CLI::NonNegativeNumber);
+    command.add_option("--split", a.split, "split the example is from");
+    command.add_option("--image", a.image, "a PNG or JPEG file instead of an example of the data");
+    command.add_option("--text", a.text, "a text instead of an example of the data");
+    command.add_option("--tokenizer", a.tokenizer,
+                       "tokenizer for --text: gpt2, or a tokenizer file or folder");
+    command.add_option("--tokens", a.tokens, "token ids of the input (source) sequence")
+        ->delimiter(',');
+    command.add_option("--target", a.target, "token ids of the target sequence")->delimiter(',');
+    command
+        .add_option("--reference", a.reference,
+                    "reference input N stored with a checkpoint, from 1")
+        ->check(CLI::Range(1, 100000));
+    command.add_option("--random", a.random, "a random input drawn with that seed")
+        ->check(CLI::NonNegativeNumber);
+}
+
 }  // namespace
 
 int runCommandLine(int argc, char** argv, const Renderers& renderers) {
@@ -162,21 +181,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     cli::InspectArguments i;
     auto* inspect = list("inspect", "draws or prints the relations and attention of a model");
     inspect->add_option("path", i.path, "run or checkpoint folder")->required();
-    inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
-    inspect->add_option("--split", i.split, "split the example is from");
-    inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example of the data");
-    inspect->add_option("--text", i.text, "a text instead of an example of the data");
-    inspect->add_option("--tokenizer", i.tokenizer,
-                        "tokenizer for --text: gpt2, or a tokenizer file or folder");
-    inspect->add_option("--tokens", i.tokens, "token ids of the input (source) sequence")
-        ->delimiter(',');
-    inspect->add_option("--target", i.target, "token ids of the target sequence")->delimiter(',');
-    inspect
-        ->add_option("--reference", i.reference,
-                     "reference input N stored with a checkpoint, from 1")
-        ->check(CLI::Range(1, 100000));
-    inspect->add_option("--random", i.random, "a random input drawn with that seed")
-        ->check(CLI::NonNegativeNumber);
+    sampleOptions(*inspect, i);
     inspect
         ->add_option("--step", i.step,
                      "a captured step of a captured sample, else the weights kept nearest to it")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/sample_input.h"
 #include "types/generate_options.h"
 
 namespace relascope::cli {
@@ -48,11 +49,9 @@ struct PatchArguments {
     std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
     bool estimate = false, noising = false, json = false;
 };
-struct InspectArguments {
-    std::string path, image, text, tokenizer, kind = "relation", out, device = "auto",
-                                              split = "validation";
-    std::int64_t sample = -1, step = -1, reference = 0, random = -1;
-    std::vector<std::int64_t> tokens, target;
+struct InspectArguments : SampleArguments {
+    std::string path, kind = "relation", out, device = "auto";
+    std::int64_t step = -1;
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
