@@ -58,6 +58,15 @@ void sampleOptions(CLI::App& command, cli::SampleArguments& a) {
         ->check(CLI::NonNegativeNumber);
 }
 
+// What lens and attribute have in common.
+void answerOptions(CLI::App& command, cli::LensArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    sampleOptions(command, a);
+    command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
+    command.add_option("--out", a.out, ".csv");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+}
+
 }  // namespace
 
 int runCommandLine(int argc, char** argv, const Renderers& renderers) {
@@ -198,6 +207,25 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     inspect->add_option("--show", i.show, "with edits: after, before or difference")
         ->check(CLI::IsMember({"after", "before", "difference"}));
 
+    cli::LensArguments x;
+    auto* lens = list("lens", "shows what a model would answer after each layer (logit lens)");
+    answerOptions(*lens, x);
+    lens->add_option("--position", x.position,
+                     "that position alone, from 0; negative numbers count from the end");
+    lens->add_option("--top", x.top, "number of answers")->check(CLI::Range(1, 1000));
+    lens->add_option("--answer", x.answers,
+                     "also show the probability of this class, token or id; can be repeated")
+        ->take_all();
+
+    cli::LensArguments z;
+    auto* attribute = list("attribute", "shows what each part of a model adds to an answer");
+    answerOptions(*attribute, z);
+    attribute->add_option("--logit", z.logit, "the answer: a class, the text of a token, or an id")
+        ->required();
+    attribute->add_option("--minus", z.minus, "an answer whose logit is taken off");
+    attribute->add_option("--position", z.position,
+                          "position, from 0; negative numbers count from the end (-1)");
+
     cli::DataArguments d;
     auto* data = list("data", "writes generated data as .npz");
     data->add_option("preset", d.preset, "experiment that defines the data")->required();
@@ -265,7 +293,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
     bench->add_option("--seconds", seconds, "minimum time per benchmark, in seconds")
         ->check(CLI::Range(0.1, 3600.0));
-    for (auto* command : {eval, inspect, verify, bench, generate, ablate, patch})
+    for (auto* command : {eval, inspect, lens, attribute, verify, bench, generate, ablate, patch})
         command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     try {
@@ -283,13 +311,16 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
         core::initDevices(*train ? t.threads : *study ? y.threads : threads);
-        t.json = e.json = i.json = g.json = y.json = o.json = b.json = h.json = json;
+        t.json = e.json = i.json = x.json = z.json = g.json = y.json = o.json = b.json = h.json =
+            json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
         if (*study) return cli::study(y, renderers.study, argc, argv);
         if (*eval) return cli::evaluate(e);
         if (*generate) return cli::generate(g);
         if (*inspect) return cli::inspect(i, renderers.map, argc, argv);
+        if (*lens) return cli::lens(x);
+        if (*attribute) return cli::attribute(z);
         if (*points) return cli::points(o);
         if (*ablate) return cli::ablate(b);
         if (*patch) return cli::patch(h);

@@ -2,6 +2,7 @@
 // One function for each command. It returns the exit code and throws relascope::Error.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,14 @@ struct InspectArguments : SampleArguments {
     int layer = 1, index = 1, source = -1;
     bool json = false;
 };
+struct LensArguments : SampleArguments {
+    std::string path, checkpoint, out, device = "auto";
+    std::vector<std::string> answers;  ///< of lens: --answer, more than once
+    std::string logit, minus;          ///< of attribute
+    std::optional<std::int64_t> position;
+    std::int64_t top = 5;
+    bool json = false;
+};
 struct DataArguments {
     std::string preset, out;
     std::vector<std::string> settings;
@@ -85,6 +94,8 @@ int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, i
 int points(const PointsArguments& arguments);
 int ablate(const AblateArguments& arguments);
 int patch(const PatchArguments& arguments);
+int lens(const LensArguments& arguments);
+int attribute(const LensArguments& arguments);
 int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& models,
            const std::string& device, bool json);
