@@ -127,11 +127,14 @@ TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
         const auto columns = map["columns"].size();
         for (std::size_t i = 0; i < map["exact"].size(); ++i) {
             EXPECT_TRUE(map["exact"][i].is_number()) << map["over"];
-            if (map["over"] == "resid" && i % columns < 3)
+            if (map["over"] == "resid" && i % columns < 3) {
                 EXPECT_EQ(map["exact"][i], 0.0) << "before the first difference";
+            }
         }
         // The whole of the changed position's stream in layer 1 is all of the difference.
-        if (map["over"] == "resid") EXPECT_NEAR(map["exact"][3].get<double>(), 1.0, 0.6);
+        if (map["over"] == "resid") {
+            EXPECT_NEAR(map["exact"][3].get<double>(), 1.0, 0.6);
+        }
     }
     EXPECT_NE(clean, corrupted);
     const auto estimate = json(runCli("patch --json --estimate " + kLm + inputs + " --over heads"));
