@@ -39,6 +39,34 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
     return kExitUsage;
 }
 
+// The options that choose an input of a model.
+void sampleOptions(CLI::App& command, cli::SampleArguments& a) {
+    command.add_option("--sample", a.sample, "example number")->check(CLI::NonNegativeNumber);
+    command.add_option("--split", a.split, "split the example is from");
+    command.add_option("--image", a.image, "a PNG or JPEG file instead of an example of the data");
+    command.add_option("--text", a.text, "a text instead of an example of the data");
+    command.add_option("--tokenizer", a.tokenizer,
+                       "tokenizer for --text: gpt2, or a tokenizer file or folder");
+    command.add_option("--tokens", a.tokens, "token ids of the input (source) sequence")
+        ->delimiter(',');
+    command.add_option("--target", a.target, "token ids of the target sequence")->delimiter(',');
+    command
+        .add_option("--reference", a.reference,
+                    "reference input N stored with a checkpoint, from 1")
+        ->check(CLI::Range(1, 100000));
+    command.add_option("--random", a.random, "a random input drawn with that seed")
+        ->check(CLI::NonNegativeNumber);
+}
+
+// What lens and attribute have in common.
+void answerOptions(CLI::App& command, cli::LensArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    sampleOptions(command, a);
+    command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
+    command.add_option("--out", a.out, ".csv");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+}
+
 }  // namespace
 
 int runCommandLine(int argc, char** argv, const Renderers& renderers) {
@@ -162,21 +190,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     cli::InspectArguments i;
     auto* inspect = list("inspect", "draws or prints the relations and attention of a model");
     inspect->add_option("path", i.path, "run or checkpoint folder")->required();
-    inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
-    inspect->add_option("--split", i.split, "split the example is from");
-    inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example of the data");
-    inspect->add_option("--text", i.text, "a text instead of an example of the data");
-    inspect->add_option("--tokenizer", i.tokenizer,
-                        "tokenizer for --text: gpt2, or a tokenizer file or folder");
-    inspect->add_option("--tokens", i.tokens, "token ids of the input (source) sequence")
-        ->delimiter(',');
-    inspect->add_option("--target", i.target, "token ids of the target sequence")->delimiter(',');
-    inspect
-        ->add_option("--reference", i.reference,
-                     "reference input N stored with a checkpoint, from 1")
-        ->check(CLI::Range(1, 100000));
-    inspect->add_option("--random", i.random, "a random input drawn with that seed")
-        ->check(CLI::NonNegativeNumber);
+    sampleOptions(*inspect, i);
     inspect
         ->add_option("--step", i.step,
                      "a captured step of a captured sample, else the weights kept nearest to it")
@@ -192,6 +206,25 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     inspect->add_option("--edit", i.edits, editHelp)->take_all();
     inspect->add_option("--show", i.show, "with edits: after, before or difference")
         ->check(CLI::IsMember({"after", "before", "difference"}));
+
+    cli::LensArguments x;
+    auto* lens = list("lens", "shows what a model would answer after each layer (logit lens)");
+    answerOptions(*lens, x);
+    lens->add_option("--position", x.position,
+                     "that position alone, from 0; negative numbers count from the end");
+    lens->add_option("--top", x.top, "number of answers")->check(CLI::Range(1, 1000));
+    lens->add_option("--answer", x.answers,
+                     "also show the probability of this class, token or id; can be repeated")
+        ->take_all();
+
+    cli::LensArguments z;
+    auto* attribute = list("attribute", "shows what each part of a model adds to an answer");
+    answerOptions(*attribute, z);
+    attribute->add_option("--logit", z.logit, "the answer: a class, the text of a token, or an id")
+        ->required();
+    attribute->add_option("--minus", z.minus, "an answer whose logit is taken off");
+    attribute->add_option("--position", z.position,
+                          "position, from 0; negative numbers count from the end (-1)");
 
     cli::DataArguments d;
     auto* data = list("data", "writes generated data as .npz");
@@ -260,7 +293,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
     bench->add_option("--seconds", seconds, "minimum time per benchmark, in seconds")
         ->check(CLI::Range(0.1, 3600.0));
-    for (auto* command : {eval, inspect, verify, bench, generate, ablate, patch})
+    for (auto* command : {eval, inspect, lens, attribute, verify, bench, generate, ablate, patch})
         command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     try {
@@ -278,13 +311,16 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
         core::initDevices(*train ? t.threads : *study ? y.threads : threads);
-        t.json = e.json = i.json = g.json = y.json = o.json = b.json = h.json = json;
+        t.json = e.json = i.json = x.json = z.json = g.json = y.json = o.json = b.json = h.json =
+            json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
         if (*study) return cli::study(y, renderers.study, argc, argv);
         if (*eval) return cli::evaluate(e);
         if (*generate) return cli::generate(g);
         if (*inspect) return cli::inspect(i, renderers.map, argc, argv);
+        if (*lens) return cli::lens(x);
+        if (*attribute) return cli::attribute(z);
         if (*points) return cli::points(o);
         if (*ablate) return cli::ablate(b);
         if (*patch) return cli::patch(h);

@@ -2,10 +2,12 @@
 // One function for each command. It returns the exit code and throws relascope::Error.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/sample_input.h"
 #include "types/generate_options.h"
 
 namespace relascope::cli {
@@ -48,14 +50,20 @@ struct PatchArguments {
     std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
     bool estimate = false, noising = false, json = false;
 };
-struct InspectArguments {
-    std::string path, image, text, tokenizer, kind = "relation", out, device = "auto",
-                                              split = "validation";
-    std::int64_t sample = -1, step = -1, reference = 0, random = -1;
-    std::vector<std::int64_t> tokens, target;
+struct InspectArguments : SampleArguments {
+    std::string path, kind = "relation", out, device = "auto";
+    std::int64_t step = -1;
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
+    bool json = false;
+};
+struct LensArguments : SampleArguments {
+    std::string path, checkpoint, out, device = "auto";
+    std::vector<std::string> answers;  ///< of lens: --answer, more than once
+    std::string logit, minus;          ///< of attribute
+    std::optional<std::int64_t> position;
+    std::int64_t top = 5;
     bool json = false;
 };
 struct DataArguments {
@@ -86,6 +94,8 @@ int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, i
 int points(const PointsArguments& arguments);
 int ablate(const AblateArguments& arguments);
 int patch(const PatchArguments& arguments);
+int lens(const LensArguments& arguments);
+int attribute(const LensArguments& arguments);
 int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& models,
            const std::string& device, bool json);

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "app/cli/run_text.h"
-#include "datasets/readers/image_file.h"
+#include "app/cli/sample_input.h"
 #include "datasets/registry.h"
 #include "edit/edit_json.h"
 #include "edit/edit_words.h"
@@ -27,18 +27,6 @@ std::int64_t integerOf(const std::string& text, const std::string& option) {
     if (error != std::errc() || end != text.data() + text.size() || value < 0)
         throw OptionError(option, "'" + text + "' is not a number from 0");
     return value;
-}
-
-ProbeSample pictureOf(const std::string& file, const core::OpenedModel& opened) {
-    if (opened.options().input() != InputKind::Images)
-        throw OptionError("image",
-                          "is for image models only; this is a " + opened.options().architecture());
-    const auto& shape = opened.options().get<ImageInput>().image_shape;
-    ProbeSample sample;
-    sample.image = datasets::fitImage(datasets::readImageFile(file), static_cast<int>(shape[1]),
-                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-    sample.origin = std::filesystem::path(file).filename().string();
-    return sample;
 }
 
 }  // namespace
@@ -77,7 +65,7 @@ core::EditData editData(const std::string& path, const core::OpenedModel& opened
     }
     if (opened.options().input() == InputKind::Tokens)
         data.text = [&opened](const std::string& text) { return opened.textInput(text); };
-    data.image = [&opened](const std::string& file) { return pictureOf(file, opened); };
+    data.image = [&opened](const std::string& file) { return readPicture(file, opened, "image"); };
     return data;
 }
 
@@ -93,7 +81,7 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                               "' is no input; give sample:N, text:T, tokens:1,2, image:FILE, "
                               "reference:N or random:SEED");
     if (kind == "text") return opened.textInput(rest);
-    if (kind == "image") return pictureOf(rest, opened);
+    if (kind == "image") return readPicture(rest, opened, option);
     if (kind == "random")
         return opened.randomInput(static_cast<std::uint64_t>(integerOf(rest, option)));
     if (kind == "reference")

@@ -15,8 +15,6 @@
 #include "app/cli/edit_arguments.h"
 #include "app/cli/sibling.h"
 #include "checkpoint/kept_weights.h"
-#include "datasets/readers/image_file.h"
-#include "datasets/registry.h"
 #include "edit/edit_words.h"
 #include "files/atomic_file.h"
 #include "run/captures.h"
@@ -100,41 +98,7 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
     const auto chosen = a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{};
     keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.which, a.device);
-    ProbeSample sample;
-    std::vector<std::string> classNames;
-    if (!a.image.empty()) {
-        const auto& shape = opened.options().get<ImageInput>().image_shape;
-        sample.image =
-            datasets::fitImage(datasets::readImageFile(a.image), static_cast<int>(shape[1]),
-                               static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-        sample.origin = fs::path(a.image).filename().string();
-    } else if (!a.text.empty()) {
-        if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
-        sample = opened.textInput(a.text);
-    } else if (a.reference > 0) {
-        sample = opened.referenceInput(static_cast<int>(a.reference) - 1);
-    } else if (a.random >= 0) {
-        sample = opened.randomInput(static_cast<std::uint64_t>(a.random));
-    } else if (!a.tokens.empty()) {
-        sample.origin = "tokens";
-        sample.source.tokens = a.tokens;
-        sample.target.tokens = a.target;
-    } else {
-        if (!opened.isRun())
-            throw OptionError("--image",
-                              "a checkpoint has no data of its own; give --image, --text, "
-                              "--tokens, --reference N or --random SEED");
-        const auto splits = datasets::openData(core::runData(a.path, opened.run().data));
-        const auto data = splits.find(a.split);
-        if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
-        const auto number = std::max<std::int64_t>(0, a.sample);
-        if (number >= data->size())
-            throw OptionError("--sample", std::to_string(number) + " is out of range: there are " +
-                                              std::to_string(data->size()) + " examples of " +
-                                              a.split);
-        sample = data->sample(number);
-        classNames = data->info().classNames;
-    }
+    const auto [sample, classNames] = readSample(opened, a.path, a);
     if (!a.edits.empty())
         return probeWithEdits(a, opened, sample, classNames,
                               ownInput ? -1 : std::max<std::int64_t>(0, a.sample));

@@ -55,12 +55,14 @@ private:
                               "resample needs a split of examples; a generated text "
                               "has none");
         if (m_use == EditUse::Generate && op == EditOp::Clean)
-            throw OptionError(field("op"), "clean holds a part of a whole input; a generated text "
-                                           "grows");
+            throw OptionError(field("op"),
+                              "clean holds a part of a whole input; a generated text "
+                              "grows");
         if (m_use == EditUse::Generate && op == EditOp::Mean && m_edit.reference &&
             m_edit.reference->over == "position")
-            throw OptionError(field("reference.over"), "a text that grows has no fixed positions; "
-                                                       "take the mean over offset or all");
+            throw OptionError(field("reference.over"),
+                              "a text that grows has no fixed positions; "
+                              "take the mean over offset or all");
         if (m_use == EditUse::Train && (op == EditOp::Patch || op == EditOp::Clean))
             throw OptionError(field("op"), name + " is for single inputs, not for training");
         if (m_use == EditUse::Train && op == EditOp::Mean && m_edit.values.empty())

@@ -10,6 +10,8 @@
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
+#include "edit/attribution.h"
+#include "edit/lens.h"
 #include "files/memory.h"
 #include "model/blocks/parameters.h"
 #include "model/evaluation_mode.h"
@@ -17,6 +19,7 @@
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "train/ablation.h"
+#include "train/answer_names.h"
 #include "train/checkpoints.h"
 #include "train/continue_text.h"
 #include "train/devices.h"
@@ -317,6 +320,57 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
     return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
                        onDevice(inputOf(corrupted, p.options), p.device), how, std::move(stop),
                        progress, partial);
+}
+
+namespace {
+
+std::string shorterInput() {
+    return " for this input; choose a shorter input, free some of its memory, or open the model on "
+           "another device";
+}
+
+}  // namespace
+
+LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
+                             const std::vector<std::string>& classNames) {
+    const auto& p = *m_parts;
+    auto result = withinMemory(
+        p.device,
+        [&] {
+            return logitLens(*p.model, p.options, onDevice(inputOf(sample, p.options), p.device),
+                             what);
+        },
+        shorterInput);
+    AnswerNames(p.options, p.tokenizer, classNames, sample).fill(result);
+    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
+    for (const auto position : result.positions)
+        if (static_cast<std::size_t>(position) < inputs.size())
+            result.inputs.push_back(inputs[static_cast<std::size_t>(position)]);
+    return result;
+}
+
+Attribution OpenedModel::attribution(const ProbeSample& sample, const AttributionOptions& what,
+                                     const std::vector<std::string>& classNames) {
+    const auto& p = *m_parts;
+    auto result = withinMemory(
+        p.device,
+        [&] {
+            return attributeLogit(*p.model, p.options,
+                                  onDevice(inputOf(sample, p.options), p.device), what);
+        },
+        shorterInput);
+    const AnswerNames names(p.options, p.tokenizer, classNames, sample);
+    names.fill(result.answer), names.fill(result.minus);
+    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
+    if (static_cast<std::size_t>(result.position) < inputs.size())
+        result.input = inputs[static_cast<std::size_t>(result.position)];
+    return result;
+}
+
+std::int64_t OpenedModel::answerId(const std::string& word, const std::string& option,
+                                   const ProbeSample& sample,
+                                   const std::vector<std::string>& classNames) const {
+    return AnswerNames(m_parts->options, m_parts->tokenizer, classNames, sample).find(word, option);
 }
 
 TokenizerPtr OpenedModel::tokenizer() const {

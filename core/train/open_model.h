@@ -12,6 +12,7 @@
 #include "train/edit_data.h"
 #include "types/edit_results.h"
 #include "types/generate_options.h"
+#include "types/lens.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
@@ -104,7 +105,18 @@ public:
                       const PatchOptions& how, std::stop_token stop = {},
                       const ProgressCallback& progress = {},
                       const std::function<void(const PatchResult&)>& partial = {});
-
+    /// What the model would answer after each layer (edit/lens.h). Throws OptionError if the model
+    /// or the sample has none, or the sample does not fit the model.
+    LensResult lens(const ProbeSample& sample, const LensOptions& what,
+                    const std::vector<std::string>& classNames);
+    /// What each part of the model adds to an answer (edit/attribution.h). Throws as lens().
+    Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
+                            const std::vector<std::string>& classNames);
+    /// The id of an answer that is named as on the command line (AnswerNames::find). Throws
+    /// OptionError(`option`, ...).
+    std::int64_t answerId(const std::string& word, const std::string& option,
+                          const ProbeSample& sample,
+                          const std::vector<std::string>& classNames) const;
     /// Loss, accuracy and the other metrics of the task over a data set; sequences also with
     /// free-running decoding. Throws OptionError if the data do not fit the model, Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},

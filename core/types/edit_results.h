@@ -14,7 +14,7 @@ namespace relascope {
 struct PairedChange {
     std::string metric;  ///< "loss", "accuracy", "mean_error"
     double base = 0.0, edited = 0.0;
-    double change = 0.0;            ///< mean over examples of edited - base
+    double change = 0.0;           ///< mean over examples of edited - base
     double low = 0.0, high = 0.0;  ///< 95 % interval by bootstrap over examples
     bool operator==(const PairedChange&) const = default;
 };
@@ -60,8 +60,8 @@ struct AblationTable {
 /// Effects of patching points of one kind from a clean input A into a corrupted one B:
 /// (m(B with T from A) - m(B)) / (m(A) - m(B)).
 struct PatchMap {
-    std::string over;  ///< "resid", "attn", "mlp", "heads", "relations"
-    std::string point;  ///< "hook_resid_pre"
+    std::string over;                        ///< "resid", "attn", "mlp", "heads", "relations"
+    std::string point;                       ///< "hook_resid_pre"
     std::vector<std::string> rows, columns;  ///< layers; positions, heads or relations
     /// [rows, columns]; NaN where there is none (yet).
     std::vector<double> estimate, exact;

@@ -63,6 +63,38 @@ TEST_F(TextCli, TrainsAndEvaluates) {
     expectRefused("eval " + run() + " --data /nonexistent.txt", 1, "/nonexistent.txt");
 }
 
+TEST_F(TextCli, LensAndAttributionNameTokens) {
+    const auto lens =
+        json(runCli("lens --json " + run() + " --text 'the cat' --answer a --answer ' ' --top 2"));
+    EXPECT_EQ(lens["inputs"], (std::vector<std::string>{"t", "h", "e", " ", "c", "a", "t"}));
+    EXPECT_EQ(lens["layers"].size(), 3u);
+    EXPECT_EQ(lens["layers"][2]["cells"][6]["top"][0]["name"], lens["answers"][6]["name"]);
+    EXPECT_EQ(lens["layers"][0]["cells"][0]["asked"][1]["name"], " ");
+    const auto table = runCli("lens " + run() + " --text 'the cat'");
+    EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 8) << table.out;
+    const auto bars = runCli("lens " + run() + " --text 'the cat' --position -1 --answer a");
+    for (const char* part : {"position 6, 't', answer '", "embedding", "layer 2", "'a'\n", "%"})
+        EXPECT_NE(bars.out.find(part), std::string::npos) << part << "\n" << bars.out;
+
+    const std::string attribute = "attribute --json " + run() + " --text 'the cat' --logit a";
+    const auto parts = json(runCli(attribute + " --minus ' '"));
+    EXPECT_EQ(parts["answer"]["name"], "a");
+    EXPECT_EQ(parts["minus"]["name"], " ");
+    EXPECT_EQ(parts["position"], 6);
+    EXPECT_NEAR(parts["sum"].get<double>(), parts["logit"].get<double>(), 1e-4);
+    const auto id = std::to_string(parts["answer"]["id"].get<int>());
+    EXPECT_EQ(json(runCli("attribute --json " + run() + " --text 'the cat' --logit id:" + id)),
+              json(runCli(attribute)));
+    expectRefused("attribute " + run() + " --text cat --logit cat", 2,
+                  "--logit: 'cat' is 3 tokens; give the text of one token, or its id as id:N");
+    expectRefused("attribute " + run() + " --text cat --logit a --minus id:900", 2,
+                  "--minus: there is no answer 900");
+    expectRefused("lens " + run() + " --text cat --position 3", 2,
+                  "--position: 3 is out of range: the input has 3 positions, 0 to 2");
+    expectRefused("lens " + run() + " --image x.png", 2, "--image: is for models of images");
+    expectRefused("lens " + run() + " --text cat --checkpoint 7", 1, "'7'");
+}
+
 TEST_F(TextCli, InspectsTypedText) {
     const auto table = runCli("inspect " + run() + " --text 'the \"cat\"' --layer 2 --index 3");
     EXPECT_EQ(table.code, 0);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "files/atomic_file.h"
+#include "types/text_piece.h"
+
+namespace relascope::cli {
+
+AnsweredInput openAnswered(const LensArguments& a) {
+    if (!a.out.empty() && std::filesystem::path(a.out).extension() != ".csv")
+        throw OptionError("--out", "'" + a.out + "' must end in .csv");
+    core::OpenedModel model(a.path, a.checkpoint, a.device);
+    if (!model.warning().empty()) std::cerr << model.warning() << "\n";
+    auto input = readSample(model, a.path, a);
+    // Images and sets that are not from the data have classes all the same.
+    const auto kind = model.options().input();
+    if (input.classNames.empty() && (kind == InputKind::Images || kind == InputKind::Objects))
+        input.classNames = classNamesOf(model, a.path);
+    return {std::move(model), std::move(input)};
+}
+
+std::string cellText(const std::string& text, std::size_t width, bool right) {
+    std::string shown;
+    std::size_t count = 0;
+    for (std::string_view rest = text; !rest.empty() && count < width; ++count) {
+        const auto length = std::max<std::size_t>(1, utf8Length(rest));
+        shown += rest.substr(0, length);
+        rest.remove_prefix(length);
+    }
+    const std::string space(width - count, ' ');
+    return right ? space + shown : shown + space;
+}
+
+std::string numberText(const char* format, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+std::string barText(char mark, double share, int width) {
+    const double length = share > 0 ? std::round(width * std::min(share, 1.0)) : 0.0;
+    return std::string(static_cast<std::size_t>(length), mark);
+}
+
+std::string quoted(const std::string& name) {
+    // Names from files must not contain control sequences.
+    return "'" + pieceText(name).text + "'";
+}
+
+std::string csvField(const std::string& text) {
+    if (text.find_first_of(",\"\r\n ") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + '"';
+}
+
+nlohmann::ordered_json answerJson(const LensAnswer& answer) {
+    return {{"id", answer.id},
+            {"name", answer.name},
+            {"logit", answer.logit},
+            {"probability", answer.probability}};
+}
+
+void printJson(const nlohmann::ordered_json& object) {
+    std::cout << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+              << "\n";
+}
+
+void writeTable(const LensArguments& a, const std::string& table) {
+    if (a.out.empty()) return;
+    core::writeTextFile(a.out, table);
+    std::cerr << "wrote " << a.out << "\n";
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// attribute: what each part of a model adds to an answer.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/answers.h"
+#include "app/cli/commands.h"
+
+namespace relascope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kShownRelation = 0.05;  // of the largest part
+
+Json json(const Attribution& r, const AnsweredInput& opened) {
+    Json parts = Json::array();
+    for (const auto& part : r.parts) {
+        Json one = {{"part", part.text()}, {"kind", partKindName(part.kind)}};
+        if (part.layer >= 0) one["layer"] = part.layer + 1;
+        if (part.head >= 0) one["head"] = part.head + 1;
+        if (part.relation >= 0) one["relation"] = part.relation + 1;
+        if (!part.where.empty()) one["of"] = part.where;
+        one["inside"] = part.inside(), one["value"] = part.value;
+        parts.push_back(std::move(one));
+    }
+    return {{"step", opened.model.step()},
+            {"sample", opened.input.sample.origin},
+            {"position", r.whole ? Json() : Json(r.position)},
+            {"input", r.input},
+            {"answer", answerJson(r.answer)},
+            {"minus", r.minus.id < 0 ? Json() : answerJson(r.minus)},
+            {"logit", r.logit},
+            {"sum", r.sum()},
+            {"parts", std::move(parts)}};
+}
+
+std::string csv(const Attribution& r) {
+    std::ostringstream text;
+    text.precision(9);
+    text << "part,kind,layer,head,relation,inside,value\n";
+    const auto counted = [](int at) { return at < 0 ? std::string() : std::to_string(at + 1); };
+    for (const auto& part : r.parts)
+        text << csvField(part.text()) << ',' << csvField(partKindName(part.kind)) << ','
+             << counted(part.layer) << ',' << counted(part.head) << ',' << counted(part.relation)
+             << ',' << part.inside() << ',' << part.value << "\n";
+    return text.str();
+}
+
+void print(const Attribution& r) {
+    std::cout << "logit of " << quoted(r.answer.name);
+    if (r.minus.id >= 0) std::cout << " minus that of " << quoted(r.minus.name);
+    if (!r.whole) std::cout << " at position " << r.position;
+    if (!r.input.empty()) std::cout << " (" << quoted(r.input) << ")";
+    std::cout << ": " << numberText("%.4f", r.logit) << "\n";
+    double most = 1e-30;
+    for (const auto& part : r.parts) most = std::max(most, std::abs(part.value));
+    std::size_t small = 0;
+    for (const auto& part : r.parts) {
+        const double share = std::abs(part.value) / most;
+        if (part.kind == PartKind::Relation && share < kShownRelation) {
+            ++small;
+            continue;
+        }
+        const auto less = barText('-', -part.value / most, 20),
+                   more = barText('+', part.value / most, 20);
+        std::cout << cellText((part.inside() ? "    " : "") + part.text(), 44)
+                  << cellText(numberText("%.4f", part.value), 11, true) << "  "
+                  << cellText("", 20 - less.size()) << less << "|" << more << "\n";
+    }
+    std::cout << cellText("sum, without what is inside a head", 44)
+              << cellText(numberText("%.4f", r.sum()), 11, true) << "\n";
+    if (small > 0)
+        std::cout << small
+                  << " relations of less than 5 % of the largest part are left out; --json "
+                     "and --out have them\n";
+}
+
+}  // namespace
+
+int attribute(const LensArguments& a) {
+    auto opened = openAnswered(a);
+    AttributionOptions what;
+    what.answer = opened.id(a.logit, "--logit");
+    if (!a.minus.empty()) what.minus = opened.id(a.minus, "--minus");
+    if (a.position) what.position = *a.position;
+    auto& model = opened.model;
+    const auto result = withOptionNames(
+        [&] { return model.attribution(opened.input.sample, what, opened.input.classNames); });
+    writeTable(a, csv(result));
+    if (a.json)
+        printJson(json(result, opened));
+    else if (a.out.empty())
+        print(result);
+    return 0;
+}
+
+}  // namespace relascope::cli

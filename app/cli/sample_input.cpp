@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/sample_input.h"
+
+#include <filesystem>
+
+#include "datasets/readers/image_file.h"
+#include "datasets/registry.h"
+#include "run/run_folder.h"
+#include "train/open_model.h"
+#include "types/suggest.h"
+
+namespace relascope::cli {
+
+ProbeSample readPicture(const std::string& file, const core::OpenedModel& opened,
+                        const std::string& option) {
+    const auto* images = opened.options().find<ImageInput>();
+    if (!images)
+        throw OptionError(option,
+                          "is for models of images; this is a " + opened.options().architecture());
+    const auto& shape = images->image_shape;
+    ProbeSample sample;
+    sample.image = datasets::fitImage(datasets::readImageFile(file), static_cast<int>(shape[1]),
+                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    sample.origin = std::filesystem::path(file).filename().string();
+    return sample;
+}
+
+SampleInput readSample(core::OpenedModel& opened, const std::string& path,
+                       const SampleArguments& a) {
+    SampleInput input;
+    auto& sample = input.sample;
+    if (!a.image.empty()) {
+        sample = readPicture(a.image, opened, "--image");
+    } else if (!a.text.empty()) {
+        if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
+        sample = opened.textInput(a.text);
+    } else if (a.reference > 0) {
+        sample = opened.referenceInput(static_cast<int>(a.reference) - 1);
+    } else if (a.random >= 0) {
+        sample = opened.randomInput(static_cast<std::uint64_t>(a.random));
+    } else if (!a.tokens.empty()) {
+        sample.origin = "tokens";
+        sample.source.tokens = a.tokens;
+        sample.target.tokens = a.target;
+    } else {
+        if (!opened.isRun())
+            throw OptionError("--image",
+                              "a checkpoint has no data of its own; give --image, --text, "
+                              "--tokens, --reference N or --random SEED");
+        const auto splits = datasets::openData(core::runData(path, opened.run().data));
+        const auto data = splits.find(a.split);
+        if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
+        const auto number = std::max<std::int64_t>(0, a.sample);
+        if (number >= data->size())
+            throw OptionError("--sample", std::to_string(number) + " is out of range: there are " +
+                                              std::to_string(data->size()) + " examples of " +
+                                              a.split);
+        sample = data->sample(number);
+        input.classNames = data->info().classNames;
+    }
+    return input;
+}
+
+std::vector<std::string> classNamesOf(const core::OpenedModel& opened, const std::string& path) {
+    if (!opened.isRun()) return {};
+    try {
+        const auto splits = datasets::openData(core::runData(path, opened.run().data));
+        return splits.train ? splits.train->info().classNames : std::vector<std::string>{};
+    } catch (const Error&) {
+        return {};  // the data are gone: their classes have numbers
+    }
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The input that a command shows a model: an example of its data, a file, a text, or numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "types/relation_map.h"
+
+namespace relascope::core {
+class OpenedModel;
+}  // namespace relascope::core
+
+namespace relascope::cli {
+
+struct SampleArguments {
+    std::string image, text, tokenizer, split = "validation";
+    std::int64_t sample = -1, reference = 0, random = -1;
+    std::vector<std::int64_t> tokens, target;
+};
+
+struct SampleInput {
+    ProbeSample sample;
+    std::vector<std::string> classNames;  ///< only of examples of the data
+};
+/// A file of pixels, cut to the size of the model's images. Throws OptionError(`option`, ...) for a
+/// model of other inputs, FileError.
+ProbeSample readPicture(const std::string& file, const core::OpenedModel& model,
+                        const std::string& option);
+/// `path` is that of the model. Throws OptionError naming the option, FileError.
+SampleInput readSample(core::OpenedModel& model, const std::string& path,
+                       const SampleArguments& arguments);
+/// The classes of a run's data; empty for a checkpoint, and where the data cannot be opened.
+std::vector<std::string> classNamesOf(const core::OpenedModel& model, const std::string& path);
+
+}  // namespace relascope::cli

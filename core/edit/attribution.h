@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Direct logit attribution (Elhage et al. 2021, models.md section 7): the last stream is a sum of
+// what every part of a model added to it, and a logit is linear in that stream once the final
+// norm's scale is held.
+#pragma once
+
+#include "model/model.h"
+#include "types/lens.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+/// Of an input of one example, in the order of the forward pass. Names of answers and inputs are
+/// left empty. Throws OptionError for a model whose last stream is no such sum, and for a position
+/// or an answer that is not there.
+Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
+                           const AttributionOptions& what);
+
+}  // namespace relascope::core

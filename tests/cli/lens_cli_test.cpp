@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// relascope-cli lens and attribute, as a user meets them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command_line.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::TemporaryFolder;
+const std::string kFixtures = RELASCOPE_FIXTURES;
+const std::string kGolden = kFixtures + "/golden/", kRuns = kFixtures + "/runs/0.5/";
+
+std::vector<std::vector<std::string>> linesOf(const std::string& path) {
+    std::vector<std::vector<std::string>> lines;
+    std::istringstream text(slurp(path));
+    for (std::string line; std::getline(text, line);) {
+        lines.emplace_back();
+        std::istringstream fields(line);
+        for (std::string field; std::getline(fields, field, ',');) lines.back().push_back(field);
+    }
+    return lines;
+}
+
+TEST(LensCli, ShowsTheAnswersOfEveryLayer) {
+    const auto lens = json(runCli("lens --json " + kGolden + "lm_rca --random 3 --top 4"));
+    EXPECT_EQ(lens["sample"], "random input, seed 3");
+    EXPECT_EQ(lens["positions"].size(), 24u);
+    ASSERT_EQ(lens["layers"].size(), 3u);
+    EXPECT_EQ(lens["layers"][0]["after"], "embedding");
+    const auto& last = lens["layers"][2]["cells"];
+    for (std::size_t c = 0; c < 24; ++c) {
+        EXPECT_EQ(last[c]["top"].size(), 4u);
+        EXPECT_EQ(last[c]["rank"], 1);
+        EXPECT_EQ(last[c]["top"][0]["id"], lens["answers"][c]["id"]);
+        EXPECT_NEAR(last[c]["probability"].get<double>(),
+                    lens["answers"][c]["probability"].get<double>(), 1e-6);
+    }
+    const auto one =
+        json(runCli("lens --json " + kGolden + "lm_rca --random 3 --position -1 --answer 7"));
+    EXPECT_EQ(one["positions"], (std::vector<int>{23}));
+    EXPECT_EQ(one["layers"][1]["cells"][0]["asked"][0]["id"], 7);
+
+    const auto pairs = runCli("lens " + kGolden + "seq2seq_dat_math --reference 1");
+    EXPECT_NE(pairs.out.find("layer 2"), std::string::npos) << pairs.out << pairs.err;
+    const auto classes = json(runCli("lens --json " + kRuns + "vision --sample 1 --answer same"));
+    EXPECT_TRUE(classes["positions"].is_null());
+    EXPECT_EQ(classes["layers"][2]["cells"][0]["asked"][0]["name"], "same");
+    EXPECT_NE(runCli("lens " + kRuns + "image-abstractor").out.find("symbols"), std::string::npos);
+}
+
+TEST(LensCli, PartsOfALogitAddUp) {
+    const auto found = json(runCli("attribute --json " + kGolden +
+                                   "vidat_relational_games_mixed --random 3 --logit 1 --minus 0"));
+    double sum = 0.0, inside = 0.0, heads = 0.0;
+    for (const auto& part : found["parts"]) {
+        const auto value = part["value"].get<double>();
+        (part["inside"].get<bool>() ? inside : sum) += value;
+        if (part["kind"] == "relational head") heads += value;
+    }
+    EXPECT_NEAR(sum, found["logit"].get<double>(), 1e-5);
+    EXPECT_NEAR(sum, found["sum"].get<double>(), 1e-9);
+    EXPECT_NEAR(inside, heads, 1e-9);
+    EXPECT_NEAR(found["logit"].get<double>(),
+                found["answer"]["logit"].get<double>() - found["minus"]["logit"].get<double>(),
+                1e-9);
+    const auto words = runCli("attribute " + kRuns + "vision --logit same --minus different");
+    for (const char* part : {"logit of 'same' minus that of 'different': ", "positions",
+                             "layer 2 relational head 1", "bias of the output layer", "sum"})
+        EXPECT_NE(words.out.find(part), std::string::npos) << part << "\n" << words.out;
+}
+
+TEST(LensCli, WritesTables) {
+    TemporaryFolder home("lens-cli");
+    fs::create_directories(home.path());
+    const auto table = home / "lens.csv", parts = home / "parts.csv";
+    EXPECT_EQ(
+        runCli("lens " + kGolden + "lm_rca --tokens 3,4,5 --top 2 --answer 9 --out " + table).code,
+        0);
+    auto lines = linesOf(table);
+    EXPECT_EQ(lines[0], (std::vector<std::string>{"after", "position", "input", "own_id", "own",
+                                                  "own_probability", "own_rank", "entropy", "k",
+                                                  "id", "answer", "logit", "probability"}));
+    EXPECT_EQ(lines.size(), 1 + 3 * 3 * (2 + 1u));
+    EXPECT_EQ(lines[1][0], "embedding");
+    EXPECT_EQ(lines[3][8], "asked");
+    EXPECT_EQ(lines[3][9], "9");
+    EXPECT_EQ(
+        runCli("attribute " + kGolden + "lm_rca --tokens 3,4,5 --logit 9 --out " + parts).code, 0);
+    lines = linesOf(parts);
+    EXPECT_EQ(lines[0], (std::vector<std::string>{"part", "kind", "layer", "head", "relation",
+                                                  "inside", "value"}));
+    EXPECT_EQ(lines[1][1], "embedding");
+}
+
+TEST(LensCli, RefusesInOneSentence) {
+    const auto lm = "attribute " + kGolden + "lm_rca --random 3 ";
+    expectRefused(lm, 2, "--logit");
+    expectRefused(lm + "--logit 61", 2,
+                  "--logit: there is no answer 61: the model has 61, 0 to 60");
+    expectRefused(lm + "--logit x", 2, "--logit: unknown answer 'x'; give a number from 0 to 60");
+    expectRefused(lm + "--logit 1 --position 24", 2, "--position: 24 is out of range");
+    expectRefused(lm + "--logit 1 --out x.png", 2, "--out: 'x.png' must end in .csv");
+    expectRefused("lens " + kGolden + "lm_rca", 2, "--reference N or --random SEED");
+    expectRefused("lens " + kGolden + "lm_rca --random 1 --top 0", 2, "--top");
+    const auto vision = kRuns + "vision ";
+    expectRefused("attribute " + vision + "--logit sane", 2, "did you mean 'same'?");
+    expectRefused("lens " + vision + "--position 2", 2, "--position: this model gives one answer");
+    expectRefused("lens " + kRuns + "corelnet", 2, "has no residual stream");
+    expectRefused("attribute " + kRuns + "mathematics --logit 1", 2, "post-norm");
+    expectRefused("attribute " + kRuns + "sorting --logit 1", 2, "those of an Abstractor");
+}
+
+}  // namespace
+}  // namespace relascope
