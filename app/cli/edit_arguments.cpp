@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -13,6 +15,7 @@
 #include "edit/edit_json.h"
 #include "edit/edit_words.h"
 #include "run/run_folder.h"
+#include "types/metric.h"
 #include "types/option_groups.h"
 #include "types/suggest.h"
 
@@ -27,6 +30,30 @@ std::int64_t integerOf(const std::string& text, const std::string& option) {
     if (error != std::errc() || end != text.data() + text.size() || value < 0)
         throw OptionError(option, "'" + text + "' is not a number from 0");
     return value;
+}
+
+ProbeSample tokenSample(const std::string& list, const std::string& option) {
+    ProbeSample sample;
+    sample.origin = "tokens";
+    std::istringstream parts(list);
+    for (std::string part; std::getline(parts, part, ',');)
+        sample.source.tokens.push_back(integerOf(part, option));
+    return sample;
+}
+
+ProbeSample splitSample(const std::string& path, const core::OpenedModel& opened,
+                        const std::string& split, std::int64_t number, const std::string& option) {
+    if (!opened.isRun())
+        throw OptionError(option,
+                          "a checkpoint has no data of its own; give text:, tokens:, image:, "
+                          "reference: or random:");
+    const auto splits = datasets::openData(core::runData(path, opened.run().data));
+    const auto data = splits.find(split);
+    if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+    if (number >= data->size())
+        throw OptionError(option, std::to_string(number) + " is out of range: there are " +
+                                      std::to_string(data->size()) + " examples of " + split);
+    return data->sample(number);
 }
 
 }  // namespace
@@ -80,36 +107,21 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                           "'" + words +
                               "' is no input; give sample:N, text:T, tokens:1,2, image:FILE, "
                               "reference:N or random:SEED");
-    if (kind == "text") return opened.textInput(rest);
-    if (kind == "image") return readPicture(rest, opened, option);
-    if (kind == "random")
-        return opened.randomInput(static_cast<std::uint64_t>(integerOf(rest, option)));
-    if (kind == "reference")
-        return opened.referenceInput(static_cast<int>(integerOf(rest, option)) - 1);
-    if (kind == "tokens") {
-        ProbeSample sample;
-        sample.origin = "tokens";
-        std::istringstream parts(rest);
-        for (std::string part; std::getline(parts, part, ',');)
-            sample.source.tokens.push_back(integerOf(part, option));
-        return sample;
-    }
-    if (kind != "sample")
-        throw OptionError(
-            option, unknownName("kind of input", kind,
-                                {"sample", "text", "tokens", "image", "reference", "random"}));
-    if (!opened.isRun())
-        throw OptionError(option,
-                          "a checkpoint has no data of its own; give text:, tokens:, image:, "
-                          "reference: or random:");
-    const auto splits = datasets::openData(core::runData(path, opened.run().data));
-    const auto data = splits.find(split);
-    if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
-    const auto number = integerOf(rest, option);
-    if (number >= data->size())
-        throw OptionError(option, rest + " is out of range: there are " +
-                                      std::to_string(data->size()) + " examples of " + split);
-    return data->sample(number);
+    const std::map<std::string, std::function<ProbeSample()>> kinds = {
+        {"sample",
+         [&] { return splitSample(path, opened, split, integerOf(rest, option), option); }},
+        {"text", [&] { return opened.textInput(rest); }},
+        {"tokens", [&] { return tokenSample(rest, option); }},
+        {"image", [&] { return readPicture(rest, opened, option); }},
+        {"reference",
+         [&] { return opened.referenceInput(static_cast<int>(integerOf(rest, option)) - 1); }},
+        {"random",
+         [&] { return opened.randomInput(static_cast<std::uint64_t>(integerOf(rest, option))); }}};
+    const auto found = kinds.find(kind);
+    if (found != kinds.end()) return found->second();
+    std::vector<std::string> names;
+    for (const auto& known : kinds) names.push_back(known.first);
+    throw OptionError(option, unknownName("kind of input", kind, names));
 }
 
 std::string effectJson(const EditEffect& effect, const EditList& edits, const std::string& split,
@@ -146,8 +158,9 @@ std::string effectText(const EditEffect& effect, const EditList& edits, const st
     text += "\n";
     for (const auto& c : effect.changes) {
         char line[160];
-        const double scale = c.metric == "accuracy" ? 100.0 : 1.0;
-        const char* unit = c.metric == "accuracy" ? " %" : "";
+        const bool percent = metricInfo(c.metric).format == MetricFormat::Percent;
+        const double scale = percent ? 100.0 : 1.0;
+        const char* unit = percent ? " %" : "";
         std::snprintf(line, sizeof line, "%s %.4g%s -> %.4g%s, change %+.4g [%+.4g, %+.4g]\n",
                       c.metric.c_str(), scale * c.base, unit, scale * c.edited, unit,
                       scale * c.change, scale * c.low, scale * c.high);

@@ -15,6 +15,7 @@
 #include "model/architecture.h"
 #include "run/run_folder.h"
 #include "train/ablation_options.h"
+#include "types/metric.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {
@@ -72,7 +73,7 @@ Json ablationJson(const AblationTable& table) {
 }
 
 void printTable(const AblationTable& table) {
-    const bool percent = table.metric == "accuracy";
+    const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
     const double scale = percent ? 100.0 : 1.0;
     std::printf("%s %.4g%s without edits, %lld examples; change%s with each part out:\n",
                 table.metric.c_str(), scale * table.base, percent ? " %" : "",

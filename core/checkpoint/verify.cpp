@@ -12,6 +12,7 @@
 
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
+#include "checkpoint/stored_input.h"
 #include "checkpoint/tensor_io.h"
 #include "edit/check_edits.h"
 #include "edit/edit_json.h"
@@ -46,11 +47,8 @@ VerifyLine compare(const std::string& name, const torch::Tensor& ours, const tor
     return line;
 }
 
-torch::Tensor input(const Tensors& io, const std::string& key, const std::string& folder) {
-    const auto found = io.find(key);
-    if (found == io.end())
-        throw FileError(folder + "/io.safetensors", "has no tensor '" + key + "'");
-    return found->second;
+std::string stored(const std::string& folder) {
+    return folder + "/io.safetensors";
 }
 
 // The input of a golden case.
@@ -59,28 +57,12 @@ struct Case {
     torch::Tensor targets;  // undefined for cases that have only outputs
 };
 
-ModelInput readInput(const Tensors& io, const ModelOptions& o, const std::string& prefix,
-                     const std::string& folder) {
-    const auto tensor = [&](const char* name) { return input(io, prefix + name, folder); };
-    switch (o.input()) {
-        case InputKind::Images:
-            return tensor("images");
-        case InputKind::Tokens:
-            return tensor("tokens");
-        case InputKind::Pairs:
-            return {tensor("source"), tensor("target_in")};
-        case InputKind::Objects:
-            break;
-    }
-    return tensor("objects");
-}
-
 Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folder) {
     const auto refuse = [&](const std::string& what) {
         throw FileError(folder + "/io.safetensors", what);
     };
     Case c;
-    c.input = readInput(io, o, "input/", folder);
+    c.input = storedInput(io, "input/", o, stored(folder));
     const auto found = io.find("input/targets");
     if (found == io.end()) return c;
     c.targets = found->second;
@@ -121,7 +103,7 @@ public:
         for (const auto& [name, from] : m_list.inputs) {
             if (from.file.empty())
                 throw OptionError("inputs." + name, "needs a file of tensors in a golden case");
-            auto read = readInput(readTensors(from.file), options, from.prefix, folder);
+            auto read = storedInput(readTensors(from.file), from.prefix, options, from.file);
             read.x = read.x.to(device);
             if (read.target.defined()) read.target = read.target.to(device);
             m_inputs.named.emplace(name, read);
@@ -230,7 +212,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     }
     for (auto& [name, tensor] : ours) tensor = tensor.detach().clone();
     if (const auto greedy = io.find("generate/greedy"); greedy != io.end()) {
-        const auto prompt = input(io, "generate/prompt", folder);
+        const auto prompt = storedTensor(io, "generate/prompt", stored(folder));
         const std::int64_t more = greedy->second.dim() == 2 && prompt.dim() == 2
                                       ? greedy->second.size(1) - prompt.size(1)
                                       : -1;

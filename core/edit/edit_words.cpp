@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "types/error.h"
@@ -93,6 +95,22 @@ private:
     std::vector<std::string> m_words;
     std::size_t m_at = 0;
 };
+
+// Words for heads, and the modules that may have them. `named`: the word "head" follows.
+struct HeadWord {
+    std::vector<const char*> modules;
+    bool named;
+};
+const std::map<std::string, HeadWord>& headWords() {
+    static const std::map<std::string, HeadWord> words = {{"head", {{"attn", "rel", "rca"}, false}},
+                                                          {"sensory", {{"attn"}, true}},
+                                                          {"relational", {{"rel", "rca"}, true}}};
+    return words;
+}
+const std::set<std::string>& feedForwardWords() {
+    static const std::set<std::string> words = {"feed-forward", "mlp"};
+    return words;
+}
 
 bool hasPoint(const std::vector<PointInfo>& points, const std::string& name) {
     return std::any_of(points.begin(), points.end(),
@@ -195,8 +213,8 @@ private:
             at({"rel.hook_z_rel", "rel.hook_r", "rca.hook_r", "relation.hook_r", "predinet.hook_r",
                 "rel.hook_pattern", "rca.hook_pattern"},
                "relations");
-        } else if (word == "sensory" || word == "relational" || word == "head") {
-            if (word != "head" && !m_words.take("head"))
+        } else if (const auto heads = headWords().find(word); heads != headWords().end()) {
+            if (heads->second.named && !m_words.take("head"))
                 refuse("'head N' should follow '" + word + "'");
             const auto which = m_words.places("the number of a head", 1);
             const auto module = attention(cross, word);
@@ -223,7 +241,7 @@ private:
             if (m_words.number()) m_edit.where["symbol"] = m_words.places("a symbol", 1);
         } else if (word == "attention") {
             at({cross ? "hook_cross_attn_out" : "hook_attn_out"}, "attention outputs");
-        } else if (word == "feed-forward" || word == "mlp") {
+        } else if (feedForwardWords().contains(word)) {
             at({"hook_mlp_out"}, "feed-forward outputs");
         } else if (word == "stream") {
             at({"hook_resid_pre"}, "streams");
@@ -239,15 +257,8 @@ private:
     /// The module of heads: "attn", "rel", "cross_attn", "rca".
     std::string attention(bool cross, const std::string& kind) const {
         const auto there = [&](const char* name) { return has(std::string(name) + ".hook_z"); };
-        std::vector<const char*> names;
-        if (cross)
-            names = {"cross_attn"};
-        else if (kind == "sensory")
-            names = {"attn"};
-        else if (kind == "relational")
-            names = {"rel", "rca"};
-        else
-            names = {"attn", "rel", "rca"};
+        const auto names =
+            cross ? std::vector<const char*>{"cross_attn"} : headWords().at(kind).modules;
         for (const char* name : names)
             if (there(name)) return name;
         refuse("there are no such heads in '" + m_words.text() + "'");
@@ -337,154 +348,10 @@ private:
     bool m_pair = false;
 };
 
-std::string numberText(double value) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
-}
-
-std::string operationText(const Edit& edit, std::int64_t counted) {
-    std::string text = editOpName(edit.op);
-    switch (edit.op) {
-        case EditOp::Set:
-        case EditOp::Add:
-            if (edit.values.numbers.size() == 1)
-                return text + " " + numberText(edit.values.numbers[0]);
-            return text + " " + std::to_string(edit.values.numbers.size()) + " numbers";
-        case EditOp::Scale:
-            return edit.factor == -1.0 ? "invert" : text + " " + numberText(edit.factor);
-        case EditOp::Resample:
-            return edit.shift == 1 ? text : text + " " + std::to_string(edit.shift);
-        case EditOp::Patch:
-            return text + " " + edit.from;
-        case EditOp::Swap:
-            return text + " " + edit.axis + " " + std::to_string(edit.first + counted) + " " +
-                   std::to_string(edit.second + counted);
-        default:
-            return text;
-    }
-}
-
 }  // namespace
-
-std::string placesText(const AxisSelection& s, std::int64_t counted) {
-    std::string text;
-    if (s.isRange())
-        return (s.low ? std::to_string(*s.low + counted) : "") + ":" +
-               (s.high ? std::to_string(*s.high + counted) : "");
-    for (const auto place : s.places)
-        text += (text.empty() ? "" : ",") + std::to_string(place + counted);
-    return text;
-}
 
 Edit editFromWords(const std::string& words, const std::vector<PointInfo>& points) {
     return Parser(words, points).parse();
-}
-
-std::string wordsOf(const Edit& edit) {
-    // Names of files count from 0 and end in the point; the words of a part are shorter.
-    std::string stack, name = edit.at;
-    for (const auto& [prefix, word] :
-         std::array<std::pair<std::string, std::string>, 4>{{{"blocks.", "layer"},
-                                                             {"encoder.", "encoder"},
-                                                             {"decoder.", "decoder"},
-                                                             {"abstractor.", "abstractor"}}}) {
-        const auto dot = edit.at.find('.', prefix.size());
-        if (edit.at.rfind(prefix, 0) != 0 || dot == std::string::npos) continue;
-        const auto number = edit.at.substr(prefix.size(), dot - prefix.size());
-        if (number.empty() || number.size() > 9 ||
-            number.find_first_not_of("0123456789") != std::string::npos)
-            continue;
-        stack = word + " " + std::to_string(std::stoll(number) + 1) + " ";
-        name = edit.at.substr(dot + 1);
-        break;
-    }
-    auto where = edit.where;
-    const bool simple = std::all_of(where.begin(), where.end(), [](const auto& item) {
-        const auto& s = item.second;
-        const auto negative = [](std::int64_t n) { return n < 0; };
-        return std::none_of(s.places.begin(), s.places.end(), negative) && s.low.value_or(0) >= 0 &&
-               s.high.value_or(0) >= 0;
-    });
-    const auto taken = [&](const char* axis, std::int64_t counted) {
-        const auto found = where.find(axis);
-        if (found == where.end()) return std::string();
-        auto text = placesText(found->second, counted);
-        where.erase(found);
-        return text;
-    };
-    std::string part;
-    const auto has = [&](const char* axis) { return where.contains(axis); };
-    std::int64_t counted = 1;
-    if (simple && edit.when.empty()) {
-        if (endsWith(name, "hook_attended_r") && has("head") && has("relation") && !stack.empty())
-            part = "relation " + taken("relation", 1) + " head " + taken("head", 1);
-        else if ((name == "rel.hook_r" || name == "rca.hook_r" || name == "relation.hook_r") &&
-                 has("relation"))
-            part = "relation " + taken("relation", 1);
-        else if (name == "rel.hook_z_rel" && where.empty() && edit.op != EditOp::Swap)
-            part = "relations";
-        else if (name == "rel.hook_z_sym" && where.empty() && edit.op != EditOp::Swap)
-            part = "symbols";
-        else if (name == "sym.hook_symbols" && has("position") && where.size() == 1)
-            part = "symbol " + taken("position", 0);
-        else if (name == "sym.hook_symbols" && where.empty() && edit.op == EditOp::Swap &&
-                 edit.axis == "position")
-            return stack + "symbols " + std::to_string(edit.first) + " " +
-                   std::to_string(edit.second) + " swap";
-        else if (name == "sym.hook_library" && (has("symbol") || edit.op == EditOp::Swap))
-            part = has("symbol") ? "library symbol " + taken("symbol", 1) : "library";
-        else if (name == "hook_attn_out" && !stack.empty())
-            part = "attention";
-        else if (name == "hook_cross_attn_out" && stack.rfind("decoder", 0) == 0)
-            part = "cross attention";
-        else if (name == "hook_mlp_out" && !stack.empty())
-            part = "feed-forward";
-        else if (name == "hook_resid_pre" && !stack.empty())
-            part = "stream";
-        else {
-            const auto dot = name.find('.');
-            const auto module = name.substr(0, dot);
-            const auto point = dot == std::string::npos ? "" : name.substr(dot + 1);
-            const bool known =
-                module == "attn" || module == "rel" || module == "rca" || module == "cross_attn";
-            const auto head = [&] {
-                const std::string kind = module == "attn"         ? "sensory head "
-                                         : module == "cross_attn" ? "cross head "
-                                                                  : "relational head ";
-                return kind + taken("head", 1);
-            };
-            const bool cell = has("i") && has("j") && has("head");
-            const bool edges = (point == "hook_attn_scores" && edit.op == EditOp::Mask) ||
-                               (point == "hook_pattern" && edit.op != EditOp::Mask);
-            const bool uniform = edit.op == EditOp::Uniform;
-            const bool whole =
-                (point == "hook_z" && has("head") && !uniform) ||
-                (point == "hook_pattern" && has("head") && where.size() == 1 && uniform);
-            if (known && whole)
-                part = head();
-            else if (known && cell && edges && edit.op != EditOp::Swap) {
-                part = head();
-                part += " edge " + taken("i", 0);
-                part += " " + taken("j", 0);
-            }
-        }
-    }
-    if (part.empty()) {
-        part = edit.at;
-        stack.clear();
-        counted = 0;
-    }
-    std::string text = stack + part;
-    for (const auto& [axis, selection] : where) {
-        const bool fromOne = counted == 1 && (axis == "head" || axis == "relation");
-        text += " " + axis + " " + placesText(selection, fromOne ? 1 : 0);
-    }
-    const bool entries = edit.axis == "head" || edit.axis == "relation" ||
-                         (edit.axis == "symbol" && endsWith(edit.at, "sym.hook_library"));
-    text += " " + operationText(edit, entries ? counted : 0);
-    if (!edit.when.empty()) text += " (" + edit.when + " only)";
-    return text;
 }
 
 }  // namespace relascope::core

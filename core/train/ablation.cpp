@@ -12,6 +12,7 @@
 #include "train/example_scores.h"
 #include "train/paired_change.h"
 #include "train/scoring.h"
+#include "types/metric.h"
 #include "types/suggest.h"
 
 namespace relascope::core {
@@ -52,9 +53,8 @@ std::string blockOf(const std::string& point) {
     const auto module = point.substr(0, point.rfind('.'));
     const auto last = module.rfind('.');
     const auto tail = last == std::string::npos ? module : module.substr(last + 1);
-    const bool inner =
-        tail == "attn" || tail == "rel" || tail == "rca" || tail == "cross_attn" || tail == "sym";
-    return inner && last != std::string::npos ? module.substr(0, last) : module;
+    static const std::set<std::string> inner = {"attn", "rel", "rca", "cross_attn", "sym"};
+    return inner.contains(tail) && last != std::string::npos ? module.substr(0, last) : module;
 }
 
 // One part taken out in one way; of resample one for each draw.
@@ -245,7 +245,7 @@ private:
     }
 
     const std::vector<double>& metricOf(const ExampleScores& scores) const {
-        return m_how.metric == "loss" ? scores.loss : scores.accuracy;
+        return metricInfo(m_how.metric).id == Metric::Loss ? scores.loss : scores.accuracy;
     }
 
     void fill() {

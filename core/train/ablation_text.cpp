@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "train/ablation_options.h"
+#include "types/metric.h"
 
 namespace relascope::core {
 namespace {
@@ -68,7 +69,7 @@ std::string ablationLatex(const AblationTable& table) {
             ways.clear();
             for (const auto& way : row.ways) ways.push_back(way.how);
         }
-    const bool percent = table.metric == "accuracy";
+    const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
     const auto value = [&](double x) { return number(percent ? 100.0 * x : x, percent ? 1 : 3); };
     std::string text =
         "% change of " + table.metric + " (" + (percent ? "points" : "absolute") + ") over " +

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/stored_input.h"
 #include "checkpoint/tensor_io.h"
 #include "data/batches.h"
 #include "probe/probe.h"
@@ -22,31 +23,10 @@ ModelInput moved(ModelInput input, const torch::Device& device) {
     return input;
 }
 
-ModelInput storedInput(const EditInput& from, const ModelOptions& options,
-                       const std::string& field) {
-    const auto tensors = readTensors(from.file);
-    const auto tensor = [&](const char* name) {
-        const auto found = tensors.find(from.prefix + name);
-        if (found == tensors.end())
-            throw OptionError(field, from.file + " has no tensor '" + from.prefix + name + "'");
-        return found->second;
-    };
-    switch (options.input()) {
-        case InputKind::Images:
-            return tensor("images");
-        case InputKind::Tokens:
-            return tensor("tokens");
-        case InputKind::Pairs:
-            return {tensor("source"), tensor("target_in")};
-        case InputKind::Objects:
-            break;
-    }
-    return tensor("objects");
-}
-
 ModelInput secondInput(const EditInput& from, const ModelOptions& options, const EditData& data,
                        const std::string& field) {
-    if (!from.file.empty()) return storedInput(from, options, field);
+    if (!from.file.empty())
+        return storedInput(readTensors(from.file), from.prefix, options, from.file);
     ProbeSample sample;
     if (!from.text.empty()) {
         if (!data.text) throw OptionError(field + ".text", "is for language models only");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <stdexcept>
 
 #include "edit/check_edits.h"
 #include "edit/edited_run.h"
@@ -33,6 +34,13 @@ Subject subjectOf(const std::pair<std::string, ModelOptions>& entry) {
     s.model->eval();
     s.points = pointsOf(*s.model, s.input);
     return s;
+}
+
+/// The first model with both kinds of heads for such inputs.
+Subject dualSubject(InputKind kind) {
+    for (const auto& entry : smallModels())
+        if (entry.second.input() == kind && entry.second.info().dual) return subjectOf(entry);
+    throw std::logic_error("the zoo has no such model");
 }
 
 class EveryModel : public testing::TestWithParam<std::pair<std::string, ModelOptions>> {
@@ -312,11 +320,7 @@ TEST(Editor, ARowWithoutAnOpenCellGivesZerosAndNoNaN) {
 }
 
 TEST(Editor, TakesMeansOverReferenceSets) {
-    const auto models = smallModels();
-    const auto found = std::find_if(models.begin(), models.end(), [](const auto& entry) {
-        return entry.second.input() == InputKind::Tokens && entry.second.info().dual;
-    });
-    auto s = subjectOf(*found);
+    auto s = dualSubject(InputKind::Tokens);
     const torch::NoGradGuard noGrad;
     Edit edit;
     edit.at = "blocks.0.attn.hook_z";
@@ -350,11 +354,7 @@ TEST(Editor, TakesMeansOverReferenceSets) {
 }
 
 TEST(Editor, AveragesCellsByOffset) {
-    const auto models = smallModels();
-    const auto found = std::find_if(models.begin(), models.end(), [](const auto& entry) {
-        return entry.second.input() == InputKind::Tokens && entry.second.info().dual;
-    });
-    auto s = subjectOf(*found);
+    auto s = dualSubject(InputKind::Tokens);
     const torch::NoGradGuard noGrad;
     Edit edit;
     edit.at = "blocks.0.attn.hook_pattern";
@@ -388,11 +388,7 @@ TEST(Editor, AveragesCellsByOffset) {
 }
 
 TEST(Editor, GradientsStopWhereNumbersArePut) {
-    const auto models = smallModels();
-    const auto found = std::find_if(models.begin(), models.end(), [](const auto& entry) {
-        return entry.second.input() == InputKind::Images && entry.second.info().dual;
-    });
-    auto s = subjectOf(*found);
+    auto s = dualSubject(InputKind::Images);
     for (const auto op : {EditOp::Zero, EditOp::Set, EditOp::Scale}) {
         Edit edit;
         edit.at = "hook_embed";
