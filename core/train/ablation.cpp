@@ -344,7 +344,8 @@ private:
     void pair(AblationTable& table, const std::function<void(double)>& report) {
         const auto way = jointWay();
         const auto count = std::min(kStrongest, table.rows.size());
-        const auto total = static_cast<double>(count * (count - 1) / 2);
+        const std::size_t all = count * (count - 1) / 2;
+        const auto total = static_cast<double>(all);
         for (std::size_t a = 0; a < count; ++a)
             for (std::size_t b = a + 1; b < count; ++b) {
                 const auto &first = table.rows[a], &second = table.rows[b];

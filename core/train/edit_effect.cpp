@@ -29,7 +29,7 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
 }
 
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
-                        const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop,
+                        const DatasetPtr& data, std::int64_t batchSize, const std::stop_token& stop,
                         const ProgressCallback& progress) {
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
     const auto device = model.parameters().front().device();

@@ -17,7 +17,7 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
 /// Runs the data set with and without the edits of the session, in evaluation mode without
 /// gradients. Throws OptionError if an edit does not fit, Cancelled.
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
-                        const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
-                        const ProgressCallback& progress = {});
+                        const DatasetPtr& data, std::int64_t batchSize,
+                        const std::stop_token& stop = {}, const ProgressCallback& progress = {});
 
 }  // namespace relascope::core

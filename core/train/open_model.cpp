@@ -291,8 +291,8 @@ const EditList& OpenedModel::edits() const {
     return m_parts->edits;
 }
 
-EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop,
-                               const ProgressCallback& progress) {
+EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
+                               const std::stop_token& stop, const ProgressCallback& progress) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
     EditSession session(*p.model, p.options, p.edits, p.editData);
@@ -313,13 +313,13 @@ AblationTable OpenedModel::ablate(const DatasetPtr& data, const EditData& editDa
 }
 
 PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                               const PatchOptions& how, std::stop_token stop,
+                               const PatchOptions& how, const std::stop_token& stop,
                                const ProgressCallback& progress,
                                const std::function<void(const PatchResult&)>& partial) {
     auto& p = *m_parts;
     return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
-                       onDevice(inputOf(corrupted, p.options), p.device), how, std::move(stop),
-                       progress, partial);
+                       onDevice(inputOf(corrupted, p.options), p.device), how, stop, progress,
+                       partial);
 }
 
 namespace {

@@ -92,8 +92,8 @@ public:
     void setEdits(EditList edits, EditData data);
     const EditList& edits() const;
     /// What the edits change over a data set. Throws OptionError if they do not fit, Cancelled.
-    EditEffect effect(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
-                      const ProgressCallback& progress = {});
+    EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
+                      const std::stop_token& stop = {}, const ProgressCallback& progress = {});
 
     /// The ablation table over a data set (ablation.h).
     AblationTable ablate(const DatasetPtr& data, const EditData& editData,
@@ -102,7 +102,7 @@ public:
                          const std::function<void(const AblationTable&)>& partial = {});
     /// The patching maps from one input into another (patching.h).
     PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                      const PatchOptions& how, std::stop_token stop = {},
+                      const PatchOptions& how, const std::stop_token& stop = {},
                       const ProgressCallback& progress = {},
                       const std::function<void(const PatchResult&)>& partial = {});
     /// What the model would answer after each layer (edit/lens.h). Throws OptionError if the model

@@ -112,7 +112,7 @@ public:
         estimate();
     }
 
-    void measure(std::stop_token stop, const ProgressCallback& progress,
+    void measure(const std::stop_token& stop, const ProgressCallback& progress,
                  const std::function<void(const PatchResult&)>& partial) {
         const torch::NoGradGuard noGrad;
         std::stable_sort(m_cells.begin(), m_cells.end(), [&](const Cell& a, const Cell& b) {
@@ -346,7 +346,7 @@ void PatchOptions::check() const {
 }
 
 PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInput& clean,
-                  const ModelInput& corrupted, const PatchOptions& how, std::stop_token stop,
+                  const ModelInput& corrupted, const PatchOptions& how, const std::stop_token& stop,
                   const ProgressCallback& progress,
                   const std::function<void(const PatchResult&)>& partial) {
     how.check();
@@ -365,7 +365,7 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
     const EvaluationMode evaluation(model);
     Patching patching(model, clean, corrupted, how);
     patching.prepare();
-    if (!how.estimateOnly) patching.measure(std::move(stop), progress, partial);
+    if (!how.estimateOnly) patching.measure(stop, progress, partial);
     return patching.take();
 }
 

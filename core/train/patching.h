@@ -37,8 +37,8 @@ struct AnswerMetric {
 /// OptionError if the inputs have different lengths or the same answer, or the model no such
 /// points.
 PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInput& clean,
-                  const ModelInput& corrupted, const PatchOptions& how, std::stop_token stop = {},
-                  const ProgressCallback& progress = {},
+                  const ModelInput& corrupted, const PatchOptions& how,
+                  const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                   const std::function<void(const PatchResult&)>& partial = {});
 
 }  // namespace relascope::core
