@@ -47,8 +47,8 @@ private:
     int m_chain = 0;
 };
 
-/// Removes the kept weights after a step, which a run that goes on from there makes again, and what
-/// a killed process left behind. Nothing is thrown: what cannot be removed stays.
+/// Removes the kept weights after a step, which a run that continues from there makes again, and
+/// what a killed process left behind. Nothing is thrown: what cannot be removed stays.
 void dropKeptAfter(const std::string& run, std::int64_t step);
 
 /// Copies the kept weights up to a step into another run; `from` may be training. Throws DiskFull,

@@ -224,7 +224,7 @@ void WeightKeeper::noteProblem() {
     if (problem.empty()) return;
     m_keeps = false;
     m_job.note(Note::Level::Warning,
-               "weights are no longer kept along training, which goes on: " + problem);
+               "weights are no longer kept along training, which continues: " + problem);
 }
 
 void WeightKeeper::finish() {

@@ -16,7 +16,7 @@ namespace relascope::core {
 
 class WeightKeeper {
 public:
-    /// Removes what was kept after the step that the job goes on from, and plans with
+    /// Removes what was kept after the step that the job continues from, and plans with
     /// train.keep_mib.
     explicit WeightKeeper(TrainJob& job);
     /// Writes what is left.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs that keep their weights along training: what is kept, that training is not changed by it,
-// and what becomes of it when a run goes on, branches, or cannot write.
+// and what becomes of it when a run is resumed, branches, or cannot write.
 #include <gtest/gtest.h>
 
 #include <cstring>
