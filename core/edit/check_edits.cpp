@@ -134,6 +134,11 @@ private:
 
     void values() const {
         const auto& v = m_edit.values;
+        if (byOffset() && !v.empty())
+            throw OptionError(
+                field("values"),
+                "cannot be given by offset; leave them out, so that the mean is taken, "
+                "or give them over position or all");
         if (v.shape.empty()) return;
         const std::string key = m_edit.op == EditOp::Mean ? "values" : "value";
         const auto sizes = freeSizes();
@@ -144,7 +149,6 @@ private:
                     (line.empty() ? "" : " x ") + (n < 0 ? std::string("n") : std::to_string(n));
             return line.empty() ? std::string("a single number") : line;
         };
-        if (byOffset()) return;
         bool fits = v.shape.size() <= sizes.size();
         for (std::size_t d = 0; fits && d < v.shape.size(); ++d) {
             const auto wanted = sizes[sizes.size() - v.shape.size() + d];

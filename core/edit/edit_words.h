@@ -23,7 +23,8 @@ namespace relascope::core {
 Edit editFromWords(const std::string& words, const std::vector<PointInfo>& points);
 
 /// The words of an edit: "layer 2 relation 3 zero". Parsing them gives the edit again, except for
-/// its note, a mean's numbers and whether it is enabled.
+/// what words do not have: its note, lists of numbers, a mean's reference, the part of a text that
+/// `when` names, and whether it is enabled.
 std::string wordsOf(const Edit& edit);
 
 /// Lists and ranges as in files: "3", "2,5", "4:9".

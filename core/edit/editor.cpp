@@ -239,9 +239,7 @@ torch::Tensor Editor::taken(std::size_t index, const HookPoint& point, const tor
                             const Region& region) const {
     const auto& edit = m_list.edits[index];
     const auto part = region.of(value);
-    if (edit.op == EditOp::Mean && !edit.values.empty() &&
-        !(edit.reference && edit.reference->over == "offset"))
-        return numbers(edit, point, part);
+    if (edit.op == EditOp::Mean && !edit.values.empty()) return numbers(edit, point, part);
     const auto found = m_values.find(index);
     if (found == m_values.end())
         throw Error("edits[" + std::to_string(index) + "]: the values that " +

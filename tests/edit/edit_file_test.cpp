@@ -91,6 +91,8 @@ TEST(EditFile, RefusalsNameTheFieldAndTheWayOut) {
         {R"({"op": "scale", "at": "hook_embed"})", "edits[0].factor: is missing"},
         {R"({"op": "set", "at": "hook_embed", "value": [1, 2]})",
          "edits[0].value: have the shape 2"},
+        {R"({"op": "mean", "at": "blocks.0.attn.hook_pattern", "values": 1, "reference": {"over": "offset"}})",
+         "cannot be given by offset"},
         {R"({"op": "mask", "at": "blocks.0.attn.hook_pattern"})", "hook_attn_scores only"},
         {R"({"op": "uniform", "at": "blocks.0.attn.hook_z"})", "hook_pattern only"},
         {R"({"op": "patch", "at": "hook_embed", "from": "B"})", "not in \"inputs\""},
