@@ -22,6 +22,7 @@
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "train/open_model.h"
+#include "types/map_difference.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {
@@ -40,26 +41,6 @@ MapKind kindFromName(const std::string& name) {
     throw OptionError("--kind", unknownName("kind", name, names));
 }
 
-// The maps of one result minus those of another of the same model and input.
-ProbeResult differenceOf(ProbeResult after, const ProbeResult& before) {
-    for (auto& map : after.maps) {
-        const auto* other = before.find(map.kind, map.layer, map.index);
-        if (!other || other->cells() != map.cells()) continue;
-        auto values = map.all();
-        const auto base = other->all();
-        // An edited map is computed in another order: what float rounding makes of it is no change.
-        float largest = 0.0F;
-        for (const float value : base) largest = std::max(largest, std::abs(value));
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] -= base[i];
-            if (std::abs(values[i]) <= 4e-6F * largest) values[i] = 0.0F;
-        }
-        map.values = std::move(values);
-        map.source = nullptr;
-    }
-    return after;
-}
-
 // A probe with the edits of the command line; its origin says what they are.
 ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                            const ProbeSample& sample, const std::vector<std::string>& classNames,
@@ -72,11 +53,13 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
     std::string words;
     for (const auto& edit : edits.edits)
         if (edit.enabled) words += (words.empty() ? "" : "; ") + core::wordsOf(edit);
-    std::optional<ProbeResult> before;
-    if (a.show == "difference") before = opened.probe(sample, classNames);
+    std::shared_ptr<const ProbeResult> before;
+    if (a.show == "difference")
+        before = std::make_shared<const ProbeResult>(opened.probe(sample, classNames));
     opened.setEdits(std::move(edits), data);
     auto result = opened.probe(sample, classNames);
-    if (before) result = differenceOf(std::move(result), *before);
+    if (before)
+        result = differenceOf(std::make_shared<const ProbeResult>(std::move(result)), before);
     result.sample.origin += std::string(before ? ", changed by " : ", edited: ") + words;
     return result;
 }

@@ -58,7 +58,8 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
     const std::int64_t n = query.size(1), m = keys.size(2);
     const double scale = o.scaled ? 1.0 / std::sqrt(static_cast<double>(o.key_dim)) : 1.0;
     auto inner = torch::matmul(queries, keys.transpose(2, 3)) * scale;
-    torch::Tensor hidden;  // [n, m], true where i may not attend to j
+    const auto open = inner;  // also of cells that the mask closes
+    torch::Tensor hidden;     // [n, m], true where i may not attend to j
     const auto mask = torch::ones({n, m}, inner.options().dtype(torch::kBool));
     if (o.causal) hidden = mask.triu(1 + past);
     if (o.mask_diagonal)
@@ -82,7 +83,7 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
     if (hidden.defined()) alpha = alpha.masked_fill(hidden, 0.0);
     if (takesWeights) alpha = hooks.cells("hook_pattern", axes::pattern, alpha, past, hidden);
     if (auto* recorder = activeRecorder()) {
-        recorder->relations(path, inner.permute({0, 2, 3, 1}));
+        recorder->relations(path, torch::where(inner.isinf(), open, inner).permute({0, 2, 3, 1}));
         recorder->scores(path, alpha);
     }
     alpha = m_dropout(alpha);

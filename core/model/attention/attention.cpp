@@ -199,7 +199,12 @@ torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::
     const auto [scores, alpha] = hookedWeights(hooks, q, k, m_options, past);
     if (recordsMaps() || (activeRecorder() && takesWeights(hooks))) {
         activeRecorder()->scores(path, alpha);
-        if (m_options.relational) activeRecorder()->relations(path, scores.permute({0, 2, 3, 1}));
+        if (m_options.relational) {
+            // The relation of a closed cell is shown as well: it is closed for the softmax alone.
+            const auto inner = scores.permute({0, 2, 3, 1});
+            activeRecorder()->relations(
+                path, torch::where(inner.isinf(), innerProducts(q, k, m_options), inner));
+        }
     }
     return mixValues(m_weightDropout(alpha), v);
 }

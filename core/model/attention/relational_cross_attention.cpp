@@ -146,7 +146,9 @@ torch::Tensor DisentangledCrossAttentionImpl::heads(const torch::Tensor& x,
                                  : applyActivation(o.rel_activation, inner);
         if (records) {
             activeRecorder()->scores(path, alpha);
-            activeRecorder()->relations(path, r);
+            // A recorder of factors has the relations of all models in the same order.
+            activeRecorder()->relations(
+                path, activeRecorder()->takesFactors() ? r.permute({0, 2, 3, 1}) : r);
         }
         return {mixSymbols(drop(alpha * r), symbols, first)};
     };
