@@ -241,9 +241,12 @@ void TrainingController::edit(const QString& key, const FieldValue& value) {
     const auto& field = RunOptions::field(key.toStdString());
     if (field.spec.live) field.set(m_options, value);
 }
-quint64 TrainingController::probe(ProbeSample sample) {
+void TrainingController::setEdits(EditList edits) {
+    if (m_job) m_job->control()->setEdits(std::move(edits));
+}
+quint64 TrainingController::probe(ProbeSample sample, EditList edits) {
     if (!m_job || m_run.isEmpty()) return 0;
-    m_job->control()->probe(++m_request, std::move(sample));
+    m_job->control()->probe(++m_request, std::move(sample), std::move(edits));
     return m_request;
 }
 

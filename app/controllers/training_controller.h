@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "types/edit.h"
 #include "types/run_info.h"
 #include "types/run_options.h"
 #include "types/train_event.h"
@@ -35,9 +36,13 @@ public:
     void cancel();  ///< immediately, after saving a checkpoint
     /// Changes a live field; the log reports when it takes effect.
     void edit(const QString& key, const FieldValue& value);
-    /// Requests the maps of a sample with the current weights. Returns the number of the request,
-    /// which its result carries, or 0 without a run.
-    quint64 probe(ProbeSample sample);
+    /// Interventions on the model that trains, from the next step on; an empty list ends them. The
+    /// log reports when they take effect, or why they do not.
+    void setEdits(EditList edits);
+    /// Requests the maps of a sample with the current weights, and also with `edits` on top, which
+    /// do not change training. Returns the number of the request, which its result carries, or 0
+    /// without a run.
+    quint64 probe(ProbeSample sample, EditList edits = {});
 
     /// From start() until the thread has ended.
     bool busy() const { return m_job != nullptr; }

@@ -10,10 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "types/edit.h"
 #include "types/field.h"
 #include "types/relation_map.h"
 
 namespace relascope::core {
+
+/// A sample to probe; `edits` are of the inspector alone.
+struct ProbeRequest {
+    std::uint64_t number = 0;
+    ProbeSample sample;
+    EditList edits;
+};
 
 /// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
 /// Cancelling uses the stop token: at once, after a checkpoint.
@@ -37,10 +45,18 @@ public:
     void edit(std::string key, FieldValue value) {
         set([&](Requests& r) { r.edits.emplace_back(std::move(key), std::move(value)); });
     }
-    /// Probes a sample with the current weights; the answer is a ProbeAnswer with this number.
-    void probe(std::uint64_t request, ProbeSample sample) {
+    /// Interventions on the model that trains, from the next step on, instead of any before; an
+    /// empty list ends them.
+    void setEdits(EditList edits) {
+        set([&](Requests& r) { r.trainingEdits = std::move(edits); });
+    }
+    /// Probes a sample with the current weights, and also with `edits` of the inspector on top,
+    /// which do not change training; the answer is a ProbeAnswer with this number.
+    void probe(std::uint64_t request, ProbeSample sample, EditList edits = {}) {
         // Only the newest request counts: the window would drop the answers to earlier ones.
-        set([&](Requests& r) { r.probe = {request, std::move(sample)}; });
+        set([&](Requests& r) {
+            r.probe = ProbeRequest{request, std::move(sample), std::move(edits)};
+        });
     }
 
     bool paused() const {
@@ -48,7 +64,9 @@ public:
     }
     /// Whether the loop is to be held, or something waits to be served.
     bool hasRequests() const {
-        return get([](const Requests& r) { return r.paused || !r.edits.empty() || r.probe; });
+        return get([](const Requests& r) {
+            return r.paused || !r.edits.empty() || r.trainingEdits || r.probe;
+        });
     }
     bool stopping() const {
         return get([](const Requests& r) { return r.stop; });
@@ -63,7 +81,12 @@ public:
         std::lock_guard lock(m_mutex);
         return std::exchange(m_requests.edits, {});
     }
-    std::optional<std::pair<std::uint64_t, ProbeSample>> takeProbe() {
+    /// The newest list of setEdits().
+    std::optional<EditList> takeTrainingEdits() {
+        std::lock_guard lock(m_mutex);
+        return std::exchange(m_requests.trainingEdits, std::nullopt);
+    }
+    std::optional<ProbeRequest> takeProbe() {
         std::lock_guard lock(m_mutex);
         return std::exchange(m_requests.probe, std::nullopt);
     }
@@ -73,7 +96,8 @@ private:
         bool paused = false, stop = false;
         int steps = 0;
         std::vector<std::pair<std::string, FieldValue>> edits;
-        std::optional<std::pair<std::uint64_t, ProbeSample>> probe;
+        std::optional<EditList> trainingEdits;
+        std::optional<ProbeRequest> probe;
     };
     template <class Change>
     void set(Change change) {

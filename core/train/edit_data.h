@@ -7,6 +7,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "types/model_options.h"
 
 namespace relascope::core {
 
@@ -19,5 +20,13 @@ struct EditData {
     std::string exampleSplit = {};
     std::int64_t example = -1;
 };
+
+/// The examples of `splits`, which must outlive it, and texts for the tokenizer of a language
+/// model. Pictures cannot be read.
+EditData editDataOf(const DataSplits& splits, const ModelOptions& options);
+
+/// Finds the sample among the examples by its origin ("validation 12"), for resample; leaves `data`
+/// as it is where the sample is none of them.
+void findExample(EditData& data, const ProbeSample& sample);
 
 }  // namespace relascope::core

@@ -127,7 +127,8 @@ ModelInput EditSession::examples(const Dataset& data, std::vector<std::int64_t> 
     return inputOf(makeBatch(data, indices.data(), count), deviceOf(m_model));
 }
 
-void EditSession::prepare(const ModelInput& input) {
+void EditSession::prepare(const ModelInput& given) {
+    const auto input = moved(given, deviceOf(m_model));
     check(input);
     m_inputs.shifted = {};
     if (m_data.example >= 0 && m_data.split)

@@ -27,7 +27,7 @@ public:
                 EditUse use = EditUse::Inspect);
 
     const EditList& list() const { return m_list; }
-    /// Checks the edits against that input and takes their values.
+    /// Checks the edits against that input, on any device, and takes their values.
     void prepare(const ModelInput& input);
     /// The same for the examples `indices` of a data set.
     void prepareBatch(const ModelInput& input, const DatasetPtr& data,

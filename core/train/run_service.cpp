@@ -3,8 +3,10 @@
 
 #include <limits>
 
+#include "model/evaluation_mode.h"
 #include "probe/probe.h"
 #include "train/continue_text.h"
+#include "train/edit_session.h"
 #include "train/live_edits.h"
 #include "train/out_of_memory.h"
 
@@ -49,15 +51,38 @@ void RunService::waitWhilePaused() {
     if (!m_control.paused()) m_job.report(RunState::Running);
 }
 
+void RunService::probe(const ProbeRequest& request, ProbeAnswer& answer) {
+    auto& model = *m_job.model;
+    const auto& options = m_job.options.model;
+    const auto maps = [&] {
+        auto result = probeModel(model, options, request.sample, m_job.state.step,
+                                 m_job.data.validation->info().classNames);
+        if (m_job.data.tokenizer) namePieces(result, *m_job.data.tokenizer);
+        return result;
+    };
+    if (!request.edits.anyEnabled()) {
+        answer.result = maps();
+        return;
+    }
+    auto data = editDataOf(m_job.data, options);
+    findExample(data, request.sample);
+    EditSession session(model, options, request.edits, data);
+    {
+        const EvaluationMode evaluation(model);
+        session.prepare(inputOf(request.sample, options));
+    }
+    answer.base = std::make_shared<const ProbeResult>(maps());
+    const HookScope scope(&session.editor());
+    answer.result = maps();
+}
+
 void RunService::answerProbe() {
     const auto request = m_control.takeProbe();
     if (!request) return;
-    ProbeAnswer answer{request->first, {}, ""};
+    ProbeAnswer answer{request->number, {}, {}, ""};
     bool missing = false;
     try {
-        answer.result = probeModel(*m_job.model, m_job.options.model, request->second,
-                                   m_job.state.step, m_job.data.validation->info().classNames);
-        if (m_job.data.tokenizer) namePieces(answer.result, *m_job.data.tokenizer);
+        probe(*request, answer);
     } catch (const std::exception& error) {
         missing = isOutOfMemory(error);
         answer.error = messageOn(m_job.device.str(), error);

@@ -28,6 +28,7 @@ private:
     void answerRequests();
     void waitWhilePaused();
     void answerProbe();
+    void probe(const ProbeRequest& request, ProbeAnswer& answer);
 
     TrainJob& m_job;
     Control& m_control;

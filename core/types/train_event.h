@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -43,10 +44,12 @@ struct CaptureTaken {
 };
 
 /// The answer to a probe request, which is served between two steps. `request` identifies late
-/// answers.
+/// answers. Edits of training are in both results: they belong to the model that trains.
 struct ProbeAnswer {
     std::uint64_t request = 0;
-    ProbeResult result;
+    ProbeResult result;  ///< with the edits of the request
+    /// The maps without them; null if the request has no enabled edit.
+    std::shared_ptr<const ProbeResult> base = {};
     std::string error;  ///< message; empty if `result` is valid
 };
 
