@@ -15,8 +15,10 @@
 #include <QTabBar>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "app/controllers/controllers.h"
+#include "app/edits_tab.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
 #include "app/page_export.h"
@@ -70,11 +72,13 @@ MainWindow::MainWindow(bool remember)
     setCentralWidget(makeCentre());
     addPage(PageId::Workbench, m_workbench);
     addFurtherPages(*this);
+    m_edits = new EditsTab(*this);
     m_menus = std::make_unique<Menus>(*this);
 
     connect(m_form, &widgets::OptionsForm::collapsedChanged, this, [this](bool collapsed) {
         if (!m_arranging && width() >= kNarrow && currentPage() == PageId::Workbench)
             m_formFolded = collapsed;
+        if (!m_arranging && currentPage() == PageId::Checkpoint) m_checkpointForm = !collapsed;
         refreshMenus();
     });
     connect(m_workbench->curves(), &widgets::CurvePanel::markMenuRequested, m_runActions,
@@ -94,6 +98,7 @@ MainWindow::MainWindow(bool remember)
 MainWindow::~MainWindow() {
     qApp->removeEventFilter(this);
     m_menus.reset();
+    delete std::exchange(m_edits, nullptr);
     // Pages use the controllers until they are destroyed.
     delete takeCentralWidget();
 }
@@ -190,6 +195,7 @@ void MainWindow::refreshMenus() {
 void MainWindow::pageChanged(int index) {
     m_pages->setCurrentIndex(index);
     arrangeForm();
+    m_edits->refresh();
     refreshMenus();
 }
 
@@ -201,8 +207,10 @@ void MainWindow::foldForm(bool folded) {
 void MainWindow::arrangeForm() {
     // Tables and narrow windows need the width: the form is collapsed there and restored
     // afterwards.
-    const bool narrow = width() < kNarrow || currentPage() != PageId::Workbench;
     const QScopedValueRollback<bool> own(m_arranging, true);
+    // The edits of a checkpoint are in the same column.
+    if (currentPage() == PageId::Checkpoint) return m_form->setCollapsed(!m_checkpointForm);
+    const bool narrow = width() < kNarrow || currentPage() != PageId::Workbench;
     m_form->setCollapsed(m_formFolded || narrow);
 }
 

@@ -25,6 +25,7 @@ class TrainBar;
 namespace relascope::app {
 
 class Controllers;
+class EditsTab;
 class MainWindow;
 class Menus;
 class Opener;
@@ -74,6 +75,7 @@ public:
     RunActions& runActions() const { return *m_runActions; }
     Opener& opener() const { return *m_opener; }
     PageExport& exporter() const { return *m_exporter; }
+    EditsTab& edits() const { return *m_edits; }
     widgets::StatusStrip* status() const { return m_status; }
     widgets::LogDrawer* log() const { return m_log; }
     /// Every entry of the menus, for the palette.
@@ -110,9 +112,11 @@ private:
     QTabBar* m_tabs;
     QStackedWidget* m_pages;
     WorkbenchPage* m_workbench;
+    EditsTab* m_edits = nullptr;
     std::unique_ptr<Menus> m_menus;
     widgets::ThemeMode m_theme = widgets::ThemeMode::System;
-    bool m_formFolded = false;  ///< by the user
+    bool m_formFolded = false;      ///< by the user
+    bool m_checkpointForm = false;  ///< the user opened the form on the Checkpoint page
     bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus was moved by Tab: Space presses the focused button
     bool m_closing = false;

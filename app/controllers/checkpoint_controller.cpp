@@ -90,9 +90,12 @@ CheckpointController::CheckpointController(QObject* parent)
     connect(&m_session, &InspectionSession::inputRead, &m_session, &InspectionSession::inspect);
     connect(&m_session, &InspectionSession::textRead, this,
             [this] { Q_EMIT textProblem(m_session.textNote()); });
-    connect(&m_session, &InspectionSession::partlyInspected, this, &CheckpointController::probed);
-    connect(&m_session, &InspectionSession::inspected, this,
+    connect(&m_session, &InspectionSession::partlyInspected, this,
             [this](const std::shared_ptr<const ProbeResult>& result, const InputRequest& request) {
+                Q_EMIT probed({result, {}, {}, {}, {}}, request);
+            });
+    connect(&m_session, &InspectionSession::inspected, this,
+            [this](const widgets::Inspected& result, const InputRequest& request) {
                 Q_EMIT probed(result, request);
                 if (!m_session.text().isEmpty()) Q_EMIT textProblem(m_session.textNote());
             });
@@ -250,6 +253,23 @@ void CheckpointController::setBfloat16(bool on) {
     m_session.setBfloat16(on);
     m_generator.setBfloat16(on);
     if (loaded() && !on) m_session.inspect();  // what is seen is again what the file holds
+}
+
+void CheckpointController::setEdits(const EditList& edits) {
+    if (edits == m_session.edits().list) return;
+    EditsInForce force{edits, {}};
+    if (m_session.model() && m_session.tokenizer())
+        force.data.text = [tokenizer = m_session.tokenizer(),
+                           model = *m_session.model()](const std::string& text) {
+            return typedText(*tokenizer, text, model).sample;
+        };
+    if (m_session.model() && m_session.model()->input() == InputKind::Images)
+        force.data.image = [model = *m_session.model()](const std::string& file) {
+            return readPicture(file, model);
+        };
+    m_session.setEdits(std::move(force));
+    m_generator.setEdits(edits);
+    if (loaded()) m_session.inspect();
 }
 
 void CheckpointController::evaluate(const EvaluationRequest& request) {

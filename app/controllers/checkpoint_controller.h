@@ -48,6 +48,8 @@ public:
     /// again.
     void setBfloat16(bool on);
     void evaluate(const EvaluationRequest& request);
+    /// The edits of the inspector and of generated texts, in force from here on.
+    void setEdits(const EditList& edits);
     void convert(const QString& out);
 
     CheckpointNumbers& numbers() { return m_numbers; }
@@ -83,7 +85,7 @@ Q_SIGNALS:
     void opened();
     void verified(const relascope::VerifyReport& report);
     void loadedChanged();
-    void probed(const std::shared_ptr<const relascope::ProbeResult>& result,
+    void probed(const relascope::widgets::Inspected& result,
                 const relascope::app::InputRequest& request);
     /// What is wrong with the typed text; empty if it is valid.
     void textProblem(const QString& sentence);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "options/field_text.h"
 #include "widgets/tables/run_metrics.h"
 #include "widgets/theme/theme.h"
 
@@ -79,6 +80,33 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&study, &StudyController::warned, &messages, &Messages::warning);
     connect(&study, &StudyController::ran, &messages,
             [this](const QString& text) { messages.ok(QStringLiteral("Done: %1").arg(text)); });
+    // Each inspector has edits of its own.
+    connect(&runEdits, &InspectorEdits::changed, &probe,
+            [this] { probe.setEdits(runEdits.list()); });
+    connect(&probe, &ProbeController::modelChanged, &runEdits, [this] {
+        const auto& options = probe.options();
+        // A run without options yet may turn out to have the same model.
+        if (options)
+            runEdits.setModel(options->model,
+                              QString::fromStdString(core::modelText(options->model)));
+        else if (probe.run().isEmpty())
+            runEdits.setModel(std::nullopt, {});
+    });
+    connect(&probe, &ProbeController::pointsFound, &runEdits, &InspectorEdits::setPoints);
+    connect(&probe, &ProbeController::editsRefused, &runEdits, &InspectorEdits::setProblem);
+    connect(&checkpointEdits, &InspectorEdits::changed, &checkpoint,
+            [this] { checkpoint.setEdits(checkpointEdits.list()); });
+    const auto checkpointModel = [this] {
+        const auto& model = checkpoint.session().model();
+        checkpointEdits.setModel(
+            model, model ? QString::fromStdString(core::modelText(*model)) : QString());
+    };
+    connect(&checkpoint.session(), &InspectionSession::loaded, &checkpointEdits, checkpointModel);
+    connect(&checkpoint, &CheckpointController::loadedChanged, &checkpointEdits, checkpointModel);
+    connect(&checkpoint.session(), &InspectionSession::pointsFound, &checkpointEdits,
+            &InspectorEdits::setPoints);
+    connect(&checkpoint.session(), &InspectionSession::editsRefused, &checkpointEdits,
+            &InspectorEdits::setProblem);
     // The inspector shows the run chosen last, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
         runs.records().load(selection.runs());

@@ -9,6 +9,7 @@
 #include "app/controllers/data_cache.h"
 #include "app/controllers/device_monitor.h"
 #include "app/controllers/experiment_controller.h"
+#include "app/controllers/inspector_edits.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/probe_controller.h"
 #include "app/controllers/runs_controller.h"
@@ -37,6 +38,8 @@ public:
     ExperimentController experiment{runs, training, history, disk, models};
     ProbeController probe{runs, training, selection, data, models};
     CheckpointController checkpoint;
+    InspectorEdits runEdits{history, disk};         ///< of the Workbench
+    InspectorEdits checkpointEdits{history, disk};  ///< of the Checkpoint page
     StudyController study;
 
     AppContext context() { return {runs, training, selection, messages}; }

@@ -36,15 +36,6 @@ widgets::InputOffer offerOf(const core::OpenedModel& model) {
     return offer;
 }
 
-ProbeSample readPicture(const std::string& path, const ModelOptions& model) {
-    const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
-    ProbeSample sample;
-    sample.image = datasets::fitImage(datasets::readImageFile(path), static_cast<int>(shape[1]),
-                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString();
-    return sample;
-}
-
 ProbeSample sampleOfTokens(const InputRequest& request, const core::Tokenizer* tokenizer) {
     const std::vector<std::int64_t> source(request.source.begin(), request.source.end());
     const bool pair = !request.target.empty();
@@ -83,6 +74,15 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 }
 
 }  // namespace
+
+ProbeSample readPicture(const std::string& path, const ModelOptions& model) {
+    const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
+    ProbeSample sample;
+    sample.image = datasets::fitImage(datasets::readImageFile(path), static_cast<int>(shape[1]),
+                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString();
+    return sample;
+}
 
 InspectionSession::InspectionSession(JobQueue& models, QObject* parent)
     : QObject(parent), m_models(models), m_weights(std::make_shared<OpenedWeights>()) {
@@ -271,35 +271,39 @@ void InspectionSession::inspectBy(Make make) {
                     Q_EMIT partlyInspected(part, request);
                 });
         };
-        return std::make_shared<const ProbeResult>(make(*weights, job, stop, watch));
+        return make(*weights, job, stop, watch);
     };
     m_task.run(
         m_models, QStringLiteral("Computing the maps"), work,
-        [this, request = m_request](const std::shared_ptr<const ProbeResult>& result) {
-            Q_EMIT inspected(result, request);
+        [this, request = m_request](const EditedProbe& probe) {
+            Q_EMIT pointsFound(probe.points);
+            Q_EMIT editsRefused(QString::fromStdString(probe.problem));
+            Q_EMIT inspected(probe.inspected, request);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }
 
 void InspectionSession::inspect() {
     if (m_path.isEmpty()) return;
-    inspectBy([own = m_own, request = m_request, rounded = m_bfloat16](
+    inspectBy([own = m_own, request = m_request, rounded = m_bfloat16, edits = m_edits](
                   OpenedWeights& weights, LongJob& job, std::stop_token stop,
                   const core::ProbeWatch& watch) {
         core::OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
-        return model.probe(own ? *own : sampleOfModel(model, request), {}, watch);
+        return probeEdited(weights, own ? *own : sampleOfModel(model, request), {}, edits, watch);
     });
 }
 
-void InspectionSession::inspectRun(const QString& run, ProbeSample sample,
-                                   std::vector<std::string> names) {
-    inspectBy([path = run.toStdString(), sample = std::move(sample), names = std::move(names)](
-                  OpenedWeights& weights, LongJob& job, std::stop_token stop,
-                  const core::ProbeWatch& watch) {
+void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
+                                   ProbeSample sample, std::vector<std::string> names) {
+    inspectBy([path = run.toStdString(), step, sample = std::move(sample), names = std::move(names),
+               edits = m_edits](OpenedWeights& weights, LongJob& job, std::stop_token stop,
+                                const core::ProbeWatch& watch) {
         awaitRuntime();
         if (weights.path != path) weights.model.reset();  // not two of them in the memory
-        if (!weights.model) weights.load(path, "cpu", job.stop.get_token(), job.callback(stop));
-        return weights.model->probe(sample, names, watch);
+        const std::string which = step ? core::stepToOpen(path, *step).which : std::string();
+        if (!weights.model || weights.which != which)
+            weights.load(path, "cpu", job.stop.get_token(), job.callback(stop), which);
+        return probeEdited(weights, sample, names, edits, watch);
     });
 }
 
@@ -312,8 +316,9 @@ void InspectionSession::inspectCapture(const QString& run, qint64 step, qint64 s
         m_models, {}, work,
         [this](Captured captured) {
             Q_EMIT capturesCounted(captured.samples);
-            Q_EMIT inspected(std::make_shared<const ProbeResult>(std::move(captured.result)),
-                             m_request);
+            Q_EMIT inspected(
+                {std::make_shared<const ProbeResult>(std::move(captured.result)), {}, {}, {}, {}},
+                m_request);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/controllers/edited_probe.h"
 #include "app/controllers/long_task.h"
 #include "text/tokenizer.h"
 #include "types/model_options.h"
@@ -90,9 +91,14 @@ public:
     void inspect();
     /// Computes the maps of a sample with the newest weights of a finished run, reading them if
     /// needed.
-    void inspectRun(const QString& run, ProbeSample sample, std::vector<std::string> names);
+    /// `step`: with the weights of that step, or of the nearest kept one; without: the newest.
+    void inspectRun(const QString& run, std::optional<qint64> step, ProbeSample sample,
+                    std::vector<std::string> names);
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);
+    /// The edits of further probes with weights; captures are never edited.
+    void setEdits(EditsInForce edits) { m_edits = std::move(edits); }
+    const EditsInForce& edits() const { return m_edits; }
     LongTask& task() { return m_task; }
     /// The layer that is looked at, from 0: its maps arrive as soon as it has run.
     void setShownLayer(int layer) { m_shownLayer = layer; }
@@ -103,8 +109,12 @@ Q_SIGNALS:
     void inputRead();                       ///< own() or the request changed
     void textRead();                        ///< textNote() changed
     void textOffered(const QString& text);  ///< from a file
-    void inspected(const std::shared_ptr<const relascope::ProbeResult>& result,
+    void inspected(const relascope::widgets::Inspected& result,
                    const relascope::app::InputRequest& request);
+    /// The hook points of the model; before inspected().
+    void pointsFound(const relascope::app::Points& points);
+    /// An edit does not fit: the maps without edits follow. Empty: all of them fit.
+    void editsRefused(const QString& sentence);
     /// The maps of some layers, while the others are computed; inspected() follows.
     void partlyInspected(const std::shared_ptr<const relascope::ProbeResult>& result,
                          const relascope::app::InputRequest& request);
@@ -129,9 +139,13 @@ private:
     bool m_bfloat16 = false;
     int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
+    EditsInForce m_edits;
     QTimer m_typing;
     JobQueue m_reading;
     LongTask m_task;
 };
+
+/// A picture at the size that the model reads.
+ProbeSample readPicture(const std::string& path, const ModelOptions& model);
 
 }  // namespace relascope::app

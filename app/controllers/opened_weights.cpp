@@ -11,8 +11,8 @@ namespace relascope::app {
 namespace fs = std::filesystem;
 
 void OpenedWeights::load(const std::string& from, const std::string& device, std::stop_token stop,
-                         const core::ProgressCallback& progress) {
-    auto fresh = std::make_unique<core::OpenedModel>(from, "", device, std::move(stop), progress);
+                         const core::ProgressCallback& progress, const std::string& step) {
+    auto fresh = std::make_unique<core::OpenedModel>(from, step, device, std::move(stop), progress);
     // The tokenizer of a run is in the run folder, not next to the weights.
     const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
     if (fresh->options().input() == InputKind::Tokens) {
@@ -22,8 +22,11 @@ void OpenedWeights::load(const std::string& from, const std::string& device, std
             fresh->setTokenizer(own);
     }
     if (from != path) tokenizer.clear();
+    if (!model || !(model->options() == fresh->options())) points.reset();
+    base.reset();
     model = std::move(fresh);
     path = from;
+    which = step;
     bfloat16 = false;
 }
 
@@ -33,6 +36,7 @@ core::OpenedModel& OpenedWeights::as(bool rounded, std::stop_token stop,
     if (bfloat16 && !rounded) load(std::string(path), "auto", std::move(stop), progress);
     if (rounded && !bfloat16) {
         model->narrow();
+        base.reset();
         bfloat16 = true;
     }
     return *model;

@@ -15,11 +15,17 @@ struct OpenedWeights {
     std::unique_ptr<core::OpenedModel> model;
     std::string path;       ///< where they came from
     std::string tokenizer;  ///< chosen by the user; empty: the one stored with the weights
+    std::string which;      ///< of a run: "", "last", "best" or a step, as it was asked for
     bool bfloat16 = false;  ///< rounded since they were read
+    /// Every hook point, for the first input; the numbers of objects of others may differ.
+    std::shared_ptr<const std::vector<PointInfo>> points;
+    /// The last result without edits, and what it is of.
+    ProbeSample baseSample;
+    std::shared_ptr<const ProbeResult> base;
 
     /// Reads the weights. On an error the previous ones are kept.
     void load(const std::string& from, const std::string& device, std::stop_token stop,
-              const core::ProgressCallback& progress);
+              const core::ProgressCallback& progress, const std::string& step = {});
     /// Uses the weights rounded, or as in the file, which is then read again. Throws Cancelled if
     /// none are loaded.
     core::OpenedModel& as(bool rounded, std::stop_token stop,

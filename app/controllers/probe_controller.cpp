@@ -33,8 +33,16 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
         if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
     });
-    connect(&m_session, &InspectionSession::partlyInspected, this, &ProbeController::show);
+    connect(&m_session, &InspectionSession::partlyInspected, this,
+            [this](const std::shared_ptr<const ProbeResult>& result) {
+                show({result, {}, {}, {}, {}});
+            });
     connect(&m_session, &InspectionSession::inspected, this, &ProbeController::answered);
+    connect(&m_session, &InspectionSession::pointsFound, this, [this](const Points& points) {
+        m_points = points;
+        Q_EMIT pointsFound(points);
+    });
+    connect(&m_session, &InspectionSession::editsRefused, this, &ProbeController::editsRefused);
     connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
         m_waiting = false;
         // A missing capture is not requested again.
@@ -83,8 +91,17 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         if (answer.request != m_liveRequest || mode() != Mode::Live) return;
         m_patience.stop();
         if (m_training.running()) m_pace.start();
-        if (answer.error.empty())
-            return answered(std::make_shared<const ProbeResult>(answer.result));
+        if (answer.error.empty()) {
+            if (!answer.points.empty()) {
+                m_points = std::make_shared<const std::vector<PointInfo>>(answer.points);
+                Q_EMIT pointsFound(m_points);
+            }
+            Q_EMIT editsRefused({});
+            return answered(inspectedOf(std::make_shared<const ProbeResult>(answer.result),
+                                        answer.base, m_edits,
+                                        m_points ? *m_points : std::vector<PointInfo>()));
+        }
+        if (m_edits.anyEnabled()) Q_EMIT editsRefused(QString::fromStdString(answer.error));
         m_waiting = false;
         refuse(QString::fromStdString(answer.error));
         if (std::exchange(m_again, false)) ask();
@@ -103,13 +120,24 @@ void ProbeController::setActive(bool active) {
 
 ProbeController::Mode ProbeController::mode() const {
     if (m_run.isEmpty()) return Mode::Nothing;
-    if (m_selection.step()) return Mode::Captured;
+    if (m_selection.step()) {
+        // A captured step without kept weights shows its captures.
+        const auto& records = m_runs.records();
+        const auto has = [&](const std::vector<qint64>& steps) {
+            return std::binary_search(steps.begin(), steps.end(), *m_selection.step());
+        };
+        const auto& kept = records.kept(m_run);
+        const bool capturedOnly = has(records.captures(m_run)) && !has(kept);
+        return kept.empty() || capturedOnly ? Mode::Captured : Mode::Kept;
+    }
     return m_training.busy() && m_training.run() == m_run ? Mode::Live : Mode::Finished;
 }
 
 void ProbeController::follow() {
     m_run = m_selection.current();
     m_options.reset();
+    Q_EMIT modelChanged();
+    m_points.reset();
     m_splits.reset();
     m_pinned.reset();
     m_tokenNames.clear();
@@ -175,6 +203,7 @@ void ProbeController::follow() {
             if (following != *m_following) return;
             m_reading.stop();
             m_options = std::move(found.options);
+            Q_EMIT modelChanged();
             m_splits = std::move(found.splits);
             m_tokenNames = std::move(found.tokenNames);
             m_pinned = std::move(found.pinned);
@@ -255,21 +284,23 @@ void ProbeController::ask() {
             m_waiting = true;
             return m_session.inspectCapture(m_run, *m_selection.step(), m_captured);
         case Mode::Finished:
+        case Mode::Kept:
             break;
     }
     auto chosen = sample();
     if (!chosen || !m_options) return;
     m_waiting = true;
     m_patience.stop();
+    passEdits();
     m_session.inspectRun(
-        m_run, std::move(*chosen),
+        m_run, mode() == Mode::Kept ? m_selection.step() : std::nullopt, std::move(*chosen),
         m_splits ? m_splits->validation->info().classNames : std::vector<std::string>());
 }
 
 void ProbeController::askLive() {
     auto chosen = sample();
     if (!chosen) return;
-    m_liveRequest = m_training.probe(std::move(*chosen));
+    m_liveRequest = m_training.probe(std::move(*chosen), m_edits, !m_points);
     m_waiting = m_liveRequest != 0;
     if (m_waiting) m_patience.start();
 }
@@ -279,17 +310,49 @@ void ProbeController::drop() {
     m_waiting = false;
 }
 
-void ProbeController::answered(const std::shared_ptr<const ProbeResult>& result) {
+void ProbeController::setEdits(const EditList& edits) {
+    if (edits == m_edits) return;
+    m_edits = edits;
+    // A newer list replaces one that is being computed.
+    if (mode() == Mode::Finished || mode() == Mode::Kept) drop();
+    ask();
+}
+
+/// The edits with the data that they take values from.
+void ProbeController::passEdits() {
+    EditsInForce edits{m_edits, {}};
+    if (m_splits && m_edits.anyEnabled()) {
+        edits.data = core::editDataOf(*m_splits, m_options->model);
+        // The data must outlive the job.
+        edits.data.split = [splits = m_splits](const std::string& name) {
+            return splits->find(name);
+        };
+    }
+    if (m_options && m_options->model.input() == InputKind::Images)
+        edits.data.image = [model = m_options->model](const std::string& file) {
+            return readPicture(file, model);
+        };
+    m_session.setEdits(std::move(edits));
+}
+
+void ProbeController::answered(const widgets::Inspected& result) {
     m_waiting = false;
     show(result);
     if (std::exchange(m_again, false)) ask();
 }
 
-void ProbeController::show(const std::shared_ptr<const ProbeResult>& result) {
-    m_shownStep = result->step;
-    // Results have the ids of answer tokens; the data have their names.
-    auto named = result;
-    if (!m_tokenNames.empty()) {
+void ProbeController::show(widgets::Inspected result) {
+    m_shownStep = result.result->step;
+    result.result = named(result.result);
+    if (result.before) result.before = named(result.before);
+    Q_EMIT resultReady(result);
+}
+
+/// Results have the ids of answer tokens; the data have their names.
+std::shared_ptr<const ProbeResult> ProbeController::named(
+    const std::shared_ptr<const ProbeResult>& result) const {
+    if (m_tokenNames.empty()) return result;
+    {
         auto copy = std::make_shared<ProbeResult>(*result);
         for (auto& name : copy->classNames) {
             std::size_t token = 0;
@@ -298,9 +361,8 @@ void ProbeController::show(const std::shared_ptr<const ProbeResult>& result) {
             const bool number = problem == std::errc() && end == name.data() + name.size();
             if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
         }
-        named = std::move(copy);
+        return copy;
     }
-    Q_EMIT resultReady(named);
 }
 
 void ProbeController::refuse(const QString& sentence) {

@@ -51,9 +51,24 @@ public:
     const InspectionSession& session() const { return m_session; }
     /// Whether the inspected run is a language model.
     bool readsText() const { return m_options && m_options->data.isText(); }
+    const std::optional<RunOptions>& options() const { return m_options; }
+    const std::shared_ptr<const core::DataSplits>& splits() const { return m_splits; }
+    /// The inspected run; empty if there is none.
+    const QString& run() const { return m_run; }
+    /// What is inspected: a sample of the data, or the user's own input.
+    std::optional<ProbeSample> sample();
+    /// The edits of the inspector, in force in all further probes with weights.
+    void setEdits(const EditList& edits);
+    /// Whether captured maps are shown, which cannot be edited.
+    bool showsCapture() const { return mode() == Mode::Captured; }
 
 Q_SIGNALS:
-    void resultReady(const std::shared_ptr<const relascope::ProbeResult>& result);
+    void resultReady(const relascope::widgets::Inspected& result);
+    /// The options of the inspected run; none: no run, or they are being read.
+    void modelChanged();
+    void pointsFound(const relascope::app::Points& points);
+    /// An edit does not fit, for this reason; empty: all of them do.
+    void editsRefused(const QString& sentence);
     /// There is nothing to show, for this reason.
     void cleared(const QString& sentence);
     void splitsChanged(const QStringList& names, const std::vector<qint64>& sizes);
@@ -65,17 +80,20 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    enum class Mode { Nothing, Live, Finished, Captured };
+    /// Kept: with the weights kept at the step of the time cursor.
+    enum class Mode { Nothing, Live, Finished, Kept, Captured };
 
     void follow();  ///< another run, or another state of the same run
     void offerSplits();
     void ask();  ///< one request at a time; later ones wait for its result
     void askLive();
+    void passEdits();
     void drop();  ///< results of pending requests are dropped
-    void answered(const std::shared_ptr<const ProbeResult>& result);
-    void show(const std::shared_ptr<const ProbeResult>& result);
+    void answered(const widgets::Inspected& result);
+    void show(widgets::Inspected result);
+    std::shared_ptr<const ProbeResult> named(
+        const std::shared_ptr<const ProbeResult>& result) const;
     void refuse(const QString& sentence);
-    std::optional<ProbeSample> sample();
     void tellOfText();
     Mode mode() const;
 
@@ -85,6 +103,8 @@ private:
     std::shared_ptr<DataCache> m_data;
     JobQueue& m_jobs;
     InspectionSession m_session;
+    EditList m_edits;
+    Points m_points;
 
     QString m_run;
     std::optional<RunOptions> m_options;

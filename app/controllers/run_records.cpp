@@ -2,8 +2,10 @@
 #include "app/controllers/run_records.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/controllers/job_queue.h"
+#include "checkpoint/kept_weights.h"
 #include "options/published.h"
 #include "run/captures.h"
 #include "run/kept_checkpoints.h"
@@ -33,6 +35,12 @@ std::vector<widgets::PublishedValue> publishedBeside(const RunOptions& options) 
     return values;
 }
 
+std::vector<qint64> keptSteps(const std::string& run) {
+    std::vector<qint64> steps;
+    for (const auto& kept : core::KeptWeights(run).steps()) steps.push_back(kept.step);
+    return steps;
+}
+
 }  // namespace
 
 template <class Values>
@@ -49,6 +57,9 @@ const std::vector<widgets::CurveMark>& RunRecords::marks(const QString& path) co
 }
 const std::vector<qint64>& RunRecords::captures(const QString& path) const {
     return valuesOf(path, &Record::captures);
+}
+const std::vector<qint64>& RunRecords::kept(const QString& path) const {
+    return valuesOf(path, &Record::kept);
 }
 const std::map<qint64, QString>& RunRecords::samples(const QString& path) const {
     return valuesOf(path, &Record::samples);
@@ -68,6 +79,7 @@ RunRecords::Record RunRecords::readRecord(const std::string& path) {
             record.samples[note.step] = QString::fromStdString(note.text);
     }
     for (const auto step : core::captureSteps(path + "/captures")) record.captures.push_back(step);
+    record.kept = keptSteps(path);
     try {
         record.published = publishedBeside(core::readRunOptions(path));
     } catch (const Error&) {
@@ -116,7 +128,12 @@ void RunRecords::follow(const RunInfo& run) {
 }
 
 void RunRecords::setLive(const QString& path, const RunOptions& options, bool fresh) {
+    if (!m_live.isEmpty() && path.isEmpty()) {
+        m_keptRead.invalidate();
+        readKept();  // the last step
+    }
     m_live = path;
+    m_keptRead.invalidate();
     if (path.isEmpty()) return;
     Record& record = m_records[path];
     record.published = publishedBeside(options);
@@ -134,6 +151,25 @@ void RunRecords::append(const std::vector<MetricPoint>& points) {
         std::erase_if(known, [&](const auto& p) { return p.step > points.front().step; });
     known.insert(known.end(), points.begin(), points.end());
     Q_EMIT pointsAppended(m_live, points);
+    readKept();
+}
+
+/// The kept steps of the run in training: they have no events of their own.
+void RunRecords::readKept() {
+    constexpr int interval = 2000;  // ms
+    if (m_live.isEmpty() || m_readingKept ||
+        (m_keptRead.isValid() && m_keptRead.elapsed() < interval))
+        return;
+    m_readingKept = true;
+    m_jobs.post(
+        this, [file = m_live.toStdString()](std::stop_token) { return keptSteps(file); },
+        [this, path = m_live](std::vector<qint64> steps) {
+            m_readingKept = false;
+            m_keptRead.start();
+            auto& known = m_records[path].kept;
+            if (std::exchange(known, std::move(steps)) != known) Q_EMIT capturesChanged(path);
+        },
+        [this](const QString&) { m_readingKept = false; });
 }
 
 void RunRecords::liveNote(const Note& note) {

@@ -3,6 +3,7 @@
 // those of the current run arrive as events.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QStringList>
 #include <map>
@@ -29,6 +30,8 @@ public:
     const std::vector<MetricPoint>& points(const QString& path) const;
     const std::vector<widgets::CurveMark>& marks(const QString& path) const;
     const std::vector<qint64>& captures(const QString& path) const;
+    /// Steps whose weights were kept along training, ascending.
+    const std::vector<qint64>& kept(const QString& path) const;
     /// Text that a language model generated from its prompt during the run, by step.
     const std::map<qint64, QString>& samples(const QString& path) const;
     /// The papers' accuracies beside a run, or none.
@@ -53,7 +56,7 @@ Q_SIGNALS:
     /// A run was read from the disk: replace all of its points.
     void loaded(const QString& path);
     void marksChanged(const QString& path);
-    void capturesChanged(const QString& path);
+    void capturesChanged(const QString& path);  ///< or the kept steps
     void samplesChanged(const QString& path);
     void failed(const QString& sentence);
 
@@ -61,17 +64,20 @@ private:
     struct Record {
         std::vector<MetricPoint> points;
         std::vector<widgets::CurveMark> marks;
-        std::vector<qint64> captures;
+        std::vector<qint64> captures, kept;
         std::map<qint64, QString> samples;
         std::vector<widgets::PublishedValue> published;
         bool loaded = false, loading = false;
     };
     static Record readRecord(const std::string& path);
+    void readKept();
     template <class Values>
     const Values& valuesOf(const QString& path, Values Record::*values) const;
 
     JobQueue& m_jobs;
     QString m_live;
+    QElapsedTimer m_keptRead;  ///< since the kept steps of the live run were read
+    bool m_readingKept = false;
     std::map<QString, Record> m_records;
 };
 

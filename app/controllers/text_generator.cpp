@@ -40,6 +40,23 @@ Inspection inspectTokens(core::OpenedModel& model, const std::vector<std::int64_
             static_cast<int>(first)};
 }
 
+/// Edits in force on a model that others use without them.
+class EditScope {
+public:
+    EditScope(core::OpenedModel& model, const EditList& edits) : m_model(model) {
+        core::EditData data;
+        if (model.tokenizer())
+            data.text = [&model](const std::string& text) { return model.textInput(text); };
+        model.setEdits(edits, data);
+    }
+    ~EditScope() { m_model.setEdits({}, {}); }
+    EditScope(const EditScope&) = delete;
+    EditScope& operator=(const EditScope&) = delete;
+
+private:
+    core::OpenedModel& m_model;
+};
+
 QString endText(TextEnd end) {
     switch (end) {
         case TextEnd::Length:
@@ -78,6 +95,7 @@ struct TextGenerator::Job {
     std::stop_source stop;
     std::atomic<bool> follow = false;
     bool bfloat16 = false;
+    EditList edits;
 
 private:
     std::mutex m_mutex;
@@ -111,6 +129,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
     }
     job.put([&](auto& post) { post.pieces = pieces, post.ids = ids; });
 
+    const EditScope edited(model, job.edits);
     auto last = Clock::now() - std::chrono::hours(1);
     std::chrono::nanoseconds pause{};
     const auto end = model.generate(prompt, options, [&](const GeneratedToken& token) {
@@ -139,6 +158,7 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_job = std::make_shared<Job>();
     m_job->follow = m_follow;
     m_job->bfloat16 = m_bfloat16;
+    m_job->edits = m_edits;
     Q_EMIT began({prompt.toStdString()});
     Q_EMIT runningChanged();
     m_timer.start();
@@ -212,9 +232,10 @@ void TextGenerator::inspect(int index) {
     if (index < 0 || index >= size()) return;
     m_models.post(
         this,
-        [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16,
+        [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16, edits = m_edits,
          index](std::stop_token stop) {
             core::OpenedModel& model = weights->as(bfloat16, stop, {});
+            const EditScope edited(model, edits);
             const std::int64_t longest = longestLook(model.options());
             const auto most = static_cast<std::size_t>(longest);
             // The whole text, or as much as fits with the token in the middle.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "types/edit.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
 
@@ -29,6 +30,8 @@ public:
     void start(const QString& prompt, const GenerateOptions& options);
     /// Uses weights rounded to bfloat16 from the next start on.
     void setBfloat16(bool on) { m_bfloat16 = on; }
+    /// The edits of texts that are started from here on; another list continues no text.
+    void setEdits(const EditList& edits) { m_edits = edits; }
     /// Stops immediately: tokens that are still in progress are not shown.
     void stop();
     /// Stops and removes the text, as the model is being replaced.
@@ -63,6 +66,7 @@ private:
     JobQueue& m_models;
     std::shared_ptr<Job> m_job;
     std::vector<std::int64_t> m_tokens;
+    EditList m_edits;
     bool m_follow = false, m_bfloat16 = false;
     quint64 m_inspections = 0;
     QTimer m_timer;

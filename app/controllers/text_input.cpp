@@ -82,4 +82,18 @@ std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
     return choices;
 }
 
+std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before) {
+    std::vector<float> probabilities;
+    if (!before) return probabilities;
+    for (const TokenChoice& choice : nextTokens(result)) {
+        const auto& names = before->classNames;
+        const auto found = std::find(names.begin(), names.end(), choice.piece);
+        const auto at = static_cast<std::size_t>(found - names.begin());
+        // A token that is not among the likeliest has a smaller probability than these.
+        probabilities.push_back(at < before->probabilities.size() ? before->probabilities[at]
+                                                                  : 0.0F);
+    }
+    return probabilities;
+}
+
 }  // namespace relascope::app

@@ -38,5 +38,7 @@ std::string beginningOfText(const std::string& path);
 
 /// The likeliest next tokens of a probe of a text.
 std::vector<TokenChoice> nextTokens(const ProbeResult& result);
+/// The probabilities of the same tokens in a result without edits; empty without such a result.
+std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
 
 }  // namespace relascope::app

@@ -244,9 +244,9 @@ void TrainingController::edit(const QString& key, const FieldValue& value) {
 void TrainingController::setEdits(EditList edits) {
     if (m_job) m_job->control()->setEdits(std::move(edits));
 }
-quint64 TrainingController::probe(ProbeSample sample, EditList edits) {
+quint64 TrainingController::probe(ProbeSample sample, EditList edits, bool points) {
     if (!m_job || m_run.isEmpty()) return 0;
-    m_job->control()->probe(++m_request, std::move(sample), std::move(edits));
+    m_job->control()->probe(++m_request, std::move(sample), std::move(edits), points);
     return m_request;
 }
 

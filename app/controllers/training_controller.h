@@ -42,7 +42,7 @@ public:
     /// Requests the maps of a sample with the current weights, and also with `edits` on top, which
     /// do not change training. Returns the number of the request, which its result carries, or 0
     /// without a run.
-    quint64 probe(ProbeSample sample, EditList edits = {});
+    quint64 probe(ProbeSample sample, EditList edits = {}, bool points = false);
 
     /// From start() until the thread has ended.
     bool busy() const { return m_job != nullptr; }

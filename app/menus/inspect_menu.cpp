@@ -51,10 +51,16 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
                  [inspector] { inspector()->findNext(true); });
     addTextEntry("Find previous", QKeySequence("Shift+F3"), "Show the previous match",
                  [inspector] { inspector()->findNext(false); });
+    m_keys.emplace_back("Alt+drag on a cell",
+                        "Set r or alpha while you look; Escape takes it back");
     m_keys.emplace_back("Wheel, +, -, 0", "On the map: zoom at the pointer or the cell; whole map");
+    m_menu->addSeparator();
+    m_edits = std::make_unique<EditsMenu>(window, menu->addMenu("Edits"), keys);
     m_menu->addSeparator();
     addSamples();
 }
+
+InspectMenu::~InspectMenu() = default;
 
 void InspectMenu::addTextEntry(const QString& text, const QKeySequence& key, const QString& help,
                                Slot slot) {
@@ -101,6 +107,7 @@ void InspectMenu::chooseImage() {
 }
 
 void InspectMenu::refresh() {
+    m_edits->refresh();
     const QString nothing = m_window.inspectDisabledReason();
     for (auto* action : m_entries) allow(action, nothing);
     const bool text = m_window.activeInspector()->showsText();

@@ -74,10 +74,13 @@ private:
     QAction *m_rail, *m_options, *m_log, *m_logX, *m_logY, *m_smooth, *m_full;
 };
 
+class EditsMenu;
+
 class InspectMenu : public AppMenu {
     Q_OBJECT
 public:
     InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    ~InspectMenu() override;
     void refresh() override;
 
 private:
@@ -88,7 +91,20 @@ private:
     void chooseImage();
     QList<QAction*> m_entries;  ///< need a result in the inspector
     QList<QAction*> m_texts;    ///< need one of a text
+    std::unique_ptr<EditsMenu> m_edits;
     QAction *m_write = nullptr, *m_image = nullptr, *m_live;
+};
+
+class EditsMenu : public AppMenu {  ///< within Inspect
+    Q_OBJECT
+public:
+    EditsMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    void refresh() override;
+
+private:
+    QList<QAction*> m_map;    ///< need a result and hook points
+    QList<QAction*> m_lists;  ///< need a list with edits
+    QAction *m_shown, *m_open;
 };
 
 class PagesMenu : public AppMenu {  ///< Window

@@ -377,10 +377,10 @@ void CheckpointPage::chooseTensor(const QString& name) {
     m_c.numbers().chooseTensor(name);
 }
 
-void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
-                               const InputRequest& request) {
+void CheckpointPage::showProbe(const widgets::Inspected& inspected, const InputRequest& request) {
+    const auto& result = inspected.result;
     m_text->leave();
-    m_inspector->setResult(result);
+    m_inspector->setInspected(inspected);
     if (!result->maps.empty() && !std::exchange(m_viewChosen, true)) {
         // As in the papers: the sign is visible even if one relation is much larger than the
         // others.

@@ -79,7 +79,7 @@ private:
     void showProblems();
     void chooseTensor(const QString& name);
     void chooseTokenizer();
-    void showProbe(const std::shared_ptr<const ProbeResult>& result, const InputRequest& request);
+    void showProbe(const widgets::Inspected& inspected, const InputRequest& request);
     void openDropped(const QString& path);
     void fail(const QString& sentence);
     void convert();

@@ -100,14 +100,15 @@ void CheckpointText::loaded() {
 }
 
 void CheckpointText::showNextTokens() {
-    const ProbeResult* result = m_inspector.result();
+    const auto& inspected = m_inspector.choice().inspected();
+    const ProbeResult* result = inspected.result.get();
     if (!result || !result->sample.source.text) return;
     const auto& words = result->sample.source.labels;
     m_inspector.sourcePane()->outcome()->setNextTokens(
         words.empty() ? QStringLiteral("Next token")
                       : QStringLiteral("Next token after \u201C%1\u201D")
                             .arg(widgets::pieceLabel(words.back())),
-        nextTokens(*result));
+        nextTokens(*result), nextTokensBefore(*result, inspected.before.get()));
     m_inspector.setSubText(
         QFileInfo(m_c.session().path()).fileName() +
         (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));

@@ -239,32 +239,33 @@ void WorkbenchPage::connectInspector() {
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
-    connect(&c.probe, &ProbeController::resultReady, this,
-            [this](const std::shared_ptr<const ProbeResult>& result) {
-                // A picture of the user is named; a sample is already shown in the chooser.
-                const bool text = isOneText(result->sample);
-                const bool own = text ? result->sample.origin == kTyped
-                                      : !result->sample.image.empty() && result->sample.label < 0;
-                const bool sample = !own;
-                m_inspector->setSubText(
-                    sample ? QString()
-                           : QString("step %1 · %2")
-                                 .arg(widgets::groupedNumber(result->step),
-                                      QString::fromStdString(result->sample.origin)));
-                // Of objects the first view depends on the maps, which may follow.
-                const bool viewable = !result->partial || text || result->grid.tokens() > 0;
-                if (viewable && m_c.selection.view() == widgets::InspectorView()) {
-                    m_c.selection.setView(firstView(*result));
-                } else if (text && !m_text) {
-                    // The position of a patch has no meaning for a text.
-                    widgets::InspectorView view = m_c.selection.view();
-                    showTextMap(result->sample.source, &view);
-                    m_c.selection.setView(view);
-                }
-                m_text = text;
-                m_inspector->setResult(result);
-                showOutcome();
-            });
+    connect(
+        &c.probe, &ProbeController::resultReady, this, [this](const widgets::Inspected& inspected) {
+            const auto& result = inspected.result;
+            // A picture of the user is named; a sample is already shown in the chooser.
+            const bool text = isOneText(result->sample);
+            const bool own = text ? result->sample.origin == kTyped
+                                  : !result->sample.image.empty() && result->sample.label < 0;
+            const bool sample = !own;
+            m_inspector->setSubText(sample
+                                        ? QString()
+                                        : QString("step %1 · %2")
+                                              .arg(widgets::groupedNumber(result->step),
+                                                   QString::fromStdString(result->sample.origin)));
+            // Of objects the first view depends on the maps, which may follow.
+            const bool viewable = !result->partial || text || result->grid.tokens() > 0;
+            if (viewable && m_c.selection.view() == widgets::InspectorView()) {
+                m_c.selection.setView(firstView(*result));
+            } else if (text && !m_text) {
+                // The position of a patch has no meaning for a text.
+                widgets::InspectorView view = m_c.selection.view();
+                showTextMap(result->sample.source, &view);
+                m_c.selection.setView(view);
+            }
+            m_text = text;
+            m_inspector->setInspected(inspected);
+            showOutcome();
+        });
     connect(m_inspector->sourcePane()->textInput(), &widgets::TextInput::textTyped,
             &c.probe.session(), &InspectionSession::chooseText);
     connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane()->textInput(),
@@ -343,7 +344,8 @@ void WorkbenchPage::showMarks(const QString& path) {
 }
 
 void WorkbenchPage::showCaptures() {
-    m_track->setSteps(m_c.runs.records().captures(m_c.selection.current()));
+    m_track->setSteps(m_c.runs.records().captures(m_c.selection.current()),
+                      m_c.runs.records().kept(m_c.selection.current()));
     m_track->setKeys(keysOnAxis(
         m_track->steps(), m_c.runs.records().points(m_c.selection.current()), m_curves->axis()));
     showCursor();
@@ -378,7 +380,7 @@ void WorkbenchPage::showHead() {
 }
 
 void WorkbenchPage::showOutcome() {
-    const ProbeResult* result = m_inspector->result();
+    const ProbeResult* result = m_inspector->choice().inspected().result.get();
     auto* outcome = m_inspector->sourcePane()->outcome();
     if (!result || !isOneText(result->sample)) return;
     const QString path = m_c.selection.current();
@@ -386,12 +388,15 @@ void WorkbenchPage::showOutcome() {
     const auto step = m_c.selection.step();
     auto newest = step ? samples.upper_bound(*step) : samples.end();
     // The likeliest next tokens are shown below a typed text.
-    if (newest == samples.begin() || result->sample.origin == kTyped) {
+    const bool edited = m_inspector->edited();
+    if (newest == samples.begin() || result->sample.origin == kTyped || edited) {
         const auto& words = result->sample.source.labels;
-        outcome->setNextTokens(words.empty() ? QStringLiteral("Next token")
-                                             : QStringLiteral("Next token after \u201C%1\u201D")
-                                                   .arg(widgets::pieceLabel(words.back())),
-                               nextTokens(*result));
+        outcome->setNextTokens(
+            words.empty() ? QStringLiteral("Next token")
+                          : QStringLiteral("Next token after \u201C%1\u201D")
+                                .arg(widgets::pieceLabel(words.back())),
+            nextTokens(*result),
+            nextTokensBefore(*result, m_inspector->choice().inspected().before.get()));
         return;
     }
     --newest;

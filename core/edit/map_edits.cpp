@@ -191,7 +191,8 @@ MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points) 
     target.count = 1;
     if (place.kind == MapKind::Symbols) return target;
     setAxis(target, names.point(target.part));
-    if (!target.values.empty()) {
+    // The numbers of objects of other models differ from input to input.
+    if (target.block.empty() && !target.values.empty()) {
         const auto& shown = names.point(target.values);
         const auto first = [&](const char* axis, int size) -> std::int64_t {
             const int d = shown.dimension(axis);

@@ -21,6 +21,7 @@ struct ProbeRequest {
     std::uint64_t number = 0;
     ProbeSample sample;
     EditList edits;
+    bool points = false;  ///< the hook points are asked for, too
 };
 
 /// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
@@ -52,10 +53,11 @@ public:
     }
     /// Probes a sample with the current weights, and also with `edits` of the inspector on top,
     /// which do not change training; the answer is a ProbeAnswer with this number.
-    void probe(std::uint64_t request, ProbeSample sample, EditList edits = {}) {
+    void probe(std::uint64_t request, ProbeSample sample, EditList edits = {},
+               bool points = false) {
         // Only the newest request counts: the window would drop the answers to earlier ones.
         set([&](Requests& r) {
-            r.probe = ProbeRequest{request, std::move(sample), std::move(edits)};
+            r.probe = ProbeRequest{request, std::move(sample), std::move(edits), points};
         });
     }
 

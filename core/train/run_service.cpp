@@ -60,6 +60,14 @@ void RunService::probe(const ProbeRequest& request, ProbeAnswer& answer) {
         if (m_job.data.tokenizer) namePieces(result, *m_job.data.tokenizer);
         return result;
     };
+    if (request.points) {
+        const EvaluationMode evaluation(model);
+        auto input = inputOf(request.sample, options);
+        const auto device = model.parameters().front().device();
+        input.x = input.x.to(device);
+        if (input.target.defined()) input.target = input.target.to(device);
+        answer.points = pointsOf(model, input);
+    }
     if (!request.edits.anyEnabled()) {
         answer.result = maps();
         return;

@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "types/edit.h"
 #include "types/metric.h"
 #include "types/relation_map.h"
 #include "types/run_info.h"
@@ -50,7 +52,8 @@ struct ProbeAnswer {
     ProbeResult result;  ///< with the edits of the request
     /// The maps without them; null if the request has no enabled edit.
     std::shared_ptr<const ProbeResult> base = {};
-    std::string error;  ///< message; empty if `result` is valid
+    std::string error;                   ///< message; empty if `result` is valid
+    std::vector<PointInfo> points = {};  ///< every hook point, if they were asked for
 };
 
 /// The job failed, with a message for the user.

@@ -179,6 +179,9 @@ TrainBar::TrainBar(QWidget* parent)
     m_cancel->setIcon(icon("cancel"));
     m_device->setIcon(icon("chip"));
     m_model->setIcon(icon("cube"));
+    m_intervention->setToolTip(QStringLiteral("The model shown is edited; click for the list (E)"));
+    m_intervention->setCursor(Qt::PointingHandCursor);
+    connect(m_intervention, &QAbstractButton::clicked, this, &TrainBar::interventionClicked);
     m_intervention->setIcon(icon("scissors"));
     m_device->setToolTip(QStringLiteral("Device"));
     m_model->setToolTip(QStringLiteral("Model"));
@@ -229,6 +232,9 @@ void TrainBar::setEnding(Ending ending) {
     m_ending = ending;
     m_line->setEnding(ending);
     refresh();
+}
+QString TrainBar::interventionText() const {
+    return m_intervention->isHidden() ? QString() : m_intervention->text();
 }
 QString TrainBar::modelText() const {
     return m_model->text();

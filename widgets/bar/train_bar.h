@@ -45,6 +45,7 @@ public:
     QPushButton* startButton() const { return m_start; }
     QPushButton* stopButton() const { return m_stop; }
     QPushButton* cancelButton() const { return m_cancel; }
+    QString interventionText() const;  ///< empty: no chip
 
 Q_SIGNALS:
     void startRequested();
@@ -53,6 +54,7 @@ Q_SIGNALS:
     void stepRequested();
     void stopRequested();
     void cancelRequested();
+    void interventionClicked();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -40,7 +40,10 @@ CapturesTrack::CapturesTrack(QWidget* parent)
     refresh();
 }
 
-void CapturesTrack::setSteps(std::vector<qint64> steps) {
+void CapturesTrack::setSteps(std::vector<qint64> steps, std::vector<qint64> kept) {
+    std::sort(kept.begin(), kept.end());
+    steps.insert(steps.end(), kept.begin(), kept.end());
+    m_kept = std::move(kept);
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     m_steps = std::move(steps);
@@ -82,8 +85,9 @@ void CapturesTrack::refresh() {
     m_live->setChecked(!m_chosen);
     setAccessibleDescription(
         m_steps.empty() ? QStringLiteral("no captures yet")
-                        : QString("%1 captures, shown: %2")
+                        : QString("%1 steps, %2 with weights, shown: %3")
                               .arg(m_steps.size())
+                              .arg(m_kept.size())
                               .arg(m_chosen ? "step " + groupedNumber(*m_chosen) : "the newest"));
     update();
 }
@@ -179,7 +183,8 @@ void CapturesTrack::paintEvent(QPaintEvent*) {
     painter.fillRect(QRect(0, height() - 1, width(), 1), t.border);
     painter.setFont(smallFont());
     painter.setPen(t.muted);
-    painter.drawText(QRect(16, 0, 64, height()), Qt::AlignVCenter, QStringLiteral("Captures"));
+    painter.drawText(QRect(16, 0, 64, height()), Qt::AlignVCenter,
+                     m_kept.empty() ? QStringLiteral("Captures") : QStringLiteral("Weights"));
     const QRectF track = line();
     const int y = height() / 2;
     painter.fillRect(QRectF(track.left(), y - 1, track.width(), 2), t.track);
@@ -197,7 +202,15 @@ void CapturesTrack::paintEvent(QPaintEvent*) {
         if (x < track.left() - 0.5 || x > track.right() + 0.5 || static_cast<int>(x) == drawn)
             continue;
         drawn = static_cast<int>(x);
-        painter.fillRect(QRect(drawn, y - 5, 1, 10), t.muted);
+        if (m_kept.empty()) {
+            painter.fillRect(QRect(drawn, y - 5, 1, 10), t.muted);
+        } else if (std::binary_search(m_kept.begin(), m_kept.end(), m_steps[i])) {
+            painter.fillRect(QRect(drawn - 1, y - 6, 3, 12), t.muted);
+        } else {
+            painter.setPen(t.muted);
+            painter.setBrush(t.panel);
+            painter.drawRect(QRect(drawn - 1, y - 4, 2, 8));
+        }
     }
     const double x = pixelAt(std::min(chosenIndex(), m_steps.size() - 1));
     if (x >= track.left() - 0.5 && x <= track.right() + 0.5) {

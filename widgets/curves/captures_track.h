@@ -19,7 +19,9 @@ class CapturesTrack : public QWidget {
 public:
     explicit CapturesTrack(QWidget* parent = nullptr);
 
-    void setSteps(std::vector<qint64> steps);  ///< sorted and made unique here
+    /// Sorted and made unique here. `kept`: those whose weights were kept, for any input; the
+    /// others are captures of the pinned inputs, drawn hollow where there are kept ones.
+    void setSteps(std::vector<qint64> steps, std::vector<qint64> kept = {});
     const std::vector<qint64>& steps() const { return m_steps; }
     /// nullopt: live. A step that was not captured chooses the nearest one before it.
     void setChosen(std::optional<qint64> step);
@@ -51,6 +53,7 @@ private:
     void refresh();
 
     std::vector<qint64> m_steps;
+    std::vector<qint64> m_kept;  ///< of these, sorted
     std::vector<double> m_keys;
     std::optional<qint64> m_chosen;
     double m_low = 0.0, m_high = 1.0;

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
+#include <QStackedLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -12,15 +13,21 @@
 #include "widgets/form/field_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
 
-/// The word "Options" upright on the collapsed strip.
-class StripWord : public QWidget {
+/// The name of a tab, upright on the collapsed strip; a click opens it.
+class StripWord : public QAbstractButton {
 public:
-    using QWidget::QWidget;
+    StripWord(const QString& word, QWidget* parent) : QAbstractButton(parent) {
+        setText(word);
+        setToolTip(QStringLiteral("Show %1").arg(word.toLower()));
+        setCursor(Qt::PointingHandCursor);
+        setFixedSize(24, QFontMetrics(smallFont()).horizontalAdvance(word) + 16);
+    }
 
 protected:
     void paintEvent(QPaintEvent*) override {
@@ -29,8 +36,11 @@ protected:
         painter.setPen(Theme::current().muted);
         painter.translate(width(), 0);
         painter.rotate(90);
-        painter.drawText(QRect(4, 0, height(), width()), Qt::AlignVCenter | Qt::AlignLeft,
-                         QStringLiteral("Options"));
+        painter.drawText(QRect(4, 0, height(), width()), Qt::AlignVCenter | Qt::AlignLeft, text());
+        if (paint::keyboardFocus(this)) {
+            painter.resetTransform();
+            paint::focusRing(painter, rect());
+        }
     }
 };
 
@@ -71,26 +81,31 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     auto* across = rowOf(this, {1, 0, 0, 0}, 0);
 
     m_strip = new QWidget(this);
-    auto* upright = new QVBoxLayout(m_strip);
-    upright->setContentsMargins(1, 6, 2, 0);
+    m_upright = new QVBoxLayout(m_strip);
+    m_upright->setContentsMargins(1, 6, 2, 0);
     auto* open = iconButton("sidebar", QStringLiteral("Show the options"), m_strip);
     connect(open, &QToolButton::clicked, this, [this] { setCollapsed(false); });
-    auto* word = new StripWord(m_strip);
-    word->setFixedSize(24, 80);
-    upright->addWidget(open);
-    upright->addWidget(word);
-    upright->addStretch(1);
+    auto* word = new StripWord(m_tabTitles[0], m_strip);
+    connect(word, &QAbstractButton::clicked, this, [this] { Q_EMIT tabRequested(0); });
+    m_upright->addWidget(open);
+    m_upright->addWidget(word);
+    m_upright->addStretch(1);
     m_strip->hide();
     across->addWidget(m_strip);
 
     m_content = new QWidget(this);
     across->addWidget(m_content, 1);
-    auto* column = columnOf(m_content);
-    auto* head = new PanelHead(QStringLiteral("Options"), m_content);
+    auto* whole = columnOf(m_content);
+    auto* head = m_head = new PanelHead(m_tabTitles[0], m_content);
     auto* close = iconButton("sidebar", QStringLiteral("Collapse the options"), head);
     connect(close, &QToolButton::clicked, this, [this] { setCollapsed(true); });
     head->addControl(close);
-    column->addWidget(head);
+    whole->addWidget(head);
+    m_pages = new QStackedLayout;
+    whole->addLayout(m_pages, 1);
+    auto* options = new QWidget(m_content);
+    m_pages->addWidget(options);
+    auto* column = m_body = columnOf(options);
 
     auto* legend = new QHBoxLayout;
     legend->setContentsMargins(16, 6, 16, 6);
@@ -341,7 +356,34 @@ void OptionsForm::setCollapsed(bool collapsed) {
 }
 
 void OptionsForm::setHeadRow(QWidget* row) {
-    static_cast<QVBoxLayout*>(m_content->layout())->insertWidget(1, row);
+    m_body->insertWidget(0, row);
+}
+
+void OptionsForm::addTab(const QString& title, QWidget* page) {
+    m_tabTitles << title;
+    const int tab = m_pages->addWidget(page);
+    auto* word = new StripWord(title, m_strip);
+    connect(word, &QAbstractButton::clicked, this, [this, tab] { Q_EMIT tabRequested(tab); });
+    m_upright->insertWidget(m_upright->count() - 1, word);
+    if (!m_tabs) {
+        m_head->setTitle({});
+        m_tabs = new SegmentedControl(m_head);
+        m_tabs->setAccessibleName(QStringLiteral("Options or edits"));
+        m_head->addLeftControl(m_tabs);
+        connect(m_tabs, &SegmentedControl::changed, this, &OptionsForm::showTab);
+    }
+    m_tabs->setItems(m_tabTitles);
+    m_tabs->setCurrent(m_pages->currentIndex());
+}
+
+void OptionsForm::showTab(int tab) {
+    m_pages->setCurrentIndex(tab);
+    if (m_tabs) m_tabs->setCurrent(tab);
+    setCollapsed(false);
+}
+
+int OptionsForm::tab() const {
+    return m_pages->currentIndex();
 }
 
 bool OptionsForm::valid() const {

@@ -2,6 +2,7 @@
 // The options of an experiment as a form, made from the field tables of the option structs.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <map>
 #include <utility>
@@ -11,6 +12,7 @@
 
 class QGridLayout;
 class QLabel;
+class QStackedLayout;
 class QToolButton;
 class QVBoxLayout;
 
@@ -18,6 +20,8 @@ namespace relascope::widgets {
 
 class ElidedLabel;
 class FieldRow;
+class PanelHead;
+class SegmentedControl;
 
 /// Sections by group (the part of the key before the point). 280 px wide, 28 px collapsed.
 class OptionsForm : public QWidget {
@@ -34,6 +38,11 @@ public:
     /// During a training only live fields can be edited.
     void setRunning(bool running);
     void setCollapsed(bool collapsed);
+    /// Adds a second tab beside the options, also to the collapsed strip.
+    void addTab(const QString& title, QWidget* page);
+    /// 0: the options; shows the tab, and expands the column if it is collapsed.
+    void showTab(int tab);
+    int tab() const;
     /// Adds a widget below the title, above all fields.
     void setHeadRow(QWidget* row);
     bool collapsed() const { return m_collapsed; }
@@ -52,6 +61,8 @@ Q_SIGNALS:
     void validityChanged(bool valid);
     void resetRequested();
     void collapsedChanged(bool collapsed);
+    /// The user asks for a tab from the collapsed strip.
+    void tabRequested(int tab);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -78,6 +89,11 @@ private:
     std::vector<QString> m_order;
     std::map<QString, Section> m_sections;
     QWidget *m_content, *m_strip;
+    QVBoxLayout *m_upright, *m_body;  ///< of the strip, and of the options below the title
+    PanelHead* m_head;
+    QStackedLayout* m_pages;
+    SegmentedControl* m_tabs = nullptr;
+    QStringList m_tabTitles{QStringLiteral("Options")};
     QToolButton* m_signs[2] = {nullptr, nullptr};  ///< live, restart
     QWidget* m_changedRow;
     ElidedLabel* m_changed;

@@ -74,6 +74,19 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
                        static_cast<QWidget*>(m_topK), static_cast<QWidget*>(m_range)})
         m_head->addLeftControl(w);
 
+    m_shown = new SegmentedControl(
+        {QStringLiteral("After"), QStringLiteral("Before"), QStringLiteral("Difference")}, this);
+    m_shown->setAccessibleName(QStringLiteral("Maps of the edited model"));
+    m_shown->setItemToolTip(0, QStringLiteral("With the edits (B)"));
+    m_shown->setItemToolTip(1, QStringLiteral("Without the edits (B)"));
+    m_shown->setItemToolTip(2, QStringLiteral("What the edits change: after minus before (B)"));
+    m_shown->hide();
+    m_head->addControl(m_shown);
+    connect(m_shown, &SegmentedControl::changed, this, [this](int k) {
+        InspectorView view = m_view;
+        view.shown = static_cast<Shown>(k);
+        Q_EMIT changed(view);
+    });
     m_reading =
         iconButton("note", QStringLiteral("Reading layout (T): the text across the pane"), this);
     m_reading->setAccessibleName(QStringLiteral("Reading layout"));
@@ -119,7 +132,7 @@ void InspectorBar::setStepText(const QString& text) {
 }
 void InspectorBar::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    setNarrow(!m_compact && width() < fullWidth);
+    setNarrow(!m_compact && width() < (m_shown->isHidden() ? fullWidth : fullWidth + 220));
 }
 
 void InspectorBar::setNarrow(bool narrow) {
@@ -153,6 +166,11 @@ void InspectorBar::setCompact(bool compact) {
 void InspectorBar::setReading(bool possible, bool on) {
     m_reading->setVisible(possible);
     m_reading->setChecked(on);
+}
+void InspectorBar::setEdited(bool edited, Shown shown) {
+    m_shown->setVisible(edited);
+    m_shown->setCurrent(static_cast<int>(shown));
+    setNarrow(!m_compact && width() < (edited ? fullWidth + 220 : fullWidth));
 }
 void InspectorBar::addControl(QWidget* control) {
     m_head->addControl(control);

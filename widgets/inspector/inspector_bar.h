@@ -25,6 +25,8 @@ public:
     void setStepText(const QString& text);
     /// Arranges the controls in two rows.
     void setCompact(bool compact);
+    /// Whether the model is edited, and which of its maps are shown.
+    void setEdited(bool edited, Shown shown);
     /// Whether there is a text to read, and whether it is laid across the pane.
     void setReading(bool possible, bool on);
     /// Adds a control of the page at the right end.
@@ -33,6 +35,8 @@ public:
     SegmentedControl* directions() const { return m_directions; }
     QComboBox* range() const { return m_range; }
     QComboBox* heads() const { return m_heads; }
+    /// After, before, difference; hidden without edits.
+    SegmentedControl* shown() const { return m_shown; }
     QToolButton* reading() const { return m_reading; }
 
 Q_SIGNALS:
@@ -51,6 +55,7 @@ private:
     PanelHead *m_head, *m_second = nullptr;
     SegmentedControl* m_kinds;
     SegmentedControl* m_directions;
+    SegmentedControl* m_shown;
     QComboBox* m_processing;
     QComboBox* m_range;
     QComboBox* m_heads;

@@ -11,6 +11,9 @@ namespace relascope::widgets {
 /// Whether a text is shown across the pane. Automatic: a long one is.
 enum class ReadingLayout { Automatic, On, Off };
 
+/// Of an edited model: its maps, those without the edits, or the first minus the second.
+enum class Shown { After, Before, Difference };
+
 struct InspectorView {
     MapKind kind = MapKind::Relation;
     int layer = 0;          ///< from 0
@@ -29,6 +32,7 @@ struct InspectorView {
     MapOrder order = MapOrder::Index;  ///< of the small maps
     bool allLayers = false;            ///< small maps of all layers instead of this one
     ReadingLayout reading = ReadingLayout::Automatic;
+    Shown shown = Shown::After;  ///< without edits always After
 
     bool operator==(const InspectorView&) const = default;
 };

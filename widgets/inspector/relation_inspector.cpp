@@ -119,6 +119,16 @@ void RelationInspector::connectPanes() {
         connect(menu, &ViewMenu::saved, this, &RelationInspector::exported);
         connect(menu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
     }
+    connect(m_map->map(), &MapView::menuRequested, this, &RelationInspector::cellMenuRequested);
+    connect(m_map->map(), &MapView::cellDragged, this, &RelationInspector::cellDragged);
+    connect(m_map->map(), &MapView::cellDropped, this, &RelationInspector::cellDropped);
+    connect(m_small->multiples(), &MultiplesView::menuRequested, this,
+            [this](MapKind, int, const QPoint& at) { Q_EMIT mapMenuRequested(at); });
+    connect(m_source, &SourcePane::menuRequested, this, [this](const QPoint& at) {
+        const int pointed = m_choice.pointedColumn();
+        const bool objects = m_choice.maps().columnSide(view()) >= 0;
+        if (objects) Q_EMIT objectMenuRequested(pointed >= 0 ? pointed : view().source, at);
+    });
     connect(m_map->map(), &MapView::hovered, this, &RelationInspector::pointFromMap);
     connect(m_map->map(), &MapView::chosen, this,
             [this](int row, int column) { choose(m_choice.ofCell(row, column)); });
@@ -142,17 +152,17 @@ void RelationInspector::connectPanes() {
             [this](int token) { choose(m_choice.ofCell(view().source, token)); });
 }
 
-void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
-    m_choice.setResult(std::move(result));
+void RelationInspector::setInspected(Inspected inspected) {
+    m_choice.setInspected(std::move(inspected));
     m_stack->setCurrentIndex(m_choice.empty() ? 0 : 1);
     displayEverything();
 }
 
 void RelationInspector::displayEverything() {
     displayStep();
-    m_bar->display(m_choice.maps(), view());
+    displayBar();
     if (m_choice.empty()) return;
-    m_source->setResult(*result());
+    m_source->setResult(*m_choice.inspected().result, m_choice.inspected().before.get());
     setSides();
     arrangeReading();
     m_map->display();
@@ -172,7 +182,7 @@ void RelationInspector::choose(const InspectorView& request) {
     if (m_choice.empty()) return;
     const InspectorView next = m_choice.granted(request);
     // The state of a control may have to be reset.
-    if (next == view()) return m_bar->display(m_choice.maps(), view());
+    if (next == view()) return displayBar();
     display(next);
     Q_EMIT viewChanged(view());
 }
@@ -188,7 +198,7 @@ void RelationInspector::display(const InspectorView& next) {
         tintSource();
         return displayCell();
     }
-    m_bar->display(m_choice.maps(), view());
+    displayBar();
     if (cell.reading != before.reading) arrangeReading();
     if (cell.layer != before.layer || cell.kind != before.kind || cell.index != before.index)
         setSides();
@@ -196,6 +206,11 @@ void RelationInspector::display(const InspectorView& next) {
     m_map->display();
     tintSource();
     m_footer->display(m_choice);
+}
+
+void RelationInspector::displayBar() {
+    m_bar->display(m_choice.maps(), view());
+    m_bar->setEdited(m_choice.edited(), view().shown);
 }
 
 void RelationInspector::displayCell() {
@@ -374,7 +389,10 @@ void RelationInspector::dropEvent(QDropEvent* event) {
     for (const QUrl& url : event->mimeData()->urls())
         if (url.isLocalFile()) {
             event->acceptProposedAction();
-            Q_EMIT imageDropped(url.toLocalFile());
+            if (event->modifiers() & Qt::ShiftModifier)
+                Q_EMIT secondDropped(url.toLocalFile());
+            else
+                Q_EMIT imageDropped(url.toLocalFile());
             return;
         }
 }

@@ -35,8 +35,13 @@ public:
     bool busy() const { return m_work.busy(); }
     /// nullptr shows the empty state. The view is kept if the new maps have it, otherwise the
     /// nearest one is chosen.
-    void setResult(std::shared_ptr<const ProbeResult> result);
+    void setResult(std::shared_ptr<const ProbeResult> result) {
+        setInspected({std::move(result), {}, {}, {}, {}});
+    }
+    /// The same for a model that may be edited.
+    void setInspected(Inspected inspected);
     const ProbeResult* result() const { return m_choice.maps().result(); }
+    bool edited() const { return m_choice.edited(); }
     const InspectorView& view() const { return m_choice.view(); }
     /// The current view, for its texts, tables and figures.
     const ViewChoice& choice() const { return m_choice; }
@@ -72,6 +77,7 @@ public Q_SLOTS:
     void setKindByNumber(int number);  ///< 1 to 5, in the order of the segments
     void toggleDirection() { choose(m_choice.turned()); }
     void cycleProcessing() { choose(m_choice.nextProcessing()); }
+    void cycleShown() { choose(m_choice.nextShown()); }  ///< after, before, difference of edits
     void toggleReading();    ///< the text across the pane, or beside the maps
     void toggleAllLayers();  ///< the small maps of this layer, or of all
     void findToken();        ///< shows the search field of a text
@@ -82,6 +88,15 @@ Q_SIGNALS:
     void viewChanged(InspectorView view);  ///< by the user
     void textShown();                      ///< showsText() changed
     void imageDropped(QString path);
+    /// The same with Shift: a second input.
+    void secondDropped(QString path);
+    /// Menus of edits; `at` on the screen. The map or cell is the chosen one by then.
+    void mapMenuRequested(const QPoint& at);
+    void cellMenuRequested(int i, int j, const QPoint& at);
+    void objectMenuRequested(int object, const QPoint& at);
+    /// Alt and the mouse on a cell of the map: `up` px from where the button was pressed.
+    void cellDragged(int i, int j, int up);
+    void cellDropped(bool kept);
     void emptyStateActivated();
     void exported(QString path);
     void exportFailed(QString sentence);
@@ -98,6 +113,7 @@ private:
     void choose(const InspectorView& request);
     void display(const InspectorView& view);
     void displayEverything();
+    void displayBar();
     void displayCell();
     void displayStep();
     void arrangeReading();

@@ -163,6 +163,12 @@ void SmallMaps::displayLayer() {
     m_thumbnails->setView(maps, view);
     measureLayer();
     m_multiples->setGroups(groupsOf(maps, view, m_measures));
+    const auto in = [layer = view.layer](MapKind kind, int index) {
+        return MapId{kind, layer, index};
+    };
+    m_multiples->setEdited(
+        [&](MapKind kind, int index) { return m_choice.moved(in(kind, index)); },
+        [&](MapKind kind, int index) { return m_choice.takenOut(in(kind, index)); });
     frameMultiples(*m_multiples, view);
     fillMultiples();
     requestMultiples();

@@ -2,6 +2,7 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/inspector/find_bar.h"
 
+#include <QContextMenuEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
@@ -157,7 +158,7 @@ void SourcePane::random() {
     m_inputs->isHidden() ? m_samples->random() : m_inputs->random();
 }
 
-void SourcePane::setResult(const ProbeResult& result) {
+void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before) {
     QStringList names;
     for (const auto& name : result.classNames) names << QString::fromStdString(name);
     m_classes = names;
@@ -197,6 +198,13 @@ void SourcePane::setResult(const ProbeResult& result) {
                               : QString());
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);
+    m_bars->setBefore(before ? before->probabilities : std::vector<float>());
+}
+
+void SourcePane::contextMenuEvent(QContextMenuEvent* event) {
+    // Fields have menus of their own, which arrive here only where they are not handled.
+    event->accept();
+    Q_EMIT menuRequested(event->globalPos());
 }
 
 void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {

@@ -52,12 +52,19 @@ public:
     void setTokenCount(const QString& text);
     /// Classes with their probabilities, one a line; of a text its tokens with the values shown.
     QString csv() const;
-    void setResult(const ProbeResult& result);
+    /// `before`: that of the same input without edits, if there are any.
+    void setResult(const ProbeResult& result, const ProbeResult* before = nullptr);
     /// The sides of the result along rows and columns; `columns` is -1 if the senders are not
     /// objects.
     void setSides(const ProbeResult& result, int rows, int columns);
     /// What the pane offers while whether there are no splits.
     void setInputs(const InputOffer& offer);
+
+Q_SIGNALS:
+    void menuRequested(const QPoint& at);  ///< on the objects; `at` on the screen
+
+protected:
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
 public Q_SLOTS:
     void next();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "types/map_difference.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/background.h"
 #include "widgets/inspector/layer_maps.h"
@@ -12,10 +13,15 @@
 
 namespace relascope::widgets {
 
-void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
-    m_maps.setResult(std::move(result));
+void ViewChoice::setInspected(Inspected inspected) {
+    m_inspected = std::move(inspected);
+    m_maps[0].setResult(m_inspected.result);
+    m_maps[1].setResult(m_inspected.before);
+    m_maps[2].setResult(nullptr);
+    if (!edited()) m_view.shown = Shown::After;
+    prepareShown();
     m_row = m_column = -1;
-    const ProbeResult* now = m_maps.result();
+    const ProbeResult* now = m_maps[0].result();
     if (!now) return;
     if (!m_started) {  // the first patch says more than the class token
         // The first layer may have no relations.
@@ -34,12 +40,29 @@ void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
         // Of a partial result the map of the first view may follow.
         m_started = !now->partial;
     }
-    m_view = m_maps.clamped(m_view);
+    m_view = maps().clamped(m_view);
+}
+
+void ViewChoice::prepareShown() {
+    ViewMaps& difference = m_maps[2];
+    if (m_view.shown == Shown::Difference && !difference.result())
+        difference.setResult(std::make_shared<const ProbeResult>(
+            differenceOf(m_inspected.result, m_inspected.before)));
+}
+
+bool ViewChoice::moved(const MapId& map) const {
+    return std::binary_search(m_inspected.moved.begin(), m_inspected.moved.end(), map);
+}
+bool ViewChoice::takenOut(const MapId& map) const {
+    return std::binary_search(m_inspected.out.begin(), m_inspected.out.end(), map);
 }
 
 void ViewChoice::setView(const InspectorView& view) {
     m_started = true;
-    m_view = empty() ? view : m_maps.clamped(view);
+    m_view = view;
+    if (!edited()) m_view.shown = Shown::After;
+    prepareShown();
+    if (!empty()) m_view = maps().clamped(m_view);
     m_lastIndex[static_cast<std::size_t>(m_view.kind)] = m_view.index;
     m_lastIndex[static_cast<std::size_t>(storedKind(m_view.kind))] = m_view.index;
 }
@@ -48,19 +71,19 @@ InspectorView ViewChoice::granted(InspectorView request) {
     if (request.kind != m_view.kind) {
         m_wanted = request.kind;
         // A layer that is still computed may have the kind.
-        const bool awaited = m_maps.awaited(request.layer);
+        const bool awaited = maps().awaited(request.layer);
         for (int away = 1;
-             !awaited && m_maps.count(request.kind, request.layer) == 0 && away < m_maps.layers();
+             !awaited && maps().count(request.kind, request.layer) == 0 && away < maps().layers();
              ++away)
             for (const int layer : {m_view.layer - away, m_view.layer + away})
-                if (m_maps.count(request.kind, layer) > 0) request.layer = layer;
-    } else if (request.layer != m_view.layer && m_maps.count(m_wanted, request.layer) > 0) {
+                if (maps().count(request.kind, layer) > 0) request.layer = layer;
+    } else if (request.layer != m_view.layer && maps().count(m_wanted, request.layer) > 0) {
         request.kind = m_wanted;
     }
     if (request.kind != m_view.kind && storedKind(request.kind) != storedKind(m_view.kind) &&
         request.index == m_view.index)
         request.index = m_lastIndex[static_cast<std::size_t>(request.kind)];
-    return m_maps.clamped(request);
+    return maps().clamped(request);
 }
 
 InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
@@ -71,8 +94,8 @@ InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
 
 std::optional<InspectorView> ViewChoice::ofKind(int number) {
     if (number < 1 || number > 5) return {};
-    const bool mayFollow = m_maps.result() && m_maps.result()->partial;
-    if (!mayFollow && !m_maps.has(static_cast<MapKind>(number - 1))) return {};
+    const bool mayFollow = maps().result() && maps().result()->partial;
+    if (!mayFollow && !maps().has(static_cast<MapKind>(number - 1))) return {};
     InspectorView request = m_view;
     request.kind = m_wanted = static_cast<MapKind>(number - 1);
     return request;
@@ -80,7 +103,7 @@ std::optional<InspectorView> ViewChoice::ofKind(int number) {
 
 InspectorView ViewChoice::turned() const {
     InspectorView request = m_view;
-    if (m_maps.canReverse(m_view)) request.reversed = !request.reversed;
+    if (maps().canReverse(m_view)) request.reversed = !request.reversed;
     return request;
 }
 
@@ -93,6 +116,12 @@ InspectorView ViewChoice::nextProcessing() const {
     else
         request.processing =
             request.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
+    return request;
+}
+
+InspectorView ViewChoice::nextShown() const {
+    InspectorView request = m_view;
+    if (edited()) request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % 3);
     return request;
 }
 
@@ -124,13 +153,22 @@ bool ViewChoice::point(int row, int column) {
 }
 
 QString ViewChoice::footer(bool rich) const {
-    return footerText(m_maps, m_view, row(), column(), rich);
+    const bool both = edited() && m_maps[0].count(m_view.kind, m_view.layer) > 0;
+    return footerText(both ? m_maps[0] : maps(), m_view, row(), column(), rich,
+                      both ? &m_maps[1] : nullptr);
 }
 QString ViewChoice::csv() const {
-    return mapCsv(m_maps, m_view);
+    return mapCsv(maps(), m_view);
+}
+QString ViewChoice::caption() const {
+    if (!edited()) return run;
+    static const char* const words[] = {"edited", "before the edits", "changed by"};
+    return QStringLiteral("%1, %2: %3")
+        .arg(run, QString::fromLatin1(words[static_cast<std::size_t>(m_view.shown)]),
+             m_inspected.words);
 }
 QString ViewChoice::figureName(FigureParts parts) const {
-    return relascope::widgets::figureName(m_maps, m_view, parts, run);
+    return relascope::widgets::figureName(maps(), m_view, parts, run);
 }
 void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     // What reads whole maps is made before: the small maps, the ends of the scales, and the text of
@@ -144,19 +182,19 @@ void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     const auto prepared = std::make_shared<std::atomic<std::shared_ptr<const Prepared>>>();
     menu.figure = [this, parts, prepared] {
         const auto made = prepared->exchange(nullptr);
-        const bool current = made && made->result == m_maps.shared() && made->view == m_view;
-        return makeFigure(m_maps, m_view, parts, run, current ? &made->small : nullptr);
+        const bool current = made && made->result == maps().shared() && made->view == m_view;
+        return makeFigure(maps(), m_view, parts, caption(), current ? &made->small : nullptr);
     };
     menu.prepareFigure = [this, parts, prepared]() -> std::function<void()> {
         const bool small(parts & FigurePart::SmallMaps);
-        double time = m_maps.scaleTime(m_view);
+        double time = maps().scaleTime(m_view);
         if (small)
             for (const MapKind kind :
                  {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
-                time += m_maps.scaleTime(ViewMaps::viewOf(kind, 0, m_view));
+                time += maps().scaleTime(ViewMaps::viewOf(kind, 0, m_view));
         if (time < kSmallWork) return {};
-        const int side = small ? layerMapsSide(m_maps, m_view, kSmallMapsSize) : 0;
-        return [maps = m_maps, view = m_view, small, side, prepared] {
+        const int side = small ? layerMapsSide(maps(), m_view, kSmallMapsSize) : 0;
+        return [maps = maps(), view = m_view, small, side, prepared] {
             maps.sharedExtent(view);
             if (!small) return;
             Prepared made{maps.shared(), view, layerMaps(maps, view, side)};
@@ -169,9 +207,9 @@ void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     if (!(parts & FigurePart::Map)) return;
     menu.prepareCsv = [this]() -> std::function<QString()> {
         constexpr std::size_t few = 20000;  // cells: some milliseconds
-        const RelationMap* map = m_maps.find(storedKind(m_view.kind), m_view.layer, m_view.index);
+        const RelationMap* map = maps().find(storedKind(m_view.kind), m_view.layer, m_view.index);
         if (!map || map->cells() < few) return {};
-        return [maps = m_maps, view = m_view] { return mapCsv(maps, view); };
+        return [maps = maps(), view = m_view] { return mapCsv(maps, view); };
     };
 }
 

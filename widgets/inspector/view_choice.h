@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "widgets/export/figure.h"
+#include "widgets/inspector/inspected.h"
 #include "widgets/inspector/view_maps.h"
 
 namespace relascope::widgets {
@@ -16,12 +17,21 @@ class ViewMenu;
 
 class ViewChoice {
 public:
-    const ViewMaps& maps() const { return m_maps; }
+    /// Those that the view shows: of the edited model, of the one without edits, or the difference.
+    const ViewMaps& maps() const { return m_maps[static_cast<std::size_t>(m_view.shown)]; }
     const InspectorView& view() const { return m_view; }
-    bool empty() const { return m_maps.result() == nullptr; }
+    bool empty() const { return m_maps[0].result() == nullptr; }
+    /// The edited result and the one before it.
+    const Inspected& inspected() const { return m_inspected; }
+    bool edited() const { return m_inspected.edited(); }
+    bool moved(const MapId& map) const;     ///< the edits change the map
+    bool takenOut(const MapId& map) const;  ///< the edits take the map out
     /// The view is kept if the new maps have it, otherwise the nearest one is chosen. The first
     /// result determines the initial view, unless setView() was called.
-    void setResult(std::shared_ptr<const ProbeResult> result);
+    void setInspected(Inspected inspected);
+    void setResult(std::shared_ptr<const ProbeResult> result) {
+        setInspected({std::move(result), {}, {}, {}, {}});
+    }
     /// Sets the view from a session or another pane.
     void setView(const InspectorView& view);
 
@@ -33,6 +43,7 @@ public:
     std::optional<InspectorView> ofKind(int number);  ///< 1 to 5
     InspectorView turned() const;
     InspectorView nextProcessing() const;
+    InspectorView nextShown() const;  ///< after, before, difference
     /// The next or previous map of the layer.
     InspectorView ofMap(MapKind kind, int index);
     InspectorView ofCell(int row, int column) const;
@@ -59,7 +70,13 @@ public:
     void setFigure(ViewMenu& menu, FigureParts parts) const;
 
 private:
-    ViewMaps m_maps;
+    /// Computes the difference of the maps once it is shown.
+    void prepareShown();
+    /// "quick-dat-s0, edited: layer 2 relation 1 zero"
+    QString caption() const;
+
+    Inspected m_inspected;
+    std::array<ViewMaps, 3> m_maps;  ///< in the order of Shown
     InspectorView m_view;
     MapKind m_wanted = MapKind::Relation;  ///< restored on the next layer that has it
     bool m_started = false;                ///< a view was chosen, by the user or from a session

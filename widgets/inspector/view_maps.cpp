@@ -87,12 +87,16 @@ InspectorView ViewMaps::clamped(InspectorView view) const {
 }
 
 Processing ViewMaps::processing(const InspectorView& view) {
+    // The sigmoid of a difference is no difference of sigmoids.
+    if (view.shown == Shown::Difference && view.processing != Processing::TopK)
+        return Processing::Raw;
     if (isRelation(view.kind) || view.processing == Processing::TopK) return view.processing;
     return Processing::Raw;
 }
 
 bool ViewMaps::isSigned(const InspectorView& view) {
     const Processing p = processing(view);
+    if (view.shown == Shown::Difference) return true;
     return isRelation(view.kind) && p != Processing::Sigmoid && p != Processing::SoftmaxOverJ;
 }
 
@@ -168,7 +172,9 @@ double ViewMaps::valuesTime(const InspectorView& view) const {
 
 template <class Visit>
 void ViewMaps::visitShared(const InspectorView& view, Visit visit) const {
-    if (view.range == Range::ThisMap || !result()) return void(visit(view));
+    // A difference has a range of its own, as others may be far larger.
+    if (view.range == Range::ThisMap || view.shown == Shown::Difference || !result())
+        return void(visit(view));
     InspectorView each = view;
     const bool model = view.range == Range::WholeModel;
     const int last = model ? layers() : view.layer + 1;
@@ -268,7 +274,7 @@ bool ViewMaps::extendExtents(const InspectorView& view, double milliseconds) con
 
 bool ViewMaps::isRobust(const InspectorView& view) const {
     const Processing p = processing(view);
-    if (!view.robust || view.range == Range::Fixed ||
+    if (!view.robust || view.range == Range::Fixed || view.shown == Shown::Difference ||
         (p != Processing::Raw && p != Processing::TopK))
         return false;
     if (view.kind == MapKind::Relation) return true;
@@ -324,7 +330,8 @@ ScaleEnds ViewMaps::ends(const InspectorView& view, Effort effort) const {
     ScaleEnds ends;
     ends.exact = effort == Effort::Exact || scaleTime(view) < smallWork;
     if (ends.exact) ends.extent = sharedExtent(view);
-    if (view.range == Range::Fixed && view.kind != MapKind::Symbols) {
+    const bool fixed = view.range == Range::Fixed && view.shown != Shown::Difference;
+    if (fixed && view.kind != MapKind::Symbols) {
         ends.limits = both ? Limits{-1, 1} : Limits{0, 1};
         return ends;
     }

@@ -126,11 +126,14 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
             what = QChar(0x03B1) + pair;
             break;
     }
+    if (view.shown == Shown::Difference)
+        what = QStringLiteral("change of %1 by the edits").arg(what);
     if (view.processing == Processing::TopK)
         what += QStringLiteral(", top %1 per row").arg(view.topK);
     const QString ends = !maps.isRobust(view)       ? QString()
                          : ViewMaps::isSigned(view) ? QStringLiteral(", 2nd to 98th percentile")
                                                     : QStringLiteral(", up to the 98th percentile");
+    if (view.shown == Shown::Difference) return what;
     switch (view.range) {
         case Range::ThisMap:
             return what + QStringLiteral(", scale of this map") + ends;
@@ -150,7 +153,8 @@ QString saturationText(const InspectorView& view, const MapValues& values) {
                           : QString();
 }
 
-QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich) {
+QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich,
+                   const ViewMaps* before) {
     if (!maps.result() || maps.count(view.kind, view.layer) == 0) return {};
     const RelationMap* map =
         maps.find(relationKind(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
@@ -193,16 +197,31 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
 
     const float r = maps.number(MapKind::Relation, view.index, view, i, j);
     const float alpha = maps.number(MapKind::RelationalAttention, view.head, view, i, j);
+    // "+1.283 -> +0.000" where edits change the value.
+    const auto changed = [&](const QString& now, const QString& then) {
+        return before && then != now ? then + QStringLiteral(" \u2192 ") + now : now;
+    };
+    const auto relationText = [&] {
+        const float base = before ? before->number(MapKind::Relation, view.index, view, i, j) : r;
+        return changed(signedNumber(r), signedNumber(base));
+    };
+    const auto weightText = [&](MapKind kind, int index) {
+        const auto of = [&](const ViewMaps& from) {
+            return plainNumber(from.number(kind, index, view, i, j));
+        };
+        return changed(of(maps), before ? of(*before) : QString());
+    };
     const int heads = maps.count(MapKind::RelationalAttention, view.layer);
     const auto alphaText = [&] {
-        const QString text = QStringLiteral("alpha = ") + plainNumber(alpha);
+        const QString text =
+            QStringLiteral("alpha = ") + weightText(MapKind::RelationalAttention, view.head);
         return heads > 1 && view.kind == MapKind::Relation
                    ? text + QStringLiteral(" (head %1)").arg(view.head + 1)
                    : text;
     };
     switch (view.kind) {
         case MapKind::Relation: {
-            parts << strong(QStringLiteral("r = ") + signedNumber(r));
+            parts << strong(QStringLiteral("r = ") + relationText());
             const Processing p = ViewMaps::processing(view);
             if (p == Processing::Tanh)
                 parts << QStringLiteral("tanh r = ") + signedNumber(processedValue(r, p));
@@ -215,18 +234,17 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
         }
         case MapKind::AttentionTimesRelation:
             parts << strong(QStringLiteral("alpha \u00D7 r = ") + signedNumber(alpha * r))
-                  << QStringLiteral("r = ") + signedNumber(r) << alphaText();
+                  << QStringLiteral("r = ") + relationText() << alphaText();
             break;
         case MapKind::RelationalAttention:
         case MapKind::SensoryAttention:
-            parts << strong(QStringLiteral("alpha = ") +
-                            plainNumber(maps.number(view.kind, view.index, view, i, j)));
+            parts << strong(QStringLiteral("alpha = ") + weightText(view.kind, view.index));
             break;
         case MapKind::Symbols: {
             const float value = maps.number(view.kind, view.index, view, i, j);
             parts << strong(rowsOfLibrary(maps, view)
                                 ? QStringLiteral("row %1 of the library").arg(value, 0, 'f', 0)
-                                : QStringLiteral("weight = ") + plainNumber(value));
+                                : QStringLiteral("weight = ") + weightText(view.kind, view.index));
             break;
         }
     }

@@ -188,6 +188,14 @@ void MapView::choose(int row, int column) {
 
 void MapView::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+    const QPoint cell = cellGeometry().cellAt(event->position().toPoint());
+    if (event->modifiers() & Qt::AltModifier && cell.x() >= 0) {
+        m_valueDrag = event->position().toPoint();
+        m_dragCell = cell;
+        setCursor(Qt::SizeVerCursor);
+        choose(cell.y(), cell.x());
+        return Q_EMIT cellDragged(cell.y(), cell.x(), 0);
+    }
     m_pressed = event->position().toPoint();
     m_pressOrigin = cellGeometry().origin();
     m_dragging = false;
@@ -195,6 +203,8 @@ void MapView::mousePressEvent(QMouseEvent* event) {
 
 void MapView::mouseMoveEvent(QMouseEvent* event) {
     const QPoint point = event->position().toPoint();
+    if (m_valueDrag)
+        return Q_EMIT cellDragged(m_dragCell.y(), m_dragCell.x(), m_valueDrag->y() - point.y());
     if (event->buttons() & Qt::LeftButton && m_pressed.x() >= 0 && cellGeometry().zoomed()) {
         if (!m_dragging && (point - m_pressed).manhattanLength() < 5) return;
         m_dragging = true;
@@ -208,6 +218,11 @@ void MapView::mouseMoveEvent(QMouseEvent* event) {
 
 void MapView::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
+    if (m_valueDrag) {
+        m_valueDrag.reset();
+        unsetCursor();
+        return Q_EMIT cellDropped(true);
+    }
     const bool dragged = m_dragging;
     m_dragging = false;
     m_pressed = {-1, -1};
@@ -230,6 +245,17 @@ void MapView::wheelEvent(QWheelEvent* event) {
     event->accept();
 }
 
+void MapView::contextMenuEvent(QContextMenuEvent* event) {
+    const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+    const QPoint cell = byKey ? QPoint(m_column, m_row) : cellGeometry().cellAt(event->pos());
+    if (cell.x() < 0 || cell.y() < 0) return event->ignore();
+    if (!byKey) choose(cell.y(), cell.x());
+    event->accept();
+    Q_EMIT menuRequested(
+        cell.y(), cell.x(),
+        byKey ? mapToGlobal(cellRect(cell.y(), cell.x()).center()) : event->globalPos());
+}
+
 void MapView::leaveEvent(QEvent*) {
     setHover({-1, -1});
 }
@@ -241,7 +267,14 @@ void MapView::focusOutEvent(QFocusEvent*) {
 }
 
 void MapView::keyPressEvent(QKeyEvent* event) {
-    if (values().empty()) return QWidget::keyPressEvent(event);
+    if (m_valueDrag && event->key() == Qt::Key_Escape) {
+        m_valueDrag.reset();
+        unsetCursor();
+        return Q_EMIT cellDropped(false);
+    }
+    // Alt and the arrows change the value of the cell: a command of the window.
+    if (values().empty() || event->modifiers() & Qt::AltModifier)
+        return QWidget::keyPressEvent(event);
     const auto choose = [this](int row, int column) {
         setHover({-1, -1});  // the keys move the chosen cell, not the one under a resting pointer
         this->choose(row, column);

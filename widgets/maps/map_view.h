@@ -5,6 +5,7 @@
 
 #include <QPixmap>
 #include <QWidget>
+#include <optional>
 #include <vector>
 
 #include "widgets/maps/map_picture.h"
@@ -49,8 +50,14 @@ public:
     QSize minimumSizeHint() const override { return {120, 120}; }
 
 Q_SIGNALS:
-    void hovered(int row, int column);  ///< -1, -1 when the pointer leaves
-    void chosen(int row, int column);   ///< by a click or the keyboard
+    void hovered(int row, int column);                          ///< -1, -1 when the pointer leaves
+    void chosen(int row, int column);                           ///< by a click or the keyboard
+    void menuRequested(int row, int column, const QPoint& at);  ///< of a cell; `at` on the screen
+    /// Alt and the left button on a cell: the way of the pointer, up is positive, in steps of one
+    /// pixel. The first call has 0.
+    void cellDragged(int row, int column, int up);
+    /// The button was released, or Escape pressed (`kept` false).
+    void cellDropped(bool kept);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -61,6 +68,7 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
@@ -87,6 +95,8 @@ private:
     QPoint m_pressed{-1, -1};
     QPoint m_pressOrigin;
     bool m_dragging = false;
+    std::optional<QPoint> m_valueDrag;  ///< where Alt and the button were pressed
+    QPoint m_dragCell;
     QString m_note;
     bool m_outdated = false;
 };

@@ -99,6 +99,14 @@ const MultipleItem& MultiplesLayout::item(const Slot& slot) const {
         .items[static_cast<std::size_t>(slot.item)];
 }
 
+void MultiplesLayout::setEdited(const Which& moved, const Which& out) {
+    for (auto& group : m_groups)
+        for (auto& item : group.items) {
+            item.moved = moved(item.kind, item.index);
+            item.out = out(item.kind, item.index);
+        }
+}
+
 void MultiplesLayout::setCells(const Slot& slot, const QImage& cells, MapValues::Mask mask) {
     MultipleItem& item =
         m_groups[static_cast<std::size_t>(slot.group)].items[static_cast<std::size_t>(slot.item)];

@@ -5,6 +5,7 @@
 #include <QImage>
 #include <QRect>
 #include <QString>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct MultipleItem {
     QImage cells;       ///< one pixel a cell, or a block of `blockFor` cells; null: not made yet
     float measure = 0;  ///< to sort by, the largest first; NaN: not known yet
     MapValues::Mask mask = MapValues::Mask::None;  ///< the hatched side of the picture
-    QSize shape = {};  ///< columns and rows of the map; the size of `cells` if not set
+    QSize shape = {};    ///< columns and rows of the map; the size of `cells` if not set
+    bool moved = false;  ///< marked at a corner: edits change the map
+    bool out = false;    ///< hatched: edits take the map out
 };
 
 struct MultipleGroup {
@@ -67,6 +70,8 @@ public:
     const MultipleItem& item(const Slot& slot) const;
     /// Sets the picture of an item.
     void setCells(const Slot& slot, const QImage& cells, MapValues::Mask mask);
+    using Which = std::function<bool(MapKind, int)>;
+    void setEdited(const Which& moved, const Which& out);
     bool isCurrent(const MultipleItem& item) const {
         return item.kind == m_kind && item.index == m_index;
     }

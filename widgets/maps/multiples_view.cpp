@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/maps/multiples_view.h"
 
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -56,7 +57,26 @@ protected:
         if (event->size().width() != event->oldSize().width()) layOut();
     }
 
+    void contextMenuEvent(QContextMenuEvent* event) override {
+        const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+        for (std::size_t k = 0; k < pictures.places().size(); ++k) {
+            const Slot& slot = pictures.places()[k];
+            const bool here = byKey ? static_cast<int>(k) == pictures.currentSlot()
+                                    : slot.picture.adjusted(-margin, -margin, margin, labelHeight)
+                                          .contains(event->pos());
+            if (!here) continue;
+            const MultipleItem item = pictures.item(slot);
+            choose(slot);
+            Q_EMIT m_owner->menuRequested(
+                item.kind, item.index,
+                byKey ? mapToGlobal(slot.picture.center()) : event->globalPos());
+            return event->accept();
+        }
+        event->ignore();
+    }
+
     void mousePressEvent(QMouseEvent* event) override {
+        if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
         const QPoint at = event->position().toPoint();
         for (const MultiplesLayout::Turn& turn : pictures.turns())
             if (turn.box.contains(at))
@@ -192,6 +212,19 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
                  static_cast<qreal>(slot.picture.width()) / qMax(1, item.cells.width()),
                  item.cells.height(), item.cells.width(),
                  item.cells.isNull() ? MapValues::Mask::None : item.mask);
+        if (item.out) {
+            painter.setBrushOrigin(slot.picture.topLeft());
+            painter.fillRect(slot.picture, hatchBrush(t.warning));
+        }
+        if (item.moved) {  // a corner in the colour of interventions
+            const QPointF corner = QRectF(slot.picture).topRight();
+            painter.setRenderHint(QPainter::Antialiasing);
+            painter.setPen(QPen(t.panel, 1));
+            painter.setBrush(t.warning);
+            painter.drawPolygon(
+                QPolygonF({corner, corner - QPointF(12, 0), corner + QPointF(0, 12)}));
+            painter.setRenderHint(QPainter::Antialiasing, false);
+        }
         if (chosen || isSecond(item)) {
             painter.setRenderHint(QPainter::Antialiasing);
             painter.setPen(QPen(t.accent, 2, chosen ? Qt::SolidLine : Qt::DashLine));
@@ -242,6 +275,12 @@ void MultiplesView::setSecond(MapKind kind, int index) {
 }
 void MultiplesView::clearSecond() {
     setSecond(MapKind::Relation, -1);
+}
+
+void MultiplesView::setEdited(const MultiplesLayout::Which& moved,
+                              const MultiplesLayout::Which& out) {
+    m_canvas->pictures.setEdited(moved, out);
+    m_canvas->update();
 }
 
 void MultiplesView::setSortByMeasure(bool on) {

@@ -24,6 +24,8 @@ public:
     void setCurrent(MapKind kind, int index);
     void setSecond(MapKind kind, int index);
     void clearSecond();
+    /// Marks maps that edits change or take out.
+    void setEdited(const MultiplesLayout::Which& moved, const MultiplesLayout::Which& out);
     void setSortByMeasure(bool on);
     void setPage(int group, int page);
     /// Calls fill(item) for each visible item; it gives the picture and the masked side, or a null
@@ -41,6 +43,7 @@ public:
 
 Q_SIGNALS:
     void chosen(MapKind kind, int index);
+    void menuRequested(MapKind kind, int index, const QPoint& at);  ///< `at` on the screen
     /// The picture size changed, so maps with more cells than pixels need other pictures.
     void resolutionChanged();
     void moved();  ///< another page is shown

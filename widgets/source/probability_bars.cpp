@@ -3,6 +3,7 @@
 
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "widgets/export/pgfplots.h"
@@ -22,6 +23,7 @@ void ProbabilityBars::setProbabilities(const QStringList& names,
                                        int most) {
     m_names = names;
     m_probabilities = probabilities;
+    m_before.clear();
     m_tokens = false;
     m_marked = -1;
     m_full = 1;
@@ -46,6 +48,7 @@ void ProbabilityBars::setProbabilities(const QStringList& names,
 void ProbabilityBars::setChoices(const std::vector<TokenChoice>& choices, std::int64_t chosen) {
     m_names.clear();
     m_probabilities.clear();
+    m_before.clear();
     m_tokens = true;
     m_best = m_marked = -1;
     m_full = 0;
@@ -60,12 +63,24 @@ void ProbabilityBars::setChoices(const std::vector<TokenChoice>& choices, std::i
     finish();
 }
 
+void ProbabilityBars::setBefore(std::vector<float> probabilities) {
+    if (probabilities.size() != m_probabilities.size()) probabilities.clear();
+    m_before = std::move(probabilities);
+    if (m_tokens)
+        for (const float p : m_before) m_full = qMax(m_full, p);
+    finish();
+}
+
 void ProbabilityBars::finish() {
     QStringList parts;
     for (const int k : m_shown)
         parts << QStringLiteral("%1 %2")
-                     .arg(m_names.value(k, QString::number(k)))
-                     .arg(m_probabilities[static_cast<std::size_t>(k)], 0, 'f', 3);
+                         .arg(m_names.value(k, QString::number(k)))
+                         .arg(m_probabilities[static_cast<std::size_t>(k)], 0, 'f', 3) +
+                     (m_before.empty()
+                          ? QString()
+                          : QStringLiteral(" (before %1)")
+                                .arg(m_before[static_cast<std::size_t>(k)], 0, 'f', 3));
     if (m_marked >= 0) parts << QStringLiteral("chosen: ") + m_names[m_marked];
     setAccessibleDescription(parts.join(QStringLiteral(", ")));
     setFixedHeight(sizeHint().height());
@@ -95,7 +110,9 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
         names = qMax(names,
                      painter.fontMetrics().horizontalAdvance(m_names.value(k, QString::number(k))));
     names = qMin(names + 2, width() * 2 / 5);  // 2: an advance is rounded, eliding is not
-    const int numbers = 46, high = this->high();
+    // With edits the change stands beside the probability.
+    const int changes = m_before.empty() ? 0 : 50;
+    const int numbers = 46 + changes, high = this->high();
     int y = 0;
     for (const int k : m_shown) {
         const float p = m_probabilities[static_cast<std::size_t>(k)];
@@ -105,8 +122,9 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
         painter.setPen(t.text);
         paint::elidedText(painter, QRect(m_tokens ? 4 : 0, y, names, high),
                           Qt::AlignLeft | Qt::AlignVCenter, m_names.value(k, QString::number(k)));
-        const QRectF bar(names + 12, y + high / 2 - 4,
-                         qMax(10, width() - names - 12 - numbers - (m_tokens ? 4 : 0)), 8);
+        QRectF bar(names + 12, y + high / 2 - 4,
+                   qMax(10, width() - names - 12 - numbers - (m_tokens ? 4 : 0)), 8);
+        if (!m_before.empty()) bar.translate(0, 4);
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setPen(Qt::NoPen);
         if (!m_tokens) {  // classes share one whole; of tokens only the likeliest are here
@@ -120,14 +138,30 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
                 QRectF(bar.left(), bar.top(), qMax(2.0, bar.width() * fraction), bar.height()), 2,
                 2);
         }
+        if (!m_before.empty()) {
+            const float then = m_before[static_cast<std::size_t>(k)];
+            const qreal fraction = qBound(0.0F, m_full > 0 ? then / m_full : 0.0F, 1.0F);
+            painter.setPen(QPen(t.text, 1));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawRoundedRect(
+                QRectF(bar.left() + 0.5, bar.top() - 6.5, qMax(2.0, bar.width() * fraction - 1), 5),
+                2, 2);
+        }
         painter.setRenderHint(QPainter::Antialiasing, false);
         QFont figures = numberFont(12);
         if (marked) figures.setWeight(QFont::DemiBold);
         painter.setFont(figures);
         painter.setPen(t.text);
-        painter.drawText(QRect(width() - numbers - (m_tokens ? 4 : 0), y, numbers, high),
+        const int right = width() - (m_tokens ? 4 : 0);
+        painter.drawText(QRect(right - numbers, y, numbers - changes, high),
                          Qt::AlignRight | Qt::AlignVCenter,
                          QString::number(static_cast<double>(p), 'f', 3));
+        if (changes > 0) {
+            const float change = p - m_before[static_cast<std::size_t>(k)];
+            painter.setPen(std::abs(change) < 0.0005F ? t.muted : t.warning);
+            painter.drawText(QRect(right - changes, y, changes, high),
+                             Qt::AlignRight | Qt::AlignVCenter, signedNumber(change, 3));
+        }
         y += high;
     }
 }

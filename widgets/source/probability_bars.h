@@ -21,6 +21,9 @@ public:
     /// With more than `most` classes only the likeliest and the true one are shown.
     void setProbabilities(const QStringList& names, const std::vector<float>& probabilities,
                           int label, int most = 3);
+    /// The probabilities without edits, in the order of the last call above: drawn as hollow bars
+    /// above the filled ones, with the change. None: nothing is edited.
+    void setBefore(std::vector<float> probabilities);
     /// Shows candidate next tokens in the given order, relative to the likeliest; the token with
     /// that id is marked as the actual one (-1: none).
     void setChoices(const std::vector<TokenChoice>& choices, std::int64_t chosen = -1);
@@ -40,10 +43,11 @@ protected:
 
 private:
     void finish();
-    int high() const { return m_tokens ? rowHeight + 2 : rowHeight; }
+    int high() const { return m_tokens || !m_before.empty() ? rowHeight + 2 : rowHeight; }
 
     QStringList m_names;
     std::vector<float> m_probabilities;
+    std::vector<float> m_before;  ///< of the model without edits; empty: it has none
     std::vector<int> m_shown;
     int m_best = -1, m_marked = -1;
     float m_full = 1;       ///< the probability of a bar of full length

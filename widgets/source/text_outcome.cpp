@@ -45,9 +45,11 @@ void TextOutcome::arrange(const QString& title, bool bars) {
     show();
 }
 
-void TextOutcome::setNextTokens(const QString& title, const std::vector<TokenChoice>& choices) {
+void TextOutcome::setNextTokens(const QString& title, const std::vector<TokenChoice>& choices,
+                                std::vector<float> before) {
     if (choices.empty()) return clear();
     m_bars->setChoices(choices);
+    m_bars->setBefore(std::move(before));
     arrange(title, true);
 }
 

@@ -20,7 +20,9 @@ public:
     explicit TextOutcome(QWidget* parent = nullptr);
 
     /// "Next token after “we”" above the bars of the candidates. Hidden without candidates.
-    void setNextTokens(const QString& title, const std::vector<TokenChoice>& choices);
+    /// `before`: the probabilities of the same tokens without edits, if there are any.
+    void setNextTokens(const QString& title, const std::vector<TokenChoice>& choices,
+                       std::vector<float> before = {});
     /// "Sample at step 1,200" above the muted prompt and the generated text.
     void setContinuation(const QString& title, const QString& prompt, const QString& continuation);
     void clear();

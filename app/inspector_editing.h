@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Editing with the mouse and the keyboard in one inspector: its menus, the dragging of a cell, and
+// the commands of the menu bar.
+#pragma once
+
+#include <QObject>
+#include <QPoint>
+#include <functional>
+#include <optional>
+
+#include "app/controllers/inspector_edits.h"
+
+class QMenu;
+
+namespace relascope::widgets {
+class RelationInspector;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class InspectorEditing : public QObject {
+    Q_OBJECT
+public:
+    /// Change of r for each pixel of a drag, where the map has no larger values.
+    static constexpr double kDragStep = 0.02;
+
+    InspectorEditing(widgets::RelationInspector& inspector, InspectorEdits& edits,
+                     QObject* parent = nullptr);
+
+    InspectorEdits& edits() { return m_edits; }
+    widgets::RelationInspector& inspector() { return m_inspector; }
+
+    // Of the chosen map and cell.
+    void knockOut() { m_edits.knockOut(chosenMap()); }
+    void onlyThis() { m_edits.onlyThis(chosenMap()); }
+    /// Changes the value of the chosen cell of a relation.
+    void changeCell(double by);
+    core::MapPlace chosenMap() const;
+
+    /// Fills the menu of the chosen map, of a cell, or of an object.
+    void fillMapMenu(QMenu& menu);
+    void fillCellMenu(QMenu& menu, int i, int j);
+    void fillObjectMenu(QMenu& menu, int object);
+
+    /// Asks for a number; nothing if the user cancels. Replaced in tests.
+    std::function<std::optional<double>(const QString& title, const QString& label, double value)>
+        askNumber;
+    /// Shows a menu; replaced in tests.
+    std::function<void(QMenu& menu, const QPoint& at)> showMenu;
+
+Q_SIGNALS:
+    /// The object that a user wants to compare with a second input has none yet.
+    void secondWanted();
+
+private:
+    void dragCell(int i, int j, int up);
+    void popUp(const QPoint& at, const std::function<void(QMenu&)>& fill);
+    /// The value of a cell of the chosen map as it is now; 0 where it has none.
+    double cellValue(int i, int j) const;
+
+    widgets::RelationInspector& m_inspector;
+    InspectorEdits& m_edits;
+    double m_dragFrom = 0.0, m_dragStep = kDragStep;
+    core::MapPlace m_dragMap;
+};
+
+}  // namespace relascope::app
