@@ -15,6 +15,7 @@
 #include "widgets/edits/edits_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 namespace {
@@ -77,6 +78,7 @@ EditsTab::EditsTab(MainWindow& window)
     connect(&c.training, &TrainingController::stateChanged, this, &EditsTab::refresh);
     connect(&c.selection, &Selection::currentChanged, this, &EditsTab::refresh);
     connect(&c.selection, &Selection::stepChanged, this, &EditsTab::refresh);
+    connect(window.workbench(), &WorkbenchPage::pinRequested, this, &EditsTab::togglePin);
     refresh();
 }
 
@@ -107,6 +109,17 @@ InspectorEditing& EditsTab::editing() const {
 void EditsTab::show() {
     m_window.form()->showTab(m_tab);
     m_panel->focusWords();
+}
+
+void EditsTab::togglePin() {
+    auto& inspector = editing().inspector();
+    if (inspector.pinned()) return inspector.unpin();
+    const auto& result = inspector.choice().inspected().result;
+    if (!result) return;
+    QString name = QString::fromStdString(result->sample.origin);
+    if (&editing() == m_workbench.get())
+        name += QStringLiteral(", step %1").arg(widgets::groupedNumber(result->step));
+    inspector.pin(name);
 }
 
 void EditsTab::save() {

@@ -31,6 +31,8 @@ public:
     InspectorEditing& ofCheckpoint() const { return *m_checkpoint; }
     /// Shows the tab and moves the keyboard focus there.
     void show();
+    /// Pins the picture of the inspector as A, or unpins it.
+    void togglePin();
     void save();
     void open();
     /// Another page or run is shown, or its state changed.

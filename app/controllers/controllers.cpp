@@ -92,6 +92,10 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         else if (probe.run().isEmpty())
             runEdits.setModel(std::nullopt, {});
     });
+    connect(&probe.session(), &InspectionSession::effectsFound, &runEdits,
+            &InspectorEdits::setEffects);
+    connect(&checkpoint.session(), &InspectionSession::effectsFound, &checkpointEdits,
+            &InspectorEdits::setEffects);
     connect(&probe, &ProbeController::pointsFound, &runEdits, &InspectorEdits::setPoints);
     connect(&probe, &ProbeController::editsRefused, &runEdits, &InspectorEdits::setProblem);
     connect(&checkpointEdits, &InspectorEdits::changed, &checkpoint,

@@ -2,6 +2,8 @@
 #include "app/controllers/edited_probe.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "app/controllers/opened_weights.h"
@@ -9,6 +11,7 @@
 #include "edit/map_edits.h"
 #include "types/error.h"
 #include "types/map_difference.h"
+#include "types/text_piece.h"
 
 namespace relascope::app {
 
@@ -52,13 +55,13 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     core::OpenedModel& model = *weights.model;
     const bool edited = edits.list.anyEnabled();
     auto& base = weights.base;
-    if (!base || !(weights.baseSample == sample) ||
-        base->classNames.empty() != classNames.empty()) {
+    if (!base || !(weights.baseSample == sample) || weights.baseNames != classNames) {
         auto first = watch;
         if (edited) first.partial = {};  // maps without the edits are not what is asked for
         model.setEdits({}, {});
         base = std::make_shared<const ProbeResult>(model.probe(sample, classNames, first));
         weights.baseSample = sample;
+        weights.baseNames = classNames;
     }
     if (!weights.points)
         weights.points = std::make_shared<const std::vector<PointInfo>>(model.points(sample));
@@ -79,6 +82,69 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     // Other users of the weights (text generation, evaluation) have edits of their own.
     model.setEdits({}, {});
     return {inspectedOf(std::move(result), base, edits.list, *weights.points), weights.points, {}};
+}
+
+namespace {
+
+/// The likeliest answer of a result, and its probability in another one; NaN if that does not have
+/// it among its likeliest.
+double probabilityOf(const std::string& name, std::size_t at, const ProbeResult& result,
+                     bool byName) {
+    const auto& names = result.classNames;
+    if (byName) {
+        const auto found = std::find(names.begin(), names.end(), name);
+        at = static_cast<std::size_t>(found - names.begin());
+    }
+    return at < result.probabilities.size() ? static_cast<double>(result.probabilities[at])
+                                            : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
+                         const std::function<bool()>& wanted) {
+    QStringList effects;
+    const auto base = weights.base;
+    if (!weights.model || !base || base->probabilities.empty()) return effects;
+    const auto& p = base->probabilities;
+    const auto best = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
+    const std::string name =
+        best < base->classNames.size() ? base->classNames[best] : std::to_string(best);
+    // Of a vocabulary a result holds the likeliest tokens, in another order each time.
+    const bool byName = base->sample.source.text && base->sample.target.size() == 0;
+    auto data = edits.data;
+    core::findExample(data, weights.baseSample);
+    core::OpenedModel& model = *weights.model;
+    for (const auto& edit : edits.list.edits) {
+        if (!wanted()) throw Cancelled();
+        if (!edit.enabled) {
+            effects << QString();
+            continue;
+        }
+        EditList alone = edits.list;
+        alone.edits = {edit};
+        model.setEdits(std::move(alone), data);
+        QString text;
+        try {
+            const auto result = model.probe(weights.baseSample, weights.baseNames);
+            const double after = probabilityOf(name, best, result, byName);
+            text = QStringLiteral("%1 %2 \u2192 %3")
+                       .arg(QString::fromStdString(pieceText(name).text))
+                       .arg(static_cast<double>(p[best]), 0, 'f', 3)
+                       .arg(std::isnan(after)
+                                ? QStringLiteral("< %1").arg(
+                                      static_cast<double>(result.probabilities.empty()
+                                                              ? 0.0F
+                                                              : result.probabilities.back()),
+                                      0, 'f', 3)
+                                : QString::number(after, 'f', 3));
+        } catch (const OptionError&) {
+            // It does not fit: the problem of the whole list says so.
+        }
+        model.setEdits({}, {});
+        effects << text;
+    }
+    return effects;
 }
 
 }  // namespace relascope::app

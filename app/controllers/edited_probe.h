@@ -2,6 +2,8 @@
 // Probes of a model with and without the edits of the inspector.
 #pragma once
 
+#include <QStringList>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,5 +43,11 @@ struct EditedProbe {
 EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
                         const std::vector<std::string>& classNames, EditsInForce edits,
                         core::ProbeWatch watch);
+
+/// What each enabled edit does alone to the answer that is likeliest without edits: "occurs 0.936 →
+/// 0.012", by line. In a job of the same queue, for the last sample of probeEdited(). Throws
+/// Cancelled once `wanted` returns false.
+QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
+                         const std::function<bool()>& wanted);
 
 }  // namespace relascope::app

@@ -144,6 +144,7 @@ void InspectionSession::chooseTokenizer(const QString& path) {
 
 void InspectionSession::dropWeights() {
     m_task.abandon();
+    m_effects.abandon();
     m_models.post(
         this, [weights = m_weights](std::stop_token) { return weights->model.reset(), 0; },
         [](int) {});
@@ -257,6 +258,7 @@ void InspectionSession::chooseTextFile(const QString& path) {
 /// `make` is called with the weights and computes a result.
 template <class Make>
 void InspectionSession::inspectBy(Make make) {
+    m_effects.abandon();
     const auto work = [this, weights = m_weights, make = std::move(make), layer = m_shownLayer,
                        request = m_request](LongJob& job, std::stop_token stop) {
         if (job.stop.stop_requested()) throw Cancelled();  // another request came meanwhile
@@ -279,8 +281,22 @@ void InspectionSession::inspectBy(Make make) {
             Q_EMIT pointsFound(probe.points);
             Q_EMIT editsRefused(QString::fromStdString(probe.problem));
             Q_EMIT inspected(probe.inspected, request);
+            if (probe.inspected.edited()) measureEffects();
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
+}
+
+/// The inspector is served first: a new request ends these passes.
+void InspectionSession::measureEffects() {
+    m_effects.run(
+        m_models, {},
+        [weights = m_weights, edits = m_edits](LongJob& job, std::stop_token stop) {
+            return effectsAlone(*weights, edits, [&] {
+                return !stop.stop_requested() && !job.stop.stop_requested();
+            });
+        },
+        [this](const QStringList& effects) { Q_EMIT effectsFound(effects); },
+        [](const QString&) {});
 }
 
 void InspectionSession::inspect() {

@@ -115,6 +115,8 @@ Q_SIGNALS:
     void pointsFound(const relascope::app::Points& points);
     /// An edit does not fit: the maps without edits follow. Empty: all of them fit.
     void editsRefused(const QString& sentence);
+    /// What each edit does alone, by line; some time after inspected().
+    void effectsFound(const QStringList& effects);
     /// The maps of some layers, while the others are computed; inspected() follows.
     void partlyInspected(const std::shared_ptr<const relascope::ProbeResult>& result,
                          const relascope::app::InputRequest& request);
@@ -127,6 +129,7 @@ private:
     void note(const QString& sentence);
     template <class Make>
     void inspectBy(Make make);
+    void measureEffects();
 
     JobQueue& m_models;
     std::shared_ptr<OpenedWeights> m_weights;
@@ -142,7 +145,7 @@ private:
     EditsInForce m_edits;
     QTimer m_typing;
     JobQueue m_reading;
-    LongTask m_task;
+    LongTask m_task, m_effects;
 };
 
 /// A picture at the size that the model reads.

@@ -21,6 +21,7 @@ struct OpenedWeights {
     std::shared_ptr<const std::vector<PointInfo>> points;
     /// The last result without edits, and what it is of.
     ProbeSample baseSample;
+    std::vector<std::string> baseNames;  ///< of the classes
     std::shared_ptr<const ProbeResult> base;
 
     /// Reads the weights. On an error the previous ones are kept.

@@ -4,6 +4,7 @@
 #include <QMenu>
 
 #include "app/controllers/controllers.h"
+#include "app/edits_tab.h"
 #include "app/main_window.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
@@ -55,6 +56,14 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
                         "Set r or alpha while you look; Escape takes it back");
     m_keys.emplace_back("Wheel, +, -, 0", "On the map: zoom at the pointer or the cell; whole map");
     m_menu->addSeparator();
+    m_pin = addEntry("Pin as A", QKeySequence("Shift+P"),
+                     "Keep this picture as A and compare what follows with it; again: unpin",
+                     [this] { m_window.edits().togglePin(); });
+    m_pin->setCheckable(true);
+    m_beside = add("Side by side", QKeySequence("Shift+B"),
+                   "Show A, or the maps before the edits, beside the map",
+                   [inspector] { inspector()->toggleBeside(); });
+    m_beside->setCheckable(true);
     m_edits = std::make_unique<EditsMenu>(window, menu->addMenu("Edits"), keys);
     m_menu->addSeparator();
     addSamples();
@@ -108,6 +117,11 @@ void InspectMenu::chooseImage() {
 
 void InspectMenu::refresh() {
     m_edits->refresh();
+    m_pin->setChecked(m_window.activeInspector()->pinned());
+    m_beside->setChecked(m_window.activeInspector()->view().beside);
+    allow(m_beside, m_window.activeInspector()->choice().compares()
+                        ? QString()
+                        : "Edit something or pin a picture first");
     const QString nothing = m_window.inspectDisabledReason();
     for (auto* action : m_entries) allow(action, nothing);
     const bool text = m_window.activeInspector()->showsText();

@@ -97,7 +97,9 @@ void Menus::watch() {
         if (!std::exchange(shown, true)) refresh();
     });
     for (const auto* inspector : m_window.findChildren<widgets::RelationInspector*>())
-        connect(inspector, &widgets::RelationInspector::textShown, this, &Menus::refresh);
+        for (const auto signal :
+             {&widgets::RelationInspector::textShown, &widgets::RelationInspector::pinChanged})
+            connect(inspector, signal, this, &Menus::refresh);
 }
 
 void Menus::refresh() {

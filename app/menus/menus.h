@@ -92,7 +92,7 @@ private:
     QList<QAction*> m_entries;  ///< need a result in the inspector
     QList<QAction*> m_texts;    ///< need one of a text
     std::unique_ptr<EditsMenu> m_edits;
-    QAction *m_write = nullptr, *m_image = nullptr, *m_live;
+    QAction *m_write = nullptr, *m_image = nullptr, *m_live, *m_pin, *m_beside;
 };
 
 class EditsMenu : public AppMenu {  ///< within Inspect

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/workbench_page.h"
 
+#include <QMenu>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QToolButton>
@@ -204,6 +205,14 @@ void WorkbenchPage::connectCurves() {
             [this](qint64 step) { m_c.selection.setStep(step); });
     connect(m_track, &widgets::CapturesTrack::stepChosen, this,
             [this](qint64 step) { m_c.selection.setStep(step); });
+    m_track->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_track, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
+        QMenu menu(m_track);
+        auto* pin = menu.addAction(m_inspector->pinned() ? QStringLiteral("Unpin A")
+                                                         : QStringLiteral("Pin as A"));
+        pin->setEnabled(m_inspector->result() != nullptr);
+        if (menu.exec(m_track->mapToGlobal(at)) == pin) Q_EMIT pinRequested();
+    });
     connect(m_track, &widgets::CapturesTrack::liveRequested, this,
             [this] { m_c.selection.setStep(std::nullopt); });
     connect(m_curves, &widgets::CurvePanel::axisChanged, this,

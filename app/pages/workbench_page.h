@@ -37,6 +37,9 @@ public:
     /// keys.
     bool arrowKey(int key);
 
+Q_SIGNALS:
+    void pinRequested();  ///< by the menu of the time cursor
+
 protected:
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;

@@ -12,6 +12,12 @@
 
 namespace relascope::widgets {
 
+/// A picture that stays while others are looked at: an input at a step, with or without edits.
+struct PinnedResult {
+    std::shared_ptr<const ProbeResult> result;  ///< null: nothing is pinned
+    QString name;                               ///< "validation 12, step 96"
+};
+
 struct Inspected {
     std::shared_ptr<const ProbeResult> result;  ///< with the edits, if there are any
     std::shared_ptr<const ProbeResult> before;  ///< without them; null: nothing is edited
@@ -19,7 +25,13 @@ struct Inspected {
     std::vector<MapId> out;                     ///< maps that are taken out, sorted
     QString words;  ///< the edits: "layer 2 relation 3 zero; layer 1 symbols zero"
 
+    PinnedResult pinned;  ///< "A": shown in place of the result without edits
+
     bool edited() const { return before != nullptr; }
+    /// What the result is compared with: the pinned one, or that without edits; null: nothing.
+    const std::shared_ptr<const ProbeResult>& other() const {
+        return pinned.result ? pinned.result : before;
+    }
 };
 
 }  // namespace relascope::widgets

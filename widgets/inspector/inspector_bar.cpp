@@ -87,6 +87,16 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
         view.shown = static_cast<Shown>(k);
         Q_EMIT changed(view);
     });
+    m_beside = iconButton("columns", QStringLiteral("Side by side (Shift+B)"), this);
+    m_beside->setAccessibleName(QStringLiteral("Side by side"));
+    m_beside->setCheckable(true);
+    m_beside->hide();
+    m_head->addControl(m_beside);
+    connect(m_beside, &QToolButton::clicked, this, [this](bool on) {
+        InspectorView view = m_view;
+        view.beside = on;
+        Q_EMIT changed(view);
+    });
     m_reading =
         iconButton("note", QStringLiteral("Reading layout (T): the text across the pane"), this);
     m_reading->setAccessibleName(QStringLiteral("Reading layout"));
@@ -167,10 +177,24 @@ void InspectorBar::setReading(bool possible, bool on) {
     m_reading->setVisible(possible);
     m_reading->setChecked(on);
 }
-void InspectorBar::setEdited(bool edited, Shown shown) {
-    m_shown->setVisible(edited);
-    m_shown->setCurrent(static_cast<int>(shown));
-    setNarrow(!m_compact && width() < (edited ? fullWidth + 220 : fullWidth));
+void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& view) {
+    static const char* const names[2][3] = {{"After", "Before", "Difference"},
+                                            {"B", "A", "B \xE2\x88\x92 A"}};
+    static const char* const tips[2][3] = {
+        {"With the edits (B)", "Without the edits (B)",
+         "What the edits change: after minus before (B)"},
+        {"What is inspected now (B)", "The pinned picture (B)", "Now minus pinned (B)"}};
+    for (int k = 0; k < 3; ++k) {
+        const QString name = QString::fromUtf8(names[pinned ? 1 : 0][k]);
+        m_shown->button(k)->setText(name);
+        m_shown->button(k)->setAccessibleName(name);
+        m_shown->setItemToolTip(k, QString::fromLatin1(tips[pinned ? 1 : 0][k]));
+    }
+    m_shown->setVisible(compared);
+    m_shown->setCurrent(static_cast<int>(view.shown));
+    m_beside->setVisible(compared);
+    m_beside->setChecked(view.beside);
+    setNarrow(!m_compact && width() < (compared ? fullWidth + 220 : fullWidth));
 }
 void InspectorBar::addControl(QWidget* control) {
     m_head->addControl(control);

@@ -25,8 +25,8 @@ public:
     void setStepText(const QString& text);
     /// Arranges the controls in two rows.
     void setCompact(bool compact);
-    /// Whether the model is edited, and which of its maps are shown.
-    void setEdited(bool edited, Shown shown);
+    /// Whether the maps are compared with those before edits, or with a pinned picture.
+    void setCompared(bool compared, bool pinned, const InspectorView& view);
     /// Whether there is a text to read, and whether it is laid across the pane.
     void setReading(bool possible, bool on);
     /// Adds a control of the page at the right end.
@@ -37,6 +37,7 @@ public:
     QComboBox* heads() const { return m_heads; }
     /// After, before, difference; hidden without edits.
     SegmentedControl* shown() const { return m_shown; }
+    QToolButton* beside() const { return m_beside; }
     QToolButton* reading() const { return m_reading; }
 
 Q_SIGNALS:
@@ -60,7 +61,7 @@ private:
     QComboBox* m_range;
     QComboBox* m_heads;
     QSpinBox* m_topK;
-    QToolButton* m_reading;
+    QToolButton *m_reading, *m_beside;
     InspectorView m_view;
 };
 

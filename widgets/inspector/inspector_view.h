@@ -32,7 +32,8 @@ struct InspectorView {
     MapOrder order = MapOrder::Index;  ///< of the small maps
     bool allLayers = false;            ///< small maps of all layers instead of this one
     ReadingLayout reading = ReadingLayout::Automatic;
-    Shown shown = Shown::After;  ///< without edits always After
+    Shown shown = Shown::After;  ///< without edits or a pinned picture always After
+    bool beside = false;         ///< the other map stands beside the one that is shown
 
     bool operator==(const InspectorView&) const = default;
 };

@@ -28,7 +28,7 @@ std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& v
         MultipleGroup group{part.title,
                             layerAbsence(maps, part.kind, view.layer),
                             {},
-                            part.kind != MapKind::Relation};
+                            part.kind != MapKind::Relation && view.shown != Shown::Difference};
         const int count = maps.count(part.kind, view.layer);
         for (int k = 0; k < count; ++k) {
             const RelationMap* map = maps.find(part.kind, view.layer, k);

@@ -2,6 +2,8 @@
 #include "widgets/inspector/map_pane.h"
 
 #include <QActionGroup>
+#include <QHBoxLayout>
+#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -55,8 +57,31 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     m_choice.setFigure(*m_menu, FigurePart::Map);
     m_head->addControl(more);
     column->addWidget(m_head);
-    column->addWidget(m_map, 1);
+    auto* both = new QHBoxLayout;
+    both->setSpacing(8);
+    m_otherBox = new QWidget(this);
+    auto* otherColumn = columnOf(m_otherBox, {}, 2);
+    m_otherTitle = new ElidedLabel({}, m_otherBox);
+    m_otherTitle->setFont(captionFont());
+    m_other = new MapView(m_otherBox);
+    m_other->setAccessibleName(QStringLiteral("Map that is compared with"));
+    otherColumn->addWidget(m_otherTitle);
+    otherColumn->addWidget(m_other, 1);
+    m_otherBox->hide();
+    auto* own = new QVBoxLayout;
+    own->setSpacing(2);
+    m_mapTitle = new ElidedLabel({}, this);
+    m_mapTitle->setFont(captionFont());
+    m_mapTitle->hide();
+    own->addWidget(m_mapTitle);
+    own->addWidget(m_map, 1);
+    both->addWidget(m_otherBox, 1);
+    both->addLayout(own, 1);
+    column->addLayout(both, 1);
     column->addWidget(m_colors);
+    // The cursor of one is that of the other.
+    connect(m_other, &MapView::hovered, m_map, &MapView::hovered);
+    connect(m_other, &MapView::chosen, m_map, &MapView::chosen);
     m_saturation = new QPushButton(this);
     m_saturation->setFont(smallFont());
     m_saturation->setToolTip(
@@ -96,7 +121,9 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
 void MapPane::display() {
     const InspectorView& view = m_choice.view();
     const ViewMaps& maps = m_choice.maps();
-    m_head->setTitle(mapTitle(maps, view));
+    static const char* const shown[] = {"", ", before", ", change"};
+    m_head->setTitle(mapTitle(maps, view) +
+                     QString::fromLatin1(shown[static_cast<std::size_t>(view.shown)]));
     m_ends->actions().at(view.robust ? 1 : 0)->setChecked(true);
     m_palettes->actions().at(view.paper ? 1 : 0)->setChecked(true);
     m_wanted = MapKey(maps, view);
@@ -107,6 +134,7 @@ void MapPane::display() {
     if (m_work.immediate() || time < kSmallWork)
         return show(mapFrame(maps, view, ViewMaps::Effort::Exact));
     if (current()) {
+        showOther();
         showScale(maps.ends(view, ViewMaps::Effort::Quick));
         displayCell();
         return m_work.wake();
@@ -158,8 +186,41 @@ void MapPane::show(MapFrame frame) {
     m_colors->show();
     showMap(*m_map, *m_colors, m_choice.maps(), view, std::move(frame.values), frame.ends);
     m_refine = !frame.ends.exact;
+    showOther();
     displayCell();
     if (m_refine) m_work.wake();
+}
+
+/// The same map of the other result, in the colours of this one.
+void MapPane::showOther() {
+    const InspectorView& view = m_choice.view();
+    const bool beside = view.beside && m_choice.compares();
+    m_otherBox->setVisible(beside);
+    m_mapTitle->setVisible(beside);
+    if (!beside) return;
+    const auto& pinned = m_choice.inspected().pinned;
+    m_otherTitle->setText(pinned.result ? QStringLiteral("A: ") + pinned.name
+                                        : QStringLiteral("Before the edits"));
+    static const char* const names[2][3] = {{"After the edits", "Before the edits", "Change"},
+                                            {"B", "A", "B \xE2\x88\x92 A"}};
+    m_mapTitle->setText(
+        QString::fromUtf8(names[pinned.result ? 1 : 0][static_cast<std::size_t>(view.shown)]));
+    InspectorView plain = view;
+    plain.shown = Shown::Before;
+    const ViewMaps& maps = m_choice.otherMaps();
+    MapValues values = maps.values(plain);
+    const ColorScale scale = view.shown == Shown::Difference
+                                 ? maps.scale(plain, ViewMaps::Effort::Quick)
+                                 : m_choice.maps().scale(view, ViewMaps::Effort::Quick);
+    m_other->setTokens(sideTokens(*maps.result(), maps.rowSide(plain), values.rows),
+                       maps.columnSide(plain) < 0
+                           ? numberedTokens(values.columns, QStringLiteral("symbol"))
+                           : sideTokens(*maps.result(), maps.columnSide(plain), values.columns));
+    m_other->setNumberDigits(3, ViewMaps::isSigned(plain));
+    m_other->setScale(scale);
+    m_other->setNote(values.empty() ? QStringLiteral("The pinned picture has no such map")
+                                    : QString());
+    m_other->setValues(std::move(values));
 }
 
 void MapPane::showScale(const ScaleEnds& ends) {
@@ -179,6 +240,7 @@ void MapPane::showAbsence() {
     m_head->setSubText({});
     m_saturation->hide();
     m_colors->hide();
+    m_otherBox->hide();
     m_map->setOutdated(false);
     m_map->setValues({});
     m_map->setNote(computingText(m_choice.maps()));
@@ -189,6 +251,10 @@ void MapPane::displayCell() {
     const int i = m_choice.row(), j = m_choice.column();
     m_map->setCell(view.source, view.target);
     m_map->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
+    if (!m_otherBox->isHidden()) {
+        m_other->setCell(view.source, view.target);
+        m_other->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
+    }
     const MapValues& values = m_map->values();
     const bool inside =
         i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);

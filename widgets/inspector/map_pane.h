@@ -35,6 +35,8 @@ public:
     bool objectsSend() const;
 
     MapView* map() const { return m_map; }
+    /// The map that is compared with, at its left; hidden unless the view asks for it.
+    MapView* other() const { return m_other; }
     /// The warning shown when a transform saturates most of the values.
     QPushButton* saturation() const { return m_saturation; }
     ViewMenu* menu() const { return m_menu; }
@@ -48,6 +50,7 @@ private:
     void show(MapFrame frame);
     void showScale(const ScaleEnds& ends);
     void showAbsence();
+    void showOther();
     std::optional<BackgroundWork::Job> nextMap();
     std::optional<BackgroundWork::Job> nextExtents();
 
@@ -58,7 +61,9 @@ private:
     bool m_refine = false;   ///< the scale is an estimate
     QTimer m_slow;           ///< until the map before it is marked as old
     PanelHead* m_head;
-    MapView* m_map;
+    MapView *m_map, *m_other;
+    QWidget* m_otherBox;
+    QLabel *m_otherTitle, *m_mapTitle;
     ColorBar* m_colors;
     QPushButton* m_saturation;
     ViewMenu* m_menu;

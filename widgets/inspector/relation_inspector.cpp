@@ -153,6 +153,8 @@ void RelationInspector::connectPanes() {
 }
 
 void RelationInspector::setInspected(Inspected inspected) {
+    // What is pinned stays until it is unpinned.
+    inspected.pinned = m_choice.inspected().pinned;
     m_choice.setInspected(std::move(inspected));
     m_stack->setCurrentIndex(m_choice.empty() ? 0 : 1);
     displayEverything();
@@ -162,7 +164,7 @@ void RelationInspector::displayEverything() {
     displayStep();
     displayBar();
     if (m_choice.empty()) return;
-    m_source->setResult(*m_choice.inspected().result, m_choice.inspected().before.get());
+    m_source->setResult(*m_choice.inspected().result, m_choice.inspected().other().get());
     setSides();
     arrangeReading();
     m_map->display();
@@ -210,7 +212,7 @@ void RelationInspector::display(const InspectorView& next) {
 
 void RelationInspector::displayBar() {
     m_bar->display(m_choice.maps(), view());
-    m_bar->setEdited(m_choice.edited(), view().shown);
+    m_bar->setCompared(m_choice.compares(), m_choice.inspected().pinned.result != nullptr, view());
 }
 
 void RelationInspector::displayCell() {
@@ -325,6 +327,29 @@ void RelationInspector::toggleReading() {
 void RelationInspector::toggleAllLayers() {
     InspectorView request = view();
     request.allLayers = !request.allLayers;
+    choose(request);
+}
+
+void RelationInspector::pin(const QString& name) {
+    const auto& shown = m_choice.inspected();
+    if (!shown.result || shown.result->partial) return;
+    const QString words =
+        shown.words.isEmpty() ? QString() : QStringLiteral(", edited: ") + shown.words;
+    m_choice.pin({shown.result, name + words});
+    displayEverything();
+    Q_EMIT pinChanged();
+}
+
+void RelationInspector::unpin() {
+    if (!pinned()) return;
+    m_choice.pin({});
+    if (!m_choice.empty()) displayEverything();
+    Q_EMIT pinChanged();
+}
+
+void RelationInspector::toggleBeside() {
+    InspectorView request = view();
+    request.beside = !request.beside;
     choose(request);
 }
 

@@ -42,6 +42,10 @@ public:
     void setInspected(Inspected inspected);
     const ProbeResult* result() const { return m_choice.maps().result(); }
     bool edited() const { return m_choice.edited(); }
+    /// Pins what is shown as "A": an input at a step, named so.
+    void pin(const QString& name);
+    void unpin();
+    bool pinned() const { return m_choice.inspected().pinned.result != nullptr; }
     const InspectorView& view() const { return m_choice.view(); }
     /// The current view, for its texts, tables and figures.
     const ViewChoice& choice() const { return m_choice; }
@@ -79,6 +83,7 @@ public Q_SLOTS:
     void cycleProcessing() { choose(m_choice.nextProcessing()); }
     void cycleShown() { choose(m_choice.nextShown()); }  ///< after, before, difference of edits
     void toggleReading();    ///< the text across the pane, or beside the maps
+    void toggleBeside();     ///< the map that is compared with beside the one shown
     void toggleAllLayers();  ///< the small maps of this layer, or of all
     void findToken();        ///< shows the search field of a text
     void findNext(bool forward);
@@ -86,7 +91,8 @@ public Q_SLOTS:
 
 Q_SIGNALS:
     void viewChanged(InspectorView view);  ///< by the user
-    void textShown();                      ///< showsText() changed
+    void pinChanged();
+    void textShown();  ///< showsText() changed
     void imageDropped(QString path);
     /// The same with Shift: a second input.
     void secondDropped(QString path);

@@ -16,9 +16,9 @@ namespace relascope::widgets {
 void ViewChoice::setInspected(Inspected inspected) {
     m_inspected = std::move(inspected);
     m_maps[0].setResult(m_inspected.result);
-    m_maps[1].setResult(m_inspected.before);
+    m_maps[1].setResult(m_inspected.other());
     m_maps[2].setResult(nullptr);
-    if (!edited()) m_view.shown = Shown::After;
+    if (!compares()) m_view.shown = Shown::After;
     prepareShown();
     m_row = m_column = -1;
     const ProbeResult* now = m_maps[0].result();
@@ -43,11 +43,17 @@ void ViewChoice::setInspected(Inspected inspected) {
     m_view = maps().clamped(m_view);
 }
 
+void ViewChoice::pin(const PinnedResult& pinned) {
+    Inspected now = m_inspected;
+    now.pinned = pinned;
+    setInspected(std::move(now));
+}
+
 void ViewChoice::prepareShown() {
     ViewMaps& difference = m_maps[2];
     if (m_view.shown == Shown::Difference && !difference.result())
         difference.setResult(std::make_shared<const ProbeResult>(
-            differenceOf(m_inspected.result, m_inspected.before)));
+            differenceOf(m_inspected.result, m_inspected.other())));
 }
 
 bool ViewChoice::moved(const MapId& map) const {
@@ -60,7 +66,7 @@ bool ViewChoice::takenOut(const MapId& map) const {
 void ViewChoice::setView(const InspectorView& view) {
     m_started = true;
     m_view = view;
-    if (!edited()) m_view.shown = Shown::After;
+    if (!compares()) m_view.shown = Shown::After;
     prepareShown();
     if (!empty()) m_view = maps().clamped(m_view);
     m_lastIndex[static_cast<std::size_t>(m_view.kind)] = m_view.index;
@@ -121,7 +127,7 @@ InspectorView ViewChoice::nextProcessing() const {
 
 InspectorView ViewChoice::nextShown() const {
     InspectorView request = m_view;
-    if (edited()) request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % 3);
+    if (compares()) request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % 3);
     return request;
 }
 
@@ -153,7 +159,7 @@ bool ViewChoice::point(int row, int column) {
 }
 
 QString ViewChoice::footer(bool rich) const {
-    const bool both = edited() && m_maps[0].count(m_view.kind, m_view.layer) > 0;
+    const bool both = compares() && m_maps[0].count(m_view.kind, m_view.layer) > 0;
     return footerText(both ? m_maps[0] : maps(), m_view, row(), column(), rich,
                       both ? &m_maps[1] : nullptr);
 }
@@ -161,6 +167,14 @@ QString ViewChoice::csv() const {
     return mapCsv(maps(), m_view);
 }
 QString ViewChoice::caption() const {
+    if (m_inspected.pinned.result) {
+        const QString words = m_inspected.words.isEmpty()
+                                  ? QString()
+                                  : QStringLiteral(", edited: ") + m_inspected.words;
+        if (m_view.shown == Shown::Before) return m_inspected.pinned.name;
+        if (m_view.shown == Shown::After) return run + words;
+        return QStringLiteral("%1%2, minus %3").arg(run, words, m_inspected.pinned.name);
+    }
     if (!edited()) return run;
     static const char* const words[] = {"edited", "before the edits", "changed by"};
     return QStringLiteral("%1, %2: %3")

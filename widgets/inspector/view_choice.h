@@ -24,6 +24,12 @@ public:
     /// The edited result and the one before it.
     const Inspected& inspected() const { return m_inspected; }
     bool edited() const { return m_inspected.edited(); }
+    /// Whether there are other maps to compare with.
+    bool compares() const { return m_inspected.other() != nullptr; }
+    /// Those maps; of a comparison only.
+    const ViewMaps& otherMaps() const { return m_maps[1]; }
+    /// Pins what is shown as A, so that what follows is compared with it; empty: unpins.
+    void pin(const PinnedResult& pinned);
     bool moved(const MapId& map) const;     ///< the edits change the map
     bool takenOut(const MapId& map) const;  ///< the edits take the map out
     /// The view is kept if the new maps have it, otherwise the nearest one is chosen. The first
