@@ -22,6 +22,7 @@
 #include "train/live_edits.h"
 #include "train/requirements.h"
 #include "train/train_job.h"
+#include "train/training_edits.h"
 #include "types/data_kind.h"
 
 namespace relascope::core {
@@ -127,9 +128,23 @@ std::int64_t stepsToTheEnd(const TrainJob& job) {
            (train.epochs - state.epoch - 1) * job.epochSteps();
 }
 
+// Puts the edits of the state in force, or others that were asked for. True if events.jsonl lacks
+// them: they are others, or the run was killed or branched where they begin.
+bool prepareEdits(TrainJob& job, const EditChoice& edits) {
+    auto list = job.state.edits;
+    if (edits || !list.edits.empty()) {
+        const auto points = trainingPoints(job);
+        if (edits) list = edits(points);
+        list = checkedTrainingEdits(std::move(list), points, job.options.model,
+                                    job.options.train.batch_size);
+    }
+    useTrainingEdits(job, list);
+    return list.edits != editsAfterStep(job.folder.path(), job.state.step).edits;
+}
+
 }  // namespace
 
-void prepare(TrainJob& job) {
+bool prepare(TrainJob& job, const EditChoice& edits) {
     job.options.check();
     requireData(job);
     const auto& model = job.options.model;
@@ -160,8 +175,12 @@ void prepare(TrainJob& job) {
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
     for (const auto& problem : problems)
         job.note(Note::Level::Warning, "checkpoint " + problem + "; an older checkpoint is used");
-    if (!newest.empty()) {
+    if (newest.empty())
+        job.state.edits = info.edits;  // of a run that ended before its first checkpoint
+    else
         job.state = loadCheckpoint(newest, *job.model, job.optimizer.get());
+    const bool changed = prepareEdits(job, edits);
+    if (!newest.empty()) {
         takeLiveOptions(job);
         if (job.state.device != job.device.str() || job.state.threads != threadCount())
             job.note(Note::Level::Warning, "resumed with " + job.device.str() + " and " +
@@ -201,6 +220,7 @@ void prepare(TrainJob& job) {
     job.state.device = job.device.str();
     job.state.threads = threadCount();
     chooseCaptureInputs(job);
+    return changed;
 }
 
 }  // namespace relascope::core

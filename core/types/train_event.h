@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "types/edit.h"
 #include "types/metric.h"
 #include "types/relation_map.h"
 #include "types/run_info.h"
@@ -36,6 +37,9 @@ struct Note {
     Level level = Level::Info;
     std::int64_t step = 0;
     std::string text;
+    /// Of Level::Edit: the interventions on the model that trains, from this step on, none for an
+    /// empty list; null for a changed option.
+    std::shared_ptr<const EditList> edits = {};
 };
 
 /// A capture of the probe inputs was written to the run folder.
