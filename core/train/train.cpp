@@ -34,8 +34,7 @@ public:
           m_measurements(job),
           m_step(job),
           m_keeper(job) {}
-    /// `edited`: edits are in force that the run's files do not have.
-    void run(bool edited);
+    void run();
 
 private:
     void end(RunState state, const std::string& message) {
@@ -52,6 +51,7 @@ private:
         m_step.forgetRecording();
         m_keeper.keepMarked();
     }
+    void takeNextEdits();
     void trainEpochs();
     void trainEpoch();
     void step(std::vector<Batch> batches);
@@ -96,21 +96,19 @@ private:
     bool m_weightsOfStep = true;
 };
 
-void Trainer::run(bool edited) {
+void Trainer::run() {
     m_job.resumed = m_job.lastCheckpoint = Clock::now();
     m_job.report(RunState::Running);
     std::string shortage;
     try {
-        if (edited) {
-            recordTrainingEdits(m_job);
-            afterEdits();
-        }
         if (m_job.state.step == 0) {
+            takeNextEdits();
             m_measurements.evaluate();
             m_measurements.capture();
             if (m_keeper.isDue(0)) m_keeper.keep();
         } else {
             makeUpMeasurements();
+            takeNextEdits();
         }
         m_service.restartRate();
         m_keeper.restartClock();
@@ -159,6 +157,13 @@ void Trainer::makeUpMeasurements() {
     const auto captured = captureSteps(m_job.folder.capturesPath());
     if (captureIsDue(step) && !std::binary_search(captured.begin(), captured.end(), step))
         m_measurements.capture();
+}
+
+void Trainer::takeNextEdits() {
+    if (!m_job.nextEdits) return;
+    useTrainingEdits(m_job, *std::exchange(m_job.nextEdits, std::nullopt));
+    recordTrainingEdits(m_job);
+    afterEdits();
 }
 
 void Trainer::trainEpochs() {
@@ -370,15 +375,14 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
         }
     }
     TrainJob job(folder, data, sink, std::move(stop));
-    bool edited = false;
     withinMemory(
-        job.device.str(), [&] { edited = prepare(job, edits); },
+        job.device.str(), [&] { prepare(job, edits); },
         [&job] {
             return " while the model is loaded, which takes " +
                    byteText(4 * static_cast<std::uint64_t>(parameterCount(job.options.model))) +
                    "; choose a smaller model or another device, or free some of its memory";
         });
-    Trainer(job, control).run(edited);
+    Trainer(job, control).run();
     return {folder.info(), job.lastValidation};
 }
 

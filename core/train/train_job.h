@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -88,6 +89,8 @@ struct TrainJob {
     std::unique_ptr<Optimizer> optimizer;
     TrainState state;
     std::unique_ptr<EditSession> edits;  ///< those of the state; null without any
+    /// To be taken up and recorded before the first step, checked.
+    std::optional<EditList> nextEdits;
     std::vector<ProbeSample> captureInputs;
     std::int64_t totalSteps = 0;
     Clock::time_point resumed, lastCheckpoint;
@@ -98,9 +101,9 @@ struct TrainJob {
 
 /// Makes the model and the optimizer of a job and brings them to where the run is: weights,
 /// optimizer and position come from its newest whole checkpoint, or from the stage before it.
-/// With `edits` the run has those from here on. True if they are others than it had. Throws
-/// OptionError where data, model or edits do not fit, FileError, MemoryError.
-bool prepare(TrainJob& job, const EditChoice& edits = {});
+/// With `edits` the run has those from here on. Throws OptionError where data, model or edits do
+/// not fit, FileError, MemoryError.
+void prepare(TrainJob& job, const EditChoice& edits = {});
 
 template <class Write>
 void TrainJob::whileDiskFull(Write write) {

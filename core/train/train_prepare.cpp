@@ -128,23 +128,28 @@ std::int64_t stepsToTheEnd(const TrainJob& job) {
            (train.epochs - state.epoch - 1) * job.epochSteps();
 }
 
-// Puts the edits of the state in force, or others that were asked for. True if events.jsonl lacks
-// them: they are others, or the run was killed or branched where they begin.
-bool prepareEdits(TrainJob& job, const EditChoice& edits) {
-    auto list = job.state.edits;
-    if (edits || !list.edits.empty()) {
-        const auto points = trainingPoints(job);
-        if (edits) list = edits(points);
-        list = checkedTrainingEdits(std::move(list), points, job.options.model,
+// Puts the edits of the state in force, and checks others that were asked for, to be taken up after
+// what is left to be measured of this step.
+void prepareEdits(TrainJob& job, const EditChoice& edits) {
+    const auto own = job.state.edits;
+    if (!edits && own.edits.empty()) return;
+    const auto points = trainingPoints(job);
+    const auto checked = [&](EditList list) {
+        return checkedTrainingEdits(std::move(list), points, job.options.model,
                                     job.options.train.batch_size);
-    }
-    useTrainingEdits(job, list);
-    return list.edits != editsAfterStep(job.folder.path(), job.state.step).edits;
+    };
+    useTrainingEdits(job, checked(own));
+    auto next = edits ? checked(edits(points)) : job.state.edits;
+    // A run that was killed or branched where edits begin has them in its state alone.
+    const auto recorded = editsAfterStep(job.folder.path(), job.state.step);
+    if (next == job.state.edits && next.edits == recorded.edits) return;
+    if (job.state.step == 0) job.folder.info().edits = next;  // should it end before a checkpoint
+    job.nextEdits = std::move(next);
 }
 
 }  // namespace
 
-bool prepare(TrainJob& job, const EditChoice& edits) {
+void prepare(TrainJob& job, const EditChoice& edits) {
     job.options.check();
     requireData(job);
     const auto& model = job.options.model;
@@ -179,7 +184,7 @@ bool prepare(TrainJob& job, const EditChoice& edits) {
         job.state.edits = info.edits;  // of a run that ended before its first checkpoint
     else
         job.state = loadCheckpoint(newest, *job.model, job.optimizer.get());
-    const bool changed = prepareEdits(job, edits);
+    prepareEdits(job, edits);
     if (!newest.empty()) {
         takeLiveOptions(job);
         if (job.state.device != job.device.str() || job.state.threads != threadCount())
@@ -200,6 +205,11 @@ bool prepare(TrainJob& job, const EditChoice& edits) {
     }
     job.state.batchSize = job.options.train.batch_size;
     job.totalSteps = stepsToTheEnd(job);
+    if (edits && job.nextEdits && job.state.step > 0 && job.state.step >= job.totalSteps)
+        throw OptionError("edits", "come too late: the run is at step " +
+                                       std::to_string(job.state.step) + " of " +
+                                       std::to_string(job.totalSteps) +
+                                       "; give it more epochs or steps");
     const auto& stopping = job.options.train.early_stopping;
     job.stoppedEarly = stopping.enabled() && job.state.badEvaluations >= stopping.patience;
     // At step 0 the first evaluation is repeated as well.
@@ -220,7 +230,6 @@ bool prepare(TrainJob& job, const EditChoice& edits) {
     job.state.device = job.device.str();
     job.state.threads = threadCount();
     chooseCaptureInputs(job);
-    return changed;
 }
 
 }  // namespace relascope::core
