@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/cli/edit_arguments.h"
 #include "files/atomic_file.h"
 #include "types/text_piece.h"
 
@@ -17,6 +18,7 @@ AnsweredInput openAnswered(const LensArguments& a) {
         throw OptionError("--out", "'" + a.out + "' must end in .csv");
     core::OpenedModel model(a.path, a.checkpoint, a.device);
     if (!model.warning().empty()) std::cerr << model.warning() << "\n";
+    settleTrainingEdits({}, a.path, model);
     auto input = readSample(model, a.path, a);
     // Images and sets that are not from the data have classes all the same.
     const auto kind = model.options().input();

@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
 #include "app/cli/progress_line.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_weights.h"
+#include "edit/edit_words.h"
 #include "run/run_folder.h"
 
 namespace relascope::cli {
@@ -48,17 +50,19 @@ int runInfo(const std::string& path, bool json) {
                                   {"form", core::keptFormName(step.form)},
                                   {"bytes", step.bytes},
                                   {"marked", step.marked}});
+    if (run.edits.anyEnabled()) object["edits"] = wordsOfEach(run.edits);
     for (const auto& problem : kept.problems()) std::cerr << "warning: " << problem << "\n";
     for (const auto& [key, value] : run.options) object["options"][key] = value;
-    if (json)
-        std::cout << object.dump(2) << "\n";
-    else
-        std::printf(
-            "%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f, weights of %zu steps "
-            "kept\n",
-            run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
-            runStateName(run.state), static_cast<long long>(run.step),
-            static_cast<long long>(run.totalSteps), run.bestAccuracy, kept.steps().size());
+    if (json) std::cout << object.dump(2) << "\n";
+    if (json) return 0;
+    std::printf(
+        "%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f, weights of %zu steps "
+        "kept\n",
+        run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
+        runStateName(run.state), static_cast<long long>(run.step),
+        static_cast<long long>(run.totalSteps), run.bestAccuracy, kept.steps().size());
+    if (run.edits.anyEnabled())
+        std::printf("edits in training: %s\n", core::wordsOf(run.edits).c_str());
     return 0;
 }
 

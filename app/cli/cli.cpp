@@ -87,6 +87,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     auto* datasets = list("datasets", "lists the data that can be generated");
     auto* devices = list("devices", "lists the devices, and why a device cannot be used");
 
+    const std::string editHelp =
+        "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
     cli::TrainArguments t;
     auto* train = list("train", "trains a preset, or resumes a run");
     train->add_option("preset", t.preset, "experiment, as listed by `presets`");
@@ -104,6 +106,10 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     train->add_option("--capture-every", t.captureEvery, "steps between captures")
         ->check(CLI::NonNegativeNumber);
     train->add_option("--resume", t.resume, "run folder to resume");
+    train
+        ->add_option("--edit", t.edits,
+                     editHelp + ": trains with these edits from the next step on")
+        ->take_all();
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     cli::StudyArguments y;
@@ -135,8 +141,6 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     study->add_option("--threads", y.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));
 
-    const std::string editHelp =
-        "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
     cli::EvalArguments e;
     auto* eval = list("eval", "evaluates a run or a checkpoint");
     eval->add_option("path", e.path, "run or checkpoint folder")->required();

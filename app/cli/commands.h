@@ -14,7 +14,7 @@ namespace relascope::cli {
 
 struct TrainArguments {
     std::string preset, model, data, device, out, resume;
-    std::vector<std::string> settings;
+    std::vector<std::string> settings, edits;
     std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
     int threads = 0;
     bool json = false;

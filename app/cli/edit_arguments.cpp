@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/edit_arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -78,6 +80,29 @@ EditList editsOf(const std::vector<std::string>& arguments, const std::vector<Po
     return all;
 }
 
+bool leavesOutAll(const std::vector<std::string>& arguments) {
+    return std::find(arguments.begin(), arguments.end(), "none") != arguments.end();
+}
+
+void settleTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
+                         core::OpenedModel& opened) {
+    if (!opened.trainingEdits().anyEnabled()) return;
+    const auto words = core::wordsOf(opened.trainingEdits());
+    if (leavesOutAll(arguments)) {
+        std::cerr << path << ": without the edits of its training: " << words << "\n";
+        opened.leaveOutTrainingEdits();
+        return;
+    }
+    std::cerr << path << ": with the edits of its training: " << words << "\n";
+}
+
+std::vector<std::string> wordsOfEach(const EditList& edits) {
+    std::vector<std::string> words;
+    for (const auto& edit : edits.edits)
+        if (edit.enabled) words.push_back(core::wordsOf(edit));
+    return words;
+}
+
 core::EditData editData(const std::string& path, const core::OpenedModel& opened) {
     core::EditData data;
     if (opened.isRun()) {
@@ -124,38 +149,34 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
     throw OptionError(option, unknownName("kind of input", kind, names));
 }
 
-std::string effectJson(const EditEffect& effect, const EditList& edits, const std::string& split,
-                       std::int64_t step) {
-    Json base, edited, change, interval, words = Json::array();
+std::string effectJson(const EditEffect& effect, const EditList& edits, const EditList& training,
+                       const std::string& split, std::int64_t step) {
+    Json base, edited, change, interval;
     for (const auto& c : effect.changes) {
         base[c.metric] = finiteJson(c.base);
         edited[c.metric] = finiteJson(c.edited);
         change[c.metric] = finiteJson(c.change);
         interval[c.metric] = {finiteJson(c.low), finiteJson(c.high)};
     }
-    for (const auto& edit : edits.edits)
-        if (edit.enabled) words.push_back(core::wordsOf(edit));
-    const Json json = {{"split", split},
-                       {"examples", effect.examples},
-                       {"step", step},
-                       {"base", base},
-                       {"edited", edited},
-                       {"change", change},
-                       {"interval", interval},
-                       {"answers", effect.answers},
-                       {"right_to_wrong", effect.rightToWrong},
-                       {"wrong_to_right", effect.wrongToRight},
-                       {"changed_answers", effect.changedAnswers},
-                       {"edits", words}};
+    Json json = {{"split", split},
+                 {"examples", effect.examples},
+                 {"step", step},
+                 {"base", base},
+                 {"edited", edited},
+                 {"change", change},
+                 {"interval", interval},
+                 {"answers", effect.answers},
+                 {"right_to_wrong", effect.rightToWrong},
+                 {"wrong_to_right", effect.wrongToRight},
+                 {"changed_answers", effect.changedAnswers},
+                 {"edits", wordsOfEach(edits)}};
+    if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
     return json.dump(2);
 }
 
 std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split) {
     std::string text = split + ", " + std::to_string(effect.examples) + " examples, with ";
-    int shown = 0;
-    for (const auto& edit : edits.edits)
-        if (edit.enabled) text += (shown++ ? "; " : "") + core::wordsOf(edit);
-    text += "\n";
+    text += core::wordsOf(edits) + "\n";
     for (const auto& c : effect.changes) {
         char line[160];
         const bool percent = metricInfo(c.metric).format == MetricFormat::Percent;

@@ -13,6 +13,15 @@ namespace relascope::cli {
 /// `points` are those of the model for the input. Throws OptionError or FileError.
 EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points);
 
+/// Whether "none" is among them: then edits that a run trains with are left out, too.
+bool leavesOutAll(const std::vector<std::string>& arguments);
+/// Edits that the opened weights are trained with: leaves them out if `arguments` say "none", else
+/// names them on stderr.
+void settleTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
+                         core::OpenedModel& opened);
+/// The words of each enabled edit.
+std::vector<std::string> wordsOfEach(const EditList& edits);
+
 /// Where edits of a run or checkpoint find examples, texts and pictures. `opened` must outlive it.
 core::EditData editData(const std::string& path, const core::OpenedModel& opened);
 
@@ -23,8 +32,9 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                            const std::string& split);
 
 /// {"metric": {"base", "edited", "change", "interval": [low, high]}, ...} and the changed answers.
-std::string effectJson(const EditEffect& effect, const EditList& edits, const std::string& split,
-                       std::int64_t step);
+/// `training`: the edits that are in both.
+std::string effectJson(const EditEffect& effect, const EditList& edits, const EditList& training,
+                       const std::string& split, std::int64_t step);
 /// The same for people.
 std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split);
 

@@ -138,6 +138,7 @@ int ablate(const AblateArguments& a) {
     how.pairs = a.pairs;
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     warnOf(a.path, opened);
+    settleTrainingEdits({}, a.path, opened);
     if (!opened.isRun())
         throw OptionError("path", a.path + " is no run folder; only runs have data to measure on");
     how.metric = !a.metric.empty()                 ? a.metric
@@ -180,6 +181,7 @@ int patch(const PatchArguments& a) {
     how.check();
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     warnOf(a.path, opened);
+    settleTrainingEdits({}, a.path, opened);
     const auto clean = inputFromWords(a.clean, "--clean", a.path, opened, a.split),
                corrupted = inputFromWords(a.corrupt, "--corrupt", a.path, opened, a.split);
     ProgressLine line;

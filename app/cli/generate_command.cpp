@@ -52,6 +52,7 @@ int generate(const GenerateArguments& a) {
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
+    settleTrainingEdits(a.edits, a.path, opened);
     if (!a.edits.empty())
         opened.setEdits(editsOf(a.edits, opened.points(opened.textInput(prompt))),
                         editData(a.path, opened));
@@ -78,16 +79,18 @@ int generate(const GenerateArguments& a) {
     });
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (a.json)
-        std::cout << Json({{"prompt", validUtf8(prompt)},
-                           {"text", validUtf8(written)},
-                           {"end", endName(end)},
-                           {"seconds", seconds},
-                           {"tokens", tokens}})
-                         .dump(2)
-                  << "\n";
-    else
+    if (a.json) {
+        Json json = {{"prompt", validUtf8(prompt)},
+                     {"text", validUtf8(written)},
+                     {"end", endName(end)},
+                     {"seconds", seconds},
+                     {"tokens", tokens}};
+        if (opened.trainingEdits().anyEnabled())
+            json["training_edits"] = wordsOfEach(opened.trainingEdits());
+        std::cout << json.dump(2) << "\n";
+    } else {
         std::printf("\n");
+    }
     if (!std::cout.flush() || std::ferror(stdout) || std::fflush(stdout) != 0)
         throw FileError("standard output",
                         "cannot be written: " + std::string(std::strerror(errno)));

@@ -21,6 +21,7 @@
 #include "files/atomic_file.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "train/open_model.h"
 #include "types/map_difference.h"
 #include "types/suggest.h"
@@ -46,13 +47,12 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                            const ProbeSample& sample, const std::vector<std::string>& classNames,
                            std::int64_t example) {
     auto edits = editsOf(a.edits, opened.points(sample));
-    if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames);
     auto data = editData(a.path, opened);
     data.exampleSplit = a.split;
     data.example = example;
-    std::string words;
-    for (const auto& edit : edits.edits)
-        if (edit.enabled) words += (words.empty() ? "" : "; ") + core::wordsOf(edit);
+    opened.setEdits({}, data);  // edits of training may take values of other examples, too
+    if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames);
+    const std::string words = core::wordsOf(edits);
     std::shared_ptr<const ProbeResult> before;
     if (a.show == "difference")
         before = std::make_shared<const ProbeResult>(opened.probe(sample, classNames));
@@ -64,8 +64,9 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
     return result;
 }
 
-// `keptStep` becomes the name of the kept weights that were used, if any.
-ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
+// `keptStep` becomes the name of the kept weights that were used, if any, and `training` the edits
+// that the weights are trained with.
+ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditList& training) {
     if (a.step >= 0 && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
     const bool ownInput = !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
@@ -77,8 +78,14 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
         const auto number = std::max<std::int64_t>(0, a.sample);
         const bool captured = std::find(steps.begin(), steps.end(), a.step) != steps.end();
         const bool kept = !core::KeptWeights(a.path).steps().empty();
-        if (captured && (!kept || number < core::captureSamples(captures, a.step)))
+        if (captured && (!kept || number < core::captureSamples(captures, a.step))) {
+            // A capture is taken before edits that begin at its step, except at the start.
+            training = core::editsAfterStep(a.path, std::max<std::int64_t>(0, a.step - 1));
+            if (training.anyEnabled())
+                std::cerr << a.path << ": captured with the edits of its training: "
+                          << core::wordsOf(training) << "\n";
             return core::loadCapture(captures, a.step, number);
+        }
         if (!captured && !kept) {
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
@@ -90,7 +97,9 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep) {
     keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.which, a.device);
     const auto [sample, classNames] = readSample(opened, a.path, a);
-    if (!a.edits.empty())
+    settleTrainingEdits(a.edits, a.path, opened);
+    training = opened.trainingEdits();
+    if (!a.edits.empty() || training.anyEnabled())
         return probeWithEdits(a, opened, sample, classNames,
                               ownInput ? -1 : std::max<std::int64_t>(0, a.sample));
     return opened.probe(sample, classNames);
@@ -150,7 +159,10 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
     if (picture && !renderer) return drawWithSibling(argc, argv);
 
     std::string keptStep;
-    const ProbeResult result = lookInside(a, keptStep);
+    EditList training;
+    ProbeResult result = lookInside(a, keptStep, training);
+    if (training.anyEnabled())
+        result.sample.origin += ", trained with edits: " + core::wordsOf(training);
     if (!keptStep.empty()) std::cerr << keptStep << "\n";
     const auto* map = result.find(kind, a.layer - 1, a.index - 1);
     if (!map) {
@@ -192,6 +204,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                                        {"columns", map->columns},
                                        {"values", map->all()}};
         if (!keptStep.empty()) json["kept"] = keptStep;
+        if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);

@@ -127,6 +127,9 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 
 int train(const TrainArguments& a) {
     const auto stop = stopOnSignals();
+    core::EditChoice edits;
+    if (!a.edits.empty())
+        edits = [&a](const std::vector<PointInfo>& points) { return editsOf(a.edits, points); };
     if (!a.resume.empty()) {
         const auto isOther = [](const std::string& setting) {
             return !setting.starts_with("train.batch_size=") &&
@@ -135,10 +138,11 @@ int train(const TrainArguments& a) {
         const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
         if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
             !a.out.empty())
-            throw OptionError("--resume",
-                              "with --resume, all options except --epochs, --steps, --device, "
-                              "--set train.batch_size and --set train.keep_mib are read from the "
-                              "run; remove the others");
+            throw OptionError(
+                "--resume",
+                "with --resume, all options except --epochs, --steps, --device, "
+                "--edit, --set train.batch_size and --set train.keep_mib are read from the "
+                "run; remove the others");
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
@@ -148,7 +152,7 @@ int train(const TrainArguments& a) {
                             setting.substr(setting.find('=') + 1));
         if (!a.settings.empty()) options.check();
         std::vector<Outcome> outcomes;
-        outcomes.push_back(runOne({a.resume, options, 0, true}, stop));
+        outcomes.push_back(runOne({a.resume, options, 0, true, edits}, stop));
         return finish(outcomes, a.json);
     }
     const RunOptions options = core::runOptions({a.preset, a.model, a.settings, a.data, a.device,
@@ -162,7 +166,7 @@ int train(const TrainArguments& a) {
                                      ? core::freshRunPath(core::defaultRunsFolder(), options, seed)
                                  : several ? a.out + "/seed-" + std::to_string(seed)
                                            : a.out;
-        outcomes.push_back(runOne({path, options, seed}, stop));
+        outcomes.push_back(runOne({path, options, seed, false, edits}, stop));
         if (outcomes.back().exit == kExitInterrupted) break;
     }
     return finish(outcomes, a.json);
@@ -178,6 +182,7 @@ int evaluate(const EvalArguments& a) {
     core::OpenedModel opened(a.path, chosen.which, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
+    settleTrainingEdits(a.edits, a.path, opened);
     core::DatasetPtr data;
     std::string split = a.split;
     ProgressLine line;
@@ -210,7 +215,9 @@ int evaluate(const EvalArguments& a) {
                 [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
             line.done();
             if (a.json)
-                std::cout << effectJson(effect, opened.edits(), split, opened.step()) << "\n";
+                std::cout << effectJson(effect, opened.edits(), opened.trainingEdits(), split,
+                                        opened.step())
+                          << "\n";
             else
                 std::cout << effectText(effect, opened.edits(), split);
             return 0;
@@ -227,6 +234,8 @@ int evaluate(const EvalArguments& a) {
                        {"accuracy", finiteJson(result.accuracy)},
                        {"step", opened.step()}};
         if (!chosen.kept.empty()) object["kept"] = chosen.kept;
+        if (opened.trainingEdits().anyEnabled())
+            object["edits"] = wordsOfEach(opened.trainingEdits());
         for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
         if (text) {
             object["perplexity"] = finiteJson(std::exp(result.loss));

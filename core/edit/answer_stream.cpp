@@ -125,7 +125,7 @@ void requireAnswer(std::int64_t id, std::int64_t answers, const char* field) {
 torch::Tensor readPass(ModelImpl& model, const ModelInput& input, PointReader& reader) {
     const EvaluationMode evaluation(model);
     const torch::NoGradGuard noGrad;
-    const HookScope scope(&reader);
+    const HookScopeOnTop scope(&reader);
     const RecordingScope unrecorded(nullptr);
     const auto scores = model.forward(input);
     if (scores.size(0) != 1) throw OptionError("input", "give one example, not a batch");

@@ -24,7 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "relascope-edit/1";
 constexpr std::array kAxes = {"position", "head", "dim", "i", "j", "relation", "symbol", "slot"};
 constexpr std::int64_t kFarthest = 1'000'000'000;
 constexpr std::size_t kMostNumbers = 100'000;  // of one list; a file has at most 1 MiB
@@ -343,7 +342,7 @@ Json inputToJson(const EditInput& input) {
 EditList listOf(const Json& json) {
     Keys keys(json, "");
     const auto& format = keys.require("format");
-    if (format != kFormat) refuse("format", format, std::string("\"") + kFormat + "\"");
+    if (format != kEditFormat) refuse("format", format, std::string("\"") + kEditFormat + "\"");
     EditList list;
     keys.read("name", list.name);
     keys.read("model", list.model);
@@ -405,7 +404,7 @@ EditList readEdits(const std::string& path) {
 }
 
 std::string editsToJson(const EditList& list) {
-    Json json = {{"format", kFormat}};
+    Json json = {{"format", kEditFormat}};
     if (!list.name.empty()) json["name"] = list.name;
     if (!list.model.empty()) json["model"] = list.model;
     for (const auto& [name, input] : list.inputs) json["inputs"][name] = inputToJson(input);

@@ -8,6 +8,7 @@
 
 namespace relascope::core {
 
+inline constexpr const char* kEditFormat = "relascope-edit/1";
 inline constexpr std::size_t kMostEdits = 1000;
 inline constexpr std::size_t kLargestEditFile = std::size_t{1} << 20;  // bytes
 

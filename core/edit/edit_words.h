@@ -27,6 +27,9 @@ Edit editFromWords(const std::string& words, const std::vector<PointInfo>& point
 /// `when` names, and whether it is enabled.
 std::string wordsOf(const Edit& edit);
 
+/// The words of the enabled edits of a list: "layer 2 relation 3 zero; layer 1 attention zero".
+std::string wordsOf(const EditList& list);
+
 /// Lists and ranges as in files: "3", "2,5", "4:9".
 std::string placesText(const AxisSelection& selection, std::int64_t counted);
 

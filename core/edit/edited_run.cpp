@@ -17,7 +17,7 @@ std::map<std::string, torch::Tensor> readPoints(ModelImpl& model, const ModelInp
                                                 const std::set<std::string>& names) {
     PointReader reader({names.begin(), names.end()});
     const torch::NoGradGuard noGrad;
-    const HookScope scope(&reader);
+    const HookScopeOnTop scope(&reader);
     // A recorder of the caller's gets the edited pass alone.
     const RecordingScope unrecorded(nullptr);
     model.forward(input);
@@ -40,7 +40,7 @@ std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input) {
     {
         const EvaluationMode evaluation(model);
         const torch::NoGradGuard noGrad;
-        const HookScope scope(&reader);
+        const HookScopeOnTop scope(&reader);
         const RecordingScope unrecorded(nullptr);
         model.forward(input);
     }
@@ -95,7 +95,7 @@ void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
 }
 
 torch::Tensor forwardEdited(ModelImpl& model, const ModelInput& input, Editor& editor) {
-    const HookScope scope(&editor);
+    const HookScopeOnTop scope(&editor);
     return model.forward(input);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Forward passes with edits: the runs without edits that some edits take their values from, and the
-// edited pass itself.
+// edited pass itself. Hooks that are current where these are called (edits that a run trains with)
+// stay in force in all of them.
 #pragma once
 
 #include <functional>

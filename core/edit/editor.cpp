@@ -120,29 +120,34 @@ Editor::Region Editor::regionOf(const Edit& edit, const HookPoint& point,
         const bool part = receives && !edit.when.empty();
         if (found == edit.where.end() && !part) {
             region.places.emplace_back();
+            region.ordinals.emplace_back();
             continue;
         }
         // Negative places count from the end of the whole input, which this tensor then is.
         const auto local = [&](std::int64_t place) {
             return place < 0 ? place + size : place - first;
         };
-        std::vector<std::int64_t> places;
-        const auto add = [&](std::int64_t at) {
+        std::vector<std::int64_t> places, ordinals;
+        const auto add = [&](std::int64_t at, std::int64_t ordinal) {
             if (at < 0 || at >= size) return;  // not there (yet, or any more)
             if (part && (at + first < m_prompt) != (edit.when == "prompt")) return;
             places.push_back(at);
+            ordinals.push_back(ordinal);
         };
         if (found == edit.where.end() || found->second.isRange()) {
-            const auto low = found == edit.where.end() ? std::nullopt : found->second.low,
-                       high = found == edit.where.end() ? std::nullopt : found->second.high;
-            const auto begin = std::max<std::int64_t>(0, low ? local(*low) : 0),
-                       end = std::min(size, high ? local(*high) : size);
-            for (auto at = begin; at < end; ++at) add(at);
+            const bool all = found == edit.where.end();
+            const auto low = local(all ? 0 : found->second.low.value_or(0));
+            const auto end =
+                all || !found->second.high ? size : std::min(size, local(*found->second.high));
+            for (auto at = std::max<std::int64_t>(0, low); at < end; ++at) add(at, at - low);
         } else {
-            for (const auto place : found->second.places) add(local(place));
+            const auto& chosen = found->second.places;
+            for (std::size_t k = 0; k < chosen.size(); ++k)
+                add(local(chosen[k]), static_cast<std::int64_t>(k));
         }
         region.empty = region.empty || places.empty();
         region.places.push_back(torch::tensor(places, torch::kLong).to(value.device()));
+        region.ordinals.push_back(torch::tensor(ordinals, torch::kLong));
     }
     return region;
 }
@@ -191,6 +196,8 @@ torch::Tensor Editor::changed(std::size_t index, const HookPoint& point,
         return region.replaced(value, region.of(value).flip(d));
     }
     if (region.empty) return value;
+    const bool known = !takesOtherRuns(edit) || m_values.contains(index);
+    if (m_rests && !known) return value;
     const auto part = partOf(index, point, value, region);
     return region.replaced(value, part.expand_as(region.of(value)));
 }
@@ -203,11 +210,11 @@ torch::Tensor Editor::partOf(std::size_t index, const HookPoint& point, const to
         case EditOp::Zero:
             return torch::zeros({1}, value.options());
         case EditOp::Set:
-            return numbers(edit, point, part);
+            return numbers(edit, point, part, region);
         case EditOp::Scale:
             return part * edit.factor;
         case EditOp::Add:
-            return part + numbers(edit, point, part);
+            return part + numbers(edit, point, part, region);
         case EditOp::Mask:
             return torch::full({1}, kClosed, value.options());
         case EditOp::Uniform: {
@@ -222,8 +229,8 @@ torch::Tensor Editor::partOf(std::size_t index, const HookPoint& point, const to
     }
 }
 
-torch::Tensor Editor::numbers(const Edit& edit, const HookPoint& point,
-                              const torch::Tensor& part) const {
+torch::Tensor Editor::numbers(const Edit& edit, const HookPoint& point, const torch::Tensor& part,
+                              const Region& region) const {
     // Numbers are given for the axes that are not fixed by one integer, from the last one.
     std::vector<std::int64_t> shape(static_cast<std::size_t>(part.dim()), 1);
     auto next = edit.values.shape.size();
@@ -232,14 +239,24 @@ torch::Tensor Editor::numbers(const Edit& edit, const HookPoint& point,
         if (found != edit.where.end() && found->second.places.size() == 1) continue;
         shape[d] = edit.values.shape[--next];
     }
-    return torch::tensor(edit.values.numbers, torch::kDouble).view(shape).to(part.options());
+    auto given = torch::tensor(edit.values.numbers, torch::kDouble).view(shape);
+    // Of places that this tensor lacks (a shorter text, a block of rows) the numbers rest as well.
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        const auto dimension = static_cast<std::int64_t>(d);
+        if (shape[d] == 1 || shape[d] == part.size(dimension)) continue;
+        given = region.ordinals[d].defined()
+                    ? given.index_select(dimension, region.ordinals[d])
+                    : given.narrow(dimension, firstOf(point.axes[d], point, m_origin),
+                                   part.size(dimension));
+    }
+    return given.to(part.options());
 }
 
 torch::Tensor Editor::taken(std::size_t index, const HookPoint& point, const torch::Tensor& value,
                             const Region& region) const {
     const auto& edit = m_list.edits[index];
     const auto part = region.of(value);
-    if (edit.op == EditOp::Mean && !edit.values.empty()) return numbers(edit, point, part);
+    if (edit.op == EditOp::Mean && !edit.values.empty()) return numbers(edit, point, part, region);
     const auto found = m_values.find(index);
     if (found == m_values.end())
         throw Error("edits[" + std::to_string(index) + "]: the values that " +

@@ -33,6 +33,11 @@ public:
     /// Those values: the whole tensor of the point, in the order of its axes; a batch of 1 serves
     /// every example. Means over offsets: `i` missing, and `j` of the size 2 `offsets` + 1.
     void setValues(std::size_t index, torch::Tensor values, std::int64_t offsets = -1);
+    /// Forgets those values.
+    void clearValues() { m_values.clear(); }
+    /// From here on edits whose values are not known leave their tensor as it is, instead of
+    /// throwing.
+    void restWithoutValues() { m_rests = true; }
     /// The same from another editor's edit, if it has them.
     void copyValues(std::size_t index, const Editor& other, std::size_t from);
 
@@ -53,6 +58,8 @@ private:
     /// The places that an edit takes along each dimension, relative to the tensor.
     struct Region {
         std::vector<torch::Tensor> places;  ///< undefined: the whole dimension
+        /// Which of the selected places these are, counted along the selection.
+        std::vector<torch::Tensor> ordinals;
         bool empty = false;
         torch::Tensor of(const torch::Tensor& value) const;
         torch::Tensor replaced(const torch::Tensor& value, const torch::Tensor& part) const;
@@ -64,8 +71,8 @@ private:
     /// Values of another run or numbers, for the region.
     torch::Tensor taken(std::size_t index, const HookPoint& point, const torch::Tensor& value,
                         const Region& region) const;
-    torch::Tensor numbers(const Edit& edit, const HookPoint& point,
-                          const torch::Tensor& part) const;
+    torch::Tensor numbers(const Edit& edit, const HookPoint& point, const torch::Tensor& part,
+                          const Region& region) const;
 
     EditList m_list;
     std::map<std::string, std::vector<std::size_t>, std::less<>> m_byPoint;
@@ -73,6 +80,7 @@ private:
     std::map<std::size_t, Values> m_values;
     std::map<std::string, torch::Tensor> m_streams;  // of blocks that need not run
     std::int64_t m_origin = 0, m_prompt = 0;
+    bool m_rests = false;
 };
 
 /// Keeps the tensors of some points, as they are in the forward pass.
@@ -115,6 +123,18 @@ public:
 
 private:
     std::array<Hooks*, 2> m_hooks;
+};
+
+/// Makes `hooks` current in its scope, after those that are: edits that a run trains with stay in
+/// force below.
+class HookScopeOnTop {
+public:
+    explicit HookScopeOnTop(Hooks* hooks)
+        : m_chain(activeHooks(), hooks), m_scope(activeHooks() ? &m_chain : hooks) {}
+
+private:
+    HookChain m_chain;
+    HookScope m_scope;
 };
 
 }  // namespace relascope::core

@@ -164,4 +164,11 @@ std::string wordsOf(const Edit& edit) {
     return text;
 }
 
+std::string wordsOf(const EditList& list) {
+    std::string text;
+    for (const auto& edit : list.edits)
+        if (edit.enabled) text += (text.empty() ? "" : "; ") + wordsOf(edit);
+    return text;
+}
+
 }  // namespace relascope::core

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "edit/edit_json.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
 #include "options/metrics.h"
@@ -142,29 +143,29 @@ void RunFolder::saveInfo() {
     const auto& i = m_info;
     Json facts = Json::object();
     for (const auto& [key, value] : m_facts) facts[key] = value;
-    const Json json = {
-        {"format", 1},
-        {"preset", i.preset},
-        {"variant", i.variant},
-        {"model", i.model},
-        {"seed", i.seed},
-        {"state", runStateName(i.state)},
-        {"message", i.message},
-        {"device", i.device},
-        {"parameters", i.parameters},
-        {"step", i.step},
-        {"total_steps", i.totalSteps},
-        {"epoch", number(i.epoch)},
-        {"seconds", number(i.seconds)},
-        {"started_at", i.startedAt},
-        {"best",
-         {{"loss", number(i.bestLoss)},
-          {"accuracy", number(i.bestAccuracy)},
-          {"metric", number(i.bestMetric)}}},
-        {"last", {{"loss", number(i.lastLoss)}, {"accuracy", number(i.lastAccuracy)}}},
-        {"results", resultsJson(i.results)},
-        {"facts", facts},
-        {"options", Json::parse(runOptionsToJson(m_options))}};
+    Json json = {{"format", 1},
+                 {"preset", i.preset},
+                 {"variant", i.variant},
+                 {"model", i.model},
+                 {"seed", i.seed},
+                 {"state", runStateName(i.state)},
+                 {"message", i.message},
+                 {"device", i.device},
+                 {"parameters", i.parameters},
+                 {"step", i.step},
+                 {"total_steps", i.totalSteps},
+                 {"epoch", number(i.epoch)},
+                 {"seconds", number(i.seconds)},
+                 {"started_at", i.startedAt},
+                 {"best",
+                  {{"loss", number(i.bestLoss)},
+                   {"accuracy", number(i.bestAccuracy)},
+                   {"metric", number(i.bestMetric)}}},
+                 {"last", {{"loss", number(i.lastLoss)}, {"accuracy", number(i.lastAccuracy)}}},
+                 {"results", resultsJson(i.results)},
+                 {"facts", facts},
+                 {"options", Json::parse(runOptionsToJson(m_options))}};
+    if (!i.edits.edits.empty()) json["edits"] = Json::parse(editsToJson(i.edits));
     writeTextFile(m_path + "/run.json", json.dump(2) + "\n");
 }
 
@@ -247,6 +248,7 @@ RunInfo readRunInfo(const std::string& path) {
     i.metric = shownMetric(options);
     if (std::isnan(i.bestMetric))  // runs before version 0.4
         i.bestMetric = std::isnan(i.best(i.metric)) ? i.bestAccuracy : i.best(i.metric);
+    if (json.contains("edits")) i.edits = editsFromJson(json["edits"].dump(), path + "/run.json");
     if (json.contains("results")) i.results = resultsFromJson(json["results"]);
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;

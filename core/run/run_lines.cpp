@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "edit/edit_json.h"
 #include "files/atomic_file.h"
 #include "run/json_values.h"
 #include "types/error.h"
@@ -59,13 +60,17 @@ std::string noteToLine(const Note& note) {
                         : note.level == Note::Level::Checkpoint ? "checkpoint"
                         : note.level == Note::Level::Sample     ? "sample"
                                                                 : "info";
-    return Json({{"step", note.step},
+    Json json = {{"step", note.step},
                  {"time", std::chrono::duration_cast<std::chrono::seconds>(
                               std::chrono::system_clock::now().time_since_epoch())
                               .count()},
                  {"level", level},
-                 {"text", note.text}})
-        .dump();
+                 {"text", note.text}};
+    if (note.edits) {
+        json["kind"] = "edits";
+        json["edits"] = Json::parse(editsToJson(*note.edits))["edits"];
+    }
+    return json.dump();
 }
 
 void appendLines(const std::string& path, std::string& text) {
@@ -107,6 +112,21 @@ std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* pos
     return points;
 }
 
+namespace {
+
+// Nothing for a damaged line: its words remain.
+std::shared_ptr<const EditList> editsOfLine(const Json& line) {
+    if (!line.contains("edits")) return nullptr;
+    try {
+        const Json file = {{"format", kEditFormat}, {"edits", line["edits"]}};
+        return std::make_shared<const EditList>(editsFromJson(file.dump(), "events.jsonl"));
+    } catch (const Error&) {
+        return nullptr;
+    }
+}
+
+}  // namespace
+
 std::vector<Note> readEvents(const std::string& path) {
     std::vector<Note> notes;
     std::ifstream file(path + "/events.jsonl", std::ios::binary);
@@ -122,9 +142,17 @@ std::vector<Note> readEvents(const std::string& path) {
                                              : Note::Level::Info;
         note.step = get<std::int64_t>(json, "step", 0);
         note.text = get<std::string>(json, "text", "");
+        if (get<std::string>(json, "kind", "") == "edits") note.edits = editsOfLine(json);
         notes.push_back(std::move(note));
     }
     return notes;
+}
+
+EditList editsAfterStep(const std::string& path, std::int64_t step) {
+    EditList edits;
+    for (const auto& note : readEvents(path))
+        if (note.edits && note.step <= step) edits = *note.edits;
+    return edits;
 }
 
 }  // namespace relascope::core

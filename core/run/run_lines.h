@@ -17,6 +17,11 @@ namespace relascope::core {
 std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position = nullptr);
 std::vector<Note> readEvents(const std::string& path);
 
+/// The interventions that the run trains with after that step, as events.jsonl says: those of the
+/// last line about them up to there. Where a run was resumed from an earlier step, the last one
+/// written counts.
+EditList editsAfterStep(const std::string& path, std::int64_t step);
+
 /// A metric point as a line of metrics.jsonl, without the line end, and back (nothing for a
 /// damaged line).
 std::string metricToLine(const MetricPoint& point);

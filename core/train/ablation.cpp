@@ -219,7 +219,7 @@ private:
     };
     Read read(const ModelInput& input, const std::set<std::string>& names) {
         PointReader reader({names.begin(), names.end()});
-        const HookScope scope(&reader);
+        const HookScopeOnTop scope(&reader);
         Read result{m_model.forward(input), {}};
         result.tensors = reader.take();
         return result;

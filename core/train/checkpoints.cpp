@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/tensor_io.h"
+#include "edit/edit_json.h"
 #include "files/atomic_file.h"
 #include "options/options_json.h"
 
@@ -18,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+// Edits may come with numbers, which take more room here, on lines of their own.
+constexpr std::size_t kLargestState = 16 * kLargestEditFile;
 const char* const kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
 at::Generator generatorOf(const torch::Device& device) {
@@ -27,7 +30,7 @@ at::Generator generatorOf(const torch::Device& device) {
 
 std::string stateText(const TrainState& s) {
     const auto finite = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
-    return Json({{"format", 1},
+    Json json = {{"format", 1},
                  {"step", s.step},
                  {"epoch", s.epoch},
                  {"batch", s.batch},
@@ -46,8 +49,9 @@ std::string stateText(const TrainState& s) {
                  {"since_examples", s.sinceExamples},
                  {"device", s.device},
                  {"threads", s.threads},
-                 {"batch_size", s.batchSize}})
-        .dump(2);
+                 {"batch_size", s.batchSize}};
+    if (!s.edits.edits.empty()) json["edits"] = Json::parse(editsToJson(s.edits));
+    return json.dump(2);
 }
 
 TrainState stateFromText(const std::string& text, const std::string& path) {
@@ -70,6 +74,7 @@ TrainState stateFromText(const std::string& text, const std::string& path) {
             s.sinceLoss = real("since_loss"), s.sinceExamples = j.at("since_examples");
         s.device = j.at("device"), s.threads = j.at("threads");
         if (j.contains("batch_size")) s.batchSize = j.at("batch_size");
+        if (j.contains("edits")) s.edits = editsFromJson(j.at("edits").dump(), path);
         return s;
     } catch (const nlohmann::json::exception& error) {
         throw FileError(path, std::string("is damaged: ") + error.what());
@@ -125,7 +130,7 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
 
 TrainState checkpointState(const std::string& checkpoint) {
     const std::string path = checkpoint + "/state.json";
-    return stateFromText(readTextFile(path, 1 << 20), path);
+    return stateFromText(readTextFile(path, kLargestState), path);
 }
 
 void keepCheckpoint(const std::string& checkpoint, const RunOptions& options) {

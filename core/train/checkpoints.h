@@ -10,6 +10,7 @@
 #include "model/factory.h"
 #include "run/kept_checkpoints.h"
 #include "train/optimizer.h"
+#include "types/edit.h"
 #include "types/run_options.h"
 
 namespace relascope::core {
@@ -34,6 +35,7 @@ struct TrainState {
     std::string device;
     int threads = 0;
     std::int64_t batchSize = 0;  ///< that `batch` counts; 0 before version 0.6
+    EditList edits;              ///< interventions of the steps from here on
 };
 
 /// Writes checkpoints/step-N. Throws DiskFull or FileError; the older checkpoints stay as they are.

@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "data/dataset.h"
+#include "types/edit.h"
 #include "types/model_options.h"
 
 namespace relascope::core {
@@ -20,6 +22,10 @@ struct EditData {
     std::string exampleSplit = {};
     std::int64_t example = -1;
 };
+
+/// Edits for a model that is known only once its data are: gets its hook points for an example.
+/// Throws OptionError, FileError.
+using EditChoice = std::function<EditList(const std::vector<PointInfo>& points)>;
 
 /// The examples of `splits`, which must outlive it, and texts for the tokenizer of a language
 /// model. Pictures cannot be read.

@@ -30,7 +30,7 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
 
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
                         const DatasetPtr& data, std::int64_t batchSize, const std::stop_token& stop,
-                        const ProgressCallback& progress) {
+                        const ProgressCallback& progress, EditSession* below) {
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
     const auto device = model.parameters().front().device();
     const auto ignore = options.ignoredTarget();
@@ -47,7 +47,10 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSessi
         const auto input = inputOf(*batch, device);
         std::vector<std::int64_t> indices(static_cast<std::size_t>(batch->size()));
         std::iota(indices.begin(), indices.end(), done);
+        const HookScope scope(below ? &below->editor() : nullptr);
+        if (below) below->forgetValues();  // those of the last batch do not fit other inputs
         session.prepareBatch(input, data, indices);
+        if (below) below->prepareBatch(input, data, indices);
         base.add(model.forward(input), *batch, ignore);
         edited.add(forwardEdited(model, input, session.editor()), *batch, ignore);
         done += batch->size();

@@ -15,9 +15,11 @@ namespace relascope::core {
 EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool regression);
 
 /// Runs the data set with and without the edits of the session, in evaluation mode without
-/// gradients. Throws OptionError if an edit does not fit, Cancelled.
+/// gradients; edits of `below`, with which the model is trained, are in both. Throws OptionError if
+/// an edit does not fit, Cancelled.
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
                         const DatasetPtr& data, std::int64_t batchSize,
-                        const std::stop_token& stop = {}, const ProgressCallback& progress = {});
+                        const std::stop_token& stop = {}, const ProgressCallback& progress = {},
+                        EditSession* below = nullptr);
 
 }  // namespace relascope::core

@@ -6,6 +6,7 @@
 #include "checkpoint/stored_input.h"
 #include "checkpoint/tensor_io.h"
 #include "data/batches.h"
+#include "model/evaluation_mode.h"
 #include "probe/probe.h"
 #include "train/scoring.h"
 #include "types/suggest.h"
@@ -67,6 +68,7 @@ EditSession::EditSession(ModelImpl& model, const ModelOptions& options, EditList
       m_data(data),
       m_use(use),
       m_editor(m_list) {
+    if (use == EditUse::Train) m_editor.restWithoutValues();
     for (const auto& [name, from] : m_list.inputs) {
         const bool used =
             std::any_of(m_list.edits.begin(), m_list.edits.end(),
@@ -78,6 +80,7 @@ EditSession::EditSession(ModelImpl& model, const ModelOptions& options, EditList
 }
 
 void EditSession::check(const ModelInput& input) {
+    if (m_use == EditUse::Train) return;
     auto sizes = input.x.sizes().vec();
     if (input.target.defined())
         for (const auto size : input.target.sizes()) sizes.push_back(size);
@@ -136,6 +139,26 @@ void EditSession::prepare(const ModelInput& given) {
             m_inputs.shifted = [this, set](std::int64_t shift) {
                 return examples(*set, {m_data.example}, shift);
             };
+    if (m_use == EditUse::Train && !m_inputs.shifted) return forgetValues();
+    takeValues(m_editor, m_model, input, m_inputs);
+}
+
+void EditSession::prepareSample(const ProbeSample& sample) {
+    m_data.example = -1;
+    findExample(m_data, sample);
+    const EvaluationMode evaluation(m_model);
+    prepare(inputOf(sample, m_options));
+}
+
+void EditSession::prepareStep(const ModelInput& input) {
+    if (m_editor.references().empty()) return;
+    m_inputs.shifted = [&input](std::int64_t shift) {
+        auto others = input;
+        others.x = input.x.roll(-shift, 0);
+        if (input.target.defined()) others.target = input.target.roll(-shift, 0);
+        return others;
+    };
+    const EvaluationMode evaluation(m_model);
     takeValues(m_editor, m_model, input, m_inputs);
 }
 

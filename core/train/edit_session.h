@@ -19,7 +19,9 @@ namespace relascope::core {
 std::vector<std::int64_t> drawnExamples(std::int64_t size, std::int64_t examples,
                                         std::uint64_t seed);
 
-/// Belongs to the thread that uses the model; the model must outlive it.
+/// Belongs to the thread that uses the model; the model must outlive it. With EditUse::Train
+/// nothing is checked here (training_edits.h does that once): inputs may be shorter than those of
+/// training, and places that they lack rest.
 class EditSession {
 public:
     /// Throws OptionError if an input of the list cannot be had or does not fit the model.
@@ -29,6 +31,13 @@ public:
     const EditList& list() const { return m_list; }
     /// Checks the edits against that input, on any device, and takes their values.
     void prepare(const ModelInput& input);
+    /// The same for a sample. If it is an example of a split, resample finds the others by that.
+    void prepareSample(const ProbeSample& sample);
+    /// The same for a batch of training: resample takes example (b + shift) mod B of this batch,
+    /// from a pass in evaluation mode, which draws no random numbers.
+    void prepareStep(const ModelInput& input);
+    /// Nothing is known of the next input: resample rests.
+    void forgetValues() { m_editor.clearValues(); }
     /// The same for the examples `indices` of a data set.
     void prepareBatch(const ModelInput& input, const DatasetPtr& data,
                       const std::vector<std::int64_t>& indices);

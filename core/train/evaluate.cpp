@@ -3,6 +3,8 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <numeric>
+
 #include "data/batches.h"
 #include "train/free_running.h"
 
@@ -43,7 +45,14 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
             torch::Tensor scores;
             {
                 const AutocastScope autocast(options.bfloat16);
-                scores = model.forward(inputOf(*batch, device)).to(torch::kFloat);
+                const auto input = inputOf(*batch, device);
+                if (options.edits) {
+                    std::vector<std::int64_t> indices(static_cast<std::size_t>(batch->size()));
+                    std::iota(indices.begin(), indices.end(), tally.examples());
+                    options.edits->prepareBatch(input, data, indices);
+                }
+                const HookScope hooks(options.edits ? &options.edits->editor() : nullptr);
+                scores = model.forward(input).to(torch::kFloat);
             }
             tally.addLoss(lossOf(scores, *batch, ignore), *batch);
             tally.add(scores, *batch);
@@ -56,6 +65,8 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                 return metricInfo(value.first).id == Metric::Recovered;
             });
         if (freely) {
+            if (options.edits) options.edits->forgetValues();
+            const HookScope hooks(options.edits ? &options.edits->editor() : nullptr);
             const auto free = decodeFreeRunning(
                 model, modelOptions, *sequences, std::max<std::int64_t>(0, options.freely),
                 options.batchSize, stop,

@@ -8,6 +8,7 @@
 
 #include "data/dataset.h"
 #include "model/factory.h"
+#include "train/edit_session.h"
 #include "train/open_model.h"
 #include "train/scoring.h"
 
@@ -19,6 +20,7 @@ struct EvaluationOptions {
     bool bfloat16 = false;
     /// The number of sequences for free-running decoding (free_running.h): 0 = none, -1 = all.
     std::int64_t freely = 0;
+    EditSession* edits = nullptr;  ///< in force in every pass; null for none
 };
 
 /// In evaluation mode, without gradients; the model's mode is restored. Loss and accuracy are means

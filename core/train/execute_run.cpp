@@ -45,7 +45,7 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
     options.data = runData(request.path, options.data);
     const DataSplits data = open(options, stop);
     noteOtherExamples(folder, data.train->info(), sink);
-    return train(folder, data, control, sink, std::move(stop));
+    return train(folder, data, control, sink, std::move(stop), request.edits);
 }
 
 // Removes the files of a start that failed.
@@ -87,7 +87,7 @@ TrainResult executeRun(const RunRequest& request, const DataOpener& open, Contro
     folder.info().seed = request.seed;
     try {
         folder.saveInfo();  // from here on a killed run can be resumed
-        return train(folder, data, control, sink, std::move(stop));
+        return train(folder, data, control, sink, std::move(stop), request.edits);
     } catch (const std::exception& error) {
         if (newestCheckpoint(request.path + "/before/checkpoints").empty()) {
             discard(request.path, existed);

@@ -18,6 +18,9 @@ struct RunRequest {
     RunOptions options;     ///< for a resumed run: all but the model options, which it keeps
     std::int64_t seed = 0;  ///< of a new run
     bool resume = false;
+    /// Interventions from the first step on, or from where a resumed run is; empty: none, or those
+    /// that it had.
+    EditChoice edits = {};
 };
 
 /// Opens the data, creates or opens the run folder, and trains (train.h). Errors before the first

@@ -13,13 +13,6 @@ void takeFromOptions(TrainState& state, const TrainOptions& options) {
     state.captureEvery = options.capture_every;
 }
 
-void keepThisStep(TrainJob& job, const RunOptions& options) {
-    job.whileDiskFull([&] {
-        keepCheckpoint(job.folder.checkpointsPath() + "/step-" + std::to_string(job.state.step),
-                       options);
-    });
-}
-
 void noteEdit(TrainJob& job, const Field<RunOptions>& field, const FieldValue& before) {
     job.note(Note::Level::Edit, field.spec.label + " " + fieldValueText(before) + " → " +
                                     fieldValueText(field.get(job.options)));
@@ -36,7 +29,7 @@ void applyEdit(TrainJob& job, const std::string& key, const FieldValue& value) {
         if (before == value) return;
         if (!hasKeptCheckpoint(job.folder.path(), job.state.step)) {
             job.checkpoint();
-            keepThisStep(job, job.options);
+            job.keepThisCheckpoint(job.options);
         }
         field.set(job.options, value);
         takeFromOptions(job.state, job.options.train);
@@ -57,7 +50,7 @@ void takeLiveOptions(TrainJob& job) {
     takeFromOptions(job.state, job.options.train);
     // A checkpoint that is kept already has the mark of its edit.
     if (before == job.options || hasKeptCheckpoint(job.folder.path(), job.state.step)) return;
-    keepThisStep(job, before);
+    job.keepThisCheckpoint(before);
     for (const auto& field : RunOptions::fieldTable())
         if (const auto was = field.get(before); was != field.get(job.options))
             noteEdit(job, field, was);

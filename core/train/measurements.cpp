@@ -32,7 +32,10 @@ void Measurements::writeSample() {
     options.tokens = data.sample_tokens;
     options.alternatives = 0;
     std::string written = data.prompt;
+    auto* edits = m_job.edits.get();
+    if (edits) edits->forgetValues();  // resample: a generated text has no others
     try {
+        const HookScope hooks(edits ? &edits->editor() : nullptr);
         continueText(*m_job.model, m_job.options.model, *m_job.data.tokenizer, data.prompt, options,
                      [&](const GeneratedToken& token) {
                          written += token.chosen.piece;
@@ -40,10 +43,12 @@ void Measurements::writeSample() {
                      });
     } catch (const std::exception& error) {
         m_job.model->train(training);
+        if (edits) edits->editor().setOrigin(0);
         return m_job.note(Note::Level::Warning,
                           "no sample was generated: " + messageOn(m_job.device.str(), error));
     }
     m_job.model->train(training);
+    if (edits) edits->editor().setOrigin(0);  // the text may have slid out of the context
     m_job.note(Note::Level::Sample, validUtf8(written));
 }
 
@@ -75,6 +80,7 @@ Evaluation Measurements::measured(const DatasetPtr& data, std::int64_t freely) {
         m_job.isText() || m_smallBatches ? trained : std::max<std::int64_t>(trained, 256);
     how.bfloat16 = m_job.bfloat16();
     how.freely = freely;
+    how.edits = m_job.edits.get();
     std::string shortage;
     try {
         return evaluateModel(*m_job.model, m_job.options.model, data, how, m_job.stop);
@@ -138,7 +144,10 @@ void Measurements::capture() {
     std::vector<ProbeResult> results;
     std::string shortage;
     try {
+        auto* edits = m_job.edits.get();
+        const HookScope hooks(edits ? &edits->editor() : nullptr);
         for (const auto& sample : m_job.captureInputs) {
+            if (edits) edits->prepareSample(sample);
             results.push_back(probeModel(*m_job.model, m_job.options.model, sample,
                                          m_job.state.step,
                                          m_job.data.validation->info().classNames));

@@ -18,6 +18,7 @@
 #include "options/estimates.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "train/ablation.h"
 #include "train/answer_names.h"
 #include "train/checkpoints.h"
@@ -41,11 +42,21 @@ struct OpenedModel::Parts {
     std::string device;
     std::string reference;  // io.safetensors, "" without one
     TokenizerPtr tokenizer;
-    EditList edits;
+    EditList training, edits;
     EditData editData;
+
+    /// The edits that the weights are trained with; null without any.
+    std::unique_ptr<EditSession> trained() {
+        if (training.edits.empty()) return nullptr;
+        return std::make_unique<EditSession>(*model, options, training, editData, EditUse::Train);
+    }
 };
 
 namespace {
+
+Hooks* hooksOf(const std::unique_ptr<EditSession>& session) {
+    return session ? &session->editor() : nullptr;
+}
 
 bool hasCheckpoint(const std::string& run, std::int64_t step) {
     const auto steps = checkpointSteps(run + "/checkpoints");
@@ -150,9 +161,14 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
         p.options = p.run.model;
         const bool restores = p.run.train.early_stopping.restore_best;
         source = openKept(path, which, p.step);
-        if (!source)
-            source = CheckpointSource::open(checkpointWeights(
-                path, which.empty() ? (restores ? "best" : "last") : which, &p.step));
+        if (source) {
+            p.training = editsAfterStep(path, p.step);
+        } else {
+            const auto file = checkpointWeights(
+                path, which.empty() ? (restores ? "best" : "last") : which, &p.step);
+            source = CheckpointSource::open(file);
+            p.training = checkpointState(fs::path(file).parent_path().string()).edits;
+        }
     } else {
         source = CheckpointSource::open(path);
         p.options = checkpointModel(*source);
@@ -259,13 +275,17 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
         m_parts->device,
         [&] {
             auto& p = *m_parts;
-            std::optional<EditSession> session;
+            const EvaluationMode evaluation(*p.model);
+            const auto trained = p.trained();
+            const HookScope below(hooksOf(trained));
+            std::unique_ptr<EditSession> session;
             if (p.edits.anyEnabled()) {
-                session.emplace(*p.model, p.options, p.edits, p.editData);
-                const EvaluationMode evaluation(*p.model);
-                session->prepare(onDevice(inputOf(sample, p.options), p.device));
+                session = std::make_unique<EditSession>(*p.model, p.options, p.edits, p.editData);
+                session->prepare(inputOf(sample, p.options));
             }
-            const HookScope scope(session ? &session->editor() : nullptr);
+            if (trained) trained->prepare(inputOf(sample, p.options));
+            std::optional<HookScopeOnTop> scope;
+            if (session) scope.emplace(&session->editor());
             return probeModel(*p.model, p.options, sample, p.step, classNames, watch);
         },
         [] {
@@ -287,6 +307,14 @@ void OpenedModel::setEdits(EditList edits, EditData data) {
     m_parts->editData = std::move(data);
 }
 
+const EditList& OpenedModel::trainingEdits() const {
+    return m_parts->training;
+}
+
+void OpenedModel::leaveOutTrainingEdits() {
+    m_parts->training = {};
+}
+
 const EditList& OpenedModel::edits() const {
     return m_parts->edits;
 }
@@ -298,7 +326,11 @@ EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
     EditSession session(*p.model, p.options, p.edits, p.editData);
     return withinMemory(
         p.device,
-        [&] { return measureEdits(*p.model, p.options, session, data, batchSize, stop, progress); },
+        [&] {
+            const auto trained = p.trained();
+            return measureEdits(*p.model, p.options, session, data, batchSize, stop, progress,
+                                trained.get());
+        },
         [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
 }
 
@@ -308,6 +340,8 @@ AblationTable OpenedModel::ablate(const DatasetPtr& data, const EditData& editDa
                                   const std::function<void(const AblationTable&)>& partial) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
+    const auto trained = p.trained();
+    const HookScope below(hooksOf(trained));
     return core::ablate(*p.model, p.options, data, editData, how, std::move(stop), progress,
                         partial);
 }
@@ -317,6 +351,8 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
                                const ProgressCallback& progress,
                                const std::function<void(const PatchResult&)>& partial) {
     auto& p = *m_parts;
+    const auto trained = p.trained();
+    const HookScope below(hooksOf(trained));
     return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
                        onDevice(inputOf(corrupted, p.options), p.device), how, stop, progress,
                        partial);
@@ -333,7 +369,9 @@ std::string shorterInput() {
 
 LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
                              const std::vector<std::string>& classNames) {
-    const auto& p = *m_parts;
+    auto& p = *m_parts;
+    const auto trained = p.trained();
+    const HookScope below(hooksOf(trained));
     auto result = withinMemory(
         p.device,
         [&] {
@@ -351,7 +389,9 @@ LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
 
 Attribution OpenedModel::attribution(const ProbeSample& sample, const AttributionOptions& what,
                                      const std::vector<std::string>& classNames) {
-    const auto& p = *m_parts;
+    auto& p = *m_parts;
+    const auto trained = p.trained();
+    const HookScope below(hooksOf(trained));
     auto result = withinMemory(
         p.device,
         [&] {
@@ -409,17 +449,21 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
                               const TokenSink& sink) {
     const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
     auto& p = *m_parts;
-    std::optional<EditSession> session;
+    const auto trained = p.trained();
+    const HookScope below(hooksOf(trained));
+    std::unique_ptr<EditSession> session;
     if (p.edits.anyEnabled()) {
         const auto sample = textSample(tokenizer, prompt, p.options.tokens(), "prompt");
-        session.emplace(*p.model, p.options, p.edits, p.editData, EditUse::Generate);
-        session->prepare(onDevice(inputOf(sample, p.options), p.device));
+        session = std::make_unique<EditSession>(*p.model, p.options, p.edits, p.editData,
+                                                EditUse::Generate);
+        session->prepare(inputOf(sample, p.options));
         session->editor().setPrompt(static_cast<std::int64_t>(tokenizer.encode(prompt).size()));
     }
     return withinMemory(
         m_parts->device,
         [&] {
-            const HookScope scope(session ? &session->editor() : nullptr);
+            std::optional<HookScopeOnTop> scope;
+            if (session) scope.emplace(&session->editor());
             return continueText(*p.model, p.options, tokenizer, prompt, options, sink);
         },
         [] {
@@ -439,6 +483,8 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
     EvaluationOptions how;
     how.batchSize = batchSize;
     how.freely = -1;
+    const auto trained = m_parts->trained();
+    how.edits = trained.get();
     return withinMemory(
         m_parts->device,
         [&] { return evaluateModel(*m_parts->model, o, data, how, stop, progress); },

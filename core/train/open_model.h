@@ -87,6 +87,12 @@ public:
                       ProbeWatch watch = {});
     /// The hook points that such an input meets, in the order of the forward pass.
     std::vector<PointInfo> points(const ProbeSample& sample);
+    /// The interventions that the opened weights are trained with, of a run: in force below all
+    /// others, wherever the model runs. Usually empty. In ablate(), patch(), lens() and
+    /// attribution() those with values of other examples (resample) rest.
+    const EditList& trainingEdits() const;
+    /// From here on the weights run without them.
+    void leaveOutTrainingEdits();
     /// Edits that are in force in probe(), generate() and effect() from here on, instead of any
     /// before; an empty list for none. They are checked when one of these runs.
     void setEdits(EditList edits, EditData data);

@@ -56,7 +56,7 @@ std::map<std::string, torch::Tensor> pointsWithGraph(ModelImpl& model, const Mod
                                                      const std::set<std::string>& names,
                                                      torch::Tensor& scores) {
     PointReader reader({names.begin(), names.end()});
-    const HookScope scope(&reader);
+    const HookScopeOnTop scope(&reader);
     const RecordingScope unrecorded(nullptr);
     scores = model.forward(input);
     return reader.take();

@@ -3,22 +3,27 @@
 
 #include <limits>
 
-#include "model/evaluation_mode.h"
 #include "probe/probe.h"
 #include "train/continue_text.h"
 #include "train/edit_session.h"
 #include "train/live_edits.h"
 #include "train/out_of_memory.h"
+#include "train/training_edits.h"
 
 namespace relascope::core {
 
-RunService::RunService(TrainJob& job, Control& control)
-    : m_job(job), m_control(control), m_lastProgress(Clock::now()) {
+RunService::RunService(TrainJob& job, Control& control, std::function<void()> afterEdits)
+    : m_job(job),
+      m_control(control),
+      m_afterEdits(std::move(afterEdits)),
+      m_lastProgress(Clock::now()) {
     restartRate();
 }
 
 void RunService::answerRequests() {
     for (const auto& [key, value] : m_control.takeEdits()) applyEdit(m_job, key, value);
+    if (auto edits = m_control.takeTrainingEdits())
+        if (takeTrainingEdits(m_job, std::move(*edits))) m_afterEdits();
     answerProbe();
 }
 
@@ -68,19 +73,19 @@ void RunService::probe(const ProbeRequest& request, ProbeAnswer& answer) {
         if (input.target.defined()) input.target = input.target.to(device);
         answer.points = pointsOf(model, input);
     }
+    auto* own = m_job.edits.get();
+    const HookScope ownScope(own ? &own->editor() : nullptr);
     if (!request.edits.anyEnabled()) {
+        if (own) own->prepareSample(request.sample);
         answer.result = maps();
         return;
     }
-    auto data = editDataOf(m_job.data, options);
-    findExample(data, request.sample);
-    EditSession session(model, options, request.edits, data);
-    {
-        const EvaluationMode evaluation(model);
-        session.prepare(inputOf(request.sample, options));
-    }
+    EditSession session(model, options, request.edits, editDataOf(m_job.data, options));
+    if (own) own->forgetValues();  // those for this sample do not fit the passes on others
+    session.prepareSample(request.sample);
+    if (own) own->prepareSample(request.sample);
     answer.base = std::make_shared<const ProbeResult>(maps());
-    const HookScope scope(&session.editor());
+    const HookScopeOnTop scope(&session.editor());
     answer.result = maps();
 }
 

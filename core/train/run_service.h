@@ -3,6 +3,7 @@
 // probe) and reports how far it is. Private to core/train.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "train/train_job.h"
@@ -11,7 +12,8 @@ namespace relascope::core {
 
 class RunService {
 public:
-    RunService(TrainJob& job, Control& control);
+    /// `afterEdits` is called when the edits of training have changed.
+    RunService(TrainJob& job, Control& control, std::function<void()> afterEdits);
 
     /// Whether serve() has anything to do.
     bool isWanted() const;
@@ -32,6 +34,7 @@ private:
 
     TrainJob& m_job;
     Control& m_control;
+    std::function<void()> m_afterEdits;
     Clock::time_point m_lastProgress, m_rateStart;
     std::int64_t m_rateExamples = 0;
     double m_rate = 0.0;

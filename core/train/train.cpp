@@ -6,13 +6,16 @@
 #include <filesystem>
 
 #include "data/batches.h"
+#include "edit/edited_run.h"
 #include "files/memory.h"
+#include "probe/probe.h"
 #include "run/captures.h"
 #include "train/measurements.h"
 #include "train/nonfinite.h"
 #include "train/out_of_memory.h"
 #include "train/run_service.h"
 #include "train/train_step.h"
+#include "train/training_edits.h"
 #include "train/weight_keeper.h"
 
 namespace relascope::core {
@@ -26,7 +29,11 @@ struct NonFinite : Error {
 class Trainer {
 public:
     Trainer(TrainJob& job, Control& control)
-        : m_job(job), m_service(job, control), m_measurements(job), m_step(job), m_keeper(job) {}
+        : m_job(job),
+          m_service(job, control, [this] { afterEdits(); }),
+          m_measurements(job),
+          m_step(job),
+          m_keeper(job) {}
     void run();
 
 private:
@@ -39,6 +46,12 @@ private:
     /// What was due after the step that the run stood at, and did not come about: the run was
     /// cancelled, or had no memory, in the middle of it.
     void makeUpMeasurements();
+    /// The edits of training are others from this step on.
+    void afterEdits() {
+        m_step.forgetRecording();
+        m_keeper.keepMarked();
+    }
+    void takeNextEdits();
     void trainEpochs();
     void trainEpoch();
     void step(std::vector<Batch> batches);
@@ -89,11 +102,13 @@ void Trainer::run() {
     std::string shortage;
     try {
         if (m_job.state.step == 0) {
+            takeNextEdits();
             m_measurements.evaluate();
             m_measurements.capture();
             if (m_keeper.isDue(0)) m_keeper.keep();
         } else {
             makeUpMeasurements();
+            takeNextEdits();
         }
         m_service.restartRate();
         m_keeper.restartClock();
@@ -144,6 +159,13 @@ void Trainer::makeUpMeasurements() {
         m_measurements.capture();
 }
 
+void Trainer::takeNextEdits() {
+    if (!m_job.nextEdits) return;
+    useTrainingEdits(m_job, *std::exchange(m_job.nextEdits, std::nullopt));
+    recordTrainingEdits(m_job);
+    afterEdits();
+}
+
 void Trainer::trainEpochs() {
     while (m_job.state.step < m_job.totalSteps && !m_job.stoppedEarly && !m_service.stopping())
         trainEpoch();
@@ -157,7 +179,9 @@ void Trainer::trainEpochs() {
         const auto best =
             m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
         if (checkpointProblem(best).empty()) {
-            loadCheckpoint(best, *m_job.model, nullptr);
+            const auto state = loadCheckpoint(best, *m_job.model, nullptr);
+            // They are tested with the edits that they were trained with.
+            m_job.edits = trainingSession(m_job, state.edits);
             m_job.note(Note::Level::Info, "restored the best weights, from step " +
                                               std::to_string(m_job.state.bestStep));
         }
@@ -294,11 +318,20 @@ void Trainer::throwNonFinite(const std::vector<Batch>& batches) {
         m_step.computeGradients(batches);
         restoreGenerator(m_job.device, generator);
     }
-    throw NonFinite(
-        "the loss is not finite at step " + std::to_string(m_job.state.step + 1) + ": " +
-        firstNonFinite(*m_job.model, relascope::core::inputOf(batches.front(), m_job.device)) +
-        "; lower train.learning_rate or set train.clip_norm; the weights of step " +
-        std::to_string(m_job.state.step) + " are kept");
+    const auto input = relascope::core::inputOf(batches.front(), m_job.device);
+    if (m_job.edits) m_job.edits->prepareStep(input);
+    const HookScope edits(m_job.edits ? &m_job.edits->editor() : nullptr);
+    throw NonFinite("the loss is not finite at step " + std::to_string(m_job.state.step + 1) +
+                    ": " + firstNonFinite(*m_job.model, input) +
+                    "; lower train.learning_rate or set train.clip_norm; the weights of step " +
+                    std::to_string(m_job.state.step) + " are kept");
+}
+
+// The edits of a run with a pretraining stage, which may take long: refused before it, not after.
+EditList editsBefore(const RunOptions& options, const DataSplits& data, const EditChoice& edits) {
+    const auto model = makeModel(options.model);
+    const auto points = pointsOf(*model, inputOf(data.train->sample(0), options.model));
+    return checkedTrainingEdits(edits(points), points, options.model, options.train.batch_size);
 }
 
 // Trains the pretraining stage in `before/`, a run folder of its own, unless that is done. Its
@@ -323,12 +356,13 @@ RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits
 }  // namespace
 
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
-                  const EventSink& sink, std::stop_token stop) {
+                  const EventSink& sink, std::stop_token stop, const EditChoice& edits) {
     if (const auto stage = folder.options().pretraining()) {
         if (!data.pretraining)
             throw OptionError("train.pretrain", "the data of the pretraining stage are missing");
         auto& info = folder.info();
         info.state = RunState::Running;
+        if (edits) info.edits = editsBefore(folder.options(), data, edits);
         folder.saveInfo();
         sink(RunChanged{info});
         const auto before = trainBefore(folder, *stage, *data.pretraining, control, sink, stop);
@@ -342,7 +376,7 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
     }
     TrainJob job(folder, data, sink, std::move(stop));
     withinMemory(
-        job.device.str(), [&] { prepare(job); },
+        job.device.str(), [&] { prepare(job, edits); },
         [&job] {
             return " while the model is loaded, which takes " +
                    byteText(4 * static_cast<std::uint64_t>(parameterCount(job.options.model))) +

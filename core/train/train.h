@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "run/run_folder.h"
 #include "train/control.h"
+#include "train/edit_data.h"
 #include "types/run_options.h"
 #include "types/train_event.h"
 
@@ -26,8 +27,9 @@ struct TrainResult {
 /// Every event is also written to the run folder. `stop` ends it between two steps, after a
 /// checkpoint (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed
 /// event and the state Failed; only errors before the first step (invalid options, unwritable
-/// folder) are thrown.
+/// folder, edits that do not fit) are thrown. With `edits` the run trains with these from here on,
+/// in place of those that it had.
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
-                  const EventSink& sink, std::stop_token stop);
+                  const EventSink& sink, std::stop_token stop, const EditChoice& edits = {});
 
 }  // namespace relascope::core

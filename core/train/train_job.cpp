@@ -18,10 +18,9 @@ void TrainJob::report(RunState runState, const std::string& message) {
     sink(RunChanged{info});
 }
 
-void TrainJob::note(Note::Level level, const std::string& text) {
-    Note n{level, state.step, text};
-    whileDiskFull([&] { folder.append(n); });
-    sink(std::move(n));
+void TrainJob::note(Note note) {
+    whileDiskFull([&] { folder.append(note); });
+    sink(std::move(note));
 }
 
 void TrainJob::record(const MetricPoint& point) {
@@ -42,6 +41,12 @@ void TrainJob::checkpoint() {
     });
     pruneCheckpoints(folder.checkpointsPath(), state.bestStep);
     note(Note::Level::Checkpoint, "checkpoint at step " + std::to_string(state.step));
+}
+
+void TrainJob::keepThisCheckpoint(const RunOptions& with) {
+    whileDiskFull([&] {
+        keepCheckpoint(folder.checkpointsPath() + "/step-" + std::to_string(state.step), with);
+    });
 }
 
 }  // namespace relascope::core

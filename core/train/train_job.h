@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "options/estimates.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
+#include "train/edit_session.h"
 #include "train/optimizer.h"
 #include "train/train.h"
 
@@ -64,9 +66,13 @@ struct TrainJob {
     /// Writes the run's state into run.json and sends it to the listeners.
     void report(RunState runState, const std::string& message = "");
     /// Writes a note of this step into events.jsonl and sends it to the listeners.
-    void note(Note::Level level, const std::string& text);
+    void note(Note::Level level, const std::string& text) { note({level, state.step, text}); }
+    void note(Note note);
     void record(const MetricPoint& point);
     void checkpoint();
+    /// Keeps the checkpoint of this step permanently, with these options, so that a run can be
+    /// branched there.
+    void keepThisCheckpoint(const RunOptions& with);
     /// Runs `write`. A full disk pauses the run: the state stays in memory, and the write is
     /// repeated every two seconds. Throws DiskFull once the run is stopped.
     template <class Write>
@@ -82,6 +88,9 @@ struct TrainJob {
     ModelPtr model;
     std::unique_ptr<Optimizer> optimizer;
     TrainState state;
+    std::unique_ptr<EditSession> edits;  ///< those of the state; null without any
+    /// To be taken up and recorded before the first step, checked.
+    std::optional<EditList> nextEdits;
     std::vector<ProbeSample> captureInputs;
     std::int64_t totalSteps = 0;
     Clock::time_point resumed, lastCheckpoint;
@@ -92,8 +101,9 @@ struct TrainJob {
 
 /// Makes the model and the optimizer of a job and brings them to where the run is: weights,
 /// optimizer and position come from its newest whole checkpoint, or from the stage before it.
-/// Throws OptionError where data and model do not fit, FileError, MemoryError.
-void prepare(TrainJob& job);
+/// With `edits` the run has those from here on. Throws OptionError where data, model or edits do
+/// not fit, FileError, MemoryError.
+void prepare(TrainJob& job, const EditChoice& edits = {});
 
 template <class Write>
 void TrainJob::whileDiskFull(Write write) {

@@ -22,6 +22,7 @@
 #include "train/live_edits.h"
 #include "train/requirements.h"
 #include "train/train_job.h"
+#include "train/training_edits.h"
 #include "types/data_kind.h"
 
 namespace relascope::core {
@@ -127,9 +128,28 @@ std::int64_t stepsToTheEnd(const TrainJob& job) {
            (train.epochs - state.epoch - 1) * job.epochSteps();
 }
 
+// Puts the edits of the state in force, and checks others that were asked for, to be taken up after
+// what is left to be measured of this step.
+void prepareEdits(TrainJob& job, const EditChoice& edits) {
+    const auto own = job.state.edits;
+    if (!edits && own.edits.empty()) return;
+    const auto points = trainingPoints(job);
+    const auto checked = [&](EditList list) {
+        return checkedTrainingEdits(std::move(list), points, job.options.model,
+                                    job.options.train.batch_size);
+    };
+    useTrainingEdits(job, checked(own));
+    auto next = edits ? checked(edits(points)) : job.state.edits;
+    // A run that was killed or branched where edits begin has them in its state alone.
+    const auto recorded = editsAfterStep(job.folder.path(), job.state.step);
+    if (next == job.state.edits && next.edits == recorded.edits) return;
+    if (job.state.step == 0) job.folder.info().edits = next;  // should it end before a checkpoint
+    job.nextEdits = std::move(next);
+}
+
 }  // namespace
 
-void prepare(TrainJob& job) {
+void prepare(TrainJob& job, const EditChoice& edits) {
     job.options.check();
     requireData(job);
     const auto& model = job.options.model;
@@ -160,8 +180,12 @@ void prepare(TrainJob& job) {
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
     for (const auto& problem : problems)
         job.note(Note::Level::Warning, "checkpoint " + problem + "; an older checkpoint is used");
-    if (!newest.empty()) {
+    if (newest.empty())
+        job.state.edits = info.edits;  // of a run that ended before its first checkpoint
+    else
         job.state = loadCheckpoint(newest, *job.model, job.optimizer.get());
+    prepareEdits(job, edits);
+    if (!newest.empty()) {
         takeLiveOptions(job);
         if (job.state.device != job.device.str() || job.state.threads != threadCount())
             job.note(Note::Level::Warning, "resumed with " + job.device.str() + " and " +
@@ -181,6 +205,11 @@ void prepare(TrainJob& job) {
     }
     job.state.batchSize = job.options.train.batch_size;
     job.totalSteps = stepsToTheEnd(job);
+    if (edits && job.nextEdits && job.state.step > 0 && job.state.step >= job.totalSteps)
+        throw OptionError("edits", "come too late: the run is at step " +
+                                       std::to_string(job.state.step) + " of " +
+                                       std::to_string(job.totalSteps) +
+                                       "; give it more epochs or steps");
     const auto& stopping = job.options.train.early_stopping;
     job.stoppedEarly = stopping.enabled() && job.state.badEvaluations >= stopping.patience;
     // At step 0 the first evaluation is repeated as well.

@@ -38,8 +38,22 @@ void TrainStep::throwIfCancelled() const {
 }
 
 torch::Tensor TrainStep::forward(const Batch& batch) {
+    const auto input = inputOf(batch, m_job.device);
+    auto* edits = m_job.edits.get();
+    if (edits) {
+        // Its own scope: autocast would keep weights of a pass without gradients for the next.
+        const AutocastScope autocast(m_job.bfloat16());
+        edits->prepareStep(input);
+    }
     const AutocastScope autocast(m_job.bfloat16());
-    return m_job.model->forward(inputOf(batch, m_job.device)).to(torch::kFloat);
+    const HookScope hooks(edits ? &edits->editor() : nullptr);
+    return m_job.model->forward(input).to(torch::kFloat);
+}
+
+void TrainStep::forgetRecording() {
+    m_graph.reset(), m_inputs.reset();
+    m_rehearsals = 0;
+    m_recorded = false;
 }
 
 void TrainStep::run(const std::vector<Batch>& batches, double rate) {
@@ -93,7 +107,8 @@ void TrainStep::runAhead(const std::vector<Batch>& batches, double rate) {
 }
 
 bool TrainStep::runRecorded(const std::vector<Batch>& batches) {
-    if (!m_records) return false;
+    // Edits copy their places and numbers from the host, which a recorded step cannot repeat.
+    if (!m_records || m_job.edits) return false;
     const auto& options = m_job.options.train;
     if (!m_inputs) {
         // The usual step: not the last batches of an epoch, which may be fewer and smaller.

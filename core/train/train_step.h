@@ -34,6 +34,8 @@ public:
     void run(const std::vector<Batch>& batches, double rate);
     /// The results of the steps since the last call, in their order; waits for them.
     std::vector<StepFigures> take();
+    /// A step of other work follows: one that was recorded is not repeated any more.
+    void forgetRecording();
     /// Computes the gradients of the batches alone.
     void computeGradients(const std::vector<Batch>& batches);
 

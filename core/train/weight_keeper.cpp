@@ -126,8 +126,8 @@ bool WeightKeeper::isTooSlow() const {
     return m_spent + m_lastCost > std::max(kUnnoticed, kMostOfTime * whole);
 }
 
-void WeightKeeper::copy(bool always) {
-    if (!m_keeps) return;
+void WeightKeeper::copy(bool always, bool marked) {
+    if (!m_keeps || (m_copied == m_job.state.step && !marked)) return;
     noteProblem();
     if (!m_keeps || (!always && isTooSlow())) return;
     {
@@ -137,7 +137,7 @@ void WeightKeeper::copy(bool always) {
     }
     const auto began = Clock::now();
     try {
-        Copy made{m_job.state.step, valuesNow(), 0};
+        Copy made{m_job.state.step, valuesNow(), 0, marked};
         made.bytes = made.values.bytes();
         push(std::move(made));
         m_copied = m_job.state.step;
@@ -199,7 +199,8 @@ void WeightKeeper::write() {
             if (m_waiting.empty()) return;
             Copy next = std::move(m_waiting.front());
             lock.unlock();
-            ring.add(next.step, m_plan.form, std::move(next.values), m_reserve);
+            const bool added = ring.add(next.step, m_plan.form, std::move(next.values), m_reserve);
+            if (added && next.marked) markKeptStep(run, next.step, true);
             lock.lock();
             m_waiting.pop_front();  // not before: finish() waits for it
             m_waitingBytes -= next.bytes;

@@ -32,6 +32,8 @@ public:
     void keep();
     /// The same for the last step of a run, which is never left out.
     void keepLast();
+    /// The same for a step at which training is changed: it is marked, so that it stays.
+    void keepMarked() { copy(true, true); }
     /// Waits until all is written, and notes what went wrong.
     void finish();
 
@@ -42,8 +44,9 @@ private:
         std::int64_t step = 0;
         WeightValues values;
         std::uint64_t bytes = 0;
+        bool marked = false;
     };
-    void copy(bool always);
+    void copy(bool always, bool marked = false);
     bool isTooSlow() const;
     void push(Copy copy);
     void write();

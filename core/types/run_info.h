@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "types/edit.h"
 #include "types/metric.h"
 
 namespace relascope {
@@ -72,6 +73,7 @@ struct RunInfo {
     double lastAccuracy = std::numeric_limits<double>::quiet_NaN();
     double bestMetric = std::numeric_limits<double>::quiet_NaN();  ///< validation, of `metric`
     std::vector<SplitResult> results;                              ///< of a finished run
+    EditList edits;  ///< interventions that the run trains with from where it is; usually empty
     /// Every option as key and text, for the comparison of configurations.
     std::vector<std::pair<std::string, std::string>> options;
 

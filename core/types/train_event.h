@@ -38,6 +38,9 @@ struct Note {
     Level level = Level::Info;
     std::int64_t step = 0;
     std::string text;
+    /// Of Level::Edit: the interventions on the model that trains, from this step on, none for an
+    /// empty list; null for a changed option.
+    std::shared_ptr<const EditList> edits = {};
 };
 
 /// A capture of the probe inputs was written to the run folder.

@@ -25,7 +25,8 @@ struct Trained {
 };
 
 inline Trained trainIn(RunFolder& folder, Control& control, const DataSplits& data = tinyData(),
-                       std::function<void(const TrainEvent&, std::stop_source&)> watch = {}) {
+                       std::function<void(const TrainEvent&, std::stop_source&)> watch = {},
+                       const EditChoice& edits = {}) {
     std::stop_source stop;
     Trained trained;
     trained.result = train(
@@ -34,7 +35,7 @@ inline Trained trainIn(RunFolder& folder, Control& control, const DataSplits& da
             if (watch) watch(event, stop);
             trained.events.push_back(std::move(event));
         },
-        stop.get_token());
+        stop.get_token(), edits);
     return trained;
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Interventions that a run trains with "from here on". They are part of its state: every step,
+// evaluation, capture and sample from then on has them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "train/edit_session.h"
+#include "types/edit.h"
+
+namespace relascope::core {
+
+struct TrainJob;
+
+/// The list as training takes it: enabled edits alone, with the numbers that a checkpoint would
+/// give back. Throws OptionError for the first that does not fit a model with these points or that
+/// training does not have, FileError if it is larger than a file of edits may be.
+EditList checkedTrainingEdits(EditList list, const std::vector<PointInfo>& points,
+                              const ModelOptions& options, std::int64_t batchSize);
+
+/// The hook points of the job's model for its first example.
+std::vector<PointInfo> trainingPoints(TrainJob& job);
+
+/// A checked list for passes of the job's model; null for none.
+std::unique_ptr<EditSession> trainingSession(TrainJob& job, const EditList& list);
+/// Puts a checked list in force, or none, without a trace on the disk.
+void useTrainingEdits(TrainJob& job, const EditList& list);
+/// From the next step on: also into a checkpoint of this step, which is kept, run.json and
+/// events.jsonl. A list that does not fit becomes a warning; false if nothing has changed.
+bool takeTrainingEdits(TrainJob& job, EditList list);
+/// The checkpoint, run.json and events.jsonl of edits that are in force already.
+void recordTrainingEdits(TrainJob& job);
+
+}  // namespace relascope::core
