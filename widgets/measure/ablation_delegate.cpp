@@ -19,7 +19,7 @@ void AblationDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     painter->save();
     painter->setFont(index.data(Qt::FontRole).value<QFont>());
     painter->setPen(index.column() == 1 ? t.muted : t.text);
-    QRect room = option.rect.adjusted(index.column() == 0 ? 16 : side, 0, -side, 0);
+    QRect room = option.rect.adjusted(side, 0, -side, 0);
     const QVariant value = index.data(AblationModel::Value);
     if (!value.isValid()) {
         paint::elidedText(*painter, room, index.data(Qt::TextAlignmentRole).toInt(),
@@ -37,11 +37,10 @@ void AblationDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
                               index.data(AblationModel::Interval).toString());
             room.adjust(interval + 4, 0, 0, 0);
         }
-        drawSignedBar(*painter, room, value.toDouble(),
-                      index.data(AblationModel::Largest).toDouble(), 10);
+        const auto& range = static_cast<const AblationModel*>(index.model())->range();
+        drawSignedBar(*painter, room, value.toDouble(), range, 10);
         drawInterval(*painter, room, index.data(AblationModel::Low).toDouble(),
-                     index.data(AblationModel::High).toDouble(),
-                     index.data(AblationModel::Largest).toDouble());
+                     index.data(AblationModel::High).toDouble(), range);
     }
     paint::cellFocus(*painter, option);
     painter->restore();

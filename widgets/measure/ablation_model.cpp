@@ -40,11 +40,11 @@ void AblationModel::setTable(AblationTable table) {
     }
     m_table = std::move(table);
     m_ways = std::move(ways);
-    m_largest = 0.0;
+    m_range = {};
     for (const auto& row : m_table.rows)
         for (const auto& way : row.ways)
             for (const double value : {way.change.change, way.change.low, way.change.high})
-                if (std::isfinite(value)) m_largest = std::max(m_largest, std::abs(value));
+                m_range.include(value);
     order();
     if (!same) return endResetModel();
     QModelIndexList now;
@@ -160,8 +160,6 @@ QVariant AblationModel::data(const QModelIndex& index, int role) const {
         case Interval:
             return way ? MetricText(m_table.metric).interval(way->change.low, way->change.high)
                        : QString();
-        case Largest:
-            return m_largest;
         default:
             return {};
     }

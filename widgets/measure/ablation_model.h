@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "types/edit_results.h"
+#include "widgets/measure/signed_bar.h"
 
 namespace relascope::widgets {
 
@@ -14,14 +15,15 @@ class AblationModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum class Column { Part, Group, Change, Changed, Norm };
-    /// Of a cell of Column::Change: the change and its interval as numbers, the interval as text,
-    /// and the largest magnitude of the table.
-    enum Role { Value = Qt::UserRole, Low, High, Interval, Largest };
+    /// Of a cell of Column::Change: the change and its interval as numbers, and the latter as text.
+    enum Role { Value = Qt::UserRole, Low, High, Interval };
     using QAbstractTableModel::QAbstractTableModel;
 
     /// Rows that were there before keep their selection.
     void setTable(AblationTable table);
     const AblationTable& table() const { return m_table; }
+    /// Of all changes with their intervals.
+    const BarRange& range() const { return m_range; }
     const AblationRow* rowAt(int row) const;
     Column kind(int column) const;
     /// The way that a column is about; zero for the others.
@@ -44,7 +46,7 @@ private:
     AblationTable m_table;
     std::vector<EditOp> m_ways;
     std::vector<int> m_order;  ///< rows of the table, as shown
-    double m_largest = 0.0;
+    BarRange m_range;
     int m_column = -1;
     Qt::SortOrder m_direction = Qt::DescendingOrder;
 };

@@ -22,8 +22,8 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kRow = 24, kFigureWidth = 1180, kFigurePlot = 230, kPairsShown = 12,
-              kFigureTitle = 30;
+constexpr int kRow = 24, kFigureWidth = 1360, kFigurePlot = 230, kPairsShown = 12,
+              kFigureTitle = 30, kSide = 16;
 using Column = AblationModel::Column;
 
 void prepare(QTableView& view) {
@@ -223,7 +223,7 @@ int AblationView::pairsInFigure() const {
 
 QSize AblationView::figureSize() const {
     if (isEmpty()) return {400, 80};
-    QSize size = wholeTable()->size() + QSize(0, kFigureTitle);
+    QSize size = wholeTable()->size() + QSize(kSide, kFigureTitle);
     if (!table().cumulative.empty()) size.rheight() += kFigureTitle + kFigurePlot;
     if (pairsInFigure() > 0) size.rheight() += kFigureTitle + (pairsInFigure() + 1) * kRow + 8;
     return size;
@@ -232,16 +232,16 @@ QSize AblationView::figureSize() const {
 void AblationView::paintFigure(QPainter& painter) {
     const Theme& t = Theme::current();
     const auto whole = wholeTable();
-    const int width = whole->width();
+    const int width = whole->width() + kSide;
     int y = 0;
     const auto line = [&](const QFont& font, const QString& text) {
         painter.setFont(font);
         painter.setPen(t.text);
-        painter.drawText(QRect(16, y, width - 32, kFigureTitle), Qt::AlignVCenter, text);
+        painter.drawText(QRect(kSide, y, width - 2 * kSide, kFigureTitle), Qt::AlignVCenter, text);
         y += kFigureTitle;
     };
     line(headFont(), QStringLiteral("Ablation: ") + headText());
-    whole->render(&painter, QPoint(0, y), QRegion(), QWidget::DrawChildren);
+    whole->render(&painter, QPoint(kSide / 2, y), QRegion(), QWidget::DrawChildren);
     y += whole->height();
     if (!table().cumulative.empty()) {
         line(smallFont(), CumulativePlot::title(table()));
@@ -251,7 +251,7 @@ void AblationView::paintFigure(QPainter& painter) {
     if (pairsInFigure() == 0) return;
     line(smallFont(),
          QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"));
-    const int edges[] = {16, 296, 576, 676, 786};
+    const int edges[] = {kSide, 296, 576, 676, 786};
     for (int row = -1; row < pairsInFigure(); ++row, y += kRow) {
         painter.setPen(row < 0 ? t.muted : t.text);
         for (int c = 0; c < 4; ++c) {
@@ -261,7 +261,7 @@ void AblationView::paintFigure(QPainter& painter) {
                 Qt::AlignVCenter | (c < 2 ? Qt::AlignLeft : Qt::AlignRight),
                 row < 0 ? m_pairs->horizontalHeaderItem(c)->text() : m_pairs->item(row, c)->text());
         }
-        painter.fillRect(QRect(16, y + kRow - 1, edges[4] - 24, 1), t.grid);
+        painter.fillRect(QRect(kSide, y + kRow - 1, edges[4] - 2 * kSide, 1), t.grid);
     }
 }
 

@@ -103,11 +103,11 @@ int AttributionBars::rowAt(const QPoint& at) const {
 void AttributionBars::paint(QPainter& painter, int width) const {
     const Theme& t = Theme::current();
     const QFontMetrics metrics(smallFont());
-    double most = 0.0;
+    BarRange range;
     int names = 120;
     for (const std::size_t k : m_shown) {
         const auto& part = m_result.parts[k];
-        most = std::max(most, std::abs(part.value));
+        range.include(part.value);
         names = std::max(names,
                          metrics.horizontalAdvance(nameOf(part)) + (part.inside() ? kIndent : 0));
     }
@@ -125,7 +125,8 @@ void AttributionBars::paint(QPainter& painter, int width) const {
         painter.setFont(numberFont(12));
         painter.drawText(QRect(kMargin + names, y, kNumber, kRow),
                          Qt::AlignVCenter | Qt::AlignRight, signedText(part.value, 3));
-        drawSignedBar(painter, QRect(left, y, bar, kRow), part.value, most, part.inside() ? 6 : 12);
+        drawSignedBar(painter, QRect(left, y, bar, kRow), part.value, range,
+                      part.inside() ? 6 : 12);
         y += kRow;
     }
 }

@@ -49,20 +49,32 @@ QString LensBars::text(int row) const {
              QString::number(cell.rank));
 }
 
+LensBars::Columns LensBars::columns(int width) const {
+    const auto c = static_cast<std::size_t>(m_column);
+    const QFontMetrics small(smallFont());
+    Columns all{60, 0, 1};
+    for (std::size_t r = 0; r < m_result.rows.size(); ++r) {
+        all.labels =
+            std::max(all.labels, small.horizontalAdvance(QString::fromStdString(m_result.rows[r])));
+        all.count = std::max(all.count, static_cast<int>(m_result.cell(r, c).top.size()));
+    }
+    all.count = std::min(all.count, kMostAnswers);
+    all.labels += kMargin + 12;
+    all.each = std::clamp((width - all.labels - kNumbers - kMargin) / all.count, 60, kMostAnswer);
+    return all;
+}
+
+int LensBars::usedWidth(int width) const {
+    if (m_column < 0) return width;
+    const auto [labels, each, count] = columns(width);
+    return std::max(420, labels + each * count + kNumbers + kMargin);
+}
+
 void LensBars::paint(QPainter& painter, int width) const {
     if (m_column < 0 || m_column >= static_cast<int>(m_result.columns())) return;
     const Theme& t = Theme::current();
     const auto c = static_cast<std::size_t>(m_column);
-    const QFontMetrics small(smallFont());
-    int labels = 60, count = 1;
-    for (std::size_t r = 0; r < m_result.rows.size(); ++r) {
-        labels =
-            std::max(labels, small.horizontalAdvance(QString::fromStdString(m_result.rows[r])));
-        count = std::max(count, static_cast<int>(m_result.cell(r, c).top.size()));
-    }
-    count = std::min(count, kMostAnswers);
-    labels += kMargin + 12;
-    const int each = std::clamp((width - labels - kNumbers - kMargin) / count, 60, kMostAnswer);
+    const auto [labels, each, count] = columns(width);
     const int numbers = labels + each * count + 8;
     painter.setFont(captionFont());
     painter.setPen(t.muted);

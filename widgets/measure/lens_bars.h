@@ -17,6 +17,8 @@ public:
     void setColumn(const LensResult& result, int column);
     int column() const { return m_column; }
     int layoutHeight() const;
+    /// What of that width is drawn on.
+    int usedWidth(int width) const;
     void paint(QPainter& painter, int width) const;
     /// The line of a layer as text: "layer 2: same 83 %, different 17 %".
     QString text(int row) const;
@@ -28,6 +30,12 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    /// The width of row heads and of an answer, and how many answers there are.
+    struct Columns {
+        int labels = 0, each = 0, count = 0;
+    };
+    Columns columns(int width) const;
+
     LensResult m_result;
     int m_column = -1;
 };

@@ -18,7 +18,7 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kRow = 24, kHead = 40, kMargin = 16, kOwnGap = 5;
-constexpr int kLeastCell = 56, kMostCell = 150;
+constexpr int kLeastCell = 30, kMostCell = 150, kBandWidth = 1100;
 
 }  // namespace
 
@@ -171,6 +171,10 @@ void LensGrid::paintRowHeads(QPainter& painter, int left, int top) const {
             row == rows() ? QStringLiteral("own answer")
                           : QString::fromStdString(m_result.rows[static_cast<std::size_t>(row)]));
     }
+}
+
+int LensGrid::band() const {
+    return std::clamp(kBandWidth / m_cell, 4, std::max(4, columns()));
 }
 
 QSize LensGrid::bandSize(int count) const {

@@ -30,7 +30,7 @@ public:
     void paintBand(QPainter& painter, int first, int count) const;
     QSize bandSize(int count) const;
     /// Columns of one band of a figure.
-    static constexpr int kBand = 16;
+    int band() const;
 
     QSize minimumSizeHint() const override { return {300, 120}; }
     QSize sizeHint() const override;

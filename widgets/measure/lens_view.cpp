@@ -123,10 +123,9 @@ void LensView::showColumn() {
 QSize LensView::figureSize() const {
     if (isEmpty()) return {400, 80};
     const int bars = kHead + m_bars->layoutHeight();
-    if (single()) return {kBarsWidth, kHead + bars};
-    const int columns = m_grid->columns(),
-              bands = (columns + LensGrid::kBand - 1) / LensGrid::kBand;
-    const QSize band = m_grid->bandSize(std::min(columns, LensGrid::kBand));
+    if (single()) return {m_bars->usedWidth(kBarsWidth), kHead + bars};
+    const int columns = m_grid->columns(), bands = (columns + m_grid->band() - 1) / m_grid->band();
+    const QSize band = m_grid->bandSize(std::min(columns, m_grid->band()));
     return {std::max(band.width(), kBarsWidth), kHead + bands * (band.height() + kBandGap) + bars};
 }
 
@@ -140,8 +139,8 @@ void LensView::paintFigure(QPainter& painter) {
     painter.translate(0, kHead);
     if (!single()) {
         drawProbabilityScale(painter, QRect(16, -kHead, size.width() - 32, kHead));
-        for (int first = 0; first < m_grid->columns(); first += LensGrid::kBand) {
-            const int count = std::min(LensGrid::kBand, m_grid->columns() - first);
+        for (int first = 0; first < m_grid->columns(); first += m_grid->band()) {
+            const int count = std::min(m_grid->band(), m_grid->columns() - first);
             m_grid->paintBand(painter, first, count);
             painter.translate(0, m_grid->bandSize(count).height() + kBandGap);
         }

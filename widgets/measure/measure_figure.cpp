@@ -14,8 +14,6 @@ bool write(MeasureFrame& view, const QString& caption, const QString& path, QStr
     view.setCaption(caption);
     view.resize(1180, 760);
     view.ensurePolished();
-    view.setAttribute(Qt::WA_DontShowOnScreen);
-    view.show();  // never seen: lays out what a widget lays out when shown
     return view.menu()->write(path, error);
 }
 

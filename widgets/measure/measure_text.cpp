@@ -40,7 +40,8 @@ QString signedText(double value, int digits) {
 QString probabilityText(double probability) {
     if (std::isnan(probability)) return QString(QChar(0x2014));
     const double percent = 100.0 * probability;
-    const int digits = percent < 9.95 && percent >= 0.05 ? 1 : 0;
+    if (percent > 0 && percent < 0.05) return QStringLiteral("<0.1 %");
+    const int digits = percent < 9.95 && percent > 0 ? 1 : 0;
     return QString::number(percent, 'f', digits) + QStringLiteral(" %");
 }
 

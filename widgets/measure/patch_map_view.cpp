@@ -110,13 +110,23 @@ void PatchMapView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_bar) m_bar->setScale(m_grid->scale());
 }
 
+// Wrapped where the maps are narrow.
+QRect PatchMapView::figureHead(int width) const {
+    return QFontMetrics(headFont())
+        .boundingRect(QRect(16, 8, width - 32, 200), Qt::TextWordWrap, figureTitle())
+        .united(QRect(16, 8, 1, kFigureHead - 8));
+}
+QString PatchMapView::figureTitle() const {
+    return QStringLiteral("Patching A into B: ") + headText();
+}
+
 QSize PatchMapView::figureSize() const {
     PatchMaps grid;
     grid.setPositions(m_positions);
     grid.setResult(result());
     grid.fit(kFigureWidth);
-    return {std::max(480, grid.layoutSize().width()),
-            grid.layoutSize().height() + kFigureHead + kFigureBar};
+    const int width = std::max(480, grid.layoutSize().width());
+    return {width, grid.layoutSize().height() + figureHead(width).bottom() + 5 + kFigureBar};
 }
 
 void PatchMapView::paintFigure(QPainter& painter) {
@@ -125,12 +135,12 @@ void PatchMapView::paintFigure(QPainter& painter) {
     grid.setResult(result());
     grid.fit(kFigureWidth);
     const QSize size = figureSize();
+    const QRect head = figureHead(size.width());
     painter.setFont(headFont());
     painter.setPen(Theme::current().text);
-    painter.drawText(QRect(16, 4, size.width() - 32, kFigureHead - 4), Qt::AlignVCenter,
-                     QStringLiteral("Patching A into B: ") + headText());
+    painter.drawText(head.adjusted(0, 0, 4, 0), Qt::TextWordWrap, figureTitle());
     painter.save();
-    painter.translate(0, kFigureHead);
+    painter.translate(0, head.bottom() + 5);
     grid.paint(painter);
     painter.restore();
     ColorBar bar;

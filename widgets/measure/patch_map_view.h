@@ -45,6 +45,8 @@ protected:
 
 private:
     void fit();
+    QString figureTitle() const;
+    QRect figureHead(int width) const;
     QStringList m_positions;
     QScrollArea* m_scroll;
     PatchMaps* m_grid;

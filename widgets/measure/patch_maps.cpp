@@ -31,6 +31,10 @@ std::size_t at(const PatchMap& map, int row, int column) {
     return static_cast<std::size_t>(row) * map.columns.size() + static_cast<std::size_t>(column);
 }
 
+int digitsOf(double value) {
+    return std::abs(value) >= 100 ? 0 : std::abs(value) >= 10 ? 1 : 2;
+}
+
 // Lines at 45 degrees within a cell; lines, since SVG has no pattern brush.
 void hatch(QPainter& painter, const QRect& cell, const QColor& ink) {
     constexpr int step = 5;
@@ -75,10 +79,11 @@ void PatchMaps::fit(int width) {
     m_width = width;
     m_boxes.clear();
     int labels = 0;
-    const QFontMetrics metrics(smallFont());
+    const QFontMetrics metrics(smallFont()), mono(monoFont(11));
     for (const auto& map : m_result.maps)
         for (const auto& row : map.rows)
             labels = std::max(labels, metrics.horizontalAdvance(blockTitle(row)));
+    labels = std::max(labels, metrics.horizontalAdvance(QStringLiteral("position")));
     labels += kMargin + 10;
     int y = 4, wide = 0;
     for (const auto& map : m_result.maps) {
@@ -87,7 +92,11 @@ void PatchMaps::fit(int width) {
         box.cell = std::clamp((width - labels - kMargin) / columns, kLeastCell, kMostCell);
         box.names = m_positions.size() >= columns &&
                     patchColumnName(map) == QLatin1String("position") && box.cell >= 12;
-        box.labels = box.names ? kNames : kNumbers;
+        int longest = 0;
+        for (int c = 0; box.names && c < columns; ++c)
+            longest = std::max(longest, mono.horizontalAdvance(m_positions[c]));
+        box.upright = longest > box.cell - 4;
+        box.labels = box.upright ? std::min(kNames, longest + 10) : kNumbers;
         box.cells = QRect(labels, y + kTitle, box.cell * columns, kRow * rowsOf(map));
         y = box.cells.bottom() + 1 + box.labels + kGap;
         wide = std::max(wide, box.cells.right() + kMargin);
@@ -170,9 +179,17 @@ void PatchMaps::paintColumns(QPainter& painter, int m) const {
     const Box& box = m_boxes[static_cast<std::size_t>(m)];
     const int top = box.cells.bottom() + 1;
     painter.setPen(Theme::current().muted);
+    painter.setFont(captionFont());
+    painter.drawText(QRect(kMargin, top, box.cells.left() - kMargin - 10, kNumbers),
+                     Qt::AlignRight | Qt::AlignVCenter, patchColumnName(map));
     if (box.names) {
         painter.setFont(monoFont(11));
         for (int c = 0; c < columnsOf(map); ++c) {
+            if (!box.upright) {
+                painter.drawText(QRect(box.cells.left() + c * box.cell, top, box.cell, kNumbers),
+                                 Qt::AlignCenter, m_positions[c]);
+                continue;
+            }
             painter.save();
             painter.translate(box.cells.left() + c * box.cell, top + 4);
             painter.rotate(90);
@@ -225,13 +242,13 @@ void PatchMaps::paintMap(QPainter& painter, int m, const ColorScale& scale) cons
             painter.fillRect(cell, fill);
             if (!isExact(place)) {
                 QColor line = Theme::textOn(fill);
-                line.setAlphaF(0.45F);
+                line.setAlphaF(box.cell < kValueCell ? 0.4F : 0.2F);  // numbers stay readable
                 hatch(painter, cell, line);
             }
             if (box.cell < kValueCell) continue;
             painter.setFont(numberFont(10));
             painter.setPen(Theme::textOn(fill));
-            painter.drawText(cell, Qt::AlignCenter, signedText(value, 2));
+            painter.drawText(cell, Qt::AlignCenter, signedText(value, digitsOf(value)));
         }
     }
     paintColumns(painter, m);

@@ -59,9 +59,10 @@ protected:
 private:
     struct Box {
         QRect cells;
-        int cell = 0;        ///< width of a cell
-        int labels = 0;      ///< height of the labels of columns
-        bool names = false;  ///< they are upright names
+        int cell = 0;          ///< width of a cell
+        int labels = 0;        ///< height of the labels of columns
+        bool names = false;    ///< they are names, not numbers
+        bool upright = false;  ///< names that are wider than a cell are turned
     };
     QString columnText(const PatchMap& map, int column) const;
     void paintMap(QPainter& painter, int map, const ColorScale& scale) const;
