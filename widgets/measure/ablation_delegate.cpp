@@ -18,10 +18,12 @@ void AblationDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     paint::rowGround(*painter, option);
     painter->save();
     painter->setFont(index.data(Qt::FontRole).value<QFont>());
-    painter->setPen(index.column() == 1 ? t.muted : t.text);
+    const auto* model = qobject_cast<const AblationModel*>(index.model());
+    const bool group = model && model->kind(index.column()) == AblationModel::Column::Group;
+    painter->setPen(group ? t.muted : t.text);
     QRect room = option.rect.adjusted(side, 0, -side, 0);
     const QVariant value = index.data(AblationModel::Value);
-    if (!value.isValid()) {
+    if (!model || !value.isValid()) {
         paint::elidedText(*painter, room, index.data(Qt::TextAlignmentRole).toInt(),
                           index.data().toString());
     } else {
@@ -37,7 +39,7 @@ void AblationDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
                               index.data(AblationModel::Interval).toString());
             room.adjust(interval + 4, 0, 0, 0);
         }
-        const auto& range = static_cast<const AblationModel*>(index.model())->range();
+        const auto& range = model->range();
         drawSignedBar(*painter, room, value.toDouble(), range, 10);
         drawInterval(*painter, room, index.data(AblationModel::Low).toDouble(),
                      index.data(AblationModel::High).toDouble(), range);

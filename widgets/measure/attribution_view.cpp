@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QPainter>
 #include <QScrollArea>
+#include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -45,6 +46,8 @@ AttributionView::AttributionView(QWidget* parent)
     : MeasureFrame(QStringLiteral("Attribution"), QStringLiteral("attribution"), parent),
       m_answer(answerList(kOwn, QStringLiteral("Answer"), this)),
       m_minus(answerList(kNothing, QStringLiteral("Minus the answer"), this)),
+      m_at(new QWidget(this)),
+      m_position(new QSpinBox(this)),
       m_order(new SegmentedControl({QStringLiteral("By size"), QStringLiteral("In order")}, this)),
       m_all(new ToggleChip(QStringLiteral("All relations"), this)),
       m_note(new FieldNote(this)),
@@ -60,6 +63,15 @@ AttributionView::AttributionView(QWidget* parent)
         row->addWidget(label);
         row->addWidget(box);
     }
+    auto* at = rowOf(m_at, {}, 8);
+    at->addWidget(mutedLabel(QStringLiteral("at position"), m_at));
+    at->addWidget(m_position);
+    m_position->setFont(smallFont());
+    m_position->setAccessibleName(QStringLiteral("Position"));
+    m_position->setSpecialValueText(QStringLiteral("last"));
+    m_position->setRange(-1, -1);
+    m_at->hide();
+    row->addWidget(m_at);
     row->addWidget(m_note, 1);
     row->addStretch(0);
     row->addWidget(m_all);
@@ -81,6 +93,7 @@ AttributionView::AttributionView(QWidget* parent)
             Q_EMIT(this->*signal)(chosen(*box));
         });
     };
+    connect(m_position, &QSpinBox::valueChanged, this, &AttributionView::positionChosen);
     listen(m_answer, &AttributionView::answerChosen);
     listen(m_minus, &AttributionView::minusChosen);
     connect(m_order, &SegmentedControl::changed, this,
@@ -98,6 +111,19 @@ QString AttributionView::answer() const {
 QString AttributionView::minus() const {
     return chosen(*m_minus);
 }
+int AttributionView::position() const {
+    return m_position->value();
+}
+void AttributionView::setPositions(int count) {
+    const QSignalBlocker quiet(m_position);
+    m_position->setMaximum(std::max(0, count) - 1);
+    m_at->setVisible(count > 0);
+}
+void AttributionView::setPosition(int position) {
+    const QSignalBlocker quiet(m_position);
+    m_position->setMaximum(std::max(position, m_position->maximum()));
+    m_position->setValue(position);
+}
 QString AttributionView::problem() const {
     return m_note->text();
 }
@@ -113,6 +139,14 @@ void AttributionView::setAnswers(const QStringList& names) {
         box->addItem(first);
         box->addItems(names);
         box->setCurrentText(before.isEmpty() ? first : before);
+    }
+}
+
+void AttributionView::resetAnswers() {
+    for (QComboBox* box : {m_answer, m_minus}) {
+        while (box->count() > 1) box->removeItem(box->count() - 1);
+        box->setCurrentIndex(0);
+        box->setCurrentText(box->itemText(0));
     }
 }
 

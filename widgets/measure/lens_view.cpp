@@ -52,10 +52,10 @@ LensView::LensView(QWidget* parent)
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(m_bars);
     scroll->setWidgetResizable(true);
-    content()->addWidget(m_grid, 1);
+    content()->addWidget(m_grid, 3);
     content()->addWidget(m_line);
     content()->addWidget(m_title);
-    content()->addWidget(scroll, 1);
+    content()->addWidget(scroll, 2);
     connect(m_grid, &LensGrid::columnChosen, this, [this](int column) {
         showColumn();
         Q_EMIT columnChosen(column);
@@ -87,6 +87,7 @@ void LensView::clear(const QString& sentence) {
 void LensView::setResult(const LensResult& result) {
     m_grid->setResult(result);
     m_grid->setVisible(!single());
+    m_grid->setMaximumHeight(m_grid->sizeHint().height());
     m_line->setVisible(!single());
     m_scale->setVisible(!single());
     head()->setSubText(single()

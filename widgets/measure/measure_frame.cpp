@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/measure/measure_frame.h"
 
+#include <QPainter>
 #include <QStackedLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 
@@ -18,7 +20,6 @@ MeasureFrame::MeasureFrame(const QString& title, const QString& name, QWidget* p
       m_results(new QWidget(this)),
       m_content(columnOf(m_results)) {
     setAccessibleName(title);
-    paper(this);
     auto* more = iconButton("more", QStringLiteral("%1: copy, save").arg(title), this);
     m_head->addControl(more);
     m_menu = new ViewMenu(
@@ -41,6 +42,10 @@ void MeasureFrame::clear(const QString& sentence) {
     m_head->setSubText({});
     m_stack->setCurrentWidget(m_empty);
     static_cast<QToolButton*>(m_menu->parent())->setEnabled(false);
+}
+
+void MeasureFrame::paintEvent(QPaintEvent*) {
+    QPainter(this).fillRect(rect(), Theme::current().panel);
 }
 
 bool MeasureFrame::isEmpty() const {

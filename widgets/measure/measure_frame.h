@@ -40,6 +40,7 @@ protected:
     PanelHead* head() const { return m_head; }
     QVBoxLayout* content() const { return m_content; }
     void showResults();
+    void paintEvent(QPaintEvent* event) override;
 
 private:
     PanelHead* m_head;

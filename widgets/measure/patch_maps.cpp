@@ -6,7 +6,6 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
-#include <climits>
 #include <cmath>
 #include <limits>
 
@@ -201,14 +200,18 @@ void PatchMaps::paintColumns(QPainter& painter, int m) const {
         return;
     }
     painter.setFont(numberFont(11));
-    int taken = INT_MIN;
+    // Every column, every second, fifth, tenth and so on, as they fit.
+    const int widest = painter.fontMetrics().horizontalAdvance(
+        QString::number(columnsOf(map) > 0 ? columnsOf(map) : 1));
+    int step = 1;
+    for (const int next : {2, 5, 10, 20, 50, 100, 500})
+        if (step * box.cell < widest + 6) step = next;
+    const int first = map.columns.empty() ? 0 : QString::fromStdString(map.columns.front()).toInt();
     for (int c = 0; c < columnsOf(map); ++c) {
-        const QString text = QString::fromStdString(map.columns[static_cast<std::size_t>(c)]);
-        const int wide = painter.fontMetrics().horizontalAdvance(text);
-        const int middle = box.cells.left() + c * box.cell + box.cell / 2;
-        if (middle - wide / 2 < taken) continue;
-        painter.drawText(QRect(middle - 30, top, 60, kNumbers), Qt::AlignCenter, text);
-        taken = middle + wide / 2 + 6;
+        if (step > 1 && (c + first) % step != 0) continue;
+        painter.drawText(
+            QRect(box.cells.left() + c * box.cell + box.cell / 2 - 30, top, 60, kNumbers),
+            Qt::AlignCenter, QString::fromStdString(map.columns[static_cast<std::size_t>(c)]));
     }
 }
 
@@ -242,7 +245,7 @@ void PatchMaps::paintMap(QPainter& painter, int m, const ColorScale& scale) cons
             painter.fillRect(cell, fill);
             if (!isExact(place)) {
                 QColor line = Theme::textOn(fill);
-                line.setAlphaF(box.cell < kValueCell ? 0.4F : 0.2F);  // numbers stay readable
+                line.setAlphaF(box.cell < kValueCell ? 0.28F : 0.2F);  // numbers stay readable
                 hatch(painter, cell, line);
             }
             if (box.cell < kValueCell) continue;
