@@ -41,8 +41,9 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
 
 bool isCommandLine(int argc, char** argv) {
     static const std::set<std::string> commands = {
-        "presets", "datasets", "devices", "eval",     "inspect", "study",    "data",
-        "verify",  "info",     "convert", "generate", "bench",   "tokenize", "--version"};
+        "presets", "datasets", "devices", "eval",      "inspect",  "study",    "data",
+        "verify",  "info",     "convert", "generate",  "bench",    "tokenize", "points",
+        "ablate",  "patch",    "lens",    "attribute", "--version"};
     if (argc < 2) return false;
     if (commands.contains(argv[1])) return true;
     // Resuming a run and JSON output belong to the command line program.
@@ -60,7 +61,8 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope STUDY               open the window with that study\n"
         "  relascope train PRESET        open the window and train\n"
         "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
-        "            tokenize | data | verify | info | convert | bench ...\n"
+        "            tokenize | data | verify | info | convert | bench | points | ablate |\n"
+        "            patch | lens | attribute ...\n"
         "                                same as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);

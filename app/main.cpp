@@ -18,6 +18,8 @@
 #include "app/screenshot.h"
 #include "app/tour.h"
 #include "widgets/export/figure.h"
+#include "widgets/measure/measure_figure.h"
+#include "widgets/measure/measure_text.h"
 #include "widgets/study/study_figure.h"
 #include "widgets/theme/theme.h"
 
@@ -26,39 +28,68 @@ using namespace relascope::app;
 
 namespace {
 
-bool drawFigure(const ProbeResult& result, const cli::FigureRequest& request, std::string* error) {
+bool drawFigure(const cli::MapFigure& figure, std::string* error) {
     widgets::InspectorView view;
-    view.kind = request.kind;
-    view.layer = request.layer;
-    view.index = request.index;
-    view.source = request.source;
+    view.kind = figure.kind;
+    view.layer = figure.layer;
+    view.index = figure.index;
+    view.source = figure.source;
     QString sentence;
-    const bool done = widgets::renderFigure(result, view, QString::fromStdString(request.out),
-                                            &sentence, QString::fromStdString(request.run));
+    const bool done = widgets::renderFigure(figure.result, view, QString::fromStdString(figure.out),
+                                            &sentence, QString::fromStdString(figure.run));
     if (error) *error = sentence.toStdString();
     return done;
 }
 
 bool drawStudy(const cli::StudyFigure& figure, std::string* error) {
     const widgets::StudyMetric metric = studyMetric({figure.metric, {}});
-    const QString path = QString::fromStdString(figure.out);
     QString sentence;
     const bool done = widgets::renderStudy(
         widgets::StudyLayout(figure.study), metric, figure.points, figure.published,
-        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), path,
-        &sentence);
-    // The command reports the file itself.
-    if (sentence.startsWith(path + QStringLiteral(": "))) sentence.remove(0, path.size() + 2);
+        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(),
+        QString::fromStdString(figure.out), &sentence);
     if (error) *error = sentence.toStdString();
     return done;
+}
+
+// A figure of a measuring view, of what `render` makes of its results.
+template <class Figure, class Render>
+cli::Renderers::Draw<Figure> drawing(Render render) {
+    return [render](const Figure& figure, std::string* error) {
+        QString sentence;
+        const bool done = render(figure, QString::fromStdString(figure.caption),
+                                 QString::fromStdString(figure.out), &sentence);
+        if (error) *error = sentence.toStdString();
+        return done;
+    };
+}
+
+cli::Renderers renderers() {
+    cli::Renderers all;
+    all.map = drawFigure;
+    all.study = drawStudy;
+    all.ablation = drawing<cli::AblationFigure>(
+        [](const auto& f, auto... rest) { return widgets::renderAblation(f.table, rest...); });
+    all.patch = drawing<cli::PatchFigure>([](const auto& f, auto... rest) {
+        QStringList positions;
+        for (const auto& name : f.positions) positions << widgets::answerText(name);
+        return widgets::renderPatching(f.result, positions, rest...);
+    });
+    all.lens = drawing<cli::LensFigure>(
+        [](const auto& f, auto... rest) { return widgets::renderLens(f.result, rest...); });
+    all.attribution = drawing<cli::AttributionFigure>(
+        [](const auto& f, auto... rest) { return widgets::renderAttribution(f.result, rest...); });
+    return all;
 }
 
 bool drawsFigure(int argc, char** argv) {
     const std::string_view command = argv[1];
     if (command == "inspect") return true;
-    return command == "study" && std::any_of(argv + 2, argv + argc, [](std::string_view word) {
-               return word.substr(0, 8) == "--figure";
-           });
+    // "--figure X", and "--out X" or "--out=X" of a picture.
+    return std::any_of(argv + 2, argv + argc, [&](std::string_view word) {
+        return command == "study" ? word.substr(0, 8) == "--figure"
+                                  : cli::isPicture(std::string(word));
+    });
 }
 
 int runCommand(int argc, char** argv) {
@@ -68,7 +99,7 @@ int runCommand(int argc, char** argv) {
     int count = 1;
     QApplication application(count, argv);
     widgets::applyTheme(application, widgets::ThemeMode::Light);
-    return cli::runCommandLine(argc, argv, {drawFigure, drawStudy});
+    return cli::runCommandLine(argc, argv, renderers());
 }
 
 }  // namespace

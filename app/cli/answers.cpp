@@ -7,15 +7,16 @@
 #include <filesystem>
 #include <iostream>
 
+#include "app/cli/answer_tables.h"
 #include "app/cli/edit_arguments.h"
 #include "files/atomic_file.h"
+#include "train/answer_names.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
 
 AnsweredInput openAnswered(const LensArguments& a) {
-    if (!a.out.empty() && std::filesystem::path(a.out).extension() != ".csv")
-        throw OptionError("--out", "'" + a.out + "' must end in .csv");
+    if (!a.out.empty()) endingOf(a.out, {".csv"});
     core::OpenedModel model(a.path, a.checkpoint, a.device);
     if (!model.warning().empty()) std::cerr << model.warning() << "\n";
     settleTrainingEdits({}, a.path, model);
@@ -74,9 +75,19 @@ void printJson(const nlohmann::ordered_json& object) {
               << "\n";
 }
 
+std::vector<std::string> patchPositions(const core::OpenedModel& model, const ProbeSample& a,
+                                        const ProbeSample& b) {
+    if (model.options().input() != InputKind::Tokens) return {};
+    auto names = core::answeredInputs(model.options(), a, model.tokenizer());
+    const auto others = core::answeredInputs(model.options(), b, model.tokenizer());
+    for (std::size_t i = 0; i < std::min(names.size(), others.size()); ++i)
+        if (names[i] != others[i]) names[i] += "/" + others[i];
+    return names;
+}
+
 void writeTable(const LensArguments& a, const std::string& table) {
     if (a.out.empty()) return;
-    core::writeTextFile(a.out, table);
+    if (!isPicture(a.out)) core::writeTextFile(a.out, table);
     std::cerr << "wrote " << a.out << "\n";
 }
 

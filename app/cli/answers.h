@@ -50,7 +50,7 @@ std::string csvField(const std::string& text);
 nlohmann::ordered_json answerJson(const LensAnswer& answer);
 /// Prints one object; names of classes and files may be any bytes.
 void printJson(const nlohmann::ordered_json& object);
-/// Writes the table to --out, where it is given.
+/// Writes the table to --out, where it is given and no picture, and says what was written.
 void writeTable(const LensArguments& arguments, const std::string& table);
 
 }  // namespace relascope::cli

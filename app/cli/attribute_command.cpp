@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/answer_tables.h"
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
 
@@ -36,18 +37,6 @@ Json json(const Attribution& r, const AnsweredInput& opened) {
             {"logit", r.logit},
             {"sum", r.sum()},
             {"parts", std::move(parts)}};
-}
-
-std::string csv(const Attribution& r) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "part,kind,layer,head,relation,inside,value\n";
-    const auto counted = [](int at) { return at < 0 ? std::string() : std::to_string(at + 1); };
-    for (const auto& part : r.parts)
-        text << csvField(part.text()) << ',' << csvField(partKindName(part.kind)) << ','
-             << counted(part.layer) << ',' << counted(part.head) << ',' << counted(part.relation)
-             << ',' << part.inside() << ',' << part.value << "\n";
-    return text.str();
 }
 
 void print(const Attribution& r) {
@@ -81,7 +70,20 @@ void print(const Attribution& r) {
 
 }  // namespace
 
-int attribute(const LensArguments& a) {
+std::string attributionCsv(const Attribution& r) {
+    std::ostringstream text;
+    text.precision(9);
+    text << "part,kind,layer,head,relation,inside,value\n";
+    const auto counted = [](int at) { return at < 0 ? std::string() : std::to_string(at + 1); };
+    for (const auto& part : r.parts)
+        text << csvField(part.text()) << ',' << csvField(partKindName(part.kind)) << ','
+             << counted(part.layer) << ',' << counted(part.head) << ',' << counted(part.relation)
+             << ',' << part.inside() << ',' << part.value << "\n";
+    return text.str();
+}
+
+int attribute(const LensArguments& a, const Drawing& drawing) {
+    if (drawing.elsewhere(a.out, drawing.renderers.attribution)) return drawing.handOver();
     auto opened = openAnswered(a);
     AttributionOptions what;
     what.answer = opened.id(a.logit, "--logit");
@@ -90,7 +92,11 @@ int attribute(const LensArguments& a) {
     auto& model = opened.model;
     const auto result = withOptionNames(
         [&] { return model.attribution(opened.input.sample, what, opened.input.classNames); });
-    writeTable(a, csv(result));
+    if (isPicture(a.out))
+        Drawing::draw(
+            drawing.renderers.attribution,
+            AttributionFigure{result, captionOf(a.path, model, opened.input.sample.origin), a.out});
+    writeTable(a, attributionCsv(result));
     if (a.json)
         printJson(json(result, opened));
     else if (a.out.empty())

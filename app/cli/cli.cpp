@@ -63,7 +63,7 @@ void answerOptions(CLI::App& command, cli::LensArguments& a) {
     command.add_option("path", a.path, "run or checkpoint folder")->required();
     sampleOptions(command, a);
     command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
-    command.add_option("--out", a.out, ".csv");
+    command.add_option("--out", a.out, ".csv, .png, .svg or .pdf");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
 }
 
@@ -172,7 +172,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     ablate->add_option("--metric", b.metric, "accuracy, loss or mean_error");
     ablate->add_flag("--cumulative", b.cumulative, "then take out more and more, least first");
     ablate->add_flag("--pairs", b.pairs, "and the pairs of the ten strongest parts");
-    ablate->add_option("--out", b.out, ".csv, .tex or .json");
+    ablate->add_option("--out", b.out, ".csv, .tex, .json, .png, .svg or .pdf");
     ablate->add_option("--device", b.device, "auto, cpu, cuda:0");
 
     cli::PatchArguments h;
@@ -188,7 +188,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     patch->add_option("--over", h.over, "resid, attn, mlp, heads, relations")->delimiter(',');
     patch->add_flag("--estimate", h.estimate, "first-order estimates alone");
     patch->add_flag("--noising", h.noising, "exchange A and B");
-    patch->add_option("--out", h.out, ".csv");
+    patch->add_option("--out", h.out, ".csv, .png, .svg or .pdf");
     patch->add_option("--device", h.device, "auto, cpu, cuda:0");
 
     cli::InspectArguments i;
@@ -305,6 +305,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     } catch (const CLI::ParseError& error) {
         return usageError(app, error, argc, argv);
     }
+    const cli::Drawing drawing{renderers, argc, argv};
     try {
         if (*presets) return cli::listPresets(json);
         if (*datasets) return cli::listDatasets(json);
@@ -319,15 +320,15 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
             json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
-        if (*study) return cli::study(y, renderers.study, argc, argv);
+        if (*study) return cli::study(y, drawing);
         if (*eval) return cli::evaluate(e);
         if (*generate) return cli::generate(g);
-        if (*inspect) return cli::inspect(i, renderers.map, argc, argv);
-        if (*lens) return cli::lens(x);
-        if (*attribute) return cli::attribute(z);
+        if (*inspect) return cli::inspect(i, drawing);
+        if (*lens) return cli::lens(x, drawing);
+        if (*attribute) return cli::attribute(z, drawing);
         if (*points) return cli::points(o);
-        if (*ablate) return cli::ablate(b);
-        if (*patch) return cli::patch(h);
+        if (*ablate) return cli::ablate(b, drawing);
+        if (*patch) return cli::patch(h, drawing);
         if (*verify) return cli::verify(folders, models, core::resolveDevice(device), json);
         return cli::bench(names, core::resolveDevice(benchDevice), seconds, json);
     } catch (const Cancelled&) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "types/edit_results.h"
+#include "types/lens.h"
 #include "types/relation_map.h"
 #include "types/study.h"
 
@@ -15,16 +17,15 @@ namespace relascope::cli {
 /// Exit codes: 0 done, 1 failed, 2 bad use, 130 interrupted (after saving).
 constexpr int kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
 
-/// Draws one map of a probe as the paper's figure; false and a reason when that fails.
-struct FigureRequest {
+/// One map of a probe, as the paper's figure.
+struct MapFigure {
+    ProbeResult result;
     MapKind kind = MapKind::Relation;
     int layer = 0, index = 0, source = 0;
-    std::string out, run;  ///< file, and the name of the run or checkpoint in the caption
+    std::string run;  ///< the name of the run or checkpoint, in the caption
+    std::string out;
 };
-using FigureRenderer =
-    std::function<bool(const ProbeResult&, const FigureRequest&, std::string* error)>;
-
-/// Draws a study's sample-efficiency curves; false and a reason when that fails.
+/// A study's sample-efficiency curves.
 struct StudyFigure {
     StudyInfo study;
     std::string title, metric;  ///< "sort-argsort, test", "sequence_accuracy"
@@ -32,13 +33,40 @@ struct StudyFigure {
     std::vector<PublishedPoint> published;
     std::string out;
 };
-using StudyRenderer = std::function<bool(const StudyFigure&, std::string* error)>;
-
-/// Functions that draw; empty ones leave this to the program `relascope`.
-struct Renderers {
-    FigureRenderer map;
-    StudyRenderer study;
+/// The results of ablate, patch, lens and attribute.
+struct AblationFigure {
+    AblationTable table;
+    std::string caption, out;
 };
+struct PatchFigure {
+    PatchResult result;
+    std::vector<std::string> positions;  ///< what stands there; may be empty
+    std::string caption, out;
+};
+struct LensFigure {
+    LensResult result;
+    std::string caption, out;
+};
+struct AttributionFigure {
+    Attribution result;
+    std::string caption, out;
+};
+
+/// Functions that draw to the file `out`; false and a reason when that fails. Without them this is
+/// left to the program `relascope`.
+struct Renderers {
+    template <class Figure>
+    using Draw = std::function<bool(const Figure&, std::string* error)>;
+    Draw<MapFigure> map;
+    Draw<StudyFigure> study;
+    Draw<AblationFigure> ablation;
+    Draw<PatchFigure> patch;
+    Draw<LensFigure> lens;
+    Draw<AttributionFigure> attribution;
+};
+
+/// Whether a file is drawn, by its ending: .png, .svg or .pdf.
+bool isPicture(const std::string& path);
 
 /// Runs a command line; the results go to stdout, everything else to stderr. Without renderers,
 /// pictures are drawn by the program `relascope`.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/drawing.h"
 #include "app/cli/sample_input.h"
 #include "types/generate_options.h"
 
@@ -87,15 +88,14 @@ int listPresets(bool json);
 int listDatasets(bool json);
 int listDevices(bool json);
 int train(const TrainArguments& arguments);
-int study(const StudyArguments& arguments, const StudyRenderer& renderer, int argc, char** argv);
+int study(const StudyArguments& arguments, const Drawing& drawing);
 int evaluate(const EvalArguments& arguments);
-int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, int argc,
-            char** argv);
+int inspect(const InspectArguments& arguments, const Drawing& drawing);
 int points(const PointsArguments& arguments);
-int ablate(const AblateArguments& arguments);
-int patch(const PatchArguments& arguments);
-int lens(const LensArguments& arguments);
-int attribute(const LensArguments& arguments);
+int ablate(const AblateArguments& arguments, const Drawing& drawing);
+int patch(const PatchArguments& arguments, const Drawing& drawing);
+int lens(const LensArguments& arguments, const Drawing& drawing);
+int attribute(const LensArguments& arguments, const Drawing& drawing);
 int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& models,
            const std::string& device, bool json);

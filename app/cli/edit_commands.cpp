@@ -2,10 +2,10 @@
 // points, ablate and patch: interventions on a model.
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/answer_tables.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/progress_line.h"
@@ -26,16 +26,6 @@ using Json = nlohmann::ordered_json;
 void warnOf(const std::string& path, const core::OpenedModel& opened) {
     if (!opened.warning().empty())
         std::cerr << "warning: " << path << ": " << opened.warning() << "\n";
-}
-
-std::string extensionOf(const std::string& out, std::initializer_list<const char*> known) {
-    const auto extension = std::filesystem::path(out).extension().string();
-    std::string list;
-    for (const char* name : known) {
-        if (extension == name) return extension;
-        list += (list.empty() ? "" : " or ") + std::string(name);
-    }
-    throw OptionError("--out", "'" + out + "' must end in " + list);
 }
 
 Json ablationJson(const AblationTable& table) {
@@ -125,10 +115,11 @@ int points(const PointsArguments& a) {
     return 0;
 }
 
-int ablate(const AblateArguments& a) {
+int ablate(const AblateArguments& a, const Drawing& drawing) {
     const auto stop = stopOnSignals();
     std::string extension;
-    if (!a.out.empty()) extension = extensionOf(a.out, {".csv", ".tex", ".json"});
+    if (!a.out.empty()) extension = endingOf(a.out, {".csv", ".tex", ".json"});
+    if (drawing.elsewhere(a.out, drawing.renderers.ablation)) return drawing.handOver();
     core::AblationOptions how;
     how.how.clear();
     for (const auto& name : a.how) how.how.push_back(wayOf(name));
@@ -162,6 +153,9 @@ int ablate(const AblateArguments& a) {
         core::writeTextFile(a.out, core::ablationLatex(table));
     else if (extension == ".json")
         core::writeTextFile(a.out, ablationJson(table).dump(2) + "\n");
+    else if (isPicture(a.out))
+        Drawing::draw(drawing.renderers.ablation,
+                      AblationFigure{table, captionOf(a.path, opened, a.split), a.out});
     if (!a.out.empty()) line.say("wrote " + a.out);
     if (a.json)
         std::cout << ablationJson(table).dump(2) << "\n";
@@ -170,9 +164,10 @@ int ablate(const AblateArguments& a) {
     return 0;
 }
 
-int patch(const PatchArguments& a) {
+int patch(const PatchArguments& a, const Drawing& drawing) {
     const auto stop = stopOnSignals();
-    if (!a.out.empty()) extensionOf(a.out, {".csv"});
+    if (!a.out.empty()) endingOf(a.out, {".csv"});
+    if (drawing.elsewhere(a.out, drawing.renderers.patch)) return drawing.handOver();
     core::PatchOptions how;
     how.over = a.over;
     how.metric = a.metric;
@@ -192,7 +187,14 @@ int patch(const PatchArguments& a) {
     line.done();
     if (stop.stop_requested()) line.say("interrupted; the cells so far follow");
     if (!a.out.empty()) {
-        core::writeTextFile(a.out, core::patchCsv(result));
+        if (isPicture(a.out))
+            Drawing::draw(drawing.renderers.patch,
+                          PatchFigure{result, patchPositions(opened, clean, corrupted),
+                                      captionOf(a.path, opened,
+                                                "A: " + clean.origin + ", B: " + corrupted.origin),
+                                      a.out});
+        else
+            core::writeTextFile(a.out, core::patchCsv(result));
         line.say("wrote " + a.out);
     }
     if (a.json) {

@@ -15,7 +15,6 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
-#include "app/cli/sibling.h"
 #include "checkpoint/kept_weights.h"
 #include "edit/edit_words.h"
 #include "files/atomic_file.h"
@@ -150,13 +149,10 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
 
 }  // namespace
 
-int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc, char** argv) {
+int inspect(const InspectArguments& a, const Drawing& drawing) {
     const MapKind kind = kindFromName(a.kind);
-    const std::string extension = fs::path(a.out).extension().string();
-    const bool picture = extension == ".png" || extension == ".svg" || extension == ".pdf";
-    if (!a.out.empty() && !picture && extension != ".csv")
-        throw OptionError("--out", "'" + a.out + "' must end in .png, .svg, .pdf or .csv");
-    if (picture && !renderer) return drawWithSibling(argc, argv);
+    if (!a.out.empty()) endingOf(a.out, {".csv"});
+    if (drawing.elsewhere(a.out, drawing.renderers.map)) return drawing.handOver();
 
     std::string keptStep;
     EditList training;
@@ -177,13 +173,10 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
     if (a.source >= map->rows)
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
-    if (picture) {
-        std::string error;
-        if (!renderer(result,
-                      {kind, a.layer - 1, a.index - 1, std::max(0, a.source), a.out,
-                       fs::path(a.path).lexically_normal().filename().string()},
-                      &error))
-            throw FileError(a.out, error);
+    if (isPicture(a.out)) {
+        Drawing::draw(drawing.renderers.map,
+                      MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
+                                fs::path(a.path).lexically_normal().filename().string(), a.out});
     } else if (!a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
     }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/answer_tables.h"
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
 
@@ -43,28 +44,6 @@ Json json(const LensResult& r, const AnsweredInput& opened) {
 // Of models with one answer for the whole input there is no position.
 std::string place(const LensResult& r, std::size_t column) {
     return r.whole ? "" : std::to_string(r.positions[column]);
-}
-
-std::string csv(const LensResult& r) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "after,position,input,own_id,own,own_probability,own_rank,entropy,k,id,answer,logit,"
-            "probability\n";
-    for (std::size_t row = 0; row < r.rows.size(); ++row)
-        for (std::size_t c = 0; c < r.columns(); ++c) {
-            const auto& at = r.cell(row, c);
-            const auto line = [&](const std::string& k, const LensAnswer& answer) {
-                text << r.rows[row] << ',' << place(r, c) << ','
-                     << (c < r.inputs.size() ? csvField(r.inputs[c]) : "") << ',' << r.answers[c].id
-                     << ',' << csvField(r.answers[c].name) << ',' << at.probability << ','
-                     << at.rank << ',' << at.entropy << ',' << k << ',' << answer.id << ','
-                     << csvField(answer.name) << ',' << answer.logit << ',' << answer.probability
-                     << "\n";
-            };
-            for (std::size_t k = 0; k < at.top.size(); ++k) line(std::to_string(k + 1), at.top[k]);
-            for (const auto& answer : at.asked) line("asked", answer);
-        }
-    return text.str();
 }
 
 std::string percent(double probability) {
@@ -119,7 +98,30 @@ void printTable(const LensResult& r) {
 
 }  // namespace
 
-int lens(const LensArguments& a) {
+std::string lensCsv(const LensResult& r) {
+    std::ostringstream text;
+    text.precision(9);
+    text << "after,position,input,own_id,own,own_probability,own_rank,entropy,k,id,answer,logit,"
+            "probability\n";
+    for (std::size_t row = 0; row < r.rows.size(); ++row)
+        for (std::size_t c = 0; c < r.columns(); ++c) {
+            const auto& at = r.cell(row, c);
+            const auto line = [&](const std::string& k, const LensAnswer& answer) {
+                text << r.rows[row] << ',' << place(r, c) << ','
+                     << (c < r.inputs.size() ? csvField(r.inputs[c]) : "") << ',' << r.answers[c].id
+                     << ',' << csvField(r.answers[c].name) << ',' << at.probability << ','
+                     << at.rank << ',' << at.entropy << ',' << k << ',' << answer.id << ','
+                     << csvField(answer.name) << ',' << answer.logit << ',' << answer.probability
+                     << "\n";
+            };
+            for (std::size_t k = 0; k < at.top.size(); ++k) line(std::to_string(k + 1), at.top[k]);
+            for (const auto& answer : at.asked) line("asked", answer);
+        }
+    return text.str();
+}
+
+int lens(const LensArguments& a, const Drawing& drawing) {
+    if (drawing.elsewhere(a.out, drawing.renderers.lens)) return drawing.handOver();
     auto opened = openAnswered(a);
     LensOptions what;
     what.top = a.top;
@@ -128,7 +130,11 @@ int lens(const LensArguments& a) {
     auto& model = opened.model;
     const auto result = withOptionNames(
         [&] { return model.lens(opened.input.sample, what, opened.input.classNames); });
-    writeTable(a, csv(result));
+    if (isPicture(a.out))
+        Drawing::draw(
+            drawing.renderers.lens,
+            LensFigure{result, captionOf(a.path, model, opened.input.sample.origin), a.out});
+    writeTable(a, lensCsv(result));
     if (a.json)
         printJson(json(result, opened));
     else if (a.out.empty() && (result.columns() == 1 || !what.answers.empty()))

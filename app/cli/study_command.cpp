@@ -203,7 +203,7 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
 
 }  // namespace
 
-int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char** argv) {
+int study(const StudyArguments& a, const Drawing& drawing) {
     const auto stop = stopOnSignals();
     if (!a.preset.empty()) {
         core::createStudy(a.out, planOf(a));
@@ -218,11 +218,8 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
         return 0;
     }
     int exit = 0;
-    if (!a.figure.empty()) {
-        const std::string extension = std::filesystem::path(a.figure).extension().string();
-        if (extension != ".png" && extension != ".svg" && extension != ".pdf")
-            throw OptionError("--figure", "'" + a.figure + "' must end in .png, .svg or .pdf");
-    }
+    if (!a.figure.empty() && !isPicture(a.figure))
+        throw OptionError("--figure", "'" + a.figure + "' must end in .png, .svg or .pdf");
     if (!a.show) {
         if (a.jobs > 1) {
             std::vector<std::string> arguments = {"study", "--out", a.out, "--device", a.device};
@@ -239,7 +236,7 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
         }
     }
     // The other program draws the pictures: it finds all cells done and continues from here.
-    if (!a.figure.empty() && !renderer) return drawWithSibling(argc, argv);
+    if (drawing.elsewhere(a.figure, drawing.renderers.study)) return drawing.handOver();
     const auto study = a.show ? begun : core::readStudy(a.out);
     const auto measure = measureOf(a, study);
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::studyCsv(study, measure));
@@ -249,12 +246,10 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
     else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
-        std::string error;
-        if (!renderer({study, study.plan.preset + ", " + measure.split, measure.metric,
-                       core::studyPoints(study, measure),
-                       core::publishedCurves(study.plan, measure), a.figure},
-                      &error))
-            throw FileError(a.figure, error);
+        Drawing::draw(drawing.renderers.study,
+                      StudyFigure{study, study.plan.preset + ", " + measure.split, measure.metric,
+                                  core::studyPoints(study, measure),
+                                  core::publishedCurves(study.plan, measure), a.figure});
         std::cerr << "wrote " << a.figure << "\n";
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;

@@ -16,10 +16,7 @@
 namespace relascope::app {
 
 QString wordsOfList(const EditList& list) {
-    std::string words;
-    for (const auto& edit : list.edits)
-        if (edit.enabled) words += (words.empty() ? "" : "; ") + core::wordsOf(edit);
-    return QString::fromStdString(words);
+    return QString::fromStdString(core::wordsOf(list));
 }
 
 widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
@@ -58,7 +55,7 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     if (!base || !(weights.baseSample == sample) || weights.baseNames != classNames) {
         auto first = watch;
         if (edited) first.partial = {};  // maps without the edits are not what is asked for
-        model.setEdits({}, {});
+        model.setEdits({}, edits.data);  // edits of training may take values of examples
         base = std::make_shared<const ProbeResult>(model.probe(sample, classNames, first));
         weights.baseSample = sample;
         weights.baseNames = classNames;

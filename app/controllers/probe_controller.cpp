@@ -321,7 +321,7 @@ void ProbeController::setEdits(const EditList& edits) {
 /// The edits with the data that they take values from.
 void ProbeController::passEdits() {
     EditsInForce edits{m_edits, {}};
-    if (m_splits && m_edits.anyEnabled()) {
+    if (m_splits) {
         edits.data = core::editDataOf(*m_splits, m_options->model);
         // The data must outlive the job.
         edits.data.split = [splits = m_splits](const std::string& name) {

@@ -11,10 +11,6 @@
 
 namespace relascope::core {
 
-/// The parts of a model as rows, in the order of the forward pass.
-std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
-                                      const std::vector<std::string>& what);
-
 /// Measures every part. `partial` gets the table after each batch of examples; both it and
 /// `progress` are called on this thread. Means are taken over 1,024 examples of the training set
 /// (or of the data set, without one). Throws OptionError if the model has no such parts, Cancelled.

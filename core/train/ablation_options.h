@@ -32,6 +32,11 @@ struct PatchOptions {
     void check() const;
 };
 
+/// The parts of a model with these points as rows, in the order of the forward pass; `what` are
+/// groups of AblationOptions. Nothing is measured.
+std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
+                                      const std::vector<std::string>& what);
+
 /// The table as CSV or as a LaTeX tabular.
 std::string ablationCsv(const AblationTable& table);
 std::string ablationLatex(const AblationTable& table);

@@ -332,9 +332,9 @@ void ViewMenu::copy() {
     });
 }
 
-void ViewMenu::addPgfplots(std::function<QString()> source) {
+void ViewMenu::addPgfplots(std::function<QString()> source, const QString& text) {
     m_pgfplots = std::move(source);
-    auto* action = new QAction(QStringLiteral("pgfplots (LaTeX)..."), m_menu);
+    auto* action = new QAction(text, m_menu);
     m_menu->insertAction(m_beforePgfplots, action);
     connect(action, &QAction::triggered, this, [this] { save(QStringLiteral("tex")); });
 }

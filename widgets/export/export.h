@@ -77,8 +77,10 @@ public:
     /// Caption below the figure: run, step, sample. Empty: the subject of the page, unless the
     /// figure contains a caption.
     std::function<QString()> caption;
-    /// Source for LaTeX, empty if there is nothing to plot; call addPgfplots() to list it.
-    void addPgfplots(std::function<QString()> source);
+    /// Source for LaTeX, empty if there is nothing to plot; call addPgfplots() to list it, as the
+    /// entry `text`.
+    void addPgfplots(std::function<QString()> source,
+                     const QString& text = QStringLiteral("pgfplots (LaTeX)..."));
     /// For additional entries, above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/controllers/measure_controller.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "app/cli/answer_tables.h"
+#include "app/controllers/measured_weights.h"
+#include "model/architecture.h"
+#include "types/suggest.h"
+#include "widgets/measure/measure_text.h"
+
+namespace relascope::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
+constexpr std::chrono::milliseconds kTimed(700), kPartial(100);
+constexpr std::int64_t kOffered = 12;        // likeliest answers in the list of attribution
+constexpr std::int64_t kMostClasses = 200;   // above, only the likeliest are listed
+constexpr double kReferenceExamples = 1024;  // of means
+constexpr double kStrongest = 10;            // parts whose pairs are measured
+
+/// True at most ten times a second.
+class Throttle {
+public:
+    bool due() {
+        const auto now = Clock::now();
+        if (now - m_last < kPartial) return false;
+        m_last = now;
+        return true;
+    }
+
+private:
+    Clock::time_point m_last = Clock::now() - kPartial;
+};
+
+core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name) {
+    if (!subject.splits)
+        throw Error("There are no data to measure on: open a run, whose data are known.");
+    const auto data = subject.splits->find(name);
+    if (!data) throw Error("There is no split '" + name + "' in these data.");
+    return data;
+}
+
+core::EditData dataOf(const MeasuredSubject& subject) {
+    auto data = subject.editData;
+    if (!data.split && subject.splits)
+        data.split = [splits = subject.splits](const std::string& name) {
+            return splits->find(name);
+        };
+    return data;
+}
+
+const ProbeSample& sampleOf(const MeasuredSubject& subject) {
+    if (!subject.sample) throw Error("Choose a sample in the inspector.");
+    return *subject.sample;
+}
+
+/// Seconds for one example with one part out, from the first passes of a real ablation.
+double timePasses(core::OpenedModel& model, const MeasuredSubject& subject,
+                  const AblationRequest& request, int parts, const std::stop_token& stop) {
+    core::AblationOptions how;
+    how.how = {EditOp::Zero};
+    how.what = request.how.what;
+    how.metric = request.how.metric;
+    const bool text = model.options().input() == InputKind::Tokens;
+    const auto data = splitOf(subject, request.split);
+    how.examples = std::min(text ? kTimedTexts : kTimedExamples, data->size());
+    how.batchSize = how.examples;
+    const double passes = static_cast<double>(how.examples) * parts;
+    const auto began = Clock::now();
+    auto first = began, last = began;
+    double from = 0.0, to = 0.0;
+    try {
+        model.ablate(data, dataOf(subject), how, stop, [&](double fraction) {
+            last = Clock::now();
+            to = fraction;
+            if (first == began) first = last, from = fraction;
+            return last - began < kTimed;
+        });
+    } catch (const Cancelled&) {
+        if (stop.stop_requested()) throw;
+    }
+    if (to <= from) first = began, from = 0.0;  // a single pass, timed with what precedes it
+    return std::chrono::duration<double>(last - first).count() /
+           std::max(1e-9, passes * (to - from));
+}
+
+}  // namespace
+
+double AblationEstimate::seconds(const core::AblationOptions& how) const {
+    const auto examples = static_cast<double>(how.examples);
+    const auto has = [&](EditOp op) {
+        return static_cast<double>(std::count(how.how.begin(), how.how.end(), op));
+    };
+    const double resample = has(EditOp::Resample) * how.draws;
+    // The unedited pass, and one for every draw that others take their values from.
+    double passes =
+        examples * (parts * (has(EditOp::Zero) + has(EditOp::Mean) + resample) + 1 + resample);
+    passes += has(EditOp::Mean) * kReferenceExamples;
+    if (how.cumulative) passes += examples * parts;
+    const double strongest = std::min<double>(kStrongest, parts);
+    if (how.pairs) passes += examples * strongest * (strongest - 1) / 2;
+    return passes * secondsPerPass;
+}
+
+MeasureController::MeasureController(QObject* parent)
+    : QObject(parent), m_weights(std::make_shared<MeasuredWeights>()) {}
+
+MeasureController::~MeasureController() {
+    for (LongTask& task : m_tasks) {
+        task.disconnect();
+        task.abandon();
+    }
+    m_queue.clear();
+}
+
+void MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
+    for (LongTask& task : m_tasks) task.abandon();
+    m_subject = std::move(subject);
+    if (m_subject) return;
+    // Freed on the thread that uses them.
+    m_queue.post(
+        this,
+        [weights = m_weights](std::stop_token) {
+            weights->drop();
+            return 0;
+        },
+        [](int) {});
+}
+
+/// `work` gets the model, the subject, the job and a progress callback.
+template <class Work, class Done>
+void MeasureController::run(Kind kind, const QString& text, Work work, Done done) {
+    if (!m_subject) return;
+    task(kind).run(
+        m_queue, text,
+        [weights = m_weights, subject = *m_subject, work = std::move(work)](
+            LongJob& job, std::stop_token stop) mutable {
+            if (job.stop.stop_requested()) throw Cancelled();
+            return withoutOptionNames([&] {
+                core::OpenedModel& model =
+                    weights->of(subject, job.stop.get_token(), job.callback(stop));
+                job.fraction = 0.0;
+                return work(model, subject, job, job.callback(stop));
+            });
+        },
+        std::move(done), [this, kind](const QString& sentence) { Q_EMIT refused(kind, sentence); });
+}
+
+void MeasureController::estimate(const AblationRequest& request) {
+    run(
+        Kind::Ablation, QStringLiteral("Counting the parts of the model"),
+        [request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
+                  const core::ProgressCallback&) {
+            AblationEstimate estimate;
+            estimate.input = model.options().input();
+            estimate.numbers = model.options().info().numbers;
+            const auto data = splitOf(subject, request.split);
+            auto timed = request;
+            if (estimate.numbers) timed.how.metric = "mean_error";
+            estimate.parts = static_cast<int>(
+                core::ablationRows(model.points(model.randomInput(0)), request.how.what).size());
+            if (estimate.parts > 0)
+                estimate.secondsPerPass =
+                    timePasses(model, subject, timed, estimate.parts, job.stop.get_token());
+            return estimate;
+        },
+        [this](const AblationEstimate& estimate) { Q_EMIT estimated(estimate); });
+}
+
+void MeasureController::ablate(const AblationRequest& request) {
+    run(
+        Kind::Ablation, QStringLiteral("Ablating on %1").arg(QString::fromStdString(request.split)),
+        [this, request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
+                        const core::ProgressCallback& progress) {
+            auto how = request.how;
+            if (model.options().input() == InputKind::Tokens) how.batchSize = kTextBatch;
+            how.check();
+            Throttle throttle;
+            return model.ablate(splitOf(subject, request.split), dataOf(subject), how,
+                                job.stop.get_token(), progress, [&](const AblationTable& table) {
+                                    if (throttle.due())
+                                        job.report([this, table] { Q_EMIT ablated(table, false); });
+                                });
+        },
+        [this](const AblationTable& table) { Q_EMIT ablated(table, true); });
+}
+
+void MeasureController::patch(const PatchRequest& request) {
+    struct Patched {
+        PatchResult result;
+        QStringList positions;
+    };
+    run(
+        Kind::Patching, QStringLiteral("Patching A into B"),
+        [this, request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
+                        const core::ProgressCallback& progress) {
+            const auto& clean = sampleOf(subject);
+            ProbeSample second;
+            if (request.second) {
+                second = *request.second;
+            } else {
+                const auto data = splitOf(subject, request.split);
+                if (request.example < 0 || request.example >= data->size())
+                    throw Error("There is no example " + std::to_string(request.example) +
+                                ": the split " + request.split + " has " +
+                                std::to_string(data->size()) + ".");
+                second = data->sample(request.example);
+            }
+            Patched patched;
+            for (const auto& name : cli::patchPositions(model, clean, second))
+                patched.positions << widgets::answerText(name);
+            patched.result =
+                model.patch(clean, second, request.how, job.stop.get_token(), progress,
+                            [&, positions = patched.positions](const PatchResult& partial) {
+                                job.report([this, partial, positions] {
+                                    Q_EMIT this->patched(partial, positions, false);
+                                });
+                            });
+            return patched;
+        },
+        [this](const Patched& done) { Q_EMIT patched(done.result, done.positions, true); });
+}
+
+void MeasureController::readLens() {
+    run(
+        Kind::Lens, QStringLiteral("Reading the answers after each layer"),
+        [](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
+           const core::ProgressCallback&) {
+            return model.lens(sampleOf(subject), {}, subject.classNames);
+        },
+        [this](const LensResult& result) { Q_EMIT lensRead(result); });
+}
+
+void MeasureController::attribute(const AttributionRequest& request) {
+    struct Attributed {
+        Attribution result;
+        AttributionOffer offer;
+    };
+    run(
+        Kind::Attribution, QStringLiteral("Splitting the logit into its parts"),
+        [request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
+                  const core::ProgressCallback&) {
+            const auto& sample = sampleOf(subject);
+            const auto& names = subject.classNames;
+            const auto idOf = [&](const QString& word, const char* option) {
+                return model.answerId(word.toStdString(), option, sample, names);
+            };
+            AttributionOptions what;
+            what.position = request.position;
+            if (!request.answer.isEmpty()) what.answer = idOf(request.answer, "Logit of");
+            if (!request.minus.isEmpty()) what.minus = idOf(request.minus, "minus");
+            Attributed attributed;
+            // What the model refuses is said before its answers are looked for.
+            attributed.result = model.attribution(sample, what, names);
+            LensOptions look;
+            look.top = kOffered;
+            if (!attributed.result.whole) look.position = what.position;
+            const auto last = model.lens(sample, look, names);
+            if (request.answer.isEmpty()) {
+                what.answer = last.answers.front().id;
+                attributed.result = model.attribution(sample, what, names);
+            }
+            const bool listed = !names.empty() && model.options().outputs() <= kMostClasses;
+            if (listed)
+                for (const auto& name : names)
+                    attributed.offer.answers << QString::fromStdString(name);
+            else
+                for (const auto& answer : last.cells.back().top)
+                    attributed.offer.answers << QString::fromStdString(answer.name);
+            if (!attributed.result.whole)
+                attributed.offer.positions =
+                    sample.target.size() > 0 ? sample.target.size() : sample.source.size();
+            return attributed;
+        },
+        [this](const Attributed& done) { Q_EMIT attributed(done.result, done.offer); });
+}
+
+}  // namespace relascope::app

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ablation tables, patching maps, the logit lens and attribution for the window: measured on a
+// thread and with a model of their own, so that the inspector stays usable.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <memory>
+#include <optional>
+
+#include "app/controllers/long_task.h"
+#include "app/controllers/measured_subject.h"
+#include "train/ablation_options.h"
+#include "types/edit_results.h"
+#include "types/lens.h"
+#include "types/model_options.h"
+
+namespace relascope::app {
+
+class MeasuredWeights;
+
+struct AblationRequest {
+    std::string split = "validation";
+    core::AblationOptions how;
+};
+
+/// What an ablation would take.
+struct AblationEstimate {
+    int parts = 0;
+    double secondsPerPass = 0.0;  ///< of one example with one part out
+    InputKind input = InputKind::Images;
+    bool numbers = false;  ///< the model answers with numbers: only "loss" and "mean_error"
+    /// Of all parts in these ways, with what else is asked for.
+    double seconds(const core::AblationOptions& how) const;
+};
+
+struct PatchRequest {
+    std::optional<ProbeSample> second;  ///< else an example of the split
+    std::string split = "validation";
+    std::int64_t example = 0;
+    core::PatchOptions how;
+};
+
+struct AttributionRequest {
+    QString answer;  ///< a class, the text of a token, or an id; empty: the model's own
+    QString minus;   ///< the same; empty: none
+    std::int64_t position = -1;
+};
+
+/// What an attribution can be asked for.
+struct AttributionOffer {
+    QStringList answers;  ///< the classes, or the likeliest tokens
+    int positions = 0;    ///< 0: one answer for the whole input
+};
+
+/// Results of an earlier subject are dropped. The tasks run one after another.
+class MeasureController : public QObject {
+    Q_OBJECT
+public:
+    enum class Kind { Ablation, Patching, Lens, Attribution };
+    static constexpr int kKinds = 4;
+
+    explicit MeasureController(QObject* parent = nullptr);
+    ~MeasureController() override;
+
+    /// Cancels what runs. The weights are kept while path and step stay the same.
+    void setSubject(std::optional<MeasuredSubject> subject);
+    const std::optional<MeasuredSubject>& subject() const { return m_subject; }
+    LongTask& task(Kind kind) { return m_tasks[static_cast<std::size_t>(kind)]; }
+
+    /// Counts the parts of these groups and times some passes, in about a second; ends in
+    /// estimated() or refused().
+    void estimate(const AblationRequest& request);
+    /// Ends in ablated() with `finished`, or refused(); tables of fewer examples come before.
+    void ablate(const AblationRequest& request);
+    void patch(const PatchRequest& request);
+    void readLens();
+    void attribute(const AttributionRequest& request);
+
+Q_SIGNALS:
+    void estimated(const relascope::app::AblationEstimate& estimate);
+    void ablated(const relascope::AblationTable& table, bool finished);
+    /// `positions`: what stands at the columns of maps by position; may be empty.
+    void patched(const relascope::PatchResult& result, const QStringList& positions, bool finished);
+    void lensRead(const relascope::LensResult& result);
+    void attributed(const relascope::Attribution& result,
+                    const relascope::app::AttributionOffer& offer);
+    /// Why there is no result, as a sentence.
+    void refused(relascope::app::MeasureController::Kind kind, const QString& sentence);
+
+private:
+    template <class Work, class Done>
+    void run(Kind kind, const QString& text, Work work, Done done);
+
+    std::optional<MeasuredSubject> m_subject;
+    std::shared_ptr<MeasuredWeights> m_weights;  ///< accessed by jobs of the queue only
+    JobQueue m_queue;
+    std::array<LongTask, kKinds> m_tasks;
+};
+
+}  // namespace relascope::app

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window Measure measures: weights, an input, and the data to measure on.
+#pragma once
+
+#include <QString>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "train/edit_data.h"
+#include "types/edit.h"
+#include "types/relation_map.h"
+
+namespace relascope::app {
+
+struct MeasuredSubject {
+    std::string path;   ///< a run folder or a checkpoint
+    std::string which;  ///< as OpenedModel takes it: "", "best", a step
+    QString name;       ///< of the run or checkpoint, in titles and file names
+    std::optional<ProbeSample> sample;
+    QString sampleName;                              ///< "validation 12"
+    std::shared_ptr<const core::DataSplits> splits;  ///< null: no data to measure on
+    std::vector<std::string> classNames;
+    /// In force in the inspector. They are not applied here: parts are measured in the model as it
+    /// was trained.
+    EditList edits;
+    core::EditData editData;  ///< for means; without a `split`, that of `splits` is used
+    std::string device = "auto";
+};
+
+}  // namespace relascope::app

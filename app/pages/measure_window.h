@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window Measure: ablation, patching, logit lens and attribution of what the inspector shows.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "app/controllers/measured_subject.h"
+
+class QLabel;
+class QStackedWidget;
+class QTabBar;
+
+namespace relascope::widgets {
+class PanelHead;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class AblationTab;
+class AttributionTab;
+class LensTab;
+class MeasureController;
+class PatchingTab;
+
+/// Not modal; owns its controller, and with it a thread and a model.
+class MeasureWindow : public QWidget {
+    Q_OBJECT
+public:
+    enum class Tab { Ablation, Patching, Lens, Attribution };
+
+    explicit MeasureWindow(QWidget* parent = nullptr);
+    ~MeasureWindow() override;
+
+    /// What the inspector shows; nullopt: nothing. Cancels what runs for an earlier subject.
+    void setSubject(std::optional<MeasuredSubject> subject);
+    /// The input B of patching.
+    void setSecond(ProbeSample sample, const QString& name);
+    /// Shows the window with that tab.
+    void showTab(Tab tab);
+    Tab tab() const;
+
+    MeasureController& controller() { return *m_c; }
+    AblationTab* ablation() const { return m_ablation; }
+    PatchingTab* patching() const { return m_patching; }
+    LensTab* lens() const { return m_lens; }
+    AttributionTab* attribution() const { return m_attribution; }
+
+Q_SIGNALS:
+    /// A part is to be taken out in the inspector.
+    void editRequested(const relascope::Edit& edit);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void activate();
+
+    std::unique_ptr<MeasureController> m_c;
+    widgets::PanelHead* m_head;
+    QLabel* m_note;
+    QTabBar* m_tabs;
+    QStackedWidget* m_pages;
+    AblationTab* m_ablation;
+    PatchingTab* m_patching;
+    LensTab* m_lens;
+    AttributionTab* m_attribution;
+};
+
+}  // namespace relascope::app
