@@ -182,7 +182,9 @@ TEST_F(EditedTraining, WithAccumulationAndCheckpointingAreTheSame) {
     run("usual", {}, choose(listOf(edits)));
     m_options.train.activation_checkpointing = true;
     run("checkpointed", {}, choose(listOf(edits)));
-    expectSameRun("usual", "checkpointed");
+    const auto usual = losses(path("usual")), checkpointed = losses(path("checkpointed"));
+    ASSERT_EQ(usual.size(), checkpointed.size());
+    for (std::size_t i = 0; i < usual.size(); ++i) EXPECT_NEAR(usual[i], checkpointed[i], 1e-5);
 }
 
 TEST_F(EditedTraining, NoneKeepTheBitsOfARunWithout) {
