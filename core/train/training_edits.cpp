@@ -27,7 +27,7 @@ bool countsFromTheEnd(const AxisSelection& selection) {
 // Samples and answers that are decoded token by token must have the places of training.
 void requireFixedPlaces(const Edit& edit, const std::string& where) {
     const std::string why =
-        " counts from the end, which moves while a run generates its samples and answers; count "
+        "counts from the end, which moves while a run generates its samples and answers; count "
         "from the start";
     for (const auto& [axis, selection] : edit.where)
         if (grows(axis) && countsFromTheEnd(selection)) throw OptionError(where + "." + axis, why);

@@ -95,6 +95,30 @@ TEST_F(TrainStep, AGraphHasTheBitsOfStepsOneByOne) {
     expectSameWeights("graph", "eager");
 }
 
+TEST_F(TrainStep, EditsDropTheGraphAndTheirEndRecordsAnother) {
+    Edit zero;
+    zero.op = EditOp::Zero, zero.at = "blocks.0.rel.hook_r";
+    EditList list;
+    list.edits = {zero};
+    auto o = options();
+    o.train.evaluate_every = 1;  // the host does not run ahead of the edits
+    const auto between = [&](const TrainEvent& event, std::stop_source&) {
+        const auto* point = std::get_if<MetricPoint>(&event);
+        if (!point || point->split != Split::Train) return;
+        if (point->step == 6) m_control.setEdits(list);
+        if (point->step == 9) m_control.setEdits({});
+    };
+    const auto eager = train("eager", o, between);
+    EXPECT_EQ(eager.result.info.state, RunState::Done) << eager.result.info.message;
+    train("plain", o);
+    EXPECT_NE(points("plain"), points("eager"));
+    const GraphTableScope graphs(hostGpuGraphs());
+    const auto repeated = train("graph", o, between);
+    EXPECT_EQ(repeated.notes(), eager.notes());
+    EXPECT_EQ(points("graph"), points("eager"));
+    expectSameWeights("graph", "eager");
+}
+
 TEST_F(TrainStep, AGraphNeedsFewOperations) {
     // No evaluation, capture or checkpoint between: 40 steps of one epoch.
     auto o = options();

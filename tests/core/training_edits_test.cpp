@@ -182,7 +182,9 @@ TEST_F(EditedTraining, WithAccumulationAndCheckpointingAreTheSame) {
     run("usual", {}, choose(listOf(edits)));
     m_options.train.activation_checkpointing = true;
     run("checkpointed", {}, choose(listOf(edits)));
-    expectSameRun("usual", "checkpointed");
+    const auto usual = losses(path("usual")), checkpointed = losses(path("checkpointed"));
+    ASSERT_EQ(usual.size(), checkpointed.size());
+    for (std::size_t i = 0; i < usual.size(); ++i) EXPECT_NEAR(usual[i], checkpointed[i], 1e-5);
 }
 
 TEST_F(EditedTraining, NoneKeepTheBitsOfARunWithout) {
@@ -380,10 +382,9 @@ TEST_F(EditedTraining, OfTheInspectorAreInTheAnswersResultAlone) {
 
 TEST_F(EditedTraining, AreBelowThoseOfTheInspector) {
     std::vector<ProbeAnswer> answers;
-    const auto training = listOf({kinds()[0].second});
-    const auto scale = listOf({edit(EditOp::Set, "blocks.0.rel.hook_r", {{"relation", place(1)}})});
-    auto mine = scale;
-    mine.edits[0].values = {{}, {2.0}};
+    auto set = edit(EditOp::Set, "blocks.1.rel.hook_r");
+    set.values = {{}, {2.0}};
+    const auto mine = listOf({set});
     run(
         "run",
         [&](const TrainEvent& event, std::stop_source&) {
@@ -392,10 +393,11 @@ TEST_F(EditedTraining, AreBelowThoseOfTheInspector) {
             if (point && point->split == Split::Train && point->step == 3)
                 m_control.probe(1, m_data.validation->sample(1), mine);
         },
-        choose(training));
+        choose(listOf({kinds()[0].second})));
     ASSERT_EQ(answers.size(), 1U);
-    const auto first = [](const ProbeResult& result, int relation) {
-        return result.find(MapKind::Relation, 0, relation)->all()[1];
+    ASSERT_NE(answers[0].base, nullptr) << answers[0].error;
+    const auto first = [](const ProbeResult& result, int layer) {
+        return result.find(MapKind::Relation, layer, 0)->all()[1];
     };
     EXPECT_EQ(first(*answers[0].base, 0), 0.0F);
     EXPECT_EQ(first(answers[0].result, 0), 0.0F);
