@@ -31,9 +31,10 @@ void AblationModel::setTable(AblationTable table) {
             if (std::find(ways.begin(), ways.end(), way.how) == ways.end()) ways.push_back(way.how);
     const bool same = ways == m_ways && table.rows.size() == m_table.rows.size();
     std::vector<std::string> before;
-    const QModelIndexList held = persistentIndexList();
+    QModelIndexList held;
     if (same) {
-        Q_EMIT layoutAboutToBeChanged();
+        Q_EMIT layoutAboutToBeChanged();  // views make persistent indices of their own
+        held = persistentIndexList();
         for (const QModelIndex& index : held) before.push_back(rowAt(index.row())->part);
     } else {
         beginResetModel();

@@ -3,6 +3,7 @@
 
 #include <QLocale>
 #include <QStringList>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -58,8 +59,10 @@ QString answerText(const std::string& name) {
 }
 
 QString wayText(EditOp way) {
-    return way == EditOp::Resample ? QStringLiteral("another example")
-                                   : QString::fromLatin1(editOpName(way));
+    static constexpr std::array<const char*, kEditOps> names = {
+        "zero",  "a value",     "scaled",  "a sum",  "mean", "another example",
+        "patch", "clean value", "uniform", "masked", "swap"};
+    return QString::fromLatin1(names.at(static_cast<std::size_t>(way)));
 }
 
 QString blockTitle(const std::string& block) {

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The measuring views: ablation table, patching maps, logit lens, attribution, and their figures.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QFile>
+#include <QHeaderView>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTableWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+#include <limits>
+
+#include "child.h"
+#include "support/rooms.h"
+#include "widgets/export/export.h"
+#include "widgets/measure/ablation_model.h"
+#include "widgets/measure/ablation_view.h"
+#include "widgets/measure/attribution_bars.h"
+#include "widgets/measure/attribution_view.h"
+#include "widgets/measure/cumulative_plot.h"
+#include "widgets/measure/lens_bars.h"
+#include "widgets/measure/lens_grid.h"
+#include "widgets/measure/lens_view.h"
+#include "widgets/measure/measure_figure.h"
+#include "widgets/measure/measure_text.h"
+#include "widgets/measure/patch_map_view.h"
+#include "widgets/measure/patch_maps.h"
+#include "widgets/theme/controls.h"
+
+using namespace relascope;
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+const QString minus(QChar(0x2212));
+
+AblationRow rowOf(const std::string& part, const std::string& group, double zero, double mean) {
+    AblationRow row;
+    row.part = part;
+    row.group = group;
+    row.edit.at = "blocks.0.rel.hook_r";
+    row.partNorm = 2.0, row.streamNorm = 16.0;
+    for (const auto& [how, change] : {std::pair{EditOp::Zero, zero}, {EditOp::Mean, mean}})
+        row.ways.push_back({how,
+                            {"accuracy", 0.9, 0.9 + change, change, change - 0.02, change + 0.02},
+                            std::abs(change)});
+    return row;
+}
+
+AblationTable tableOf(std::int64_t examples = 2000) {
+    AblationTable table;
+    table.metric = "accuracy";
+    table.examples = examples, table.wanted = 2000;
+    table.base = 0.9;
+    table.rows = {rowOf("layer 2 relation 3", "relations", -0.4, -0.1),
+                  rowOf("layer 10 head 1", "heads", 0.05, -0.3),
+                  rowOf("layer 2 feed-forward", "mlp", 0.0, 0.01)};
+    return table;
+}
+
+void finish(AblationTable& table) {
+    table.cumulative = {{"layer 2 feed-forward", 0.91}, {"layer 2 relation 3", 0.6}};
+    table.pairs = {{"layer 2 relation 3", "layer 10 head 1", -0.45, 0.05},
+                   {"layer 2 relation 3", "layer 2 feed-forward", -0.5, -0.1}};
+}
+
+struct Shown {
+    AblationView view;
+    explicit Shown(const AblationTable& table) {
+        view.resize(1300, 600);
+        view.setTable(table);
+        view.show();
+    }
+    QString cell(int row, int column) {
+        return view.view()->model()->index(row, column).data().toString();
+    }
+    QStringList parts() {
+        QStringList all;
+        for (int r = 0; r < view.view()->model()->rowCount(); ++r) all << cell(r, 0);
+        return all;
+    }
+    void click(int row, int column) {
+        const auto at = view.view()->model()->index(row, column);
+        QTest::mouseClick(view.view()->viewport(), Qt::LeftButton, Qt::NoModifier,
+                          view.view()->visualRect(at).center());
+    }
+    void clickHead(int column) {
+        auto* header = view.view()->horizontalHeader();
+        QTest::mouseClick(header->viewport(), Qt::LeftButton, Qt::NoModifier,
+                          {header->sectionViewportPosition(column) + 8, header->height() / 2});
+    }
+};
+
+TEST(MeasureText, WritesNumbersAndNames) {
+    EXPECT_EQ(signedText(-0.04, 1), "0.0");
+    EXPECT_EQ(signedText(-0.4, 1), minus + "0.4");
+    EXPECT_EQ(probabilityText(0.424), "42 %");
+    EXPECT_EQ(probabilityText(0.004), "0.4 %");
+    EXPECT_EQ(probabilityText(1e-9), "<0.1 %");
+    EXPECT_EQ(answerText(" the cat "), "\u2423the cat\u2423");
+    EXPECT_EQ(answerText("\\n"), "\u21B5");
+    EXPECT_EQ(blockTitle("blocks.1"), "layer 2");
+    EXPECT_EQ(blockTitle("decoder.0"), "decoder 1");
+    EXPECT_EQ(blockTitle("abstractor.1.0"), "abstractor 2, layer 1");
+    EXPECT_EQ(MetricText("loss").change(0.0213), "+0.021");
+}
+
+TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
+    Shown shown(tableOf());
+    EXPECT_EQ(shown.cell(0, 0), "layer 2 relation 3");
+    EXPECT_EQ(shown.cell(0, 2), minus + "40.0");
+    EXPECT_EQ(shown.cell(0, 3), "40 %");
+    EXPECT_EQ(shown.cell(0, 6), "2.00 of 16.00");
+    EXPECT_EQ(shown.view.headText(),
+              "accuracy 90.0 % without edits, 2,000 examples; changes in points");
+    shown.clickHead(4);  // mean, largest first or last
+    QStringList once = shown.parts();
+    shown.clickHead(4);
+    QStringList twice = shown.parts();
+    std::reverse(twice.begin(), twice.end());
+    EXPECT_EQ(once, twice);
+    EXPECT_TRUE(once.front() == "layer 10 head 1" || once.back() == "layer 10 head 1");
+    shown.clickHead(4);  // as measured again
+    EXPECT_EQ(shown.parts().front(), "layer 2 relation 3");
+    shown.clickHead(0);  // numbers in names count as numbers
+    QStringList names = shown.parts();
+    if (names.front() == "layer 10 head 1") std::reverse(names.begin(), names.end());
+    EXPECT_EQ(names.back(), "layer 10 head 1");
+}
+
+TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
+    Shown shown(tableOf(500));
+    EXPECT_TRUE(shown.view.headText().contains("500 of 2,000 examples"));
+    QSignalSpy chosen(&shown.view, &AblationView::editChosen);
+    shown.click(1, 4);
+    ASSERT_EQ(chosen.size(), 1);
+    const auto edit = chosen[0][0].value<Edit>();
+    EXPECT_EQ(edit.at, "blocks.0.rel.hook_r");
+    EXPECT_EQ(edit.op, EditOp::Mean) << "the way of the column";
+    // The next batch changes the order; the chosen part stays chosen.
+    auto table = tableOf(1000);
+    std::swap(table.rows[0], table.rows[1]);
+    shown.view.setTable(table);
+    EXPECT_EQ(shown.view.view()->currentIndex().row(), 0);
+    EXPECT_EQ(shown.cell(0, 0), "layer 10 head 1");
+    QSignalSpy activated(&shown.view, &AblationView::editActivated);
+    QTest::keyClick(shown.view.view(), Qt::Key_Return);
+    EXPECT_EQ(activated.size(), 1);
+    QTest::keyClick(shown.view.view(), Qt::Key_Down);
+    EXPECT_EQ(chosen.size(), 2);
+}
+
+TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
+    auto table = tableOf();
+    Shown shown(table);
+    EXPECT_FALSE(shown.view.curve()->isVisible());
+    finish(table);
+    shown.view.setTable(table);
+    QTest::qWait(20);
+    EXPECT_TRUE(shown.view.curve()->isVisible());
+    const auto text = shown.view.curve()->hoverText(shown.view.curve()->pixelOf(2).toPoint());
+    EXPECT_EQ(text, "2 removed, the last is layer 2 relation 3: 60.0 %");
+    ASSERT_EQ(shown.view.pairs()->rowCount(), 2);
+    EXPECT_EQ(shown.view.pairs()->item(0, 3)->text(), minus + "10.0") << "the largest first";
+    shown.view.clear("Not measured. 3 parts x 2 ways on 2,000 images: about 4 s.");
+    EXPECT_TRUE(shown.view.isEmpty());
+    EXPECT_FALSE(shown.view.chosenEdit());
+}
+
+TEST(AblationView, OffersTheTextsOfTheApplication) {
+    Shown shown(tableOf());
+    EXPECT_FALSE(shown.view.menu()->endings().contains("tex")) << "no text without a maker";
+    shown.view.csvOf = [](const AblationTable& t) { return t.metric + ",csv"; };
+    shown.view.latexOf = [](const AblationTable& t) { return "%" + t.metric; };
+    QTemporaryDir folder;
+    QString error;
+    for (const auto* ending : {"csv", "tex", "png", "svg", "pdf"})
+        EXPECT_TRUE(shown.view.menu()->write(folder.filePath(QString("t.") + ending), &error))
+            << error.toStdString();
+    QFile csv(folder.filePath("t.csv"));
+    ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
+    EXPECT_EQ(csv.readAll(), "accuracy,csv");
+}
+
+PatchResult patches() {
+    PatchResult result;
+    result.metric = "logit 1 - logit 0";
+    result.clean = 2.0, result.corrupted = -1.0;
+    result.maps = {
+        {"resid",
+         "hook_resid_pre",
+         {"blocks.0", "blocks.1"},
+         {"0", "1", "2"},
+         {0.0, 0.5, -0.25, 0.1, none, 0.2},
+         {0.0, 0.8, none, none, none, 0.3}},
+        {"heads", "attn.hook_z", {"blocks.0", "blocks.1"}, {"1"}, {0.4, 0.1}, {none, none}}};
+    result.done = 3, result.total = 8;
+    result.agreement = 0.91;
+    return result;
+}
+
+TEST(PatchMapView, ExactValuesReplaceEstimates) {
+    PatchMapView view;
+    view.resize(800, 600);
+    view.setPositions({"a", "b/c", "d"});
+    view.setResult(patches());
+    view.show();
+    const auto* grid = view.grid();
+    EXPECT_DOUBLE_EQ(grid->value({0, 0, 1}), 0.8);
+    EXPECT_TRUE(grid->isExact({0, 0, 1}));
+    EXPECT_DOUBLE_EQ(grid->value({0, 0, 2}), -0.25);
+    EXPECT_FALSE(grid->isExact({0, 0, 2}));
+    EXPECT_TRUE(std::isnan(grid->value({0, 1, 1})));
+    EXPECT_FLOAT_EQ(grid->scale().limits().high, 0.8F);
+    EXPECT_FLOAT_EQ(grid->scale().limits().low, -0.8F);
+    EXPECT_TRUE(view.headText().contains("3 of 8 cells exact"));
+    EXPECT_TRUE(view.headText().contains("0.91"));
+    EXPECT_EQ(grid->text({0, 0, 1}),
+              "Residual stream before the layer: layer 1, position 1 \u201Cb/c\u201D: +0.800 "
+              "(estimate +0.500)");
+}
+
+TEST(PatchMapView, CellsAreChosenByMouseAndKeys) {
+    PatchMapView view;
+    view.resize(800, 600);
+    view.setResult(patches());
+    view.show();
+    QSignalSpy chosen(&view, &PatchMapView::cellChosen);
+    QTest::mouseClick(view.grid(), Qt::LeftButton, Qt::NoModifier,
+                      view.grid()->cellRect({0, 1, 2}).center());
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(chosen[0], QVariantList({0, 1, 2}));
+    EXPECT_TRUE(view.footerText().contains("+0.300"));
+    QTest::keyClick(view.grid(), Qt::Key_Down);  // on to the next map, which has one column
+    EXPECT_EQ(chosen.last(), QVariantList({1, 0, 0}));
+    QTest::keyClick(view.grid(), Qt::Key_Up);
+    EXPECT_EQ(chosen.last(), QVariantList({0, 1, 0}));
+    QTest::keyClick(view.grid(), Qt::Key_Left);
+    EXPECT_EQ(chosen.last(), QVariantList({0, 1, 0}));
+    // Hatched cells differ from exact ones of the same colour.
+    const QImage picture = view.grid()->grab().toImage();
+    const auto colours = [&](const PatchPlace& place) {
+        QSet<QRgb> all;
+        const QRect cell = view.grid()->cellRect(place).adjusted(1, 1, -3, -12);
+        for (int x = cell.left(); x < cell.right(); ++x) all << picture.pixel(x, cell.top());
+        return all.size();
+    };
+    EXPECT_GT(colours({0, 0, 2}), colours({0, 0, 0}));
+}
+
+LensResult lensResult(bool whole) {
+    LensResult r;
+    r.rows = {"embedding", "layer 1"};
+    r.whole = whole;
+    const std::size_t columns = whole ? 1 : 3;
+    for (std::size_t c = 0; c < columns; ++c) {
+        if (!whole) r.positions.push_back(static_cast<std::int64_t>(c));
+        if (!whole) r.inputs.push_back(c == 0 ? " the" : "x");
+        r.answers.push_back({1, "same", 2.0, 0.75});
+    }
+    for (std::size_t row = 0; row < 2; ++row)
+        for (std::size_t c = 0; c < columns; ++c) {
+            LensCell cell;
+            const bool own = row == 1;
+            cell.top = {{own ? 1 : 0, own ? "same" : "other", 2.0, own ? 0.75 : 0.6},
+                        {own ? 0 : 1, own ? "other" : "same", 1.0, 0.25}};
+            cell.probability = own ? 0.75 : 0.25;
+            cell.rank = own ? 1 : 2;
+            cell.entropy = 0.5;
+            r.cells.push_back(cell);
+        }
+    return r;
+}
+
+TEST(LensView, ATableOfPositionsAndBarsOfOne) {
+    LensView view;
+    view.resize(900, 500);
+    view.setResult(lensResult(false));
+    view.show();
+    EXPECT_TRUE(view.grid()->isVisible());
+    EXPECT_EQ(view.column(), 2) << "the last position";
+    QSignalSpy chosen(&view, &LensView::columnChosen);
+    QTest::mouseClick(view.grid()->viewport(), Qt::LeftButton, Qt::NoModifier,
+                      view.grid()->cellRect(1, 0).center());
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(view.bars()->column(), 0);
+    EXPECT_EQ(view.bars()->text(0), "embedding: other 60 %, same 25 %; own answer rank 2");
+    QTest::keyClick(view.grid(), Qt::Key_Right);
+    EXPECT_EQ(view.column(), 1);
+    EXPECT_EQ(view.grid()->text(0, 0),
+              "position 0 \u201C\u2423the\u201D, embedding: \u201Cother\u201D 60 %, "
+              "\u201Csame\u201D 25 %\nown answer \u201Csame\u201D 25 %, rank 2; entropy 0.50 nats");
+    EXPECT_EQ(view.grid()->cellAt(view.grid()->cellRect(2, 1).center()), QPoint(2, 1))
+        << "the model's own answer";
+}
+
+TEST(LensView, OneAnswerForTheWholeInputIsBarsAlone) {
+    LensView view;
+    view.resize(900, 500);
+    view.setResult(lensResult(true));
+    view.show();
+    EXPECT_FALSE(view.grid()->isVisible());
+    EXPECT_TRUE(view.bars()->isVisible());
+    view.clear("the blocks are post-norm");
+    EXPECT_TRUE(view.isEmpty());
+    EXPECT_EQ(view.sentence(), "the blocks are post-norm");
+}
+
+Attribution attribution() {
+    Attribution r;
+    r.answer = {3, "cat", 2.0, 0.5};
+    r.position = 4;
+    r.input = " a";
+    r.logit = 1.4;
+    r.parts = {
+        {PartKind::Embedding, -1, -1, -1, {}, 0.1}, {PartKind::RelationalHead, 0, 0, -1, {}, 0.5},
+        {PartKind::Relation, 0, 0, 0, {}, 0.52},    {PartKind::Relation, 0, 0, 1, {}, -0.01},
+        {PartKind::Symbols, 0, 0, -1, {}, -0.01},   {PartKind::FeedForward, 0, -1, -1, {}, 0.8}};
+    return r;
+}
+
+TEST(AttributionView, OrdersPartsAndKeepsWhatIsInsideAHeadBelowIt) {
+    AttributionView view;
+    view.resize(900, 500);
+    view.setResult(attribution());
+    view.show();
+    const auto shown = [&] { return view.bars()->shown(); };
+    EXPECT_EQ(shown(), (std::vector<std::size_t>{5, 1, 2, 0}));
+    EXPECT_EQ(view.bars()->leftOut(), 2);
+    EXPECT_TRUE(view.headText().contains("sum of the parts +1.400"))
+        << view.headText().toStdString();
+    QTest::mouseClick(child<ToggleChip>(view, "All relations"), Qt::LeftButton);
+    EXPECT_EQ(shown().size(), 6u);
+    QTest::mouseClick(view.orderControl()->button(1), Qt::LeftButton);
+    EXPECT_EQ(shown(), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(AttributionView, AnswersAreChosenOrTyped) {
+    AttributionView view;
+    view.resize(900, 500);
+    view.setAnswers({"cat", "dog"});
+    view.setPositions(6);
+    view.setResult(attribution());
+    view.show();
+    QSignalSpy answer(&view, &AttributionView::answerChosen);
+    QSignalSpy minusAnswer(&view, &AttributionView::minusChosen);
+    QSignalSpy position(&view, &AttributionView::positionChosen);
+    EXPECT_EQ(view.answer(), "");
+    view.answerBox()->setFocus();
+    QTest::keyClick(view.answerBox(), Qt::Key_Down);
+    EXPECT_EQ(view.answer(), "cat");
+    view.minusBox()->setEditText("id:7");
+    QTest::keyClick(view.minusBox(), Qt::Key_Return);
+    ASSERT_GE(minusAnswer.size(), 1);
+    EXPECT_EQ(minusAnswer.last()[0].toString(), "id:7");
+    view.positionBox()->setValue(2);
+    EXPECT_EQ(position.last()[0].toInt(), 2);
+    view.setProblem("unknown answer 'id:7'");
+    EXPECT_FALSE(view.isEmpty()) << "the last result stays";
+    view.setAnswers({"bird"});
+    EXPECT_EQ(view.minus(), "id:7") << "what was typed stays";
+    view.resetAnswers();
+    EXPECT_EQ(view.minus(), "");
+}
+
+TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
+    QTemporaryDir folder;
+    QString error;
+    auto table = tableOf();
+    finish(table);
+    for (const auto* ending : {"png", "svg", "pdf"}) {
+        const auto path = [&](const char* name) {
+            return folder.filePath(QString("%1.%2").arg(name, ending));
+        };
+        EXPECT_TRUE(renderAblation(table, "occurs", path("a"), &error)) << error.toStdString();
+        EXPECT_TRUE(renderPatching(patches(), {}, "occurs", path("p"), &error));
+        EXPECT_TRUE(renderLens(lensResult(false), "text", path("l"), &error));
+        EXPECT_TRUE(renderAttribution(attribution(), "text", path("t"), &error));
+    }
+    QFile svg(folder.filePath("a.svg"));
+    ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+    const QByteArray text = svg.readAll();
+    for (const auto* word : {"layer 2 relation 3", "Parts removed", "Interaction", "occurs"})
+        EXPECT_TRUE(text.contains(word)) << word;
+    EXPECT_FALSE(renderLens(lensResult(true), "", folder.filePath("l.gif"), &error));
+    EXPECT_TRUE(error.contains(".gif"));
+}
+
+}  // namespace
