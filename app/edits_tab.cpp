@@ -4,11 +4,17 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <algorithm>
 
 #include "app/controllers/controllers.h"
+#include "app/controllers/edit_evaluation.h"
+#include "app/controllers/text_input.h"
 #include "app/inspector_editing.h"
 #include "app/main_window.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/measure_window.h"
 #include "app/pages/workbench_page.h"
 #include "edit/edit_words.h"
 #include "widgets/bar/train_bar.h"
@@ -69,9 +75,42 @@ EditsTab::EditsTab(MainWindow& window)
     connect(m_panel, &EditsPanel::saveRequested, this, &EditsTab::save);
     connect(m_panel, &EditsPanel::openRequested, this, &EditsTab::open);
     connect(m_panel, &EditsPanel::trainRequested, this, &EditsTab::train);
-    connect(m_panel, &EditsPanel::evaluateRequested, this, &EditsTab::evaluateRequested);
-    connect(m_panel, &EditsPanel::ablationRequested, this, &EditsTab::ablationRequested);
-    connect(m_panel, &EditsPanel::patchRequested, this, &EditsTab::patchRequested);
+    connect(m_panel, &EditsPanel::evaluateRequested, this, &EditsTab::chooseSplit);
+    connect(m_panel, &EditsPanel::ablationRequested, this,
+            [this] { measure(static_cast<int>(MeasureWindow::Tab::Ablation)); });
+    connect(m_panel, &EditsPanel::patchRequested, this,
+            [this] { measure(static_cast<int>(MeasureWindow::Tab::Patching)); });
+    auto& messages = c.messages;
+    m_evaluation = std::make_unique<EditEvaluation>();
+    connect(
+        m_evaluation.get(), &EditEvaluation::evaluated, this,
+        [this, &messages](const EditEffect& effect, const QString& split, const QString& words) {
+            m_panel->setOutcome(effectHtml(effect, split, words));
+            messages.ok(QStringLiteral("Evaluated the edits on %1").arg(split));
+        });
+    connect(m_evaluation.get(), &EditEvaluation::failed, &messages, &Messages::error);
+    m_progress.setInterval(100);
+    connect(&m_progress, &QTimer::timeout, this, [this] {
+        const auto& job = m_evaluation->task().job();
+        m_panel->setEvaluating(job ? job->fraction.load() : -1.0);
+    });
+    connect(&m_evaluation->task(), &LongTask::began, this, [this] {
+        m_progress.start();
+        m_panel->setEvaluating(0.0);
+    });
+    connect(&m_evaluation->task(), &LongTask::ended, this, [this] {
+        m_progress.stop();
+        m_panel->setEvaluating(-1.0);
+    });
+    connect(m_panel, &EditsPanel::cancelRequested, &m_evaluation->task(), &LongTask::abandon);
+    connect(&c.probe, &ProbeController::resultReady, this, [this] {
+        if (m_measure && m_measure->isVisible() && &editing() == m_workbench.get())
+            m_measure->setSubject(subject());
+    });
+    connect(&c.checkpoint, &CheckpointController::probed, this, [this] {
+        if (m_measure && m_measure->isVisible() && &editing() == m_checkpoint.get())
+            m_measure->setSubject(subject());
+    });
     connect(window.form(), &widgets::OptionsForm::tabRequested, this,
             [this](int tab) { m_window.form()->showTab(tab); });
     connect(window.bar(), &widgets::TrainBar::interventionClicked, this, &EditsTab::show);
@@ -87,6 +126,8 @@ EditsTab::~EditsTab() = default;
 void EditsTab::wire(InspectorEditing& editing) {
     auto& edits = editing.edits();
     auto& messages = m_window.controllers().messages;
+    connect(&editing.inspector(), &widgets::RelationInspector::secondDropped, this,
+            &EditsTab::showSecond);
     connect(&edits, &InspectorEdits::changed, this, &EditsTab::refresh);
     connect(&edits, &InspectorEdits::stateChanged, this, &EditsTab::refresh);
     connect(&edits, &InspectorEdits::refused, &messages, &Messages::error);
@@ -98,7 +139,124 @@ void EditsTab::wire(InspectorEditing& editing) {
     connect(&edits, &InspectorEdits::saved, &messages, [&messages](const QString& path) {
         messages.ok(QStringLiteral("Saved %1").arg(QFileInfo(path).fileName()));
     });
-    connect(&editing, &InspectorEditing::secondWanted, this, &EditsTab::patchRequested);
+    connect(&editing, &InspectorEditing::secondWanted, this, [this] {
+        m_window.controllers().messages.info(
+            QStringLiteral("Choose a second input: drop it on the source with Shift, or use a "
+                           "sample: Inspect, Edits, Second input"));
+    });
+}
+
+std::optional<MeasuredSubject> EditsTab::subject() const {
+    const auto& c = m_window.controllers();
+    const auto& shown = editing().inspector().choice().inspected();
+    if (!shown.result || shown.result->partial) return std::nullopt;
+    MeasuredSubject subject;
+    subject.sample = shown.result->sample;
+    subject.sampleName = QString::fromStdString(shown.result->sample.origin);
+    subject.edits = editing().edits().list();
+    if (&editing() == m_checkpoint.get()) {
+        subject.path = c.checkpoint.session().path().toStdString();
+        subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
+        subject.editData = c.checkpoint.session().edits().data;
+        subject.classNames = shown.result->sample.source.text ? std::vector<std::string>()
+                                                              : shown.result->classNames;
+        return subject;
+    }
+    const QString run = c.probe.run();
+    subject.path = run.toStdString();
+    subject.name = c.runs.name(run);
+    subject.splits = c.probe.splits();
+    subject.editData = c.probe.session().edits().data;
+    if (subject.splits) subject.classNames = subject.splits->validation->info().classNames;
+    const auto& kept = c.runs.records().kept(run);
+    const bool live = c.training.busy() && c.training.run() == run;
+    // A run in training may have no checkpoint yet.
+    if (c.selection.step())
+        subject.which = std::to_string(shown.result->step);
+    else if (live && !kept.empty())
+        subject.which = std::to_string(kept.back());
+    return subject;
+}
+
+void EditsTab::measure(int tab) {
+    if (!m_measure) {
+        m_measure = new MeasureWindow(&m_window);
+        connect(m_measure, &MeasureWindow::editRequested, this,
+                [this](const Edit& edit) { editing().edits().add({edit}, {}); });
+    }
+    m_measure->setSubject(subject());
+    if (m_second) m_measure->setSecond(m_second->first, m_second->second);
+    m_measure->showTab(static_cast<MeasureWindow::Tab>(tab));
+}
+
+QStringList EditsTab::splits() const {
+    QStringList names;
+    if (&editing() != m_workbench.get()) return names;
+    if (const auto& splits = m_window.controllers().probe.splits())
+        for (const auto& name : splits->names()) names << QString::fromStdString(name);
+    return names;
+}
+
+void EditsTab::chooseSplit() {
+    QMenu menu(m_panel);
+    const auto& splits = m_window.controllers().probe.splits();
+    for (const QString& name : this->splits()) {
+        const auto data = splits->find(name.toStdString());
+        menu.addAction(QStringLiteral("%1, %2 examples")
+                           .arg(name, widgets::groupedNumber(data ? data->size() : 0)),
+                       this, [this, name] { evaluate(name); });
+    }
+    auto* button = m_panel->evaluateButton();
+    if (!menu.isEmpty()) menu.exec(button->mapToGlobal(QPoint(0, button->height())));
+}
+
+void EditsTab::evaluate(const QString& split) {
+    if (const auto now = subject()) m_evaluation->evaluate(*now, split.toStdString());
+}
+
+/// A second input that was dropped: text or a picture.
+void EditsTab::showSecond(const QString& path) {
+    const QFileInfo file(path);
+    EditInput input;
+    const auto& result = editing().inspector().choice().inspected().result;
+    if (result && !result->sample.image.empty()) {
+        input.image = path.toStdString();
+    } else {
+        m_window.controllers().disk.post(
+            this, [path](std::stop_token) { return beginningOfText(path.toStdString()); },
+            [this, name = file.fileName()](const std::string& text) {
+                EditInput second;
+                second.text = text;
+                editing().edits().setSecond(second, name);
+            },
+            [this](const QString& sentence) { m_window.controllers().messages.error(sentence); });
+        return;
+    }
+    editing().edits().setSecond(input, file.fileName());
+}
+
+void EditsTab::useAsSecond() {
+    const auto& result = editing().inspector().choice().inspected().result;
+    if (!result) return;
+    const auto& sample = result->sample;
+    EditInput input;
+    core::EditData data = m_window.controllers().probe.session().edits().data;
+    if (&editing() == m_workbench.get()) core::findExample(data, sample);
+    if (data.example >= 0) {
+        input.split = data.exampleSplit;
+        input.sample = data.example;
+    } else if (!sample.source.tokens.empty()) {
+        input.tokens = sample.source.tokens;
+        input.target = sample.target.tokens;
+    } else {
+        return m_window.controllers().messages.error(QStringLiteral(
+            "This input is no example of the data; drop a file on the source with Shift"));
+    }
+    const QString name = QString::fromStdString(sample.origin);
+    editing().edits().setSecond(input, name);
+    if (m_measure) m_measure->setSecond(sample, name);
+    m_second = {sample, name};
+    m_window.controllers().messages.info(QStringLiteral("B is %1").arg(name));
 }
 
 InspectorEditing& EditsTab::editing() const {
@@ -164,6 +322,9 @@ void EditsTab::refresh() {
             ? QStringLiteral("Captures hold maps without weights; press Live to edit the model")
             : edits.disabledReason());
     m_panel->setTrainDisabledReason(trainDisabledReason());
+    m_panel->setEvaluateDisabledReason(
+        splits().isEmpty() ? QStringLiteral("There are no data to evaluate on: use a run")
+                           : QString());
     const auto& list = edits.list().edits;
     const auto on =
         std::count_if(list.begin(), list.end(), [](const Edit& edit) { return edit.enabled; });

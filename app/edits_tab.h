@@ -4,8 +4,13 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
+#include <QTimer>
 #include <functional>
 #include <memory>
+#include <optional>
+
+#include "app/controllers/measured_subject.h"
 
 namespace relascope::widgets {
 class EditsPanel;
@@ -13,9 +18,11 @@ class EditsPanel;
 
 namespace relascope::app {
 
+class EditEvaluation;
 class InspectorEditing;
 class InspectorEdits;
 class MainWindow;
+class MeasureWindow;
 
 class EditsTab : public QObject {
     Q_OBJECT
@@ -31,6 +38,8 @@ public:
     InspectorEditing& ofCheckpoint() const { return *m_checkpoint; }
     /// Shows the tab and moves the keyboard focus there.
     void show();
+    /// Keeps the input that is inspected as the second one, "B".
+    void useAsSecond();
     /// Pins the picture of the inspector as A, or unpins it.
     void togglePin();
     void save();
@@ -38,15 +47,23 @@ public:
     /// Another page or run is shown, or its state changed.
     void refresh();
 
+    /// What is inspected, with the edits in force; nothing without a result.
+    std::optional<MeasuredSubject> subject() const;
+    /// Opens the window Measure with one of its views of what is inspected.
+    void measure(int tab);
+    /// The window, once it was opened; else null.
+    MeasureWindow* measureWindow() const { return m_measure; }
+    EditEvaluation& evaluation() { return *m_evaluation; }
+    /// The splits that can be evaluated, in order.
+    QStringList splits() const;
+    void evaluate(const QString& split);
+
     /// Ask for a file; replaced in tests.
     std::function<QString(bool save)> askFile;
 
-Q_SIGNALS:
-    void evaluateRequested();
-    void ablationRequested();
-    void patchRequested();
-
 private:
+    void chooseSplit();
+    void showSecond(const QString& path);
     void wire(InspectorEditing& editing);
     void fill();
     void train();
@@ -55,6 +72,10 @@ private:
     MainWindow& m_window;
     widgets::EditsPanel* m_panel;
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
+    std::unique_ptr<EditEvaluation> m_evaluation;
+    MeasureWindow* m_measure = nullptr;
+    std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
+    QTimer m_progress;
     int m_tab = 1;
 };
 

@@ -172,6 +172,8 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
         rows.emplace_back("Total tokens",
                           roughNumber(tokens * static_cast<double>(core::totalSteps(m_options))));
     }
+    if (t.keep_mib > 0)
+        rows.emplace_back("Kept weights", QString::fromStdString(core::keptWeightsText(m_options)));
     const QString what = t.steps > 0
                              ? QString("Time for %1 steps").arg(widgets::groupedNumber(t.steps))
                              : QString("Time for %1 epochs").arg(widgets::groupedNumber(t.epochs));

@@ -35,6 +35,19 @@ EditsMenu::EditsMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
     m_shown = add("After, before or difference", QKeySequence(Qt::Key_B),
                   "Show the maps with the edits, without them, or the change",
                   [this] { m_window.activeInspector()->cycleShown(); });
+    m_second = add("Use this input as the second one", {},
+                   "Keep the input that is inspected as B: positions are patched from it, and "
+                   "patching maps compare with it",
+                   [this] { m_window.edits().useAsSecond(); });
+    m_menu->addSeparator();
+    const char* const views[] = {"Ablation table...", "Patching maps...", "Logit lens...",
+                                 "Direct attribution..."};
+    const char* const helps[] = {"Take every part of the model out, one after another",
+                                 "What a second input changes, part by part",
+                                 "What the stream would answer after each layer",
+                                 "What each part adds to an answer"};
+    for (int k = 0; k < 4; ++k)
+        m_measure << add(views[k], {}, helps[k], [this, k] { m_window.edits().measure(k); });
     m_menu->addSeparator();
     m_open = add("Open edits...", {}, "Open a file of edits", [this] { m_window.edits().open(); });
     m_lists << add("Save edits...", QKeySequence("Ctrl+Shift+E"),
@@ -53,6 +66,8 @@ void EditsMenu::refresh() {
     const QString why = nothing.isEmpty() ? edits.disabledReason() : nothing;
     for (auto* action : m_map) allow(action, why);
     allow(m_open, why);
+    allow(m_second, why);
+    for (auto* action : m_measure) allow(action, nothing);
     for (auto* action : m_lists)
         allow(action, edits.list().edits.empty() ? "The list of edits is empty" : QString());
     allow(m_shown, edits.any() ? QString() : "Nothing is edited");

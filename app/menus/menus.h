@@ -104,7 +104,8 @@ public:
 private:
     QList<QAction*> m_map;    ///< need a result and hook points
     QList<QAction*> m_lists;  ///< need a list with edits
-    QAction *m_shown, *m_open;
+    QList<QAction*> m_measure;
+    QAction *m_shown, *m_open, *m_second;
 };
 
 class PagesMenu : public AppMenu {  ///< Window

@@ -272,7 +272,9 @@ void WorkbenchPage::connectInspector() {
                 m_c.selection.setView(view);
             }
             m_text = text;
+            const bool marked = m_inspector->edited();
             m_inspector->setInspected(inspected);
+            if (marked || inspected.edited()) showMarks(m_c.selection.current());
             showOutcome();
         });
     connect(m_inspector->sourcePane()->textInput(), &widgets::TextInput::textTyped,
@@ -349,7 +351,13 @@ void WorkbenchPage::showPoints(const QString& path) {
     m_curves->appendPoints(path, m_c.runs.records().points(path));
 }
 void WorkbenchPage::showMarks(const QString& path) {
-    m_curves->setMarks(path, m_c.runs.records().marks(path));
+    auto marks = m_c.runs.records().marks(path);
+    // Edits of the inspector change no training: a hollow mark, at the step that is inspected.
+    const auto& shown = m_inspector->choice().inspected();
+    if (path == m_c.selection.current() && shown.edited())
+        marks.push_back({static_cast<double>(shown.result->step),
+                         QStringLiteral("inspector: ") + shown.words, false, false});
+    m_curves->setMarks(path, marks);
 }
 
 void WorkbenchPage::showCaptures() {

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "edit/edited_run.h"
+#include "model/evaluation_mode.h"
 #include "probe/probe.h"
 #include "train/continue_text.h"
 #include "train/edit_session.h"

@@ -81,6 +81,10 @@ EditsPanel::EditsPanel(QWidget* parent) : QWidget(parent) {
     m_evaluate = button(QStringLiteral("Evaluate..."),
                         QStringLiteral("Measure the edits on a split: change with its interval"),
                         &EditsPanel::evaluateRequested);
+    // While it runs the same button cancels it.
+    m_evaluate->disconnect(this);
+    connect(m_evaluate, &QPushButton::clicked, this,
+            [this] { m_evaluating < 0.0 ? evaluateRequested() : cancelRequested(); });
     m_ablation = button(QStringLiteral("Ablation table..."),
                         QStringLiteral("Take every part out, one after another"),
                         &EditsPanel::ablationRequested);
@@ -176,6 +180,13 @@ void EditsPanel::setOutcome(const QString& text) {
     m_outcome->setText(text);
     m_outcome->setVisible(!text.isEmpty());
 }
+void EditsPanel::setEvaluating(double fraction) {
+    m_evaluating = fraction;
+    m_evaluate->setText(fraction < 0.0
+                            ? QStringLiteral("Evaluate...")
+                            : QStringLiteral("Cancel (%1 %)").arg(qRound(100.0 * fraction)));
+    refresh();
+}
 void EditsPanel::focusWords() {
     m_words->setFocus(Qt::ShortcutFocusReason);
 }
@@ -199,7 +210,9 @@ void EditsPanel::refresh() {
     allow(m_clear, nothing);
     allow(m_ablation, !m_disabled.isEmpty() ? m_disabled : m_evaluateDisabled);
     allow(m_patch, m_disabled);
-    allow(m_evaluate, !nothing.isEmpty() ? nothing : m_evaluateDisabled);
+    allow(m_evaluate, m_evaluating >= 0.0  ? QString()
+                      : !nothing.isEmpty() ? nothing
+                                           : m_evaluateDisabled);
     allow(m_train, m_trainDisabled);
 }
 

@@ -50,6 +50,8 @@ public:
     void setEvaluateDisabledReason(const QString& reason);
     /// The result of the last evaluation, as rich text; empty: none.
     void setOutcome(const QString& text);
+    /// The fraction of an evaluation that runs, with which its button cancels it; negative: none.
+    void setEvaluating(double fraction);
     void focusWords();
 
     QListWidget* list() const { return m_list; }
@@ -71,6 +73,7 @@ Q_SIGNALS:
     void openRequested();
     void clearRequested();
     void evaluateRequested();
+    void cancelRequested();  ///< of the evaluation
     void ablationRequested();
     void patchRequested();
     void trainRequested();
@@ -84,6 +87,7 @@ private:
 
     std::vector<EditLine> m_lines;
     bool m_filling = false;
+    double m_evaluating = -1.0;
     QString m_disabled, m_trainDisabled, m_evaluateDisabled;
     QLabel* m_empty;
     QListWidget* m_list;

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Editing the inspected model in the window: keys, menus, the Edits tab, undo, files, evaluation,
+// earlier weights, and edits of a training that runs.
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <random>
+
+#include "app/controllers/edit_evaluation.h"
+#include "app/edits_tab.h"
+#include "app/inspector_editing.h"
+#include "app/pages/measure_window.h"
+#include "support/rooms.h"
+#include "tests/app/window_fixture.h"
+#include "widgets/edits/edits_panel.h"
+#include "widgets/inspector/map_pane.h"
+#include "widgets/maps/map_view.h"
+
+namespace relascope {
+namespace {
+
+class EditsTest : public WindowTest {
+protected:
+    EditsTab& tab() { return window->edits(); }
+    InspectorEdits& edits() { return c().runEdits; }
+    const EditList& list() { return edits().list(); }
+    /// A finished run is shown and can be edited.
+    void openEditable() {
+        path = finishedRun();
+        ASSERT_TRUE(waitUntil([this] { return inspector()->result() && edits().points(); }));
+    }
+    bool editedIs(bool edited) {
+        return waitUntil([this, edited] { return inspector()->edited() == edited; });
+    }
+    void command(const QString& text) {
+        for (auto* action : window->commands())
+            if (action->text() == text) return action->trigger();
+        FAIL() << text.toStdString();
+    }
+    /// The entry of a menu or of one of its menus.
+    static QAction* entry(const QMenu& menu, const QString& text) {
+        for (auto* action : menu.actions()) {
+            if (action->menu())
+                if (auto* found = entry(*action->menu(), text)) return found;
+            if (action->text().section(u'\t', 0, 0) == text) return action;
+        }
+        return nullptr;
+    }
+    std::vector<float> outputs() { return inspector()->choice().inspected().result->probabilities; }
+    QString path;
+};
+
+TEST_F(EditsTest, XTakesTheChosenMapOutAndReturnsIt) {
+    openEditable();
+    const auto before = outputs();
+    QTest::keyClick(window.get(), Qt::Key_X);
+    ASSERT_TRUE(editedIs(true));
+    ASSERT_EQ(list().edits.size(), 1U);
+    EXPECT_EQ(list().edits[0].at, "blocks.0.rel.hook_r");
+    EXPECT_EQ(inspector()->mapPane()->map()->values().at(1, 1), 0.0F);
+    EXPECT_EQ(inspector()->choice().inspected().before->probabilities, before);
+    EXPECT_NE(outputs(), before);
+    EXPECT_EQ(window->bar()->interventionText(), "1 edit");
+    EXPECT_EQ(tab().panel()->list()->count(), 1);
+    EXPECT_TRUE(inspector()->choice().takenOut({MapKind::Relation, 0, 0}));
+    QTest::keyClick(window.get(), Qt::Key_X);
+    ASSERT_TRUE(editedIs(false));
+    EXPECT_TRUE(list().edits.empty());
+    EXPECT_EQ(outputs(), before);
+    EXPECT_EQ(window->bar()->interventionText(), "");
+}
+
+TEST_F(EditsTest, EShowsTheTabAndWordsAreAdded) {
+    openEditable();
+    QTest::keyClick(window.get(), Qt::Key_E);
+    EXPECT_EQ(window->form()->tab(), 1);
+    EXPECT_TRUE(tab().panel()->isVisible());
+    auto* words = tab().panel()->words();
+    QTest::keyClicks(words, "layer 9 relation 1 zero");
+    QTest::keyClick(words, Qt::Key_Return);
+    EXPECT_TRUE(list().edits.empty());
+    bool told = false;
+    for (const auto* note : tab().panel()->findChildren<FieldNote*>())
+        told = told || (note->isProblem() && note->text().contains("layer 9"));
+    EXPECT_TRUE(told);
+    words->clear();
+    QTest::keyClicks(words, "layer 2 feed-forward zero");
+    QTest::keyClick(words, Qt::Key_Return);
+    ASSERT_EQ(list().edits.size(), 1U);
+    EXPECT_EQ(list().edits[0].at, "blocks.1.hook_mlp_out");
+    EXPECT_TRUE(words->text().isEmpty());
+    ASSERT_TRUE(editedIs(true));
+    // What the edit does alone follows.
+    EXPECT_TRUE(waitUntil([this] { return !tab().panel()->lines()[0].effect.isEmpty(); }));
+    // The check box keeps the line and takes the edit back.
+    tab().panel()->list()->item(0)->setCheckState(Qt::Unchecked);
+    ASSERT_TRUE(editedIs(false));
+    EXPECT_EQ(list().edits.size(), 1U);
+}
+
+TEST_F(EditsTest, UndoOfFiftyRandomActionsRestoresListAndPicture) {
+    openEditable();
+    edits().addWords("layer 1 symbols zero");
+    ASSERT_TRUE(editedIs(true));
+    const EditList first = list();
+    const auto shown = outputs();
+    std::mt19937 random(3);
+    const auto any = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    auto& editing = tab().editing();
+    std::vector<EditList> seen = {first};
+    for (int k = 0; k < 50; ++k) {
+        const core::MapPlace map{any(2) ? MapKind::Relation : MapKind::RelationalAttention,
+                                 any(2) ? "layer 1" : "layer 2", 0, 0, 0};
+        switch (any(8)) {
+            case 0:
+                edits().knockOut(map);
+                break;
+            case 1:
+                edits().setCell(map, any(4), any(4), any(100) / 10.0);
+                break;
+            case 2:
+                edits().cutEdge(map, any(4), any(4), InspectorEdits::Edge::Layer);
+                break;
+            case 3:
+                edits().setEnabled(any(static_cast<int>(list().edits.size()) + 1), any(2) == 1);
+                break;
+            case 4:
+                edits().move(any(5), any(5));
+                break;
+            case 5:
+                edits().remove(any(6));
+                break;
+            case 6:
+                edits().scale(map, 0.5);
+                break;
+            default:
+                editing.changeCell(0.1);
+        }
+        seen.push_back(list());
+    }
+    int steps = 0;
+    while (!(list() == first) && steps < 60) c().history.undo(), ++steps;
+    EXPECT_EQ(list(), first);
+    EXPECT_TRUE(waitUntil([&] { return inspector()->edited() && outputs() == shown; }));
+    while (c().history.canRedo()) c().history.redo();
+    EXPECT_EQ(list(), seen.back());
+}
+
+TEST_F(EditsTest, AListIsSavedAndOpened) {
+    openEditable();
+    edits().addWords("layer 1 relation 1 i 2 j 3 set 1.5");
+    edits().addWords("layer 2 relational head 1 uniform");
+    const EditList saved = list();
+    const QString file = folder.filePath("cut.json");
+    tab().askFile = [&](bool) { return file; };
+    command("Save edits...");
+    ASSERT_TRUE(waitUntil([&] { return QFileInfo::exists(file); }));
+    edits().clear();
+    tab().open();
+    ASSERT_TRUE(waitUntil([&] { return list().edits.size() == 2; }));
+    EXPECT_EQ(list().edits, saved.edits);
+    std::ofstream(file.toStdString()) << "{\"format\": \"relascope-edit/1\", \"edits\": [{}]}";
+    tab().open();
+    ASSERT_TRUE(waitUntil(
+        [&] { return window->status()->findChild<QLabel*>() && list().edits.size() == 2; }));
+    EXPECT_EQ(list().edits, saved.edits) << "a bad file changes nothing";
+}
+
+TEST_F(EditsTest, AnEditThatDoesNotFitIsSaidAndTheModelShownAsItIs) {
+    openEditable();
+    const auto before = outputs();
+    Edit far;
+    far.at = "blocks.0.rel.hook_r";
+    far.where["i"].places = {99};
+    edits().add({far}, {});
+    ASSERT_TRUE(waitUntil([this] { return !edits().problem().isEmpty(); }));
+    EXPECT_TRUE(edits().problem().contains("99")) << edits().problem().toStdString();
+    EXPECT_EQ(outputs(), before);
+    edits().remove(0);
+    EXPECT_TRUE(waitUntil([this] { return edits().problem().isEmpty(); }));
+}
+
+TEST_F(EditsTest, MenusEditTheMapTheCellAndTheObject) {
+    openEditable();
+    auto& editing = tab().editing();
+    editing.askNumber = [](const QString&, const QString&, double) { return 2.5; };
+    QMenu map;
+    editing.fillMapMenu(map);
+    ASSERT_TRUE(entry(map, "Mean"));
+    EXPECT_FALSE(entry(map, "Make uniform")->isEnabled()) << "a relation has no weights";
+    entry(map, "Mean")->trigger();
+    EXPECT_EQ(list().edits.at(0).op, EditOp::Mean);
+    ASSERT_TRUE(editedIs(true)) << edits().problem().toStdString();
+    entry(map, "Another example")->trigger();
+    ASSERT_EQ(list().edits.size(), 1U) << "another way to take the same map out";
+    EXPECT_EQ(list().edits.at(0).op, EditOp::Resample);
+    ASSERT_TRUE(waitUntil([this] { return inspector()->edited(); }));
+    edits().clear();
+
+    QMenu cell;
+    editing.fillCellMenu(cell, 1, 2);
+    entry(cell, "Set r_ij...")->trigger();
+    ASSERT_EQ(list().edits.size(), 2U) << "the relations of this model are symmetric";
+    ASSERT_TRUE(waitUntil([this] {
+        return inspector()->edited() && inspector()->mapPane()->map()->values().at(1, 2) == 2.5F;
+    }));
+    EXPECT_EQ(inspector()->mapPane()->map()->values().at(2, 1), 2.5F);
+    edits().clear();
+    entry(cell, "All heads of the layer")->trigger();
+    ASSERT_GE(list().edits.size(), 1U);
+    for (const auto& edit : list().edits) EXPECT_EQ(edit.op, EditOp::Mask);
+    edits().clear();
+
+    QMenu object;
+    editing.fillObjectMenu(object, 2);
+    entry(object, "Swap symbols with...")->trigger();
+    ASSERT_EQ(list().edits.size(), 1U);
+    EXPECT_EQ(list().edits[0].op, EditOp::Swap);
+    ASSERT_TRUE(waitUntil([this] { return inspector()->edited(); }));
+    // A second input is needed first; a sample can be it.
+    edits().clear();
+    tab().useAsSecond();
+    QMenu again;
+    editing.fillObjectMenu(again, 2);
+    entry(again, "Patch this position from validation 0")->trigger();
+    ASSERT_EQ(list().edits.size(), 1U);
+    EXPECT_EQ(list().edits[0].op, EditOp::Patch);
+    ASSERT_TRUE(editedIs(true)) << edits().problem().toStdString();
+}
+
+TEST_F(EditsTest, ADraggedCellIsOneStepOfTheHistory) {
+    openEditable();
+    const float value = inspector()->mapPane()->map()->values().at(2, 3);
+    Q_EMIT inspector()->cellDragged(2, 3, 0);
+    for (int up = 1; up <= 40; ++up) Q_EMIT inspector()->cellDragged(2, 3, up);
+    Q_EMIT inspector()->cellDropped(true);
+    ASSERT_TRUE(waitUntil([&] {
+        return inspector()->edited() &&
+               inspector()->mapPane()->map()->values().at(2, 3) > value + 0.5F;
+    }));
+    ASSERT_EQ(list().edits.size(), 2U);
+    c().history.undo();
+    EXPECT_TRUE(list().edits.empty());
+    // Escape takes it back and leaves no step.
+    const QString last = c().history.undoText();
+    Q_EMIT inspector()->cellDragged(2, 3, 0);
+    Q_EMIT inspector()->cellDragged(2, 3, 10);
+    EXPECT_FALSE(list().edits.empty());
+    Q_EMIT inspector()->cellDropped(false);
+    EXPECT_TRUE(list().edits.empty());
+    EXPECT_EQ(c().history.undoText(), last);
+}
+
+TEST_F(EditsTest, TheCursorOpensKeptWeightsForAnyInputAndEdit) {
+    openEditable();
+    ASSERT_TRUE(waitUntil([this] { return c().runs.records().kept(path).size() >= 3; }));
+    const auto kept = c().runs.records().kept(path);
+    const qint64 step = kept[kept.size() / 2];
+    c().selection.setStep(step);
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == step; }));
+    c().probe.chooseSample("validation", 7);
+    ASSERT_TRUE(waitUntil([&] {
+        return inspector()->result()->sample.origin == "validation 7" &&
+               inspector()->result()->step == step;
+    }));
+    const auto plain = outputs();
+    command("Knock out this map");
+    ASSERT_TRUE(editedIs(true));
+    EXPECT_EQ(inspector()->choice().inspected().before->probabilities, plain);
+    // The edit stays while the cursor moves.
+    c().selection.setStep(kept.front());
+    ASSERT_TRUE(waitUntil(
+        [&] { return inspector()->result()->step == kept.front() && inspector()->edited(); }));
+    c().selection.setStep(std::nullopt);
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == 12; }));
+    EXPECT_TRUE(inspector()->edited());
+}
+
+TEST_F(EditsTest, EvaluationSaysThePairedChange) {
+    openEditable();
+    command("Knock out this map");
+    ASSERT_TRUE(editedIs(true));
+    EXPECT_EQ(tab().splits().value(0), "train");
+    tab().evaluate("validation");
+    auto* outcome = tab().panel()->findChild<QLabel*>(QString());
+    ASSERT_TRUE(outcome);
+    ASSERT_TRUE(waitUntil([this] {
+        for (auto* label : tab().panel()->findChildren<QLabel*>())
+            if (label->text().contains("32 examples") && label->text().contains("change"))
+                return true;
+        return false;
+    }));
+}
+
+TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
+    openEditable();
+    command("Ablation table...");
+    ASSERT_TRUE(tab().measureWindow());
+    EXPECT_TRUE(tab().measureWindow()->isVisible());
+    EXPECT_EQ(tab().measureWindow()->tab(), MeasureWindow::Tab::Ablation);
+    Edit edit;
+    edit.at = "blocks.0.rel.hook_r";
+    Q_EMIT tab().measureWindow()->editRequested(edit);
+    EXPECT_TRUE(editedIs(true));
+    tab().measureWindow()->close();
+}
+
+TEST_F(EditsTest, ARunningTrainingIsEditedForTheInspectorAlone) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() && edits().points(); }));
+    command("Knock out this map");
+    ASSERT_TRUE(editedIs(true));
+    const auto step = inspector()->result()->step;
+    EXPECT_TRUE(
+        waitUntil([&] { return inspector()->result()->step > step + 2 && inspector()->edited(); }));
+    EXPECT_TRUE(c().runs.records().marks(c().training.run()).empty()) << "training is not edited";
+}
+
+TEST_F(EditsTest, TrainingTakesTheEditsFromHereOnWithAMark) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() && edits().points(); }));
+    command("Knock out this map");
+    ASSERT_TRUE(editedIs(true));
+    ASSERT_TRUE(tab().panel()->trainButton()->isEnabled());
+    click(tab().panel()->trainButton());
+    const QString run = c().training.run();
+    ASSERT_TRUE(waitUntil([&] { return !c().runs.records().marks(run).empty(); }));
+    const auto mark = c().runs.records().marks(run).front();
+    EXPECT_TRUE(mark.text.contains("layer 1 relation 1 zero")) << mark.text.toStdString();
+}
+
+TEST_F(EditsTest, EditsOfAnotherModelAreRemoved) {
+    openEditable();
+    edits().addWords("layer 2 relation 1 zero");
+    ASSERT_TRUE(editedIs(true));
+    chooseTiny(6);
+    c().experiment.set("model.n_layers", std::int64_t{1});
+    c().experiment.start();
+    ASSERT_TRUE(waitUntil([this] {
+        return !c().training.busy() && inspector()->result() &&
+               inspector()->result()->layers.size() == 1;
+    }));
+    EXPECT_TRUE(list().edits.empty());
+    EXPECT_FALSE(inspector()->edited());
+}
+
+}  // namespace
+}  // namespace relascope
