@@ -51,6 +51,9 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
                         core::ProbeWatch watch) {
     core::OpenedModel& model = *weights.model;
     const bool edited = edits.list.anyEnabled();
+    // Before the first probe: it keeps what passes with edits begin with.
+    if (!weights.points)
+        weights.points = std::make_shared<const std::vector<PointInfo>>(model.points(sample));
     auto& base = weights.base;
     if (!base || !(weights.baseSample == sample) || weights.baseNames != classNames) {
         auto first = watch;
@@ -60,8 +63,6 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
         weights.baseSample = sample;
         weights.baseNames = classNames;
     }
-    if (!weights.points)
-        weights.points = std::make_shared<const std::vector<PointInfo>>(model.points(sample));
     if (!edited) return {{base, {}, {}, {}, {}}, weights.points, {}};
     core::findExample(edits.data, sample);
     watch.partial = {};
@@ -76,7 +77,8 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
         model.setEdits({}, {});
         throw;
     }
-    // Other users of the weights (text generation, evaluation) have edits of their own.
+    // Other users of the weights (text generation, evaluation) have edits of their own; what the
+    // model knows of these edits stays.
     model.setEdits({}, {});
     return {inspectedOf(std::move(result), base, edits.list, *weights.points), weights.points, {}};
 }

@@ -182,7 +182,7 @@ std::map<std::size_t, TakenMean> takeMeans(
     std::map<std::size_t, TakenMean> taken;
     std::set<std::size_t> left;
     for (const auto index : editor.references())
-        if (editor.edit(index).op == EditOp::Mean) left.insert(index);
+        if (editor.edit(index).op == EditOp::Mean && !editor.hasValues(index)) left.insert(index);
     while (!left.empty()) {
         // All means over the same examples are taken in the same passes.
         const auto first = *left.begin();

@@ -43,6 +43,7 @@ public:
 
     void setOrigin(std::int64_t position) override { m_origin = position; }
     torch::Tensor streamAfter(const std::string& block) override;
+    bool hasValues(std::size_t index) const { return m_values.contains(index); }
     /// Streams of a pass without edits on the same input, by block ("blocks.0"): blocks before the
     /// first edited point of `points` are not run again. None: all blocks run.
     void keepStreams(std::map<std::string, torch::Tensor> streams,

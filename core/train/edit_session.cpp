@@ -90,14 +90,14 @@ void EditSession::check(const ModelInput& input) {
     auto one = input;
     one.x = one.x.slice(0, 0, 1);
     if (one.target.defined()) one.target = one.target.slice(0, 0, 1);
-    m_points = pointsOf(m_model, one);
+    m_points = sizes == m_knownSizes ? m_known : pointsOf(m_model, one);
     checkEdits(m_list, m_points, m_use);
     m_checked = sizes;
     if (m_meansTaken) return;
     // Numbers of places differ between texts; images and sets all have the same places.
     const auto usual = m_options.input() == InputKind::Tokens ? "offset" : "position";
     std::unique_ptr<BatchLoader> loader;
-    m_means =
+    auto means =
         takeMeans(m_editor, m_model, usual, [&](std::size_t index) -> std::optional<ModelInput> {
             const auto field = "edits[" + std::to_string(index) + "].reference.split";
             if (!loader) {
@@ -117,7 +117,23 @@ void EditSession::check(const ModelInput& input) {
             }
             return inputOf(*batch, deviceOf(m_model));
         });
+    m_means.merge(means);
     m_meansTaken = true;
+}
+
+void EditSession::continueFrom(const EditSession& before) {
+    m_known = before.m_points;
+    m_knownSizes = before.m_checked;
+    if (!before.m_meansTaken) return;
+    for (const auto index : m_editor.references()) {
+        if (m_editor.edit(index).op != EditOp::Mean) continue;
+        for (const auto from : before.m_editor.references()) {
+            if (!(before.m_editor.edit(from) == m_editor.edit(index))) continue;
+            m_editor.copyValues(index, before.m_editor, from);
+            if (const auto found = before.m_means.find(from); found != before.m_means.end())
+                m_means.emplace(index, found->second);
+        }
+    }
 }
 
 ModelInput EditSession::examples(const Dataset& data, std::vector<std::int64_t> indices,

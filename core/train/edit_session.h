@@ -29,6 +29,11 @@ public:
                 EditUse use = EditUse::Inspect);
 
     const EditList& list() const { return m_list; }
+    /// Takes over what an earlier session of the same model knows: the hook points, and the means
+    /// that this one has as well.
+    void continueFrom(const EditSession& before);
+    /// Where values are found from now on.
+    void setData(const EditData& data) { m_data = data; }
     /// Checks the edits against that input, on any device, and takes their values.
     void prepare(const ModelInput& input);
     /// The same for a sample. If it is an example of a split, resample finds the others by that.
@@ -61,6 +66,8 @@ private:
     EditInputs m_inputs;
     std::vector<PointInfo> m_points;
     std::vector<std::int64_t> m_checked;  // the sizes that the points are of
+    std::vector<PointInfo> m_known;       // of an earlier session
+    std::vector<std::int64_t> m_knownSizes;
     std::map<std::size_t, TakenMean> m_means;
     bool m_meansTaken = false;
 };

@@ -25,6 +25,7 @@
 #include "train/continue_text.h"
 #include "train/devices.h"
 #include "train/edit_effect.h"
+#include "train/edit_probes.h"
 #include "train/evaluate.h"
 #include "train/out_of_memory.h"
 #include "train/patching.h"
@@ -44,6 +45,7 @@ struct OpenedModel::Parts {
     TokenizerPtr tokenizer;
     EditList training, edits;
     EditData editData;
+    std::unique_ptr<EditProbes> probes;
 
     /// The edits that the weights are trained with; null without any.
     std::unique_ptr<EditSession> trained() {
@@ -202,6 +204,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
     withinMemory(
         p.device, [&] { p.model->to(torch::Device(p.device)); }, smaller);
     p.model->eval();
+    p.probes = std::make_unique<EditProbes>(*p.model, p.options);
 }
 
 OpenedModel::~OpenedModel() = default;
@@ -278,14 +281,11 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
             const EvaluationMode evaluation(*p.model);
             const auto trained = p.trained();
             const HookScope below(hooksOf(trained));
-            std::unique_ptr<EditSession> session;
-            if (p.edits.anyEnabled()) {
-                session = std::make_unique<EditSession>(*p.model, p.options, p.edits, p.editData);
-                session->prepare(inputOf(sample, p.options));
-            }
             if (trained) trained->prepare(inputOf(sample, p.options));
-            std::optional<HookScopeOnTop> scope;
-            if (session) scope.emplace(&session->editor());
+            if (p.edits.anyEnabled())
+                return p.probes->edited(p.edits, p.editData, sample, p.step, classNames, watch,
+                                        trained != nullptr);
+            if (!trained) return p.probes->plain(sample, p.step, classNames, watch);
             return probeModel(*p.model, p.options, sample, p.step, classNames, watch);
         },
         [] {
@@ -299,7 +299,7 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
 
 std::vector<PointInfo> OpenedModel::points(const ProbeSample& sample) {
     auto& p = *m_parts;
-    return pointsOf(*p.model, onDevice(inputOf(sample, p.options), p.device));
+    return p.probes->points(onDevice(inputOf(sample, p.options), p.device));
 }
 
 void OpenedModel::setEdits(EditList edits, EditData data) {
@@ -472,7 +472,9 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
 }
 
 void OpenedModel::narrow() {
-    castToBFloat16(*m_parts->model);
+    auto& p = *m_parts;
+    castToBFloat16(*p.model);
+    p.probes = std::make_unique<EditProbes>(*p.model, p.options);  // what it kept is exact
 }
 
 Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
