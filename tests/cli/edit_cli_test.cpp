@@ -117,6 +117,32 @@ TEST(EditCli, AblateWritesTheTable) {
     }
 }
 
+TEST(EditCli, AblateAndPatchAreDrawn) {
+    if (!std::filesystem::exists(std::string(RELASCOPE_BIN) + "/relascope"))
+        GTEST_SKIP() << "the program that draws is not built";
+    const TemporaryFolder folder("edit-cli-figures");
+    std::filesystem::create_directories(folder.path());
+    const auto out = [&](const char* name) { return folder.path() + "/" + name; };
+    const auto drawn = runCli("ablate " + run() +
+                              " --examples 16 --how zero,mean --cumulative --out " + out("a.svg"));
+    EXPECT_EQ(drawn.code, 0) << drawn.err;
+    const auto table = slurp(out("a.svg"));
+    for (const char* word : {"layer 1 attention", "16 examples", "Parts removed", "run, step 3"})
+        EXPECT_NE(table.find(word), std::string::npos) << word;
+    const auto maps = runCli(
+        "patch " + kLm + " --clean random:1 --corrupt random:2 --estimate --out " + out("p.pdf"));
+    EXPECT_EQ(maps.code, 0) << maps.err;
+    EXPECT_EQ(slurp(out("p.pdf")).rfind("%PDF", 0), 0u);
+    // --json goes to stdout all the same.
+    const auto both =
+        json(runCli("patch --json " + kLm +
+                    " --clean random:1 --corrupt random:2 --estimate --out " + out("p.png")));
+    EXPECT_FALSE(both["maps"].empty());
+    EXPECT_TRUE(std::filesystem::exists(out("p.png")));
+    expectRefused("ablate " + run() + " --out t.gif", 2,
+                  "must end in .csv, .tex, .json, .png, .svg or .pdf");
+}
+
 TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
     const std::string inputs = " --clean tokens:5,9,3,7,1,2,8,4 --corrupt tokens:5,9,3,11,1,2,8,4";
     const auto result = json(runCli("patch --json " + kLm + inputs +
