@@ -16,9 +16,11 @@
 namespace relascope::app {
 
 struct MeasuredSubject {
-    std::string path;   ///< a run folder or a checkpoint
-    std::string which;  ///< as OpenedModel takes it: "", "best", a step
-    QString name;       ///< of the run or checkpoint, in titles and file names
+    std::string path;  ///< a run folder or a checkpoint
+    /// As OpenedModel takes it: "", "best", a step. Weights are read again only when path or
+    /// `which` change, so a run that trains needs the step.
+    std::string which;
+    QString name;  ///< of the run or checkpoint, in titles and file names
     std::optional<ProbeSample> sample;
     QString sampleName;                              ///< "validation 12"
     std::shared_ptr<const core::DataSplits> splits;  ///< null: no data to measure on
@@ -26,7 +28,8 @@ struct MeasuredSubject {
     /// In force in the inspector. They are not applied here: parts are measured in the model as it
     /// was trained.
     EditList edits;
-    core::EditData editData;  ///< for means; without a `split`, that of `splits` is used
+    /// For means; without a `split`, that of `splits` is used. Called on another thread.
+    core::EditData editData;
     std::string device = "auto";
 };
 

@@ -88,6 +88,7 @@ AblationTab::AblationTab(MeasureController& controller, QWidget* parent)
         m_strip->setDelay(150);
         m_c.ablate(request());
         m_measuring = true;
+        m_view->setCaption(m_c.subject()->name + QStringLiteral(", ") + m_split->currentText());
         updateButtons();
     });
     connect(m_knockOut, &QPushButton::clicked, this, [this] {
@@ -174,7 +175,6 @@ void AblationTab::subjectChanged() {
     m_estimate.reset();
     m_refusal.clear();
     fillSplits(*m_split, subject ? &*subject : nullptr);
-    if (subject) m_view->setCaption(captionOf(*subject));
     m_metric->clear();
     for (const Metric metric : {Metric::Accuracy, Metric::Loss}) {
         const auto& info = metricInfo(metric);

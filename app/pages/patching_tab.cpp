@@ -79,8 +79,8 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
     connect(m_other, &QPushButton::clicked, this, [this] { setSecond(std::nullopt, {}); });
     connect(m_measure, &QPushButton::clicked, this, [this] { m_c.patch(request()); });
     connect(m_metric, &QLineEdit::returnPressed, m_measure, &QPushButton::click);
-    for (const auto change : {&LongTask::began})
-        connect(&m_c.task(Kind::Patching), change, this, [this] { m_measure->setEnabled(false); });
+    connect(&m_c.task(Kind::Patching), &LongTask::began, this,
+            [this] { m_measure->setEnabled(false); });
     connect(&m_c.task(Kind::Patching), &LongTask::ended, this,
             [this] { m_measure->setEnabled(ready()); });
     connect(&m_c, &MeasureController::patched, this,

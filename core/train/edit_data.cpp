@@ -24,19 +24,24 @@ void findExample(EditData& data, const ProbeSample& sample) {
     const char* end = sample.origin.data() + sample.origin.size();
     const auto [rest, error] = std::from_chars(sample.origin.data() + space + 1, end, index);
     if (error != std::errc() || rest != end || index < 0) return;
-    const auto name = sample.origin.substr(0, space);
-    const auto set = data.split(name);
-    // The words could have another source: the example itself decides.
-    if (!set || index >= set->size()) return;
-    const auto example = set->sample(index);
+    const auto before = sample.origin.substr(0, space);
     const auto same = [](const ProbeSequence& a, const ProbeSequence& b) {
         return a.tokens == b.tokens && a.vectors == b.vectors;
     };
-    if (example.image != sample.image || !same(example.source, sample.source) ||
-        !same(example.target, sample.target))
+    // The words may name the split, its last word ("between, pentos 12"), or neither; the example
+    // itself decides.
+    const auto word = before.substr(before.rfind(' ') + 1);
+    for (const auto& name : {before, word, std::string("validation"), std::string("train")}) {
+        const auto set = data.split(name);
+        if (!set || index >= set->size()) continue;
+        const auto example = set->sample(index);
+        if (example.image != sample.image || !same(example.source, sample.source) ||
+            !same(example.target, sample.target))
+            continue;
+        data.exampleSplit = name;
+        data.example = index;
         return;
-    data.exampleSplit = name;
-    data.example = index;
+    }
 }
 
 }  // namespace relascope::core

@@ -31,8 +31,8 @@ using EditChoice = std::function<EditList(const std::vector<PointInfo>& points)>
 /// model. Pictures cannot be read.
 EditData editDataOf(const DataSplits& splits, const ModelOptions& options);
 
-/// Finds the sample among the examples by its origin ("validation 12"), for resample; leaves `data`
-/// as it is where the sample is none of them.
+/// Finds the sample among the examples by the number at the end of its origin ("validation 12"),
+/// for resample; leaves `data` as it is where the sample is none of them.
 void findExample(EditData& data, const ProbeSample& sample);
 
 }  // namespace relascope::core

@@ -6,6 +6,7 @@
 #include "app/controllers/mailbox.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 
@@ -53,6 +54,49 @@ TEST_F(TrainingTest, EditsOfTheLearningRateAreMarked) {
     c().training.cancel();
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
     EXPECT_DOUBLE_EQ(readRunOptions(path.toStdString()).train.learning_rate, 5e-4);
+}
+
+TEST_F(TrainingTest, InterventionsAreTakenIntoTrainingAndMarked) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const QString path = c().training.run();
+    Edit zero;
+    zero.op = EditOp::Zero, zero.at = "blocks.0.rel.hook_r";
+    zero.where["relation"] = {{0}, {}, {}};
+    EditList list;
+    list.edits = {zero};
+
+    // Of the inspector alone: in the answer, not in training.
+    QSignalSpy answers(&c().training, &app::TrainingController::probeAnswered);
+    const auto sample = c().data.getForRun(c().training.options())->validation->sample(0);
+    const auto request = c().training.probe(sample, list);
+    ProbeAnswer answer;
+    ASSERT_TRUE(waitUntil([&] {
+        while (!answers.isEmpty() && answer.request != request)
+            answer = answers.takeFirst().front().value<ProbeAnswer>();
+        return answer.request == request;
+    }));
+    EXPECT_EQ(answer.error, "");
+    ASSERT_NE(answer.base, nullptr);
+    EXPECT_NE(answer.base->find(MapKind::Relation, 0, 0)->all(),
+              answer.result.find(MapKind::Relation, 0, 0)->all());
+    EXPECT_TRUE(c().runs.records().marks(path).empty());
+
+    c().training.setEdits(list);
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().marks(path).size() == 1; }));
+    const auto mark = c().runs.records().marks(path).front();
+    EXPECT_EQ(mark.text, QStringLiteral("edits in training from here on: layer 1 relation 1 zero"));
+    c().training.setEdits({});
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().marks(path).size() == 2; }));
+    c().training.cancel();
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    std::vector<QString> read;
+    for (const auto& note : core::readEvents(path.toStdString()))
+        if (note.level == Note::Level::Edit) read.push_back(QString::fromStdString(note.text));
+    ASSERT_EQ(read.size(), 2U) << "the marks of a run that is opened later";
+    EXPECT_EQ(read[0], mark.text);
+    EXPECT_EQ(read[1], QStringLiteral("no edits in training from here on"));
 }
 
 TEST_F(TrainingTest, AStoppedRunIsResumedFromTheRail) {

@@ -117,6 +117,32 @@ TEST(EditCli, AblateWritesTheTable) {
     }
 }
 
+TEST(EditCli, AblateAndPatchAreDrawn) {
+    if (!std::filesystem::exists(std::string(RELASCOPE_BIN) + "/relascope"))
+        GTEST_SKIP() << "the program that draws is not built";
+    const TemporaryFolder folder("edit-cli-figures");
+    std::filesystem::create_directories(folder.path());
+    const auto out = [&](const char* name) { return folder.path() + "/" + name; };
+    const auto drawn = runCli("ablate " + run() +
+                              " --examples 16 --how zero,mean --cumulative --out " + out("a.svg"));
+    EXPECT_EQ(drawn.code, 0) << drawn.err;
+    const auto table = slurp(out("a.svg"));
+    for (const char* word : {"layer 1 attention", "16 examples", "Parts removed", "run, step 3"})
+        EXPECT_NE(table.find(word), std::string::npos) << word;
+    const auto maps = runCli(
+        "patch " + kLm + " --clean random:1 --corrupt random:2 --estimate --out " + out("p.pdf"));
+    EXPECT_EQ(maps.code, 0) << maps.err;
+    EXPECT_EQ(slurp(out("p.pdf")).rfind("%PDF", 0), 0u);
+    // --json goes to stdout all the same.
+    const auto both =
+        json(runCli("patch --json " + kLm +
+                    " --clean random:1 --corrupt random:2 --estimate --out " + out("p.png")));
+    EXPECT_FALSE(both["maps"].empty());
+    EXPECT_TRUE(std::filesystem::exists(out("p.png")));
+    expectRefused("ablate " + run() + " --out t.gif", 2,
+                  "must end in .csv, .tex, .json, .png, .svg or .pdf");
+}
+
 TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
     const std::string inputs = " --clean tokens:5,9,3,7,1,2,8,4 --corrupt tokens:5,9,3,11,1,2,8,4";
     const auto result = json(runCli("patch --json " + kLm + inputs +
@@ -160,6 +186,75 @@ TEST(EditCli, RefusesByNameWhatDoesNotFit) {
     std::ofstream(folder.path() + "/e.json")
         << R"({"format": "relascope-edit/1", "edits": [{"op": "zero"}]})";
     expectRefused(inspect + folder.path() + "/e.json", 1, "edits[0].at: is missing");
+}
+
+TEST(EditCli, TrainTakesEditsAndTheRunIsMeasuredWithThem) {
+    const TemporaryFolder folder("edit-cli-train");
+    const auto out = folder.path() + "/run";
+    const std::string tiny =
+        " --threads 1 --set data.train_size=64 --set data.validation_size=48 "
+        "--set data.test_size=16 --set train.batch_size=16 --out ";
+    const std::string words = "layer 1 relation 1 zero";
+    const auto trained = runCli("train quick --steps 3 --edit \"" + words + "\"" + tiny + out);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    EXPECT_NE(trained.err.find("edits in training from here on: " + words), std::string::npos)
+        << trained.err;
+    const auto validation = [&] {
+        nlohmann::json last;
+        std::ifstream lines(out + "/metrics.jsonl");
+        for (std::string line; std::getline(lines, line);)
+            if (const auto point = nlohmann::json::parse(line); point["split"] == "validation")
+                last = point;
+        return last["loss"].get<double>();
+    };
+    const std::vector<std::string> all = {words};
+    const auto with = runCli("eval --json " + out);
+    EXPECT_EQ(json(with)["edits"], all);
+    EXPECT_NEAR(json(with)["loss"].get<double>(), validation(), 1e-5);
+    EXPECT_NE(with.err.find("with the edits of its training: " + words), std::string::npos);
+    const auto without = runCli("eval --json --edit none " + out);
+    EXPECT_FALSE(json(without).contains("edits"));
+    EXPECT_NE(without.err.find("without the edits of its training"), std::string::npos);
+    EXPECT_NE(json(without)["loss"], json(with)["loss"]);
+    // Others are measured against the run's own, or against the bare weights.
+    const std::string more = " --edit \"layer 2 attention zero\"";
+    const auto effect = json(runCli("eval --json " + out + more));
+    EXPECT_NEAR(effect["base"]["loss"].get<double>(), json(with)["loss"].get<double>(), 1e-5);
+    EXPECT_EQ(effect["training_edits"], all);
+    const auto bare = json(runCli("eval --json " + out + " --edit none" + more));
+    EXPECT_NEAR(bare["base"]["loss"].get<double>(), json(without)["loss"].get<double>(), 1e-5);
+    EXPECT_EQ(json(runCli("info --json " + out))["edits"], all);
+
+    const std::string inspect = "inspect --json --layer 1 --kind relation --index 1 " + out;
+    const auto shown = json(runCli(inspect));
+    EXPECT_EQ(shown["training_edits"], all);
+    EXPECT_EQ(shown["values"][1], 0.0);
+    EXPECT_NE(json(runCli(inspect + " --edit none"))["values"][1], 0.0);
+    EXPECT_EQ(json(runCli(inspect + " --step 2 --edit none")).contains("training_edits"), false);
+    EXPECT_EQ(json(runCli(inspect + " --step 2"))["training_edits"], all);
+    for (const std::string& command :
+         {"ablate " + out + " --what relations --how zero --examples 8",
+          "attribute " + out + " --sample 0 --logit 0", "lens " + out + " --sample 0",
+          "patch " + out + " --clean sample:0 --corrupt sample:1"}) {
+        const auto outcome = runCli(command);
+        EXPECT_EQ(outcome.code, 0) << command << outcome.err;
+        EXPECT_NE(outcome.err.find("with the edits of its training"), std::string::npos) << command;
+    }
+
+    const auto resumed = runCli("train --resume " + out + " --steps 5 --edit none");
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_NE(resumed.err.find("no edits in training from here on"), std::string::npos);
+    EXPECT_FALSE(json(runCli("eval --json " + out)).contains("edits"));
+    EXPECT_EQ(json(runCli("eval --json --step 3 " + out)).contains("edits"), false);
+    EXPECT_EQ(json(runCli("eval --json --step 2 " + out))["edits"], all);
+    expectRefused("train --resume " + out + more, 2, "the run is at step 5 of 5");
+
+    const auto none = folder.path() + "/none";
+    expectRefused("train quick --steps 3 --edit \"layer 9 relation 1 zero\"" + tiny + none, 2,
+                  "there is no layer 9");
+    expectRefused("train quick --steps 3 --edit \"layer 1 relation 1 clean\"" + tiny + none, 2,
+                  "clean is for single inputs, not for training");
+    EXPECT_FALSE(std::filesystem::exists(none));
 }
 
 TEST(EditCli, VerifiesCasesOfEdits) {

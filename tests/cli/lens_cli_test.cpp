@@ -77,6 +77,24 @@ TEST(LensCli, PartsOfALogitAddUp) {
         EXPECT_NE(words.out.find(part), std::string::npos) << part << "\n" << words.out;
 }
 
+TEST(LensCli, IsDrawn) {
+    if (!fs::exists(std::string(RELASCOPE_BIN) + "/relascope"))
+        GTEST_SKIP() << "the program that draws is not built";
+    const TemporaryFolder folder("lens-cli-figures");
+    fs::create_directories(folder.path());
+    const auto lens = folder.path() + "/lens.svg", parts = folder.path() + "/parts.png";
+    const auto drawn = runCli("lens " + kRuns + "vision --sample 1 --out " + lens);
+    EXPECT_EQ(drawn.code, 0) << drawn.err;
+    const auto text = slurp(lens);
+    for (const char* word : {"layer 2", "same", "likeliest answers", "vision"})
+        EXPECT_NE(text.find(word), std::string::npos) << word;
+    EXPECT_EQ(runCli("attribute " + kGolden + "lm_rca --random 3 --logit 1 --out " + parts).code,
+              0);
+    EXPECT_EQ(slurp(parts).rfind("\x89PNG", 0), 0u);
+    expectRefused("lens " + kRuns + "vision --out t.tex", 2,
+                  "must end in .csv, .png, .svg or .pdf");
+}
+
 TEST(LensCli, WritesTables) {
     TemporaryFolder home("lens-cli");
     fs::create_directories(home.path());
@@ -107,7 +125,7 @@ TEST(LensCli, RefusesInOneSentence) {
                   "--logit: there is no answer 61: the model has 61, 0 to 60");
     expectRefused(lm + "--logit x", 2, "--logit: unknown answer 'x'; give a number from 0 to 60");
     expectRefused(lm + "--logit 1 --position 24", 2, "--position: 24 is out of range");
-    expectRefused(lm + "--logit 1 --out x.png", 2, "--out: 'x.png' must end in .csv");
+    expectRefused(lm + "--logit 1 --out x.txt", 2, "--out: 'x.txt' must end in .csv");
     expectRefused("lens " + kGolden + "lm_rca", 2, "--reference N or --random SEED");
     expectRefused("lens " + kGolden + "lm_rca --random 1 --top 0", 2, "--top");
     const auto vision = kRuns + "vision ";

@@ -23,7 +23,7 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kRow = 24, kFigureWidth = 1360, kFigurePlot = 230, kPairsShown = 12,
-              kFigureTitle = 30, kSide = 16;
+              kFigureTitle = 30, kSide = 16, kMostRows = 60;
 using Column = AblationModel::Column;
 
 void prepare(QTableView& view) {
@@ -213,7 +213,7 @@ std::unique_ptr<QTableView> AblationView::wholeTable() const {
     fitColumns(*whole, kFigureWidth);
     const int high = whole->horizontalHeader()->sizeHint().height();
     whole->resize(std::max(kFigureWidth, whole->horizontalHeader()->length()),
-                  high + kRow * m_model->rowCount() + 2);
+                  high + kRow * std::min(kMostRows, m_model->rowCount()) + 2);
     return whole;
 }
 
@@ -224,6 +224,7 @@ int AblationView::pairsInFigure() const {
 QSize AblationView::figureSize() const {
     if (isEmpty()) return {400, 80};
     QSize size = wholeTable()->size() + QSize(kSide, kFigureTitle);
+    if (m_model->rowCount() > kMostRows) size.rheight() += kFigureTitle;
     if (!table().cumulative.empty()) size.rheight() += kFigureTitle + kFigurePlot;
     if (pairsInFigure() > 0) size.rheight() += kFigureTitle + (pairsInFigure() + 1) * kRow + 8;
     return size;
@@ -243,6 +244,8 @@ void AblationView::paintFigure(QPainter& painter) {
     line(headFont(), QStringLiteral("Ablation: ") + headText());
     whole->render(&painter, QPoint(kSide / 2, y), QRegion(), QWidget::DrawChildren);
     y += whole->height();
+    if (const int more = m_model->rowCount() - kMostRows; more > 0)
+        line(smallFont(), QStringLiteral("and %1 more parts").arg(groupedNumber(more)));
     if (!table().cumulative.empty()) {
         line(smallFont(), CumulativePlot::title(table()));
         m_curve->paintVector(painter, y, {std::min(width, 760), kFigurePlot});

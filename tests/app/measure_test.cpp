@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window Measure on small stored runs: what it computes, cancels, refuses and asks for.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTabBar>
+#include <QTableView>
+#include <QTest>
+
+#include "app/controllers/measure_controller.h"
+#include "app/pages/ablation_tab.h"
+#include "app/pages/answer_tabs.h"
+#include "app/pages/data_progress.h"
+#include "app/pages/measure_window.h"
+#include "app/pages/patching_tab.h"
+#include "datasets/registry.h"
+#include "run/run_folder.h"
+#include "support/rooms.h"
+#include "tests/widgets/child.h"
+#include "train/open_model.h"
+#include "widgets/export/export.h"
+#include "widgets/measure/ablation_view.h"
+#include "widgets/measure/attribution_view.h"
+#include "widgets/measure/lens_grid.h"
+#include "widgets/measure/lens_view.h"
+#include "widgets/measure/patch_map_view.h"
+#include "widgets/theme/controls.h"
+#include "window_fixture.h"
+
+using namespace relascope;
+
+namespace {
+
+using Tab = MeasureWindow::Tab;
+using Kind = MeasureController::Kind;
+const std::string kRuns = RELASCOPE_FIXTURES "/runs/0.5/";
+
+MeasuredSubject subjectOf(const std::string& run, std::int64_t example = 1) {
+    MeasuredSubject subject;
+    subject.path = run;
+    subject.name = QStringLiteral("tiny");
+    subject.splits = std::make_shared<const core::DataSplits>(
+        datasets::openData(core::runData(run, core::readRunOptions(run).data)));
+    subject.sample = subject.splits->validation->sample(example);
+    subject.sampleName = QStringLiteral("validation %1").arg(example);
+    subject.classNames = subject.splits->validation->info().classNames;
+    subject.device = "cpu";
+    return subject;
+}
+
+/// A checkpoint or run without its data.
+MeasuredSubject withoutData(const std::string& path) {
+    MeasuredSubject subject;
+    subject.path = path;
+    subject.name = QStringLiteral("golden");
+    subject.sample = core::OpenedModel(path, "", "cpu").randomInput(1);
+    subject.sampleName = QStringLiteral("random 1");
+    return subject;
+}
+
+class MeasureWindowTest : public ::testing::Test {
+protected:
+    void SetUp() override { window.resize(1440, 900); }
+    void open(const std::string& run, Tab tab) {
+        window.setSubject(subjectOf(run));
+        window.showTab(tab);
+    }
+    bool idle(Kind kind) {
+        return waitUntil([&] { return !window.controller().task(kind).busy(); }, 60000);
+    }
+    AblationView* table() { return window.ablation()->view(); }
+
+    MeasureWindow window;
+};
+
+TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
+    open(kRuns + "vision", Tab::Ablation);
+    ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000))
+        << table()->sentence().toStdString();
+    EXPECT_TRUE(table()->sentence().startsWith("Not measured. "));
+    EXPECT_TRUE(table()->sentence().contains(" parts x 3 ways on "));
+    QTest::mouseClick(child<ToggleChip>(window.ablation(), "another example"), Qt::LeftButton);
+    QTest::mouseClick(child<ToggleChip>(window.ablation(), "Cumulative curve"), Qt::LeftButton);
+    EXPECT_TRUE(table()->sentence().contains(" parts x 2 ways on "));
+    child<QSpinBox>(window.ablation(), "Examples")->setValue(16);
+    QSignalSpy tables(&window.controller(), &MeasureController::ablated);
+    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    EXPECT_FALSE(window.ablation()->measureButton()->isEnabled());
+    ASSERT_TRUE(idle(Kind::Ablation));
+    ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
+    EXPECT_TRUE(tables.last()[1].toBool());
+    EXPECT_EQ(table()->table().examples, 16);
+    EXPECT_EQ(table()->table().cumulative.size(), table()->table().rows.size());
+    EXPECT_TRUE(table()->csv().startsWith("part,group,point,how"));
+    EXPECT_TRUE(table()->menu()->endings().contains("tex"));
+    // A row is knocked out in the inspector, by the button and by Enter.
+    QSignalSpy edits(&window, &MeasureWindow::editRequested);
+    EXPECT_FALSE(window.ablation()->knockOutButton()->isEnabled());
+    table()->view()->setCurrentIndex(table()->view()->model()->index(0, 0));
+    QTest::mouseClick(window.ablation()->knockOutButton(), Qt::LeftButton);
+    QTest::keyClick(table()->view(), Qt::Key_Return);
+    ASSERT_EQ(edits.size(), 2);
+    EXPECT_EQ(edits[0][0].value<Edit>(), table()->table().rows[0].edit);
+}
+
+TEST_F(MeasureWindowTest, AblationIsCancelledAndNewSubjectsDropOldResults) {
+    open(kRuns + "vision", Tab::Ablation);
+    ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
+    child<QSpinBox>(window.ablation(), "Examples")->setValue(1000000);
+    window.ablation()->strip()->setDelay(0);
+    QSignalSpy tables(&window.controller(), &MeasureController::ablated);
+    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    EXPECT_TRUE(window.controller().task(Kind::Ablation).busy());
+    QTest::mouseClick(window.ablation()->strip()->cancelButton(), Qt::LeftButton);
+    EXPECT_FALSE(window.controller().task(Kind::Ablation).busy());
+    EXPECT_TRUE(window.ablation()->measureButton()->isEnabled());
+    const auto before = tables.size();
+    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    window.setSubject(std::nullopt);
+    QTest::qWait(300);
+    EXPECT_EQ(tables.size(), before);
+    EXPECT_TRUE(table()->isEmpty());
+    EXPECT_EQ(table()->sentence(), "Open a run or a checkpoint first.");
+    EXPECT_FALSE(window.ablation()->measureButton()->isEnabled());
+}
+
+TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
+    open(kRuns + "vision", Tab::Patching);
+    auto* patching = window.patching();
+    EXPECT_TRUE(patching->view()->sentence().contains("validation 1"));
+    patching->exampleBox()->setValue(1);  // A itself
+    QTest::mouseClick(patching->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Patching));
+    EXPECT_TRUE(patching->view()->sentence().startsWith("A and B give the same answer"))
+        << patching->view()->sentence().toStdString();
+    patching->exampleBox()->setValue(2);
+    QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
+    QTest::mouseClick(patching->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Patching));
+    ASSERT_FALSE(patching->view()->isEmpty()) << patching->view()->sentence().toStdString();
+    EXPECT_EQ(patching->view()->result().total, 0);
+    QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
+    QTest::mouseClick(patching->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Patching));
+    const auto& result = patching->view()->result();
+    EXPECT_GT(result.total, 0);
+    EXPECT_EQ(result.done, result.total);
+    EXPECT_TRUE(patching->view()->csv().startsWith("map,point,row,column"));
+    // A dropped input takes the place of the example of a split.
+    window.setSecond(subjectOf(kRuns + "vision", 3).sample.value(), QStringLiteral("dropped"));
+    EXPECT_TRUE(patching->view()->isEmpty());
+    EXPECT_TRUE(patching->request().second);
+    EXPECT_FALSE(patching->exampleBox()->isVisible());
+    QTest::mouseClick(child<QPushButton>(patching, "dropped"), Qt::LeftButton);
+    EXPECT_FALSE(patching->request().second);
+}
+
+TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
+    window.setSubject(withoutData(kRuns + "language"));
+    window.showTab(Tab::Lens);
+    auto* lens = window.lens()->view();
+    ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000))
+        << lens->sentence().toStdString();
+    EXPECT_GT(lens->result().columns(), 1u);
+    EXPECT_TRUE(lens->csv().startsWith("after,position,input"));
+    lens->grid()->setFocus();
+    QTest::keyClick(lens->grid(), Qt::Key_Home);
+    auto* attribution = window.attribution()->view();
+    EXPECT_TRUE(attribution->isEmpty()) << "not yet seen";
+    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    EXPECT_EQ(window.tab(), Tab::Attribution);
+    ASSERT_TRUE(waitUntil([&] { return !attribution->isEmpty(); }, 60000))
+        << attribution->sentence().toStdString();
+    EXPECT_EQ(attribution->result().position, 0) << "the column chosen in the lens";
+    EXPECT_EQ(attribution->result().answer.id, lens->result().answers[0].id);
+    EXPECT_NEAR(attribution->result().sum(), attribution->result().logit, 1e-3);
+    EXPECT_TRUE(attribution->csv().startsWith("part,kind,layer"));
+    // Another answer, and one that there is not.
+    attribution->answerBox()->setEditText("id:1");
+    QTest::keyClick(attribution->answerBox(), Qt::Key_Return);
+    ASSERT_TRUE(waitUntil([&] { return attribution->result().answer.id == 1; }));
+    attribution->minusBox()->setEditText("no such answer at all");
+    QTest::keyClick(attribution->minusBox(), Qt::Key_Return);
+    ASSERT_TRUE(waitUntil([&] { return !attribution->problem().isEmpty(); }));
+    EXPECT_FALSE(attribution->isEmpty());
+}
+
+TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
+    open(kRuns + "image-abstractor", Tab::Attribution);
+    auto* view = window.attribution()->view();
+    ASSERT_TRUE(waitUntil([&] { return view->sentence().contains("Abstractor"); }, 60000))
+        << view->sentence().toStdString();
+    EXPECT_TRUE(view->isEmpty());
+    EXPECT_FALSE(view->sentence().startsWith("model:"));
+    // A checkpoint has no data: no ablation, but everything about one input.
+    window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
+    window.showTab(Tab::Lens);
+    ASSERT_TRUE(waitUntil([&] { return !window.lens()->view()->isEmpty(); }, 60000));
+    EXPECT_FALSE(window.lens()->view()->grid()->isVisible()) << "one answer: bars";
+    window.showTab(Tab::Ablation);
+    EXPECT_TRUE(table()->sentence().startsWith("There are no data"));
+    window.showTab(Tab::Patching);
+    EXPECT_TRUE(window.patching()->view()->sentence().startsWith("Choose a second input"));
+    QTest::keyClick(&window, Qt::Key_Escape);
+    EXPECT_FALSE(window.isVisible());
+}
+
+}  // namespace
