@@ -147,7 +147,7 @@ void EditsTab::wire(InspectorEditing& editing) {
 }
 
 std::optional<MeasuredSubject> EditsTab::subject() const {
-    const auto& c = m_window.controllers();
+    auto& c = m_window.controllers();
     const auto& shown = editing().inspector().choice().inspected();
     if (!shown.result || shown.result->partial) return std::nullopt;
     MeasuredSubject subject;

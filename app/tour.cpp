@@ -63,6 +63,14 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
          of(window.workbench()->inspector()),
          {},
          panes});
+    steps.push_back(
+        {QStringLiteral("What does this relation do? Cut it."),
+         QStringLiteral("Press X to take the chosen map out of the model: the output shows before "
+                        "and after, and B switches the maps. The menus of a map, a cell or a patch "
+                        "have more edits; E lists them. Inspect > Edits measures every part."),
+         of(window.workbench()->inspector()),
+         {},
+         panes});
     steps.push_back({QStringLiteral("Other pages"),
                      QStringLiteral("Compare runs, plan a study over models and training sizes, "
                                     "browse data, or open a checkpoint. F1 lists the keys, Ctrl+K "

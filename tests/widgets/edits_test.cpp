@@ -314,7 +314,8 @@ TEST_F(EditedInspector, MenusOfMapsCellsAndObjectsAreRequested) {
     ASSERT_EQ(cells.count(), 1);
     EXPECT_EQ(cells[0][0].toInt(), 4);
     EXPECT_EQ(cells[0][1].toInt(), 1);
-    QContextMenuEvent onSource(QContextMenuEvent::Keyboard, QPoint(5, 5));
+    QContextMenuEvent onSource(QContextMenuEvent::Keyboard, QPoint(5, 5),
+                               inspector.mapToGlobal(QPoint(5, 5)));
     QApplication::sendEvent(inspector.sourcePane(), &onSource);
     ASSERT_EQ(objects.count(), 1);
     EXPECT_EQ(objects[0][0].toInt(), 4) << "i without a pointer";

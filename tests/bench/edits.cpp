@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How soon the inspector shows an edit, a dragged cell and an earlier step of a finished run: times
+// from the request to the picture in the window, for the runs that are given as arguments.
+#include <QApplication>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "app/controllers/controllers.h"
+#include "app/edits_tab.h"
+#include "app/inspector_editing.h"
+#include "app/main_window.h"
+#include "app/opener.h"
+#include "app/pages/workbench_page.h"
+#include "support/rooms.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/theme/theme.h"
+
+using namespace relascope;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double milliseconds(Clock::time_point since) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
+}
+
+/// Handles events until `holds`; the time that took. Negative: not within a minute.
+double timeUntil(const std::function<bool()>& holds) {
+    const auto begin = Clock::now();
+    while (!holds()) {
+        if (milliseconds(begin) > 60000.0) return -1.0;
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    }
+    return milliseconds(begin);
+}
+
+void print(const char* what, std::vector<double> times) {
+    if (times.empty()) return;
+    std::sort(times.begin(), times.end());
+    std::printf("  %-28s median %7.1f ms, slowest %7.1f ms (%zu)\n", what, times[times.size() / 2],
+                times.back(), times.size());
+}
+
+void measure(MainWindow& window, const QString& run) {
+    auto& c = window.controllers();
+    auto* inspector = window.workbench()->inspector();
+    auto& edits = c.runEdits;
+    window.opener().openRun(run);
+    timeUntil([&] { return c.selection.current() == run; });
+    timeUntil([&] {
+        return inspector->result() && !inspector->result()->partial && edits.points() &&
+               !inspector->busy();
+    });
+    const int layers = static_cast<int>(inspector->result()->layers.size());
+    std::printf("%s: %d layers, %zu maps of %d objects\n", qPrintable(run), layers,
+                inspector->result()->maps.size(), inspector->result()->maps.front().rows);
+    widgets::InspectorView view = inspector->view();
+    view.layer = layers / 2;
+    inspector->setView(view);
+
+    std::vector<double> on, off;
+    auto& editing = window.edits().editing();
+    for (int k = 0; k < 20; ++k) {
+        editing.knockOut();
+        on.push_back(timeUntil([&] { return inspector->edited(); }));
+        editing.knockOut();
+        off.push_back(timeUntil([&] { return !inspector->edited(); }));
+    }
+    print("edit of the middle layer", on);
+    print("edit taken back", off);
+
+    // As fast as pictures come.
+    std::vector<double> drags;
+    Q_EMIT inspector->cellDragged(1, 0, 0);
+    for (int up = 1; up <= 40; ++up) {
+        const auto before = inspector->choice().inspected().result;
+        Q_EMIT inspector->cellDragged(1, 0, up);
+        drags.push_back(
+            timeUntil([&] { return inspector->choice().inspected().result != before; }));
+    }
+    Q_EMIT inspector->cellDropped(false);
+    print("dragged cell", drags);
+    timeUntil([&] { return !inspector->edited(); });
+
+    std::vector<double> steps;
+    for (const qint64 step : c.runs.records().kept(run)) {
+        if (step == inspector->result()->step) continue;
+        const auto begin = Clock::now();
+        c.selection.setStep(step);
+        timeUntil([&] { return inspector->result()->step == step; });
+        steps.push_back(milliseconds(begin));
+    }
+    c.selection.setStep(std::nullopt);
+    print("step of the cursor", steps);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    const QTemporaryDir folder;
+    qputenv("RELASCOPE_RUNS", folder.path().toUtf8());
+    QApplication application(argc, argv);
+    applyTheme(application, ThemeMode::Light);
+    MainWindow window(false);
+    window.show();
+    if (argc < 2) std::fprintf(stderr, "usage: bench_edits RUN...\n");
+    for (int k = 1; k < argc; ++k) measure(window, QString::fromLocal8Bit(argv[k]));
+    return argc < 2 ? 2 : 0;
+}
