@@ -21,8 +21,8 @@ bool isPicture(const std::string& path) {
 
 std::string endingOf(const std::string& out, std::initializer_list<const char*> known) {
     const auto ending = std::filesystem::path(out).extension().string();
-    std::vector<std::string> all(known.begin(), known.end());
-    all.insert(all.end(), kPictures.begin(), kPictures.end());
+    auto all = kPictures;
+    all.insert(all.end(), known.begin(), known.end());
     std::string list;
     for (std::size_t k = 0; k < all.size(); ++k) {
         if (all[k] == ending) return ending;

@@ -140,6 +140,12 @@ void PatchingTab::describe() {
         m_example->setMaximum(
             static_cast<int>(std::min<std::int64_t>(most, std::numeric_limits<int>::max())));
     }
+    // Not the first one, which the inspector shows at first.
+    if (m_untouched && m_example->maximum() > 0) {
+        m_untouched = false;
+        const QSignalBlocker quiet(m_example);
+        m_example->setValue(1);
+    }
     m_example->setEnabled(m_split->count() > 0);
     m_measure->setEnabled(ready());
     const QString b =

@@ -53,6 +53,7 @@ private:
     widgets::PatchMapView* m_view;
     std::optional<ProbeSample> m_second;
     QString m_secondName;
+    bool m_untouched = true;  ///< no example of a split was offered yet
 };
 
 }  // namespace relascope::app

@@ -140,7 +140,7 @@ TEST(EditCli, AblateAndPatchAreDrawn) {
     EXPECT_FALSE(both["maps"].empty());
     EXPECT_TRUE(std::filesystem::exists(out("p.png")));
     expectRefused("ablate " + run() + " --out t.gif", 2,
-                  "must end in .csv, .tex, .json, .png, .svg or .pdf");
+                  "must end in .png, .svg, .pdf, .csv, .tex or .json");
 }
 
 TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {

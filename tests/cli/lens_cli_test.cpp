@@ -92,7 +92,7 @@ TEST(LensCli, IsDrawn) {
               0);
     EXPECT_EQ(slurp(parts).rfind("\x89PNG", 0), 0u);
     expectRefused("lens " + kRuns + "vision --out t.tex", 2,
-                  "must end in .csv, .png, .svg or .pdf");
+                  "must end in .png, .svg, .pdf or .csv");
 }
 
 TEST(LensCli, WritesTables) {
@@ -125,7 +125,7 @@ TEST(LensCli, RefusesInOneSentence) {
                   "--logit: there is no answer 61: the model has 61, 0 to 60");
     expectRefused(lm + "--logit x", 2, "--logit: unknown answer 'x'; give a number from 0 to 60");
     expectRefused(lm + "--logit 1 --position 24", 2, "--position: 24 is out of range");
-    expectRefused(lm + "--logit 1 --out x.txt", 2, "--out: 'x.txt' must end in .csv");
+    expectRefused(lm + "--logit 1 --out x.txt", 2, "--out: 'x.txt' must end in .png");
     expectRefused("lens " + kGolden + "lm_rca", 2, "--reference N or --random SEED");
     expectRefused("lens " + kGolden + "lm_rca --random 1 --top 0", 2, "--top");
     const auto vision = kRuns + "vision ";

@@ -2,8 +2,10 @@
 // The measuring views: ablation table, patching maps, logit lens, attribution, and their figures.
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QComboBox>
 #include <QFile>
+#include <QFocusEvent>
 #include <QHeaderView>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -241,6 +243,13 @@ TEST(PatchMapView, CellsAreChosenByMouseAndKeys) {
     EXPECT_EQ(chosen.last(), QVariantList({0, 1, 0}));
     QTest::keyClick(view.grid(), Qt::Key_Left);
     EXPECT_EQ(chosen.last(), QVariantList({0, 1, 0}));
+    view.setResult({});
+    view.setResult(patches());
+    EXPECT_EQ(view.grid()->current().map, -1);
+    QFocusEvent focus(QEvent::FocusIn, Qt::TabFocusReason);
+    QApplication::sendEvent(view.grid(), &focus);
+    EXPECT_EQ(view.grid()->current(), (PatchPlace{0, 0, 0})) << "the keyboard shows where it is";
+    view.grid()->setCurrent({});
     // Hatched cells differ from exact ones of the same colour.
     const QImage picture = view.grid()->grab().toImage();
     const auto colours = [&](const PatchPlace& place) {

@@ -96,7 +96,7 @@ AblationView::AblationView(QWidget* parent)
     connect(m_view, &QTableView::activated, this, [this] {
         if (const auto edit = chosenEdit()) Q_EMIT editActivated(*edit);
     });
-    clear(QStringLiteral("Not measured."));
+    AblationView::clear(QStringLiteral("Not measured."));
 }
 
 std::optional<Edit> AblationView::chosenEdit() const {

@@ -102,7 +102,7 @@ AttributionView::AttributionView(QWidget* parent)
         m_bars->setAll(on);
         describe();
     });
-    clear(QStringLiteral("Choose a sample in the inspector."));
+    AttributionView::clear(QStringLiteral("Choose a sample in the inspector."));
 }
 
 QString AttributionView::answer() const {

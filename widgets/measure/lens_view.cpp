@@ -60,7 +60,7 @@ LensView::LensView(QWidget* parent)
         showColumn();
         Q_EMIT columnChosen(column);
     });
-    clear(QStringLiteral("Choose a sample in the inspector."));
+    LensView::clear(QStringLiteral("Choose a sample in the inspector."));
 }
 
 bool LensView::single() const {

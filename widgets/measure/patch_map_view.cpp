@@ -55,7 +55,7 @@ PatchMapView::PatchMapView(QWidget* parent)
         const QRect cell = m_grid->cellRect({map, row, column});
         m_scroll->ensureVisible(cell.center().x(), cell.center().y(), cell.width(), 60);
     });
-    clear(QStringLiteral("Choose a second input: drop it here with Shift."));
+    PatchMapView::clear(QStringLiteral("Choose a second input: drop it here with Shift."));
 }
 
 const PatchResult& PatchMapView::result() const {

@@ -278,6 +278,16 @@ void PatchMaps::leaveEvent(QEvent*) {
     Q_EMIT hovered({});
 }
 
+// The keyboard shows where it is.
+void PatchMaps::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    const bool keys =
+        event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    if (!keys || m_current.map >= 0 || m_boxes.empty()) return;
+    setCurrent({0, 0, 0});
+    Q_EMIT hovered(m_current);
+}
+
 void PatchMaps::mousePressEvent(QMouseEvent* event) {
     const PatchPlace place = placeAt(event->pos());
     if (event->button() != Qt::LeftButton || place.map < 0) return;
