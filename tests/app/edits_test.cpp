@@ -4,6 +4,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <fstream>
 #include <random>
 
 #include "app/controllers/edit_evaluation.h"
