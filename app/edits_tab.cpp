@@ -241,7 +241,7 @@ void EditsTab::useAsSecond() {
     const auto& sample = result->sample;
     EditInput input;
     core::EditData data = m_window.controllers().probe.session().edits().data;
-    if (&editing() == m_workbench.get()) core::findExample(data, sample);
+    if (&editing() == m_workbench.get() && data.example < 0) core::findExample(data, sample);
     if (data.example >= 0) {
         input.split = data.exampleSplit;
         input.sample = data.example;

@@ -64,7 +64,7 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
         weights.baseNames = classNames;
     }
     if (!edited) return {{base, {}, {}, {}, {}}, weights.points, {}};
-    core::findExample(edits.data, sample);
+    if (edits.data.example < 0) core::findExample(edits.data, sample);
     watch.partial = {};
     model.setEdits(edits.list, edits.data);
     std::shared_ptr<const ProbeResult> result;
@@ -112,7 +112,7 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
     // Of a vocabulary a result holds the likeliest tokens, in another order each time.
     const bool byName = base->sample.source.text && base->sample.target.size() == 0;
     auto data = edits.data;
-    core::findExample(data, weights.baseSample);
+    if (data.example < 0) core::findExample(data, weights.baseSample);
     core::OpenedModel& model = *weights.model;
     for (const auto& edit : edits.list.edits) {
         if (!wanted()) throw Cancelled();

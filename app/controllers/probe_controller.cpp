@@ -327,6 +327,11 @@ void ProbeController::passEdits() {
         edits.data.split = [splits = m_splits](const std::string& name) {
             return splits->find(name);
         };
+        const bool own = m_session.own() || m_selection.split() == kPinnedSplit;
+        if (!own) {
+            edits.data.exampleSplit = m_selection.split().toStdString();
+            edits.data.example = m_selection.sample();
+        }
     }
     if (m_options && m_options->model.input() == InputKind::Images)
         edits.data.image = [model = m_options->model](const std::string& file) {

@@ -68,15 +68,14 @@ TEST_F(TrainingTest, InterventionsAreTakenIntoTrainingAndMarked) {
     list.edits = {zero};
 
     // Of the inspector alone: in the answer, not in training.
-    QSignalSpy answers(&c().training, &app::TrainingController::probeAnswered);
-    const auto sample = c().data.getForRun(c().training.options())->validation->sample(0);
-    const auto request = c().training.probe(sample, list);
+    window->showPage(PageId::Compare);  // the inspector asks for nothing there
     ProbeAnswer answer;
-    ASSERT_TRUE(waitUntil([&] {
-        while (!answers.isEmpty() && answer.request != request)
-            answer = answers.takeFirst().front().value<ProbeAnswer>();
-        return answer.request == request;
-    }));
+    QObject::connect(&c().training, &app::TrainingController::probeAnswered, window.get(),
+                     [&](const ProbeAnswer& given) { answer = given; });
+    ASSERT_TRUE(waitUntil([this] { return c().probe.splits() != nullptr; }));
+    const auto sample = c().probe.splits()->validation->sample(0);
+    const auto request = c().training.probe(sample, list);
+    ASSERT_TRUE(waitUntil([&] { return answer.request == request; }));
     EXPECT_EQ(answer.error, "");
     ASSERT_NE(answer.base, nullptr);
     EXPECT_NE(answer.base->find(MapKind::Relation, 0, 0)->all(),

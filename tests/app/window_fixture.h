@@ -77,8 +77,9 @@ protected:
             c().experiment.set(QString::fromStdString(field.spec.name), field.get(tiny));
     }
     /// Trains a tiny run to its end; its folder.
-    QString finishedRun(std::int64_t steps = 12) {
+    QString finishedRun(std::int64_t steps = 12, bool keepsWeights = true) {
         chooseTiny(steps);
+        if (!keepsWeights) c().experiment.set("train.keep_mib", std::int64_t{0});
         c().experiment.start();
         QString path;
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,

@@ -62,7 +62,7 @@ TEST_F(WorkbenchTest, PausedRunsAreLookedIntoStepByStep) {
 }
 
 TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
-    const QString path = finishedRun();
+    const QString path = finishedRun(12, false);  // captures alone
     ASSERT_TRUE(
         waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
     // From the disk alone, as on another day.

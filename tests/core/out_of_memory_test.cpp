@@ -33,7 +33,7 @@ Ended trainIn(RunFolder& folder, const std::function<void(const MetricPoint&)>& 
     Ended ended;
     Control control;
     ended.result = train(folder, data, control,
-                         [&](TrainEvent event) {
+                         [&](const TrainEvent& event) {
                              if (const auto* p = std::get_if<MetricPoint>(&event); p && watch)
                                  watch(*p);
                              if (const auto* failed = std::get_if<Failed>(&event))
@@ -146,7 +146,7 @@ TEST(OutOfMemory, AnEvaluationGoesOnInSmallerBatches) {
     eight.train.batch_size = 8;
     memory.limit = memory.live() + 2 * trainingBytes(eight);
     const auto result = train(folder, data, control,
-                              [&](TrainEvent event) {
+                              [&](const TrainEvent& event) {
                                   if (const auto* note = std::get_if<Note>(&event);
                                       note && note->level == Note::Level::Warning)
                                       warnings.push_back(note->text);

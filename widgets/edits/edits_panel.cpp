@@ -165,8 +165,6 @@ void EditsPanel::setEvaluateDisabledReason(const QString& reason) {
 }
 void EditsPanel::setWordsProblem(const QString& sentence) {
     m_wordsNote->setProblem(sentence);
-    if (sentence.isEmpty() && m_words->text().isEmpty()) return;
-    if (sentence.isEmpty() && !m_words->hasFocus()) m_words->clear();
 }
 void EditsPanel::setProblem(const QString& sentence) {
     m_problem->setProblem(sentence);
