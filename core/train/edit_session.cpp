@@ -146,6 +146,13 @@ ModelInput EditSession::examples(const Dataset& data, std::vector<std::int64_t> 
     return inputOf(makeBatch(data, indices.data(), count), deviceOf(m_model));
 }
 
+void EditSession::take(const ModelInput& input) {
+    // Those of training are below all others: the pass that gives their values has no edits at all,
+    // also where they are in force already.
+    const HookScope scope(m_use == EditUse::Train ? nullptr : activeHooks());
+    takeValues(m_editor, m_model, input, m_inputs);
+}
+
 void EditSession::prepare(const ModelInput& given) {
     const auto input = moved(given, deviceOf(m_model));
     check(input);
@@ -156,7 +163,7 @@ void EditSession::prepare(const ModelInput& given) {
                 return examples(*set, {m_data.example}, shift);
             };
     if (m_use == EditUse::Train && !m_inputs.shifted) return forgetValues();
-    takeValues(m_editor, m_model, input, m_inputs);
+    take(input);
 }
 
 void EditSession::prepareSample(const ProbeSample& sample) {
@@ -175,7 +182,7 @@ void EditSession::prepareStep(const ModelInput& input) {
         return others;
     };
     const EvaluationMode evaluation(m_model);
-    takeValues(m_editor, m_model, input, m_inputs);
+    take(input);
 }
 
 void EditSession::prepareBatch(const ModelInput& input, const DatasetPtr& data,
@@ -184,7 +191,7 @@ void EditSession::prepareBatch(const ModelInput& input, const DatasetPtr& data,
     m_inputs.shifted = [this, data, indices](std::int64_t shift) {
         return examples(*data, indices, shift);
     };
-    takeValues(m_editor, m_model, input, m_inputs);
+    take(input);
 }
 
 }  // namespace relascope::core

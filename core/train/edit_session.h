@@ -54,6 +54,7 @@ public:
 
 private:
     void check(const ModelInput& input);
+    void take(const ModelInput& input);
     ModelInput examples(const Dataset& data, std::vector<std::int64_t> indices,
                         std::int64_t shift) const;
 

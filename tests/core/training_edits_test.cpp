@@ -279,6 +279,21 @@ TEST_F(EditedTraining, AreInCapturesAndSamples) {
               static_cast<std::ptrdiff_t>(values.size()));
 }
 
+TEST_F(EditedTraining, ResampleTakesTheExampleOfTheSplitWhereTheSampleIsOfOne) {
+    const auto list = listOf({kinds().back().second});
+    run("run", {}, choose(list));
+    const auto capture = loadCapture(path("run") + "/captures", 12, 1);
+    OpenedModel opened(path("run"), "last", "cpu");
+    opened.leaveOutTrainingEdits();
+    const auto relation = [](const ProbeResult& result) {
+        return result.find(MapKind::Relation, 0, 0)->all();
+    };
+    const auto other = opened.probe(m_data.validation->sample(1 + 3), {});
+    const auto captured = relation(capture), expected = relation(other);
+    ASSERT_EQ(captured.size(), expected.size());
+    for (std::size_t i = 0; i < captured.size(); ++i) EXPECT_NEAR(captured[i], expected[i], 1e-5);
+}
+
 TEST_F(EditedTraining, RestWhereAnInputLacksTheirPlaces) {
     useText();
     auto set = edit(EditOp::Set, "blocks.0.hook_resid_pre", {{"dim", place(2)}});
@@ -385,6 +400,8 @@ TEST_F(EditedTraining, AreBelowThoseOfTheInspector) {
     auto set = edit(EditOp::Set, "blocks.1.rel.hook_r");
     set.values = {{}, {2.0}};
     const auto mine = listOf({set});
+    auto resample = edit(EditOp::Resample, "blocks.0.attn.hook_z");
+    resample.shift = 3;
     run(
         "run",
         [&](const TrainEvent& event, std::stop_source&) {
@@ -393,7 +410,7 @@ TEST_F(EditedTraining, AreBelowThoseOfTheInspector) {
             if (point && point->split == Split::Train && point->step == 3)
                 m_control.probe(1, m_data.validation->sample(1), mine);
         },
-        choose(listOf({kinds()[0].second})));
+        choose(listOf({kinds()[0].second, resample})));
     ASSERT_EQ(answers.size(), 1U);
     ASSERT_NE(answers[0].base, nullptr) << answers[0].error;
     const auto first = [](const ProbeResult& result, int layer) {
