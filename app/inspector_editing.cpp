@@ -111,9 +111,8 @@ void InspectorEditing::popUp(const QPoint& at, const std::function<void(QMenu&)>
 void InspectorEditing::fillMapMenu(QMenu& menu) {
     const auto map = chosenMap();
     const auto& view = m_inspector.view();
-    const QString name =
-        QString::fromStdString(map.layer) + u' ' + widgets::itemLabel(map.kind, map.index);
-    menu.addSection(name);
+    menu.addSection(QString::fromStdString(map.layer) + QStringLiteral(", ") +
+                    widgets::mapTitle(m_inspector.choice().maps(), view));
     auto* out = menu.addMenu(QStringLiteral("Knock out"));
     const auto knock = [&](const QString& text, EditOp how, const QString& help) {
         auto* action = out->addAction(text, this, [this, map, how] { m_edits.knockOut(map, how); });
@@ -142,7 +141,10 @@ void InspectorEditing::fillMapMenu(QMenu& menu) {
 void InspectorEditing::fillCellMenu(QMenu& menu, int i, int j) {
     if (m_inspector.choice().maps().turned(m_inspector.view())) std::swap(i, j);
     const auto map = chosenMap();
-    menu.addSection(QStringLiteral("i = %1, j = %2").arg(i).arg(j));
+    const auto& maps = m_inspector.choice().maps();
+    menu.addSection(QStringLiteral("%1 \u2192 %2")
+                        .arg(widgets::rowName(maps, m_inspector.view(), i),
+                             widgets::columnName(maps, m_inspector.view(), j)));
     if (map.kind != MapKind::Symbols) {
         auto* cut = menu.addMenu(QStringLiteral("Cut the edge i \u2192 j"));
         const auto edge = [&](const QString& text, InspectorEdits::Edge which) {

@@ -36,7 +36,7 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
     TourOverlay* tour = showTour(*window);
     ASSERT_TRUE(tour);
     EXPECT_EQ(showTour(*window), tour) << "one is enough";
-    ASSERT_EQ(tour->steps(), 7) << "the picture and six parts";
+    ASSERT_EQ(tour->steps(), 8) << "the picture and seven parts";
     EXPECT_TRUE(tour->findChild<RelationPrimer*>());
     EXPECT_TRUE(tour->highlighted().isEmpty());
     EXPECT_FALSE(child<QPushButton>(tour, "Back")->isEnabled());
@@ -45,8 +45,9 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
                         window->bar(),
                         window->workbench()->curves(),
                         window->workbench()->inspector(),
+                        window->workbench()->inspector(),  // its edits
                         window->findChild<QTabBar*>()};
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 7; ++i) {
         QTest::mouseClick(tour->nextButton(), Qt::LeftButton);
         ASSERT_EQ(tour->step(), i + 1);
         const QRect part(parts[i]->mapTo(window.get(), QPoint(0, 0)), parts[i]->size());
@@ -58,7 +59,7 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
     EXPECT_TRUE(waitUntil([&] { return tour->size() == window->size(); }));
     EXPECT_TRUE(tour->rect().contains(tour->card()));
     QTest::keyClick(tour, Qt::Key_Left);
-    EXPECT_EQ(tour->step(), 5);
+    EXPECT_EQ(tour->step(), 6);
     QSignalSpy ended(tour, &TourOverlay::ended);
     QTest::keyClick(tour, Qt::Key_Right);
     QTest::mouseClick(tour->nextButton(), Qt::LeftButton);

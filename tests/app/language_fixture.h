@@ -72,8 +72,9 @@ protected:
         ASSERT_EQ(c().experiment.disabledReason(), "");
     }
     /// Trains a tiny language model to its end; its folder.
-    QString finishedText(std::int64_t steps = 20) {
+    QString finishedText(std::int64_t steps = 20, bool keepsWeights = true) {
         chooseText(steps);
+        if (!keepsWeights) c().experiment.set("train.keep_mib", std::int64_t{0});
         QString path;
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
                                                  window.get(), [&](const QString& p) { path = p; });

@@ -124,8 +124,20 @@ TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {
     }));
 }
 
-TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
+TEST_F(LanguageTest, ATypedTextIsReadByTheWeightsOfTheCursor) {
     const QString path = finishedText();
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    type(source(), QStringLiteral("a dog"));
+    ASSERT_TRUE(shows("a dog"));
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().kept(path).size() > 5; }));
+    const qint64 step = c().runs.records().kept(path).at(5);
+    c().selection.setStep(step);
+    EXPECT_TRUE(waitUntil(
+        [&] { return inspector()->result()->step == step && shown(inspector()) == "a dog"; }));
+}
+
+TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
+    const QString path = finishedText(20, false);  // captures alone
     ASSERT_TRUE(waitUntil([&] { return c().runs.records().samples(path).size() >= 5; }));
     // From the disk alone, as on another day.
     window = std::make_unique<MainWindow>(false);
