@@ -101,6 +101,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 }  // namespace
 
 QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
+                         const std::shared_ptr<const ProbeResult>& edited,
                          const std::function<bool()>& wanted) {
     QStringList effects;
     const auto base = weights.base;
@@ -114,7 +115,12 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
     auto data = edits.data;
     if (data.example < 0) core::findExample(data, weights.baseSample);
     core::OpenedModel& model = *weights.model;
-    for (const auto& edit : edits.list.edits) {
+    const auto& list = edits.list.edits;
+    const bool single =
+        std::count_if(list.begin(), list.end(), [](const Edit& e) { return e.enabled; }) == 1;
+    core::ProbeWatch watch;  // ends within a layer once something newer is asked for
+    watch.progress = [&](double) { return wanted(); };
+    for (const auto& edit : list) {
         if (!wanted()) throw Cancelled();
         if (!edit.enabled) {
             effects << QString();
@@ -125,7 +131,10 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
         model.setEdits(std::move(alone), data);
         QString text;
         try {
-            const auto result = model.probe(weights.baseSample, weights.baseNames);
+            // A single edit does what is shown already.
+            const auto result = edited && single
+                                    ? *edited
+                                    : model.probe(weights.baseSample, weights.baseNames, watch);
             const double after = probabilityOf(name, best, result, byName);
             text = QStringLiteral("%1 %2 \u2192 %3")
                        .arg(QString::fromStdString(pieceText(name).text))
@@ -139,6 +148,9 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
                                 : QString::number(after, 'f', 3));
         } catch (const OptionError&) {
             // It does not fit: the problem of the whole list says so.
+        } catch (...) {
+            model.setEdits({}, {});
+            throw;
         }
         model.setEdits({}, {});
         effects << text;

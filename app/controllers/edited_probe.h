@@ -45,9 +45,10 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
                         core::ProbeWatch watch);
 
 /// What each enabled edit does alone to the answer that is likeliest without edits: "occurs 0.936 →
-/// 0.012", by line. In a job of the same queue, for the last sample of probeEdited(). Throws
-/// Cancelled once `wanted` returns false.
+/// 0.012", by line. In a job of the same queue, for the last sample of probeEdited(); `edited` is
+/// its result with all of them. Throws Cancelled once `wanted` returns false.
 QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
+                         const std::shared_ptr<const ProbeResult>& edited,
                          const std::function<bool()>& wanted);
 
 }  // namespace relascope::app

@@ -281,17 +281,17 @@ void InspectionSession::inspectBy(Make make) {
             Q_EMIT pointsFound(probe.points);
             Q_EMIT editsRefused(QString::fromStdString(probe.problem));
             Q_EMIT inspected(probe.inspected, request);
-            if (probe.inspected.edited()) measureEffects();
+            if (probe.inspected.edited()) measureEffects(probe.inspected.result);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }
 
 /// The inspector is served first: a new request ends these passes.
-void InspectionSession::measureEffects() {
+void InspectionSession::measureEffects(const std::shared_ptr<const ProbeResult>& edited) {
     m_effects.run(
         m_models, {},
-        [weights = m_weights, edits = m_edits](LongJob& job, std::stop_token stop) {
-            return effectsAlone(*weights, edits, [&] {
+        [weights = m_weights, edits = m_edits, edited](LongJob& job, std::stop_token stop) {
+            return effectsAlone(*weights, edits, edited, [&] {
                 return !stop.stop_requested() && !job.stop.stop_requested();
             });
         },

@@ -129,7 +129,7 @@ private:
     void note(const QString& sentence);
     template <class Make>
     void inspectBy(Make make);
-    void measureEffects();
+    void measureEffects(const std::shared_ptr<const ProbeResult>& edited);
 
     JobQueue& m_models;
     std::shared_ptr<OpenedWeights> m_weights;

@@ -62,6 +62,15 @@ void measure(const QString& run) {
         return inspector->result() && !inspector->result()->partial && edits.points() &&
                !inspector->busy();
     });
+    if (c.probe.readsText()) {  // a text of the whole context, not the short pinned one
+        const auto pinned = inspector->result();
+        timeUntil("splits", [&] { return c.probe.splits() != nullptr; });
+        c.probe.chooseSample(QStringLiteral("validation"), 0);
+        timeUntil("text", [&] {
+            return inspector->result() != pinned && !inspector->result()->partial &&
+                   !inspector->busy();
+        });
+    }
     const int layers = static_cast<int>(inspector->result()->layers.size());
     std::printf("%s: %d layers, %zu maps of %d objects\n", qPrintable(run), layers,
                 inspector->result()->maps.size(), inspector->result()->maps.front().rows);
