@@ -296,7 +296,7 @@ TEST_F(GenerateTest, WithEditsTwoTextsStandSideBySide) {
     for (const auto side : {TextSide::Plain, TextSide::Edited}) {
         EXPECT_EQ(panel.texts()->text(side)->marked(), 4);
         EXPECT_TRUE(wears(4, Theme::current().warning, 2, side));
-        EXPECT_FALSE(wears(3, Theme::current().warning, 0, side));
+        EXPECT_FALSE(wears(2, Theme::current().warning, 0, side));
     }
     EXPECT_EQ(panel.texts()->editedTitle(), "With the edits");
     // Other edits are for the next text.
