@@ -188,8 +188,8 @@ TEST_F(WritingTest, EditsWriteASecondTextBesideTheFirst) {
     const auto alone = texts()->written(TextSide::Edited);
     expectTokens(TextSide::Edited, written({}));
 
-    edit(QStringLiteral("layer 2 attention set 40"));
-    EXPECT_EQ(panel()->edits(), "Edited: layer 2 attention set 40");
+    edit(QStringLiteral("layer 1 stream zero"));
+    EXPECT_EQ(panel()->edits(), "Edited: layer 1 stream zero");
     const EditList list = c().checkpointEdits.list();
     generate();
     ASSERT_TRUE(texts()->both());
@@ -220,7 +220,7 @@ TEST_F(WritingTest, EditsWriteASecondTextBesideTheFirst) {
 
 TEST_F(WritingTest, ATextKeepsTheEditsThatItWasStartedWith) {
     openedRun();
-    edit(QStringLiteral("layer 2 attention set 40"));
+    edit(QStringLiteral("layer 1 stream zero"));
     setTokens(1000000);
     click(panel()->button());
     auto* plain = texts()->text(TextSide::Plain);

@@ -48,6 +48,7 @@ nlohmann::json generated(const std::string& more) {
 std::string editFile(const std::string& when) {
     const auto path = home() / (when + ".json");
     std::ofstream(path) << nlohmann::json{
+        {"format", "relascope-edit/1"},
         {"edits",
          {{{"op", "scale"}, {"at", "blocks.0.rel.hook_r"}, {"factor", 50}, {"when", when}}}}};
     return " --edit " + path;
