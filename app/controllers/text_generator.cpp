@@ -79,7 +79,7 @@ struct TextGenerator::Job {
     struct Post {
         std::optional<std::vector<std::string>> pieces;
         std::vector<std::int64_t> ids;
-        std::vector<GeneratedToken> tokens;
+        std::vector<GeneratedToken> plain, tokens;
         std::optional<Inspection> inspection;
         std::optional<QString> end;
     };
@@ -96,6 +96,7 @@ struct TextGenerator::Job {
     std::atomic<bool> follow = false;
     bool bfloat16 = false;
     EditList edits;
+    bool both() const { return edits.anyEnabled(); }
 
 private:
     std::mutex m_mutex;
@@ -111,6 +112,21 @@ TextGenerator::TextGenerator(std::shared_ptr<OpenedWeights> weights, JobQueue& m
 
 TextGenerator::~TextGenerator() {
     if (m_job) m_job->stop.request_stop();
+}
+
+bool TextGenerator::writePlain(core::OpenedModel& model, Job& job, const std::string& prompt,
+                               const GenerateOptions& options) {
+    {
+        // Edits that do not fit are refused now, not after a whole text.
+        const EditScope edited(model, job.edits);
+        model.generate(prompt, options, [](const GeneratedToken&) { return false; });
+    }
+    if (job.stop.stop_requested()) return false;
+    model.generate(prompt, options, [&job](const GeneratedToken& token) {
+        job.put([&](auto& post) { post.plain.push_back(token); });
+        return !job.stop.stop_requested();
+    });
+    return !job.stop.stop_requested();
 }
 
 void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& prompt,
@@ -129,6 +145,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
     }
     job.put([&](auto& post) { post.pieces = pieces, post.ids = ids; });
 
+    if (job.both() && !writePlain(model, job, prompt, options)) return;  // stop() reported it
     const EditScope edited(model, job.edits);
     auto last = Clock::now() - std::chrono::hours(1);
     std::chrono::nanoseconds pause{};
@@ -151,6 +168,11 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
     job.put([&](auto& post) { post.end = endText(end); });
 }
 
+void TextGenerator::setEdits(const EditList& edits) {
+    m_edits = edits;
+    Q_EMIT editsChanged();
+}
+
 void TextGenerator::start(const QString& prompt, const GenerateOptions& options) {
     stop();
     ++m_inspections;
@@ -159,7 +181,7 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_job->follow = m_follow;
     m_job->bfloat16 = m_bfloat16;
     m_job->edits = m_edits;
-    Q_EMIT began({prompt.toStdString()});
+    Q_EMIT began({prompt.toStdString()}, m_job->both());
     Q_EMIT runningChanged();
     m_timer.start();
     m_models.post(
@@ -184,8 +206,9 @@ void TextGenerator::fetch() {
     auto post = m_job->take();
     if (post.pieces) {
         m_tokens = std::move(post.ids);
-        Q_EMIT began(*post.pieces);
+        Q_EMIT began(*post.pieces, m_job->both());
     }
+    if (!post.plain.empty()) Q_EMIT plainWritten(post.plain);
     for (const auto& token : post.tokens) m_tokens.push_back(token.chosen.id);
     if (!post.tokens.empty()) Q_EMIT written(post.tokens);
     if (post.inspection && m_follow)

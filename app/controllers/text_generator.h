@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text generation by a language model, token by token, and the maps of the growing text.
+// Text generation by a language model, token by token, and the maps of the growing text. Of a model
+// with edits first the text without them, then the one with them.
 #pragma once
 
 #include <QObject>
@@ -11,6 +12,10 @@
 #include "types/edit.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
+
+namespace relascope::core {
+class OpenedModel;
+}
 
 namespace relascope::app {
 
@@ -30,8 +35,10 @@ public:
     void start(const QString& prompt, const GenerateOptions& options);
     /// Uses weights rounded to bfloat16 from the next start on.
     void setBfloat16(bool on) { m_bfloat16 = on; }
-    /// The edits of texts that are started from here on; another list continues no text.
-    void setEdits(const EditList& edits) { m_edits = edits; }
+    /// The edits of texts that are started from here on; a text that is being generated keeps its
+    /// own.
+    void setEdits(const EditList& edits);
+    const EditList& edits() const { return m_edits; }
     /// Stops immediately: tokens that are still in progress are not shown.
     void stop();
     /// Stops and removes the text, as the model is being replaced.
@@ -46,17 +53,23 @@ public:
     int size() const { return static_cast<int>(m_tokens.size()); }
 
 Q_SIGNALS:
-    void began(
-        const std::vector<std::string>& promptPieces);  ///< emitted again once the pieces are known
+    /// Emitted again once the pieces are known. `both`: plainWritten() is emitted before written().
+    void began(const std::vector<std::string>& promptPieces, bool both);
+    /// Of the text without the edits, with the same options and seed.
+    void plainWritten(const std::vector<relascope::GeneratedToken>& tokens);
     void written(const std::vector<relascope::GeneratedToken>& tokens);
     /// `first` is the index in the text of the first token of the result.
     void inspected(const std::shared_ptr<const relascope::ProbeResult>& result, int first);
     void ended(const QString& reason);  ///< why; empty where all tokens came
     void failed(const QString& sentence);
     void runningChanged();
+    void editsChanged();
 
 private:
     struct Job;
+    /// The unedited text; false if it was stopped.
+    static bool writePlain(core::OpenedModel& model, Job& job, const std::string& prompt,
+                           const GenerateOptions& options);
     static void write(OpenedWeights& weights, Job& job, const std::string& prompt,
                       const GenerateOptions& options);
     void fetch();

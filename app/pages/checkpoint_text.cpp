@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "app/controllers/checkpoint_controller.h"
+#include "app/controllers/edited_probe.h"
 #include "app/controllers/text_input.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
@@ -60,7 +61,13 @@ void CheckpointText::wire() {
     connect(m_panel, &widgets::GeneratePanel::tokenChosen, this, &CheckpointText::chooseToken);
     connect(m_panel, &widgets::GeneratePanel::exported, this, &CheckpointText::exported);
     connect(m_panel, &widgets::GeneratePanel::exportFailed, this, &CheckpointText::failed);
+    connect(&generator, &TextGenerator::editsChanged, m_panel,
+            [this] { m_panel->setEdits(wordsOfList(m_c.generator().edits())); });
     connect(&generator, &TextGenerator::began, m_panel, &widgets::GeneratePanel::begin);
+    connect(&generator, &TextGenerator::plainWritten, m_panel,
+            [this](const std::vector<GeneratedToken>& tokens) {
+                for (const auto& token : tokens) m_panel->appendPlain(token);
+            });
     connect(&generator, &TextGenerator::written, m_panel,
             [this](const std::vector<GeneratedToken>& tokens) {
                 for (const auto& token : tokens) m_panel->append(token);

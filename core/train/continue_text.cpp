@@ -2,23 +2,67 @@
 #include "train/continue_text.h"
 
 #include <charconv>
+#include <utility>
 
 #include "types/error.h"
 #include "types/text_piece.h"
 
 namespace relascope::core {
+namespace {
+
+ProbeSample sampleOf(const Tokenizer& tokenizer, std::vector<std::int64_t> tokens,
+                     std::int64_t longest, const std::string& origin) {
+    if (static_cast<std::int64_t>(tokens.size()) > longest)
+        tokens.resize(static_cast<std::size_t>(longest));
+    ProbeSample sample;
+    sample.origin = origin;
+    sample.source.text = true;
+    for (const auto id : tokens)
+        sample.source.labels.emplace_back(tokenizer.piece(static_cast<std::int32_t>(id)));
+    sample.source.tokens = std::move(tokens);
+    return sample;
+}
+
+std::vector<std::int64_t> tokensOf(const Tokenizer& tokenizer, const std::string& text) {
+    const auto ids = tokenizer.encode(text);
+    return {ids.begin(), ids.end()};
+}
+
+}  // namespace
+
+const Tokenizer& requireTokenizer(const TokenizerPtr& tokenizer, const ModelOptions& options) {
+    if (options.input() != InputKind::Tokens)
+        throw OptionError("text",
+                          "is for language models only; this is a " + options.architecture());
+    if (!tokenizer)
+        throw OptionError(
+            "tokenizer", "no tokenizer was found next to the checkpoint, and the vocabulary size " +
+                             std::to_string(options.outputs()) +
+                             " is not GPT-2's 50257; give its tokenizer.json or vocab.json");
+    return *tokenizer;
+}
+
+std::vector<std::int64_t> promptTokens(const Tokenizer& tokenizer, const std::string& prompt) {
+    auto tokens = tokensOf(tokenizer, prompt);
+    if (!tokens.empty()) return tokens;
+    const auto separator = tokenizer.endOfText();
+    if (!separator)
+        throw OptionError("prompt", "is empty; type some text for the model to continue");
+    return {*separator};
+}
+
+ProbeSample promptSample(const Tokenizer& tokenizer, const std::string& prompt,
+                         std::int64_t longest) {
+    return sampleOf(tokenizer, promptTokens(tokenizer, prompt), longest, "prompt");
+}
 
 TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const Tokenizer& tokenizer,
                      const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink) {
     requireVocabulary(tokenizer, modelOptions.outputs());
     TokenSampler sampler(options);
-    std::vector<std::int64_t> next;
-    for (const auto id : tokenizer.encode(prompt)) next.push_back(id);
+    auto next = promptTokens(tokenizer, prompt);
     const auto separator = tokenizer.endOfText();
-    if (next.empty() && separator) next.push_back(*separator);
-    if (next.empty())
-        throw OptionError("prompt", "is empty; type some text for the model to continue");
 
     LanguageReader reader(model, modelOptions);
     std::string tail;  // the end of the generated text, as long as the stop text
@@ -47,18 +91,9 @@ TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const T
 
 ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std::int64_t longest,
                        const std::string& origin) {
-    auto ids = tokenizer.encode(text);
-    if (ids.empty()) throw OptionError("text", "is empty; type some text to inspect");
-    if (static_cast<std::int64_t>(ids.size()) > longest)
-        ids.resize(static_cast<std::size_t>(longest));
-    ProbeSample sample;
-    sample.origin = origin;
-    sample.source.text = true;
-    for (const auto id : ids) {
-        sample.source.tokens.push_back(id);
-        sample.source.labels.emplace_back(tokenizer.piece(id));
-    }
-    return sample;
+    auto tokens = tokensOf(tokenizer, text);
+    if (tokens.empty()) throw OptionError("text", "is empty; type some text to inspect");
+    return sampleOf(tokenizer, std::move(tokens), longest, origin);
 }
 
 void namePieces(ProbeResult& result, const Tokenizer& tokenizer) {

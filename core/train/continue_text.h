@@ -2,7 +2,9 @@
 // Text generation with a language model, its tokenizer and a sampler.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "model/decode/generate.h"
 #include "text/tokenizer.h"
@@ -10,12 +12,22 @@
 
 namespace relascope::core {
 
-/// Continues `prompt` with a model in eval mode. Without a prompt the text begins after the token
-/// that separates documents. Throws OptionError if the tokenizer does not match the model, or if
-/// the prompt is empty and there is no such token.
+/// Continues `prompt` with a model in eval mode, which first reads promptTokens(). Throws
+/// OptionError if the tokenizer does not match the model, and as promptTokens().
 TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const Tokenizer& tokenizer,
                      const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink);
+
+/// The tokens that a language model reads before it chooses the first one: those of the prompt, or
+/// of an empty prompt the token that separates documents. Throws OptionError if there is none.
+std::vector<std::int64_t> promptTokens(const Tokenizer& tokenizer, const std::string& prompt);
+
+/// Those tokens as an input, at most `longest` of them. Throws as promptTokens().
+ProbeSample promptSample(const Tokenizer& tokenizer, const std::string& prompt,
+                         std::int64_t longest);
+
+/// Throws OptionError if the model is no language model, or if its tokenizer is unknown (null).
+const Tokenizer& requireTokenizer(const TokenizerPtr& tokenizer, const ModelOptions& options);
 
 /// A text as input of the inspector: token ids and their pieces. At most `longest` tokens are used.
 /// Throws OptionError if there is no token.

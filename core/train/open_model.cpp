@@ -423,41 +423,31 @@ void OpenedModel::setTokenizer(const std::string& nameOrPath) {
     m_parts->tokenizer = std::move(tokenizer);
 }
 
-namespace {
-
-const Tokenizer& required(const TokenizerPtr& tokenizer, const ModelOptions& options) {
-    if (options.input() != InputKind::Tokens)
-        throw OptionError("text",
-                          "is for language models only; this is a " + options.architecture());
-    if (!tokenizer)
-        throw OptionError(
-            "tokenizer", "no tokenizer was found next to the checkpoint, and the vocabulary size " +
-                             std::to_string(options.outputs()) +
-                             " is not GPT-2's 50257; give its tokenizer.json or vocab.json");
-    return *tokenizer;
-}
-
-}  // namespace
-
 ProbeSample OpenedModel::textInput(const std::string& text) const {
-    const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
+    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
     requireVocabulary(tokenizer, m_parts->options.outputs());
     return textSample(tokenizer, text, m_parts->options.tokens(), "typed text");
 }
 
+ProbeSample OpenedModel::promptInput(const std::string& prompt) const {
+    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
+    requireVocabulary(tokenizer, m_parts->options.outputs());
+    return promptSample(tokenizer, prompt, m_parts->options.tokens());
+}
+
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
                               const TokenSink& sink) {
-    const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
+    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
     auto& p = *m_parts;
     const auto trained = p.trained();
     const HookScope below(hooksOf(trained));
     std::unique_ptr<EditSession> session;
     if (p.edits.anyEnabled()) {
-        const auto sample = textSample(tokenizer, prompt, p.options.tokens(), "prompt");
         session = std::make_unique<EditSession>(*p.model, p.options, p.edits, p.editData,
                                                 EditUse::Generate);
-        session->prepare(inputOf(sample, p.options));
-        session->editor().setPrompt(static_cast<std::int64_t>(tokenizer.encode(prompt).size()));
+        session->prepare(inputOf(promptInput(prompt), p.options));
+        session->editor().setPrompt(
+            static_cast<std::int64_t>(promptTokens(tokenizer, prompt).size()));
     }
     return withinMemory(
         m_parts->device,

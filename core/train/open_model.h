@@ -74,8 +74,11 @@ public:
     /// A text as input, cut to the context of the model. Throws OptionError without a tokenizer or
     /// a token.
     ProbeSample textInput(const std::string& text) const;
-    /// Continues a text, token by token. Throws OptionError for invalid options or an invalid
-    /// prompt.
+    /// The tokens that generate() reads first, cut to the context: those of the prompt, or of an
+    /// empty one the token that separates documents. Throws OptionError as generate().
+    ProbeSample promptInput(const std::string& prompt) const;
+    /// Continues a text, token by token, with or without edits. Throws OptionError for invalid
+    /// options or an invalid prompt.
     TextEnd generate(const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink);
     /// Converts the weights to bfloat16 (parameters.h): faster generation, less exact.

@@ -15,8 +15,10 @@
 #include "tests/app/language_fixture.h"
 #include "tests/widgets/child.h"
 #include "text/tokenizer.h"
+#include "train/open_model.h"
 #include "widgets/data/statistics_view.h"
 #include "widgets/generate/generate_panel.h"
+#include "widgets/generate/generated_pair.h"
 #include "widgets/generate/generated_text.h"
 
 namespace relascope {
@@ -32,7 +34,7 @@ protected:
     const ProbeResult* result() { return page()->inspector()->result(); }
     /// A trained run whose newest weights are loaded on the Checkpoint page.
     void openedRun() {
-        finishedText();
+        run = finishedText();
         ASSERT_TRUE(shows("the cat saw the dog"));
         QAction* write = nullptr;
         for (QAction* action : window->commands())
@@ -60,6 +62,34 @@ protected:
             all.push_back(panel()->text()->probability(k));
         return all;
     }
+    GeneratedPair* texts() { return panel()->texts(); }
+    /// What the model of the run writes with the options of the panel.
+    std::vector<GeneratedToken> written(const EditList& edits) {
+        core::OpenedModel model(run.toStdString(), "last", "cpu");
+        model.setEdits(edits, {});
+        std::vector<GeneratedToken> all;
+        model.generate(panel()->prompt().toStdString(), panel()->options(),
+                       [&](const GeneratedToken& token) {
+                           all.push_back(token);
+                           return true;
+                       });
+        return all;
+    }
+    /// Whether a text of the panel has these tokens.
+    void expectTokens(TextSide side, const std::vector<GeneratedToken>& expected) {
+        const auto& shown = texts()->written(side);
+        ASSERT_EQ(shown.size(), expected.size());
+        for (std::size_t k = 0; k < shown.size(); ++k) {
+            EXPECT_EQ(shown[k].chosen.id, expected[k].chosen.id) << k;
+            EXPECT_NEAR(shown[k].chosen.probability, expected[k].chosen.probability, 1e-5) << k;
+        }
+    }
+    void edit(const QString& words) {
+        ASSERT_TRUE(waitUntil([this] { return c().checkpointEdits.points() != nullptr; }));
+        c().checkpointEdits.addWords(words);
+        ASSERT_TRUE(waitUntil([this] { return page()->inspector()->edited(); }));
+    }
+    QString run;
     QCheckBox* rounded() {
         for (auto* box : panel()->findChildren<QCheckBox*>())
             if (box->text().startsWith("bfloat16")) return box;
@@ -148,6 +178,78 @@ TEST_F(WritingTest, RoundedWeightsComeBackExact) {
     generate();
     EXPECT_EQ(probabilities(), exact);
     EXPECT_EQ(panel()->text()->text(), text);
+}
+
+TEST_F(WritingTest, EditsWriteASecondTextBesideTheFirst) {
+    openedRun();
+    setTokens(20);
+    generate();
+    EXPECT_FALSE(texts()->both());
+    const auto alone = texts()->written(TextSide::Edited);
+    expectTokens(TextSide::Edited, written({}));
+
+    edit(QStringLiteral("layer 1 stream zero"));
+    EXPECT_EQ(panel()->edits(), "Edited: layer 1 stream zero");
+    const EditList list = c().checkpointEdits.list();
+    generate();
+    ASSERT_TRUE(texts()->both());
+    EXPECT_TRUE(panel()->status().startsWith("20 + 20 tokens")) << qPrintable(panel()->status());
+    expectTokens(TextSide::Plain, alone);
+    const auto edited = written(list);
+    expectTokens(TextSide::Edited, edited);
+    int first = 0;
+    while (first < 20 && alone[static_cast<std::size_t>(first)].chosen.id ==
+                             edited[static_cast<std::size_t>(first)].chosen.id)
+        ++first;
+    ASSERT_LT(first, 20) << "the edit changes nothing here";
+    EXPECT_EQ(texts()->difference(), 4 + first);
+    EXPECT_EQ(texts()->text(TextSide::Plain)->marked(), 4 + first);
+    EXPECT_EQ(panel()->text()->marked(), 4 + first);
+    // The inspector follows the text with the edits.
+    ASSERT_TRUE(waitUntil([this] {
+        return result() && shown(page()->inspector()) == panel()->text()->text().toStdString();
+    }));
+    // The model itself is without them again.
+    c().checkpointEdits.clear();
+    EXPECT_EQ(panel()->edits(), "");
+    EXPECT_EQ(texts()->editedTitle(), "With earlier edits");
+    generate();
+    EXPECT_FALSE(texts()->both());
+    expectTokens(TextSide::Edited, alone);
+}
+
+TEST_F(WritingTest, ATextKeepsTheEditsThatItWasStartedWith) {
+    openedRun();
+    edit(QStringLiteral("layer 1 stream zero"));
+    setTokens(1000000);
+    click(panel()->button());
+    auto* plain = texts()->text(TextSide::Plain);
+    ASSERT_TRUE(waitUntil([&] { return plain->size() > 10; }));
+    c().checkpointEdits.clear();
+    const int size = plain->size();
+    ASSERT_TRUE(waitUntil([&] { return plain->size() > size; })) << "other edits do not stop it";
+    EXPECT_TRUE(panel()->running());
+    click(panel()->button());
+    EXPECT_FALSE(panel()->running());
+    EXPECT_TRUE(panel()->status().endsWith("stopped")) << qPrintable(panel()->status());
+    EXPECT_TRUE(texts()->both());
+    EXPECT_EQ(texts()->differenceText(), "No difference so far");
+    setTokens(5);
+    generate();
+    EXPECT_FALSE(texts()->both());
+    expectTokens(TextSide::Edited, written({}));
+}
+
+TEST_F(WritingTest, EditsThatDoNotFitAreRefusedBeforeAnyText) {
+    openedRun();
+    edit(QStringLiteral("layer 1 relation 1 zero"));
+    auto list = c().checkpointEdits.list();
+    list.edits.front().op = EditOp::Resample;
+    c().checkpointEdits.change(list, QStringLiteral("Resample"));
+    setTokens(1000000);
+    generate();
+    EXPECT_TRUE(panel()->status().contains("resample")) << qPrintable(panel()->status());
+    EXPECT_TRUE(texts()->written(TextSide::Plain).empty());
 }
 
 TEST_F(WritingTest, AnUnknownTokenizerIsAskedFor) {

@@ -18,7 +18,9 @@
 
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
+#include "widgets/export/export.h"
 #include "widgets/generate/generate_panel.h"
+#include "widgets/generate/generated_pair.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/text/text_field.h"
@@ -47,13 +49,29 @@ protected:
             if (candidate->accessibleName() == QLatin1String(name)) return candidate;
         return nullptr;
     }
-    bool wears(int index, const QColor& color, int grow = 0) const {
-        const QImage image = panel.text()->canvas()->grab().toImage();
-        const QRect box = panel.text()->tokenRect(index).adjusted(-grow, -grow, grow, grow);
+    bool wears(int index, const QColor& color, int grow = 0,
+               TextSide side = TextSide::Edited) const {
+        GeneratedText* text = panel.texts()->text(side);
+        const QImage image = text->canvas()->grab().toImage();
+        const QRect box = text->tokenRect(index).adjusted(-grow, -grow, grow, grow);
         for (int y = box.top(); y <= box.bottom(); ++y)
             for (int x = box.left(); x <= box.right(); ++x)
                 if (image.rect().contains(x, y) && image.pixel(x, y) == color.rgb()) return true;
         return false;
+    }
+    GeneratedText* plain() const { return panel.texts()->text(TextSide::Plain); }
+    /// "Once upon a time, there was" without and "Once upon a time and there" with the edits.
+    void writeBoth() {
+        panel.setEdits("layer 1 relation 2 zero");
+        panel.begin({"Once", " upon"}, true);
+        int id = 5;
+        for (const char* piece : {" a", " time", ",", " there", " was"})
+            panel.appendPlain(token(id++, piece, 0.9));
+        panel.append(token(5, " a", 0.8));
+        panel.append(token(6, " time", 0.8));
+        EXPECT_EQ(panel.texts()->differenceText(), "No difference so far");
+        panel.append(token(20, " and", 0.2));
+        panel.append(token(8, " there", 0.1));
     }
     GeneratePanel panel;
 };
@@ -246,6 +264,134 @@ TEST_F(GenerateTest, ALongTextFollowsItsEndUnlessScrolledAway) {
     bar->setValue(10);
     for (int k = 0; k < 60; ++k) panel.append(token(k, " word", 0.5));
     EXPECT_EQ(bar->value(), 10) << "somebody is reading there";
+}
+
+TEST_F(GenerateTest, WithEditsTwoTextsStandSideBySide) {
+    panel.resize(460, 700);
+    EXPECT_FALSE(plain()->isVisible());
+    panel.setEdits("layer 1 relation 2 zero");
+    EXPECT_EQ(panel.edits(), "Edited: layer 1 relation 2 zero");
+    panel.begin({"Once", " upon"}, true);
+    panel.appendPlain(token(5, " a", 0.9));
+    panel.appendPlain(token(6, " time", 0.9));
+    EXPECT_TRUE(panel.status().startsWith("2 + 0 tokens")) << panel.status().toStdString();
+    EXPECT_EQ(panel.alternativesTitle(), QString::fromUtf8("Token 3, after “a”"));
+    EXPECT_EQ(panel.text()->text(), "Once upon");
+
+    writeBoth();
+    QTest::qWait(1);
+    EXPECT_TRUE(panel.status().startsWith("5 + 4 tokens")) << panel.status().toStdString();
+    ASSERT_TRUE(plain()->isVisible());
+    EXPECT_FALSE(panel.texts()->stacked());
+    EXPECT_LT(plain()->mapTo(&panel, QPoint(plain()->width(), 0)).x(),
+              panel.text()->mapTo(&panel, QPoint()).x());
+    EXPECT_NEAR(plain()->width(), panel.text()->width(), 2);
+    EXPECT_EQ(plain()->text(), "Once upon a time, there was");
+    EXPECT_EQ(panel.text()->text(), "Once upon a time and there");
+    EXPECT_TRUE(wears(0, Theme::current().muted, 0, TextSide::Plain)) << "the prompt is muted";
+    // The first token that differs, in both.
+    EXPECT_EQ(panel.texts()->difference(), 4);
+    EXPECT_EQ(panel.texts()->differenceText(),
+              "First difference at token 4: \" and\" instead of \",\"");
+    for (const auto side : {TextSide::Plain, TextSide::Edited}) {
+        EXPECT_EQ(panel.texts()->text(side)->marked(), 4);
+        EXPECT_TRUE(wears(4, Theme::current().warning, 2, side));
+        EXPECT_FALSE(wears(2, Theme::current().warning, 0, side));
+    }
+    EXPECT_EQ(panel.texts()->editedTitle(), "With the edits");
+    // Other edits are for the next text.
+    panel.setEdits({});
+    EXPECT_EQ(panel.edits(), "");
+    EXPECT_EQ(panel.texts()->editedTitle(), "With earlier edits");
+    panel.finish();
+    // The next text has one column again.
+    panel.begin({"Once"});
+    panel.append(token(5, " a", 0.9));
+    QTest::qWait(1);
+    EXPECT_FALSE(plain()->isVisible());
+    EXPECT_EQ(panel.text()->marked(), -1);
+    EXPECT_EQ(panel.texts()->differenceText(), "");
+    EXPECT_EQ(panel.csv(), "token,text,probability\n0,Once,\n1,a,0.9\n");
+}
+
+TEST_F(GenerateTest, AlternativesAreThoseOfTheTextThatWasClicked) {
+    QSignalSpy chosen(&panel, &GeneratePanel::tokenChosen);
+    writeBoth();
+    panel.finish();
+    QTest::qWait(1);
+    QTest::mouseClick(plain()->canvas(), Qt::LeftButton, {}, plain()->tokenRect(4).center());
+    EXPECT_EQ(panel.alternativesTitle(), QString::fromUtf8("Token 4, after “time”"));
+    EXPECT_TRUE(child<ProbabilityBars>(panel)->accessibleDescription().endsWith("chosen: ,"));
+    EXPECT_TRUE(chosen.isEmpty()) << "the inspector follows the edited text";
+    QTest::mouseClick(panel.text()->canvas(), Qt::LeftButton, {},
+                      panel.text()->tokenRect(4).center());
+    EXPECT_EQ(plain()->chosen(), -1) << "one token is chosen of both texts";
+    EXPECT_TRUE(child<ProbabilityBars>(panel)->accessibleDescription().endsWith("chosen: and"));
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(chosen[0][0].toInt(), 4);
+    EXPECT_TRUE(wears(4, Theme::current().accent, 1));
+    EXPECT_TRUE(wears(4, Theme::current().warning, 2)) << "the mark stays under the frame";
+    QTest::mouseClick(panel.text()->canvas(), Qt::LeftButton, {},
+                      panel.text()->tokenRect(3).center());
+    child<QToolButton>(panel, "Show the first difference")->click();
+    EXPECT_EQ(panel.text()->chosen(), 4);
+    EXPECT_EQ(chosen.last()[0].toInt(), 4);
+}
+
+TEST_F(GenerateTest, BothTextsAreInTheTable) {
+    writeBoth();
+    const QString csv = panel.csv();
+    EXPECT_TRUE(csv.startsWith("token,text,probability,edited\n0,Once,,0\n")) << qPrintable(csv);
+    EXPECT_TRUE(csv.contains("\n4,\",\",0.9,0\n"));
+    EXPECT_TRUE(csv.contains("\n0,Once,,1\n"));
+    EXPECT_TRUE(csv.contains("\n4,and,0.2,1\n"));
+    EXPECT_EQ(csv.count(u'\n'), 1 + 7 + 6);
+    // A figure of them names the edits.
+    panel.setProperty(kFigureSubject, "run 3");
+    auto* menu = panel.findChild<ViewMenu*>();
+    ASSERT_NE(menu, nullptr);
+    EXPECT_EQ(menu->caption(), "run 3; edited: layer 1 relation 2 zero");
+    panel.finish();
+    panel.begin({"Once"});
+    EXPECT_EQ(menu->caption(), "run 3");
+}
+
+TEST_F(GenerateTest, EqualTextsHaveNoDifference) {
+    panel.setEdits("layer 1 relation 2 scale 1");
+    panel.begin({"Once"}, true);
+    for (int k = 0; k < 3; ++k) panel.appendPlain(token(k, " a", 0.5));
+    for (int k = 0; k < 3; ++k) {
+        EXPECT_EQ(panel.texts()->differenceText(), "No difference so far");
+        panel.append(token(k, " a", 0.5));
+    }
+    panel.finish();
+    EXPECT_EQ(panel.texts()->differenceText(), "No difference");
+    EXPECT_FALSE(child<QToolButton>(panel, "Show the first difference")->isEnabled());
+    // A text that was stopped may have differed later.
+    panel.begin({"Once"}, true);
+    for (int k = 0; k < 3; ++k) panel.appendPlain(token(k, " a", 0.5));
+    panel.append(token(0, " a", 0.5));
+    panel.finish("stopped");
+    EXPECT_EQ(panel.texts()->differenceText(), "No difference so far");
+    // Only a space that differs is named.
+    panel.begin({"Once"}, true);
+    panel.appendPlain(token(1, " the", 0.5));
+    panel.append(token(2, "the", 0.5));
+    EXPECT_EQ(panel.texts()->differenceText(),
+              "First difference at token 1: \"the\" instead of \" the\"");
+}
+
+TEST_F(GenerateTest, NarrowTextsAreStacked) {
+    writeBoth();
+    panel.resize(419, 700);
+    QTest::qWait(1);
+    ASSERT_TRUE(panel.texts()->stacked());
+    EXPECT_LE(plain()->mapTo(&panel, QPoint(0, plain()->height())).y(),
+              panel.text()->mapTo(&panel, QPoint()).y());
+    EXPECT_NEAR(plain()->height(), panel.text()->height(), 2);
+    panel.resize(421, 700);
+    QTest::qWait(1);
+    EXPECT_FALSE(panel.texts()->stacked());
 }
 
 TEST_F(GenerateTest, ThreeHundredPixelsHoldIt) {

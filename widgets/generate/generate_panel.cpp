@@ -22,6 +22,7 @@
 #include <limits>
 
 #include "widgets/export/export.h"
+#include "widgets/generate/generated_pair.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/text/text_field.h"
@@ -100,6 +101,12 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
     auto* column = columnOf(this);
     m_head = new PanelHead(QStringLiteral("Generate"), this);
     column->addWidget(m_head);
+    m_edited = new ElidedLabel({}, this);
+    m_edited->setFont(smallFont());
+    m_edited->setTextFormat(Qt::PlainText);
+    m_edited->setContentsMargins(padding, 6, padding, 0);
+    m_edited->hide();
+    column->addWidget(m_edited);
     column->addWidget(makeOptions());
     column->addWidget(horizontalLine(this));
     column->addWidget(makeText(), 1);
@@ -119,9 +126,9 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
     connect(m_follow, &QCheckBox::toggled, this, &GeneratePanel::followChanged);
     connect(m_bfloat16, &QCheckBox::clicked, this, &GeneratePanel::bfloat16Changed);
     connect(m_prompt, &TextField::edited, this, [this] { m_note->setHint({}); });
-    connect(m_text, &GeneratedText::tokenChosen, this, [this](int index) {
+    connect(m_texts, &GeneratedPair::tokenChosen, this, [this](TextSide side, int index) {
         showAlternatives();
-        Q_EMIT tokenChosen(index);
+        if (side == TextSide::Edited) Q_EMIT tokenChosen(index);
     });
     setOptions({});
     refreshButton();
@@ -216,13 +223,13 @@ QWidget* GeneratePanel::makeText() {
     head->addWidget(title);
     head->addWidget(new LikelihoodLegend(box), 1);
     column->addLayout(head);
-    m_text = new GeneratedText(box);
-    column->addWidget(m_text, 1);
+    m_texts = new GeneratedPair(box);
+    column->addWidget(m_texts, 1);
     column->addWidget(horizontalLine(box));
     auto* below = new QHBoxLayout;
     m_title = new ElidedLabel({}, box);
     m_title->setFont(bold);
-    m_hint = mutedLabel(QStringLiteral("before temperature, top k and top p"), box);
+    m_hint = mutedLabel({}, box);
     m_hint->setFont(captionFont());
     below->addWidget(m_title, 1);
     below->addWidget(m_hint);
@@ -233,9 +240,15 @@ QWidget* GeneratePanel::makeText() {
 
     auto* more = iconButton("more", QStringLiteral("Text: copy, save"), m_head);
     auto* menu = new ViewMenu(
-        more, m_text, [] { return QStringLiteral("generated-text"); }, [this] { return csv(); });
+        more, m_texts, [] { return QStringLiteral("generated-text"); }, [this] { return csv(); });
     connect(menu->menu()->addAction(QStringLiteral("Copy text")), &QAction::triggered, this,
-            [this] { QApplication::clipboard()->setText(m_text->text()); });
+            [this] { QApplication::clipboard()->setText(text()->text()); });
+    QAction* plain = menu->menu()->addAction(QStringLiteral("Copy text without the edits"));
+    connect(plain, &QAction::triggered, this,
+            [this] { QApplication::clipboard()->setText(m_texts->text(TextSide::Plain)->text()); });
+    connect(menu->menu(), &QMenu::aboutToShow, plain,
+            [this, plain] { plain->setVisible(m_texts->both()); });
+    menu->caption = [this] { return figureCaption(); };
     connect(menu, &ViewMenu::saved, this, &GeneratePanel::exported);
     connect(menu, &ViewMenu::failed, this, &GeneratePanel::exportFailed);
     m_head->addControl(more);
@@ -332,32 +345,71 @@ void GeneratePanel::toggle() {
     Q_EMIT generateRequested(prompt(), options(), bfloat16());
 }
 
-void GeneratePanel::begin(std::vector<std::string> promptPieces) {
-    m_written.clear();
+void GeneratePanel::setEdits(const QString& words) {
+    m_words = words;
+    refreshEdits();
+}
+QString GeneratePanel::edits() const {
+    return m_edited->text();
+}
+
+void GeneratePanel::refreshEdits() {
+    m_edited->setText(m_words.isEmpty() ? QString() : QStringLiteral("Edited: ") + m_words);
+    m_edited->setHidden(m_words.isEmpty());
+    // The text shown was perhaps generated with other edits than the next one will be.
+    m_texts->setEditedTitle(m_textWords == m_words ? QStringLiteral("With the edits")
+                                                   : QStringLiteral("With earlier edits"),
+                            m_textWords);
+}
+
+QString GeneratePanel::figureCaption() const {
+    QStringList parts;
+    for (const QWidget* widget = this; widget && parts.isEmpty(); widget = widget->parentWidget())
+        if (const QString of = widget->property(kFigureSubject).toString(); !of.isEmpty())
+            parts << of;
+    if (m_texts->both() && !m_textWords.isEmpty())
+        parts << QStringLiteral("edited: ") + m_textWords;
+    return parts.join(QStringLiteral("; "));
+}
+
+GeneratedText* GeneratePanel::text() const {
+    return m_texts->text(TextSide::Edited);
+}
+
+void GeneratePanel::begin(std::vector<std::string> promptPieces, bool both) {
+    if (!m_running) m_textWords = m_words;
     m_seconds = 0;
     m_running = true;
     m_note->setHint({});
-    m_text->begin(std::move(promptPieces));
-    m_text->setRunning(true);
+    m_texts->begin(std::move(promptPieces), both);
+    refreshEdits();
     refreshButton();
     refreshStatus(QStringLiteral("reading the prompt"));
     showAlternatives();
 }
 
 void GeneratePanel::append(const GeneratedToken& token) {
-    if (m_written.empty())
+    write(TextSide::Edited, token);
+}
+void GeneratePanel::appendPlain(const GeneratedToken& token) {
+    write(TextSide::Plain, token);
+}
+
+void GeneratePanel::write(TextSide side, const GeneratedToken& token) {
+    if (m_texts->written(side).empty()) {
         m_clock.start();
-    else
+        m_seconds = 0;
+    } else {
         m_seconds = static_cast<double>(m_clock.nsecsElapsed()) / 1e9;
-    m_written.push_back(token);
-    m_text->append(token.chosen.piece, token.chosen.probability);
+    }
+    m_texts->append(side, token);
     refreshStatus({});
-    if (m_text->chosen() < 0) showAlternatives();
+    if (m_texts->text(m_texts->current())->chosen() < 0) showAlternatives();
 }
 
 void GeneratePanel::finish(const QString& text) {
     m_running = false;
-    m_text->setRunning(false);
+    m_texts->setRunning(false);
     refreshButton();
     refreshStatus(text);
 }
@@ -369,10 +421,17 @@ void GeneratePanel::fail(const QString& sentence) {
 
 void GeneratePanel::refreshStatus(const QString& end) {
     QStringList parts;
-    const auto count = static_cast<qlonglong>(m_written.size());
-    if (count > 0)
-        parts << groupedNumber(count) +
-                     (count == 1 ? QStringLiteral(" token") : QStringLiteral(" tokens"));
+    const auto written = [this](TextSide side) {
+        return static_cast<qlonglong>(m_texts->written(side).size());
+    };
+    const auto plain = written(TextSide::Plain), edited = written(TextSide::Edited);
+    // Of two texts first the one without the edits: "40 + 12 tokens".
+    if (plain > 0)
+        parts << QStringLiteral("%1 + %2 tokens").arg(groupedNumber(plain), groupedNumber(edited));
+    else if (edited > 0)
+        parts << groupedNumber(edited) +
+                     (edited == 1 ? QStringLiteral(" token") : QStringLiteral(" tokens"));
+    const auto count = edited > 0 ? edited : plain;
     // The first token includes the time for the prompt, so the rate is computed from the others.
     if (count > 1 && m_seconds > 0)
         parts << QStringLiteral("%1 tokens/s")
@@ -386,15 +445,21 @@ QString GeneratePanel::status() const {
 }
 
 void GeneratePanel::setChosen(int index) {
-    m_text->setChosen(index);
-    if (index >= 0) m_text->reveal(index);
+    m_texts->setChosen(TextSide::Edited, index);
     showAlternatives();
 }
 
 void GeneratePanel::showAlternatives() {
-    const int index = m_text->chosen() >= 0 ? m_text->chosen() : m_text->size() - 1;
-    const int written = index - m_text->promptSize();
-    const auto& pieces = m_text->pieces();
+    const TextSide side = m_texts->current();
+    const GeneratedText& text = *m_texts->text(side);
+    const int index = text.chosen() >= 0 ? text.chosen() : text.size() - 1;
+    const int written = index - text.promptSize();
+    const auto& pieces = text.pieces();
+    const QString before = QStringLiteral("before temperature, top k and top p");
+    m_hint->setText(!m_texts->both()          ? before
+                    : side == TextSide::Plain ? QStringLiteral("without the edits")
+                                              : QStringLiteral("with the edits"));
+    m_hint->setToolTip(m_texts->both() ? QStringLiteral("Probabilities ") + before : QString());
     m_hint->setVisible(written >= 0);
     m_bars->setVisible(written >= 0);
     if (index < 0) {
@@ -412,7 +477,7 @@ void GeneratePanel::showAlternatives() {
                          : QStringLiteral("Token %1, after \u201C%2\u201D")
                                .arg(index)
                                .arg(pieceLabel(pieces[static_cast<std::size_t>(index - 1)])));
-    const GeneratedToken& token = m_written[static_cast<std::size_t>(written)];
+    const GeneratedToken& token = m_texts->written(side)[static_cast<std::size_t>(written)];
     std::vector<TokenChoice> choices = token.alternatives;
     const bool among = std::any_of(choices.begin(), choices.end(), [&](const TokenChoice& choice) {
         return choice.id == token.chosen.id;
@@ -426,15 +491,7 @@ QString GeneratePanel::alternativesTitle() const {
 }
 
 QString GeneratePanel::csv() const {
-    QString rows = QStringLiteral("token,text,probability\n");
-    const auto& pieces = m_text->pieces();
-    for (int k = 0; k < m_text->size(); ++k) {
-        rows += QStringLiteral("%1,%2,").arg(k).arg(
-            csvField(pieceLabel(pieces[static_cast<std::size_t>(k)])));
-        if (const double p = m_text->probability(k); p == p) rows += QString::number(p, 'g', 9);
-        rows += u'\n';
-    }
-    return rows;
+    return m_texts->csv();
 }
 
 }  // namespace relascope::widgets

@@ -20,11 +20,14 @@ class QToolButton;
 
 namespace relascope::widgets {
 
+class ElidedLabel;
 class FieldNote;
+class GeneratedPair;
 class GeneratedText;
 class PanelHead;
 class ProbabilityBars;
 class TextField;
+enum class TextSide;
 
 class GeneratePanel : public QWidget {
     Q_OBJECT
@@ -37,14 +40,19 @@ public:
     void setFollow(bool on);
     /// Without a language model the button is disabled and gives the reason.
     void setAvailable(bool available, const QString& whyNot = {});
-    /// Starts a generation with the text of the prompt.
-    void begin(std::vector<std::string> promptPieces);
+    /// The edits that the next text is generated with, in words; empty: none.
+    void setEdits(const QString& words);
+    /// Starts a generation with the text of the prompt; while one runs, sets its pieces. `both`:
+    /// first a text without the edits, then the one with them.
+    void begin(std::vector<std::string> promptPieces, bool both = false);
     void append(const GeneratedToken& token);
+    /// To the text without the edits.
+    void appendPlain(const GeneratedToken& token);
     /// Ends the generation: "stopped", "the stop text was written", or empty after all tokens.
     void finish(const QString& text = {});
     /// Reports an error; the text generated so far stays.
     void fail(const QString& sentence);
-    /// Shows the alternatives of a token; -1: of the newest.
+    /// Shows the alternatives of a token of the (edited) text; -1: of the newest.
     void setChosen(int index);
 
     QString prompt() const;
@@ -54,9 +62,12 @@ public:
     bool running() const { return m_running; }
     /// "37 tokens, 18.2 tokens/s", or the error message.
     QString status() const;
-    QString csv() const;  ///< tokens with their probabilities
+    QString csv() const;    ///< tokens with their probabilities
+    QString edits() const;  ///< "Edited: layer 1 relation 3 zero"; empty: none
 
-    GeneratedText* text() const { return m_text; }
+    /// The text that is generated with the edits, if there are any.
+    GeneratedText* text() const;
+    GeneratedPair* texts() const { return m_texts; }
     QPushButton* button() const { return m_go; }
     QString alternativesTitle() const;
 
@@ -65,7 +76,8 @@ public:
 Q_SIGNALS:
     void generateRequested(QString prompt, relascope::GenerateOptions options, bool bfloat16);
     void stopRequested();
-    void tokenChosen(int index);  ///< of prompt and generated tokens together, from 0
+    /// In text(), of prompt and generated tokens together, from 0.
+    void tokenChosen(int index);
     void followChanged(bool on);
     void bfloat16Changed(bool on);
     void exported(QString path);
@@ -82,8 +94,12 @@ private:
     void refreshButton();
     void refreshStatus(const QString& end);
     void showAlternatives();
+    void refreshEdits();
+    void write(TextSide side, const GeneratedToken& token);
+    QString figureCaption() const;
 
     PanelHead* m_head;
+    ElidedLabel* m_edited;
     TextField* m_prompt;
     QSpinBox *m_tokens, *m_topK, *m_seed;
     QDoubleSpinBox *m_temperature, *m_topP;
@@ -92,16 +108,16 @@ private:
     QCheckBox *m_bfloat16, *m_follow;
     QPushButton* m_go = nullptr;
     FieldNote* m_note;
-    GeneratedText* m_text;
+    GeneratedPair* m_texts;
     QLabel *m_title, *m_hint;
     ProbabilityBars* m_bars;
 
     GenerateOptions m_base;  ///< options without a field: the number of alternatives
-    std::vector<GeneratedToken> m_written;
-    QElapsedTimer m_clock;  ///< since the first token
+    QElapsedTimer m_clock;   ///< since the first token of the text that grows
     double m_seconds = 0;
     bool m_available = true, m_running = false;
     QString m_whyNot;
+    QString m_words, m_textWords;  ///< the edits of the next text, and of the one shown
 };
 
 }  // namespace relascope::widgets

@@ -21,7 +21,7 @@ void GeneratedText::begin(std::vector<std::string> promptPieces) {
     m_pieces = std::move(promptPieces);
     m_prompt = static_cast<int>(m_pieces.size());
     m_probabilities.clear();
-    m_chosen = -1;
+    m_chosen = m_marked = -1;
     setPieces(m_pieces);
     reveal(size() - 1);
     setAccessibleDescription(text());
@@ -34,6 +34,7 @@ void GeneratedText::append(const std::string& piece, double probability) {
 }
 
 void GeneratedText::setRunning(bool running) {
+    if (running == m_running) return;
     m_running = running;
     viewport()->update();
     // Not at every token, as screen readers could not keep up.
@@ -44,6 +45,11 @@ void GeneratedText::setChosen(int index) {
     updateToken(m_chosen);
     m_chosen = qBound(-1, index, size() - 1);
     updateToken(m_chosen);
+}
+
+void GeneratedText::setMarked(int index) {
+    m_marked = qBound(-1, index, size() - 1);
+    viewport()->update();
 }
 
 double GeneratedText::probability(int index) const {
@@ -66,6 +72,10 @@ PieceLook GeneratedText::look(int index) const {
         wears.fill = t.likelihoodFill(probability(index));
         wears.ink = Theme::textOn(wears.fill);
     }
+    if (index == m_marked) {
+        wears.frame = PieceLook::Frame::Solid;
+        wears.frameColor = t.warning;
+    }
     if (index == m_chosen) {
         wears.frame = PieceLook::Frame::Solid;
         wears.frameColor = t.accent;
@@ -84,6 +94,11 @@ int GeneratedText::current(Qt::KeyboardModifiers) const {
 }
 
 void GeneratedText::paintOver(QPainter& painter) {
+    if (m_marked >= 0) {
+        const QRect place = flow().place(m_marked);
+        painter.fillRect(place.left(), place.bottom() - 1, place.width(), 3,
+                         Theme::current().warning);
+    }
     if (!m_running) return;
     const QRect last = flow().place(size() - 1);
     const QRect caret = last.isEmpty()
@@ -104,6 +119,7 @@ bool GeneratedText::viewportEvent(QEvent* event) {
         text += index < m_prompt
                     ? QStringLiteral(", in the prompt")
                     : QStringLiteral(", probability %1").arg(probability(index), 0, 'f', 3);
+        if (index == m_marked) text += QStringLiteral(", the first that differs");
         QToolTip::showText(help->globalPos(), plainTip(text), this);
         return true;
     }

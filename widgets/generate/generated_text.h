@@ -18,6 +18,9 @@ public:
     /// Framed; -1 for none. Does not signal.
     void setChosen(int index);
     int chosen() const { return m_chosen; }
+    /// Underlined in the colour of warnings, as the first token that differs; -1 for none.
+    void setMarked(int index);
+    int marked() const { return m_marked; }
     int promptSize() const { return m_prompt; }
     const std::vector<std::string>& pieces() const { return m_pieces; }
     /// `probability` is NaN for tokens of the prompt.
@@ -37,7 +40,7 @@ protected:
 private:
     std::vector<std::string> m_pieces;
     std::vector<double> m_probabilities;  ///< of what was written
-    int m_prompt = 0, m_chosen = -1;
+    int m_prompt = 0, m_chosen = -1, m_marked = -1;
     bool m_running = false;
 };
 
