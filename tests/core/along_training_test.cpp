@@ -55,7 +55,7 @@ TEST_F(Along, EqualsSingleProbesAtTheKeptSteps) {
     std::vector<double> fractions;
     std::size_t parts = 0;
     const auto along = alongTraining(
-        run(), "cpu", sample, classes, cellOf(MapKind::Relation, 1, 2, 3), {},
+        run(), "cpu", sample, classes, cellOf(MapKind::Relation, 0, 2, 3), {},
         [&](double f) {
             fractions.push_back(f);
             return true;
@@ -77,7 +77,7 @@ TEST_F(Along, EqualsSingleProbesAtTheKeptSteps) {
         ASSERT_EQ(at.step, kept.steps()[k].step);
         const auto single =
             OpenedModel(run(), std::to_string(at.step), "cpu").probe(sample, classes);
-        const auto* map = single.find(MapKind::Relation, 0, 1);
+        const auto* map = single.find(MapKind::Relation, 0, 0);
         ASSERT_TRUE(map);
         EXPECT_EQ(at.now.value, static_cast<double>(map->at(2, 3)));
         EXPECT_EQ(at.now.map, map->all());
@@ -91,10 +91,10 @@ TEST_F(Along, EqualsSingleProbesAtTheKeptSteps) {
         EXPECT_EQ(along.answerName, classes[std::size_t(along.answer)]);
     }
     auto other = along;
-    EXPECT_TRUE(other.chooseCell({MapKind::Relation, 0, 1, 0, 0, 1}));
+    EXPECT_TRUE(other.chooseCell({MapKind::Relation, 0, 0, 0, 0, 1}));
     EXPECT_EQ(other.steps[3].now.value, static_cast<double>(along.steps[3].now.map[1]));
-    EXPECT_FALSE(other.chooseCell({MapKind::Relation, 0, 0, 0, 0, 1}));
-    EXPECT_FALSE(other.chooseCell({MapKind::Relation, 0, 1, 0, 0, 1000}));
+    EXPECT_FALSE(other.chooseCell({MapKind::RelationalAttention, 0, 0, 0, 0, 1}));
+    EXPECT_FALSE(other.chooseCell({MapKind::Relation, 0, 0, 0, 0, 1000}));
 }
 
 TEST_F(Along, GivesBothWithEditsAndTheStepsAndAnswerThatAreAskedFor) {
