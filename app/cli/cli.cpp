@@ -205,6 +205,12 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         ->check(CLI::Range(1, 100000));
     inspect->add_option("--source", i.source, "token i, from 0 (0 is the class token)")
         ->check(CLI::NonNegativeNumber);
+    inspect->add_flag("--along", i.along,
+                      "the map, the cell --source, --to, and an answer at every kept step");
+    inspect->add_option("--to", i.to, "with --along: token j of the cell, from 0")
+        ->check(CLI::NonNegativeNumber);
+    inspect->add_option("--answer", i.answer,
+                        "with --along: a class, token or id, else the likeliest");
     inspect->add_option("--out", i.out, ".png, .svg, .pdf or .csv");
     inspect->add_option("--device", i.device, "auto, cpu, cuda:0");
     inspect->add_option("--edit", i.edits, editHelp)->take_all();

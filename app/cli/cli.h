@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "types/along.h"
 #include "types/edit_results.h"
 #include "types/lens.h"
 #include "types/relation_map.h"
@@ -33,7 +34,7 @@ struct StudyFigure {
     std::vector<PublishedPoint> published;
     std::string out;
 };
-/// The results of ablate, patch, lens and attribute.
+/// The results of ablate, patch, lens, attribute and inspect --along.
 struct AblationFigure {
     AblationTable table;
     std::string caption, out;
@@ -51,6 +52,10 @@ struct AttributionFigure {
     Attribution result;
     std::string caption, out;
 };
+struct AlongFigure {
+    AlongTraining along;
+    std::string caption, out;
+};
 
 /// Functions that draw to the file `out`; false and a reason when that fails. Without them this is
 /// left to the program `relascope`.
@@ -63,6 +68,7 @@ struct Renderers {
     Draw<PatchFigure> patch;
     Draw<LensFigure> lens;
     Draw<AttributionFigure> attribution;
+    Draw<AlongFigure> along;
 };
 
 /// Whether a file is drawn, by its ending: .png, .svg or .pdf.

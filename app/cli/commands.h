@@ -57,6 +57,9 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
+    bool along = false;  ///< every kept step: of cell (source, to), and of an answer by its name
+    int to = -1;
+    std::string answer;
     bool json = false;
 };
 struct LensArguments : SampleArguments {
@@ -91,6 +94,8 @@ int train(const TrainArguments& arguments);
 int study(const StudyArguments& arguments, const Drawing& drawing);
 int evaluate(const EvalArguments& arguments);
 int inspect(const InspectArguments& arguments, const Drawing& drawing);
+/// The same with --along.
+int inspectAlong(const InspectArguments& arguments, MapKind kind, const Drawing& drawing);
 int points(const PointsArguments& arguments);
 int ablate(const AblateArguments& arguments, const Drawing& drawing);
 int patch(const PatchArguments& arguments, const Drawing& drawing);

@@ -31,11 +31,15 @@ std::string endingOf(const std::string& out, std::initializer_list<const char*> 
     throw OptionError("--out", "'" + out + "' must end in " + list);
 }
 
-std::string captionOf(const std::string& path, const core::OpenedModel& model,
-                      const std::string& more) {
+std::string folderName(const std::string& path) {
     auto folder = std::filesystem::absolute(path).lexically_normal();
     if (!folder.has_filename()) folder = folder.parent_path();
-    std::string caption = folder.filename().string();
+    return folder.filename().string();
+}
+
+std::string captionOf(const std::string& path, const core::OpenedModel& model,
+                      const std::string& more) {
+    std::string caption = folderName(path);
     if (model.isRun()) caption += ", step " + std::to_string(model.step());
     return more.empty() ? caption : caption + ", " + more;
 }

@@ -43,6 +43,8 @@ struct Drawing {
 /// The ending of an output file: one of `known` or that of a picture. Throws OptionError("--out",
 /// ...) for another.
 std::string endingOf(const std::string& out, std::initializer_list<const char*> known);
+/// The name of the folder or file of a run or checkpoint.
+std::string folderName(const std::string& path);
 /// "occurs, step 500, validation" for a caption; `more` may be empty.
 std::string captionOf(const std::string& path, const core::OpenedModel& model,
                       const std::string& more);

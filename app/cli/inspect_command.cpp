@@ -152,6 +152,9 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
 int inspect(const InspectArguments& a, const Drawing& drawing) {
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv"});
+    if (a.along) return inspectAlong(a, kind, drawing);
+    if (a.to >= 0 || !a.answer.empty())
+        throw OptionError(a.to >= 0 ? "--to" : "--answer", "is for --along only");
     if (drawing.elsewhere(a.out, drawing.renderers.map)) return drawing.handOver();
 
     std::string keptStep;
