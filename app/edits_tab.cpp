@@ -325,6 +325,9 @@ void EditsTab::refresh() {
     m_panel->setEvaluateDisabledReason(
         splits().isEmpty() ? QStringLiteral("There are no data to evaluate on: use a run")
                            : QString());
+    const RunInfo* info = m_window.controllers().runs.info(m_window.controllers().probe.run());
+    const bool run = &editing() == m_workbench.get() && info;
+    m_panel->setTraining(run ? wordsOfList(info->edits) : QString());
     const auto& list = edits.list().edits;
     const auto on =
         std::count_if(list.begin(), list.end(), [](const Edit& edit) { return edit.enabled; });

@@ -172,8 +172,15 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
         rows.emplace_back("Total tokens",
                           roughNumber(tokens * static_cast<double>(core::totalSteps(m_options))));
     }
-    if (t.keep_mib > 0)
-        rows.emplace_back("Kept weights", QString::fromStdString(core::keptWeightsText(m_options)));
+    if (t.keep_mib > 0) {
+        // In short, as the column is narrow: "56 steps, 87 MiB", "off, needs 9,871 MiB".
+        QString kept = QString::fromStdString(core::keptWeightsText(m_options));
+        kept.replace(QStringLiteral("off: "), QStringLiteral("off, needs "));
+        kept.remove(QStringLiteral(" would be needed"));
+        for (const char* form : {" in compressed bfloat16", " in bfloat16", " in float32"})
+            kept.remove(QString::fromLatin1(form));
+        rows.emplace_back("Kept weights", kept);
+    }
     const QString what = t.steps > 0
                              ? QString("Time for %1 steps").arg(widgets::groupedNumber(t.steps))
                              : QString("Time for %1 epochs").arg(widgets::groupedNumber(t.epochs));
