@@ -126,6 +126,8 @@ TEST_F(TextCli, GeneratesTheSameTextForASeed) {
         runCli("generate --json " + run() + " --tokens 3 --prompt-file " + *s_home / "prompt.txt"));
     EXPECT_EQ(longPrompt["tokens"].size(), 3u);
     expectRefused("generate " + run() + " --prompt ''", 2, "prompt: is empty");
+    expectRefused("generate " + run() + " --prompt '' --edit 'layer 1 relation 1 zero'", 2,
+                  "prompt: is empty");
     expectRefused("generate " + run() + " --prompt a --temperature -1", 2, "temperature");
     expectRefused("generate " + run() + " --prompt a --top-p 0", 2, "top-p");
     expectRefused("generate " + run() + " --prompt a --tokenizer gpt2", 2,
