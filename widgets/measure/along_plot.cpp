@@ -82,13 +82,14 @@ struct AlongPlot::Parts {
 
     void style() {
         const Theme& t = Theme::current();
-        const QColor ink = t.series[field == Field::Value ? 0 : 1];
+        const QColor ink = t.series[0];
         plot->applyTheme();
+        // Ticks without length leave dots in figures.
+        plot->yAxis->setTickPen(QPen(t.panel, 1));
         // Where the sign of the cell changes.
         plot->yAxis->grid()->setZeroLinePen(field == Field::Value ? QPen(t.axis, 1)
                                                                   : QPen(t.grid, 1));
         now->setPen(QPen(ink, 1.75));
-        before->setPen(QPen(ink, 1.5, Qt::CustomDashLine));
         QPen dashed(ink, 1.5);
         dashed.setDashPattern({5.0, 3.0});
         before->setPen(dashed);
@@ -218,9 +219,9 @@ void AlongPlot::paintTitle(QPainter& painter, const QRect& box) const {
     const QString text = title();
     painter.setFont(smallFont());
     painter.setPen(t.text);
-    const int wide = QFontMetrics(painter.font()).horizontalAdvance(text) + 2;
-    drawSubscripted(painter, QRectF(box.left() + 16, box.top(), wide, box.height()), text);
-    if (!m->along.edited) return;
+    // Texts wider than their box begin at its left.
+    drawSubscripted(painter, QRectF(box.left() + 16, box.top(), 1, box.height()), text);
+    if (!m->along.edited || m->field != Field::Value) return;
     painter.setFont(captionFont());
     int right = box.right() - kRight;
     for (const bool edited : {false, true}) {

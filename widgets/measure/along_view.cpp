@@ -18,7 +18,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kFigureWidth = 1080, kFigurePlot = 176, kHead = 36;
+constexpr int kFigureWidth = 1180, kFigurePlot = 176, kHead = 36;
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void AlongView::saveFrames(const QString& folder) {
 
 QSize AlongView::figureSize() const {
     const int plots = m_along.answer < 0 ? 1 : 2;
-    return {kFigureWidth, kHead + plots * kFigurePlot + 34 + m_film->heightFor(kFigureWidth) + 4};
+    return {kFigureWidth, kHead + plots * kFigurePlot + 22 + m_film->heightFor(kFigureWidth) + 4};
 }
 
 void AlongView::paintFigure(QPainter& painter) {
@@ -132,7 +132,7 @@ void AlongView::paintFigure(QPainter& painter) {
         m_answer->paintVector(painter, top, {size.width(), kFigurePlot + 22}, true);
         top += kFigurePlot + 22;
     }
-    m_film->paintStrip(painter, QRect(0, top + 12, size.width(), size.height() - top - 12));
+    m_film->paintStrip(painter, QRect(0, top, size.width(), size.height() - top));
 }
 
 QString AlongView::csv() const {

@@ -14,7 +14,7 @@ namespace relascope::widgets {
 class FilmStrip : public QWidget {
     Q_OBJECT
 public:
-    static constexpr int kFrames = 10;
+    static constexpr int kFrames = 12;
 
     explicit FilmStrip(QWidget* parent = nullptr);
 
