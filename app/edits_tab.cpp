@@ -21,6 +21,7 @@
 #include "widgets/edits/edits_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -42,6 +43,18 @@ std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
         ++k;
     }
     return lines;
+}
+
+// The map and cell that the inspector shows. Of a reversed map the cell (i, j) is that of (j, i).
+void addMap(MeasuredSubject& subject, const widgets::ViewChoice& choice) {
+    const auto& view = choice.view();
+    const bool turned = view.reversed && choice.maps().canReverse(view);
+    const int i = turned ? view.target : view.source, j = turned ? view.source : view.target;
+    subject.map = MapCell{view.kind, view.layer, view.index, view.head, i, j};
+    subject.cellName =
+        QStringLiteral("i = %1, j = %2")
+            .arg(widgets::rowName(choice.maps(), view, turned ? view.target : view.source),
+                 widgets::columnName(choice.maps(), view, turned ? view.source : view.target));
 }
 
 }  // namespace
@@ -128,6 +141,10 @@ void EditsTab::wire(InspectorEditing& editing) {
     auto& messages = m_window.controllers().messages;
     connect(&editing.inspector(), &widgets::RelationInspector::secondDropped, this,
             &EditsTab::showSecond);
+    connect(&editing.inspector(), &widgets::RelationInspector::viewChanged, this, [this, &editing] {
+        if (m_measure && m_measure->isVisible() && &editing == &this->editing())
+            m_measure->setSubject(subject());
+    });
     connect(&edits, &InspectorEdits::changed, this, &EditsTab::refresh);
     connect(&edits, &InspectorEdits::stateChanged, this, &EditsTab::refresh);
     connect(&edits, &InspectorEdits::refused, &messages, &Messages::error);
@@ -154,6 +171,7 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     subject.sample = shown.result->sample;
     subject.sampleName = QString::fromStdString(shown.result->sample.origin);
     subject.edits = editing().edits().list();
+    addMap(subject, editing().inspector().choice());
     if (&editing() == m_checkpoint.get()) {
         subject.path = c.checkpoint.session().path().toStdString();
         subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
@@ -183,6 +201,10 @@ void EditsTab::measure(int tab) {
         m_measure = new MeasureWindow(&m_window);
         connect(m_measure, &MeasureWindow::editRequested, this,
                 [this](const Edit& edit) { editing().edits().add({edit}, {}); });
+        // The Checkpoint page has no time cursor.
+        connect(m_measure, &MeasureWindow::stepRequested, this, [this](qint64 step) {
+            if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
+        });
     }
     m_measure->setSubject(subject());
     if (m_second) m_measure->setSecond(m_second->first, m_second->second);

@@ -79,6 +79,8 @@ cli::Renderers renderers() {
         [](const auto& f, auto... rest) { return widgets::renderLens(f.result, rest...); });
     all.attribution = drawing<cli::AttributionFigure>(
         [](const auto& f, auto... rest) { return widgets::renderAttribution(f.result, rest...); });
+    all.along = drawing<cli::AlongFigure>(
+        [](const auto& f, auto... rest) { return widgets::renderAlong(f.along, rest...); });
     return all;
 }
 

@@ -7,7 +7,11 @@
 
 #include "app/cli/answer_tables.h"
 #include "app/controllers/measured_weights.h"
+#include "app/controllers/opened_weights.h"
+#include "app/controllers/runtime.h"
 #include "model/architecture.h"
+#include "run/run_folder.h"
+#include "train/along_training.h"
 #include "types/suggest.h"
 #include "widgets/measure/measure_text.h"
 
@@ -57,6 +61,26 @@ core::EditData dataOf(const MeasuredSubject& subject) {
 const ProbeSample& sampleOf(const MeasuredSubject& subject) {
     if (!subject.sample) throw Error("Choose a sample in the inspector.");
     return *subject.sample;
+}
+
+/// The run whose kept weights belong to a path.
+std::string runOf(const std::string& path) {
+    const std::string run = core::isRunFolder(path) ? path : runOfWeights(path);
+    if (run.empty()) throw Error("Only runs keep weights along training: open a run.");
+    return run;
+}
+
+SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
+                       const std::optional<MeasuredSubject>& b) {
+    if (!a || !b) return {};
+    SubjectChange change;
+    const bool samePlace = a->path == b->path && a->device == b->device && a->splits == b->splits;
+    const bool sameSample = a->sample == b->sample && a->classNames == b->classNames;
+    change.weights = !samePlace || a->which != b->which;
+    change.sample = change.weights || !sameSample;
+    const bool sameMap = a->map && b->map ? a->map->sameMap(*b->map) : !a->map && !b->map;
+    change.along = !samePlace || !sameSample || !sameMap || !(a->edits == b->edits);
+    return change;
 }
 
 /// Seconds for one example with one part out, from the first passes of a real ablation.
@@ -118,10 +142,15 @@ MeasureController::~MeasureController() {
     m_queue.clear();
 }
 
-void MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
-    for (LongTask& task : m_tasks) task.abandon();
+SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
+    const auto change = changeOf(m_subject, subject);
+    if (change.weights) task(Kind::Ablation).abandon();
+    if (change.sample)
+        for (const Kind kind : {Kind::Patching, Kind::Lens, Kind::Attribution})
+            task(kind).abandon();
+    if (change.along) task(Kind::Along).abandon();
     m_subject = std::move(subject);
-    if (m_subject) return;
+    if (m_subject) return change;
     // Freed on the thread that uses them.
     m_queue.post(
         this,
@@ -130,6 +159,7 @@ void MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
             return 0;
         },
         [](int) {});
+    return change;
 }
 
 /// `work` gets the model, the subject, the job and a progress callback.
@@ -278,6 +308,36 @@ void MeasureController::attribute(const AttributionRequest& request) {
             return attributed;
         },
         [this](const Attributed& done) { Q_EMIT attributed(done.result, done.offer); });
+}
+
+// With weights of its own: those of the subject are of one step, and stay for the other tabs.
+void MeasureController::readAlong(const std::optional<AlongTraining>& known) {
+    if (!m_subject) return;
+    task(Kind::Along)
+        .run(
+            m_queue, QStringLiteral("Running the input at every kept step"),
+            [this, subject = *m_subject, known](LongJob& job, std::stop_token stop) {
+                if (job.stop.stop_requested()) throw Cancelled();
+                return withoutOptionNames([&] {
+                    if (!subject.map) throw Error("Choose a map in the inspector.");
+                    awaitRuntime();
+                    core::AlongOptions options;
+                    options.cell = *subject.map;
+                    options.edits = subject.edits;
+                    options.data = dataOf(subject);
+                    options.known = known;
+                    Throttle throttle;
+                    return core::alongTraining(
+                        runOf(subject.path), subject.device, sampleOf(subject), subject.classNames,
+                        options, job.stop.get_token(), job.callback(stop),
+                        [&](const AlongTraining& along) {
+                            if (throttle.due())
+                                job.report([this, along] { Q_EMIT alongRead(along, false); });
+                        });
+                });
+            },
+            [this](const AlongTraining& along) { Q_EMIT alongRead(along, true); },
+            [this](const QString& sentence) { Q_EMIT refused(Kind::Along, sentence); });
 }
 
 }  // namespace relascope::app

@@ -11,6 +11,7 @@
 #include "app/controllers/long_task.h"
 #include "app/controllers/measured_subject.h"
 #include "train/ablation_options.h"
+#include "types/along.h"
 #include "types/edit_results.h"
 #include "types/lens.h"
 #include "types/model_options.h"
@@ -53,18 +54,26 @@ struct AttributionOffer {
     int positions = 0;    ///< 0: one answer for the whole input
 };
 
+/// What another subject changes.
+struct SubjectChange {
+    bool weights = true;  ///< or the data: results of all kinds
+    bool sample = true;   ///< patching, lens, attribution
+    bool along = true;    ///< values along training, which belong to all steps of a run
+};
+
 /// Results of an earlier subject are dropped. The tasks run one after another.
 class MeasureController : public QObject {
     Q_OBJECT
 public:
-    enum class Kind { Ablation, Patching, Lens, Attribution };
-    static constexpr int kKinds = 4;
+    enum class Kind { Ablation, Patching, Lens, Attribution, Along };
+    static constexpr int kKinds = 5;
 
     explicit MeasureController(QObject* parent = nullptr);
     ~MeasureController() override;
 
-    /// Cancels what runs. The weights are kept while path and step stay the same.
-    void setSubject(std::optional<MeasuredSubject> subject);
+    /// Cancels what runs for what is changed. The weights are kept while path and step stay the
+    /// same. Another cell of the same map cancels nothing.
+    SubjectChange setSubject(std::optional<MeasuredSubject> subject);
     const std::optional<MeasuredSubject>& subject() const { return m_subject; }
     LongTask& task(Kind kind) { return m_tasks[static_cast<std::size_t>(kind)]; }
 
@@ -76,6 +85,10 @@ public:
     void patch(const PatchRequest& request);
     void readLens();
     void attribute(const AttributionRequest& request);
+    /// The map, the cell and the answer at every kept step, with the edits of the subject. `known`:
+    /// an earlier result of the same map, whose steps stay. Ends in alongRead() with `finished`, or
+    /// refused().
+    void readAlong(const std::optional<AlongTraining>& known);
 
 Q_SIGNALS:
     void estimated(const relascope::app::AblationEstimate& estimate);
@@ -85,6 +98,7 @@ Q_SIGNALS:
     void lensRead(const relascope::LensResult& result);
     void attributed(const relascope::Attribution& result,
                     const relascope::app::AttributionOffer& offer);
+    void alongRead(const relascope::AlongTraining& along, bool finished);
     /// Why there is no result, as a sentence.
     void refused(relascope::app::MeasureController::Kind kind, const QString& sentence);
 

@@ -10,6 +10,7 @@
 
 #include "data/dataset.h"
 #include "train/edit_data.h"
+#include "types/along.h"
 #include "types/edit.h"
 #include "types/relation_map.h"
 
@@ -25,8 +26,10 @@ struct MeasuredSubject {
     QString sampleName;                              ///< "validation 12"
     std::shared_ptr<const core::DataSplits> splits;  ///< null: no data to measure on
     std::vector<std::string> classNames;
-    /// In force in the inspector. They are not applied here: parts are measured in the model as it
-    /// was trained.
+    std::optional<MapCell> map;  ///< the chosen map and cell
+    QString cellName;            ///< "patch (0, 1) → patch (2, 1)"
+    /// In force in the inspector. Applied along training only: parts are measured in the model as
+    /// it was trained.
     EditList edits;
     /// For means; without a `split`, that of `splits` is used. Called on another thread.
     core::EditData editData;

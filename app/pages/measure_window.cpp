@@ -10,6 +10,7 @@
 
 #include "app/controllers/measure_controller.h"
 #include "app/pages/ablation_tab.h"
+#include "app/pages/along_tab.h"
 #include "app/pages/answer_tabs.h"
 #include "app/pages/measure_controls.h"
 #include "app/pages/patching_tab.h"
@@ -30,7 +31,8 @@ MeasureWindow::MeasureWindow(QWidget* parent)
       m_ablation(new AblationTab(*m_c, this)),
       m_patching(new PatchingTab(*m_c, this)),
       m_lens(new LensTab(*m_c, this)),
-      m_attribution(new AttributionTab(*m_c, this)) {
+      m_attribution(new AttributionTab(*m_c, this)),
+      m_along(new AlongTab(*m_c, this)) {
     setWindowTitle(QStringLiteral("Measure"));
     setAccessibleName(QStringLiteral("Measure"));
     resize(1240, 780);
@@ -41,7 +43,8 @@ MeasureWindow::MeasureWindow(QWidget* parent)
     const std::pair<const char*, QWidget*> pages[] = {{"Ablation", m_ablation},
                                                       {"Patching", m_patching},
                                                       {"Logit lens", m_lens},
-                                                      {"Attribution", m_attribution}};
+                                                      {"Attribution", m_attribution},
+                                                      {"Along training", m_along}};
     for (const auto& [title, page] : pages) {
         m_tabs->addTab(QString::fromLatin1(title));
         m_pages->addWidget(page);
@@ -58,10 +61,12 @@ MeasureWindow::MeasureWindow(QWidget* parent)
     column->addWidget(m_pages, 1);
     connect(m_tabs, &QTabBar::currentChanged, this, [this](int at) {
         m_pages->setCurrentIndex(at);
+        showNote();
         activate();
     });
     connect(m_ablation, &AblationTab::editRequested, this, &MeasureWindow::editRequested);
     connect(m_lens, &LensTab::positionChosen, m_attribution, &AttributionTab::setPosition);
+    connect(m_along, &AlongTab::stepChosen, this, &MeasureWindow::stepRequested);
     setSubject(std::nullopt);
 }
 
@@ -70,14 +75,22 @@ MeasureWindow::~MeasureWindow() = default;
 void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
     m_head->setTitle(subject ? subject->name : QStringLiteral("Nothing to measure"));
     m_head->setSubText(subject ? subject->sampleName : QString());
-    m_note->setVisible(subject && subject->edits.anyEnabled());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
-    m_c->setSubject(std::move(subject));
-    m_ablation->subjectChanged();
-    m_patching->subjectChanged();
-    m_lens->subjectChanged();
-    m_attribution->subjectChanged();
+    const auto change = m_c->setSubject(std::move(subject));
+    if (change.weights) m_ablation->subjectChanged();
+    if (change.sample) {
+        m_patching->subjectChanged();
+        m_lens->subjectChanged();
+        m_attribution->subjectChanged();
+    }
+    m_along->subjectChanged(change.along);
+    showNote();
     if (isVisible()) activate();
+}
+
+void MeasureWindow::showNote() {
+    const auto& subject = m_c->subject();
+    m_note->setVisible(subject && subject->edits.anyEnabled() && tab() != Tab::Along);
 }
 
 void MeasureWindow::setSecond(ProbeSample sample, const QString& name) {
@@ -106,6 +119,8 @@ void MeasureWindow::activate() {
             return m_lens->activate();
         case Tab::Attribution:
             return m_attribution->activate();
+        case Tab::Along:
+            return m_along->activate();
     }
 }
 
@@ -122,7 +137,7 @@ void MeasureWindow::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers() & Qt::ControlModifier;
     if (event->key() == Qt::Key_Escape) return hide();
     // As between the pages of the main window.
-    if (control && event->key() >= Qt::Key_1 && event->key() <= Qt::Key_4)
+    if (control && event->key() >= Qt::Key_1 && event->key() <= Qt::Key_5)
         return m_tabs->setCurrentIndex(event->key() - Qt::Key_1);
     QWidget::keyPressEvent(event);
 }

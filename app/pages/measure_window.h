@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window Measure: ablation, patching, logit lens and attribution of what the inspector shows.
+// The window Measure: ablation, patching, logit lens and attribution of what the inspector shows,
+// and its values along training.
 #pragma once
 
 #include <QWidget>
@@ -19,6 +20,7 @@ class PanelHead;
 namespace relascope::app {
 
 class AblationTab;
+class AlongTab;
 class AttributionTab;
 class LensTab;
 class MeasureController;
@@ -28,12 +30,13 @@ class PatchingTab;
 class MeasureWindow : public QWidget {
     Q_OBJECT
 public:
-    enum class Tab { Ablation, Patching, Lens, Attribution };
+    enum class Tab { Ablation, Patching, Lens, Attribution, Along };
 
     explicit MeasureWindow(QWidget* parent = nullptr);
     ~MeasureWindow() override;
 
-    /// What the inspector shows; nullopt: nothing. Cancels what runs for an earlier subject.
+    /// What the inspector shows; nullopt: nothing. Cancels what runs for an earlier subject, and
+    /// keeps what does not depend on what is changed.
     void setSubject(std::optional<MeasuredSubject> subject);
     /// The input B of patching.
     void setSecond(ProbeSample sample, const QString& name);
@@ -46,10 +49,13 @@ public:
     PatchingTab* patching() const { return m_patching; }
     LensTab* lens() const { return m_lens; }
     AttributionTab* attribution() const { return m_attribution; }
+    AlongTab* along() const { return m_along; }
 
 Q_SIGNALS:
     /// A part is to be taken out in the inspector.
     void editRequested(const relascope::Edit& edit);
+    /// A step along training was chosen.
+    void stepRequested(qint64 step);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -58,6 +64,7 @@ protected:
 
 private:
     void activate();
+    void showNote();
 
     std::unique_ptr<MeasureController> m_c;
     widgets::PanelHead* m_head;
@@ -68,6 +75,7 @@ private:
     PatchingTab* m_patching;
     LensTab* m_lens;
     AttributionTab* m_attribution;
+    AlongTab* m_along;
 };
 
 }  // namespace relascope::app

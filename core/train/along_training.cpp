@@ -179,7 +179,19 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
     Reader reader(run, device, sample, classNames, options);
     auto& along = reader.along;
     along.wanted = static_cast<std::int64_t>(steps.size());
-    if (options.answer < 0) std::rotate(steps.begin(), steps.end() - 1, steps.end());
+    if (options.known && options.steps.empty() && !options.known->steps.empty()) {
+        along = *options.known;
+        along.wanted = static_cast<std::int64_t>(steps.size());
+        std::erase_if(along.steps, [&](const AlongStep& at) {
+            return !std::binary_search(steps.begin(), steps.end(), at.step);
+        });
+        std::erase_if(steps, [&](std::int64_t step) {
+            return std::any_of(along.steps.begin(), along.steps.end(),
+                               [&](const auto& at) { return at.step == step; });
+        });
+        if (!along.chooseCell(options.cell)) throw OptionError("i", "the map is stored in blocks");
+    } else if (options.answer < 0)
+        std::rotate(steps.begin(), steps.end() - 1, steps.end());
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto part = [&](double done) {
             const double all = static_cast<double>(steps.size());

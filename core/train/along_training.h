@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct AlongOptions {
     /// The class or token whose probability is given; -1: the likeliest one at the last step,
     /// without the edits.
     std::int64_t answer = -1;
+    /// An earlier result of the same run, input, edits and map: its layout and answer stay, and its
+    /// steps are not computed again. With `steps` empty only.
+    std::optional<AlongTraining> known = {};
     bool leaveOutTrainingEdits = false;  ///< those that the weights were trained with
 };
 

@@ -12,6 +12,7 @@
 
 #include "app/controllers/measure_controller.h"
 #include "app/pages/ablation_tab.h"
+#include "app/pages/along_tab.h"
 #include "app/pages/answer_tabs.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/measure_window.h"
@@ -19,10 +20,12 @@
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
+#include "support/trained.h"
 #include "tests/widgets/child.h"
 #include "train/open_model.h"
 #include "widgets/export/export.h"
 #include "widgets/measure/ablation_view.h"
+#include "widgets/measure/along_view.h"
 #include "widgets/measure/attribution_view.h"
 #include "widgets/measure/lens_grid.h"
 #include "widgets/measure/lens_view.h"
@@ -206,6 +209,130 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
     EXPECT_TRUE(window.patching()->view()->sentence().startsWith("Choose a second input"));
     QTest::keyClick(&window, Qt::Key_Escape);
     EXPECT_FALSE(window.isVisible());
+}
+
+/// A run that kept its weights at several steps, with its second example.
+struct KeptRun {
+    testing_support::TemporaryFolder home{"measure-along"};
+    std::string path = home / "run";
+    MeasuredSubject subject;
+    KeptRun() {
+        auto folder = core::RunFolder::create(path, testing_support::tinyOptions());
+        core::Control control;
+        testing_support::trainIn(folder, control);
+        const auto data = testing_support::tinyData();
+        subject.path = path;
+        subject.name = QStringLiteral("tiny");
+        subject.splits = std::make_shared<const core::DataSplits>(data);
+        subject.sample = data.validation->sample(1);
+        subject.sampleName = QStringLiteral("validation 1");
+        subject.classNames = data.validation->info().classNames;
+        subject.device = "cpu";
+        subject.map = MapCell{MapKind::Relation, 0, 0, 0, 1, 3};
+        subject.cellName = QStringLiteral("i = patch 1, j = patch 3");
+    }
+};
+
+TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
+    KeptRun run;
+    window.setSubject(run.subject);
+    QSignalSpy results(&window.controller(), &MeasureController::alongRead);
+    window.showTab(Tab::Along);
+    auto* view = window.along()->view();
+    ASSERT_TRUE(waitUntil([&] { return !results.empty() && results.last()[1].toBool(); }, 60000));
+    ASSERT_FALSE(view->isEmpty()) << view->sentence().toStdString();
+    const auto count = view->along().steps.size();
+    EXPECT_GT(count, 6u);
+    EXPECT_EQ(static_cast<std::size_t>(view->along().wanted), count);
+    EXPECT_FALSE(window.along()->continueButton()->isVisible());
+    const auto value = [&] { return view->along().steps[2].now.value; };
+    core::OpenedModel model(run.path, std::to_string(view->along().steps[2].step), "cpu");
+    const auto probed = model.probe(*run.subject.sample, run.subject.classNames);
+    EXPECT_EQ(value(), static_cast<double>(probed.find(MapKind::Relation, 0, 0)->at(1, 3)));
+    EXPECT_TRUE(view->csv().startsWith("step,value,probability"));
+    // A step is asked for; that of the subject changes nothing else.
+    QSignalSpy steps(&window, &MeasureWindow::stepRequested);
+    Q_EMIT view->stepChosen(8);
+    ASSERT_EQ(steps.size(), 1);
+    EXPECT_EQ(steps[0][0].toLongLong(), 8);
+    results.clear();
+    run.subject.which = "8";
+    window.setSubject(run.subject);
+    // Another cell of the map is read from what is there.
+    run.subject.map->j = 5;
+    window.setSubject(run.subject);
+    EXPECT_EQ(value(), static_cast<double>(probed.find(MapKind::Relation, 0, 0)->at(1, 5)));
+    // Another map and edits are not.
+    run.subject.map->kind = MapKind::RelationalAttention;
+    window.setSubject(run.subject);
+    ASSERT_TRUE(
+        waitUntil([&] { return view->along().cell.kind == MapKind::RelationalAttention; }, 60000));
+    Edit edit;
+    edit.at = "blocks.0.rel.hook_r";
+    edit.op = EditOp::Zero;
+    run.subject.edits.edits.push_back(edit);
+    window.setSubject(run.subject);
+    ASSERT_TRUE(waitUntil([&] { return view->along().edited; }, 60000));
+    ASSERT_TRUE(idle(Kind::Along));
+    run.subject.map->index = 99;
+    window.setSubject(run.subject);
+    ASSERT_TRUE(waitUntil([&] { return view->isEmpty(); }, 60000));
+    EXPECT_EQ(view->sentence(), "100 is beyond the layer's 2");
+    // Without kept weights.
+    auto checkpoint = withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed");
+    checkpoint.map = MapCell{};
+    window.setSubject(checkpoint);
+    ASSERT_TRUE(waitUntil([&] { return view->sentence().contains("open a run"); }, 60000))
+        << view->sentence().toStdString();
+}
+
+TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
+    KeptRun run;
+    window.along()->strip()->setDelay(0);
+    auto* view = window.along()->view();
+    QSignalSpy results(&window.controller(), &MeasureController::alongRead);
+    QObject::connect(&window.controller(), &MeasureController::alongRead, &window,
+                     [&](const AlongTraining& along, bool finished) {
+                         if (!finished && along.steps.size() < 8)
+                             window.controller().task(Kind::Along).abandon();
+                     });
+    window.setSubject(run.subject);
+    window.showTab(Tab::Along);
+    ASSERT_TRUE(waitUntil([&] { return !results.empty(); }, 60000));
+    ASSERT_TRUE(idle(Kind::Along));
+    const auto before = view->along().steps.size();
+    if (before == static_cast<std::size_t>(view->along().wanted))
+        GTEST_SKIP() << "was faster than the first partial result";
+    ASSERT_TRUE(window.along()->continueButton()->isVisible());
+    window.controller().disconnect(&window);
+    window.along()->continueButton()->click();
+    ASSERT_TRUE(waitUntil(
+        [&] {
+            return static_cast<std::int64_t>(view->along().steps.size()) == view->along().wanted;
+        },
+        60000));
+    EXPECT_GT(view->along().steps.size(), before);
+}
+
+TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
+    open(kRuns + "vision", Tab::Ablation);
+    ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
+    child<QSpinBox>(window.ablation(), "Examples")->setValue(1000000);
+    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    auto subject = window.controller().subject().value();
+    subject.sample = subject.splits->validation->sample(2);
+    subject.sampleName = QStringLiteral("validation 2");
+    window.setSubject(subject);
+    subject.map = MapCell{};
+    window.setSubject(subject);
+    EXPECT_TRUE(window.controller().task(Kind::Ablation).busy());
+    ASSERT_TRUE(waitUntil([&] { return !table()->isEmpty(); }, 60000));
+    window.setSubject(subject);
+    EXPECT_FALSE(table()->isEmpty());
+    window.controller().task(Kind::Ablation).abandon();
+    subject.which = "best";
+    window.setSubject(subject);
+    EXPECT_TRUE(table()->isEmpty()) << "other weights";
 }
 
 }  // namespace

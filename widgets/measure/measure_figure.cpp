@@ -3,6 +3,7 @@
 
 #include "widgets/export/export.h"
 #include "widgets/measure/ablation_view.h"
+#include "widgets/measure/along_view.h"
 #include "widgets/measure/attribution_view.h"
 #include "widgets/measure/lens_view.h"
 #include "widgets/measure/patch_map_view.h"
@@ -45,6 +46,13 @@ bool renderAttribution(const Attribution& result, const QString& caption, const 
                        QString* error) {
     AttributionView view;
     view.setResult(result);
+    return write(view, caption, path, error);
+}
+
+bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
+                 QString* error) {
+    AlongView view;
+    view.setAlong(along);
     return write(view, caption, path, error);
 }
 

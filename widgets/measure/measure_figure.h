@@ -5,6 +5,7 @@
 #include <QString>
 #include <QStringList>
 
+#include "types/along.h"
 #include "types/edit_results.h"
 #include "types/lens.h"
 
@@ -21,5 +22,7 @@ bool renderLens(const LensResult& result, const QString& caption, const QString&
                 QString* error);
 bool renderAttribution(const Attribution& result, const QString& caption, const QString& path,
                        QString* error);
+bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
+                 QString* error);
 
 }  // namespace relascope::widgets
