@@ -15,7 +15,7 @@
 
 namespace relascope::core {
 class OpenedModel;
-}
+}  // namespace relascope::core
 
 namespace relascope::app {
 

@@ -22,7 +22,6 @@
 #include <limits>
 
 #include "widgets/export/export.h"
-#include "widgets/generate/generated_pair.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/text/text_field.h"
@@ -104,9 +103,12 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
     m_edited = new ElidedLabel({}, this);
     m_edited->setFont(smallFont());
     m_edited->setTextFormat(Qt::PlainText);
-    m_edited->setContentsMargins(padding, 6, padding, 0);
+    m_edited->setFixedHeight(26);
     m_edited->hide();
-    column->addWidget(m_edited);
+    auto* edited = new QHBoxLayout;
+    edited->setContentsMargins(padding, 0, padding, 0);
+    edited->addWidget(m_edited);
+    column->addLayout(edited);
     column->addWidget(makeOptions());
     column->addWidget(horizontalLine(this));
     column->addWidget(makeText(), 1);
@@ -364,9 +366,10 @@ void GeneratePanel::refreshEdits() {
 
 QString GeneratePanel::figureCaption() const {
     QStringList parts;
-    for (const QWidget* widget = this; widget && parts.isEmpty(); widget = widget->parentWidget())
-        if (const QString of = widget->property(kFigureSubject).toString(); !of.isEmpty())
-            parts << of;
+    const QWidget* widget = this;
+    while (widget && widget->property(kFigureSubject).toString().isEmpty())
+        widget = widget->parentWidget();
+    if (widget) parts << widget->property(kFigureSubject).toString();
     if (m_texts->both() && !m_textWords.isEmpty())
         parts << QStringLiteral("edited: ") + m_textWords;
     return parts.join(QStringLiteral("; "));
@@ -386,13 +389,6 @@ void GeneratePanel::begin(std::vector<std::string> promptPieces, bool both) {
     refreshButton();
     refreshStatus(QStringLiteral("reading the prompt"));
     showAlternatives();
-}
-
-void GeneratePanel::append(const GeneratedToken& token) {
-    write(TextSide::Edited, token);
-}
-void GeneratePanel::appendPlain(const GeneratedToken& token) {
-    write(TextSide::Plain, token);
 }
 
 void GeneratePanel::write(TextSide side, const GeneratedToken& token) {
@@ -479,6 +475,7 @@ void GeneratePanel::showAlternatives() {
                                .arg(pieceLabel(pieces[static_cast<std::size_t>(index - 1)])));
     const GeneratedToken& token = m_texts->written(side)[static_cast<std::size_t>(written)];
     std::vector<TokenChoice> choices = token.alternatives;
+    if (m_texts->both() && choices.size() > 5) choices.resize(5);  // the texts need the room
     const bool among = std::any_of(choices.begin(), choices.end(), [&](const TokenChoice& choice) {
         return choice.id == token.chosen.id;
     });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "types/generate_options.h"
+#include "widgets/generate/generated_pair.h"
 
 class QCheckBox;
 class QDoubleSpinBox;
@@ -22,12 +23,10 @@ namespace relascope::widgets {
 
 class ElidedLabel;
 class FieldNote;
-class GeneratedPair;
 class GeneratedText;
 class PanelHead;
 class ProbabilityBars;
 class TextField;
-enum class TextSide;
 
 class GeneratePanel : public QWidget {
     Q_OBJECT
@@ -45,9 +44,9 @@ public:
     /// Starts a generation with the text of the prompt; while one runs, sets its pieces. `both`:
     /// first a text without the edits, then the one with them.
     void begin(std::vector<std::string> promptPieces, bool both = false);
-    void append(const GeneratedToken& token);
+    void append(const GeneratedToken& token) { write(TextSide::Edited, token); }
     /// To the text without the edits.
-    void appendPlain(const GeneratedToken& token);
+    void appendPlain(const GeneratedToken& token) { write(TextSide::Plain, token); }
     /// Ends the generation: "stopped", "the stop text was written", or empty after all tokens.
     void finish(const QString& text = {});
     /// Reports an error; the text generated so far stays.

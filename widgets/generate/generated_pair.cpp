@@ -44,7 +44,7 @@ GeneratedPair::GeneratedPair(QWidget* parent)
     line->addWidget(m_show);
     connect(m_show, &QToolButton::clicked, this, &GeneratedPair::showDifference);
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->setHandleWidth(9);
+    m_splitter->setHandleWidth(1);
     sideOf(TextSide::Plain) = makeSide(TextSide::Plain, QStringLiteral("Without the edits"));
     sideOf(TextSide::Edited) = makeSide(TextSide::Edited, QStringLiteral("With the edits"));
     text(TextSide::Plain)->setAccessibleName(QStringLiteral("Generated text without the edits"));
@@ -61,7 +61,7 @@ GeneratedPair::Side GeneratedPair::makeSide(TextSide side, const QString& title)
     made.title->setFont(captionFont());
     made.title->setTextFormat(Qt::PlainText);
     made.text = new GeneratedText(made.box);
-    auto* column = columnOf(made.box, {}, 2);
+    auto* column = columnOf(made.box, {2, 2, 2, 2}, 2);
     column->addWidget(made.title);
     column->addWidget(made.text, 1);
     m_splitter->addWidget(made.box);

@@ -90,7 +90,9 @@ void GeneratedText::pressed(int index, Qt::KeyboardModifiers) {
 }
 
 int GeneratedText::current(Qt::KeyboardModifiers) const {
-    return m_chosen >= 0 ? m_chosen : size() - 1;
+    if (m_chosen >= 0) return m_chosen;
+    // Two texts that are compared stay at their difference when the panel changes its size.
+    return m_marked >= 0 && !m_running ? m_marked : size() - 1;
 }
 
 void GeneratedText::paintOver(QPainter& painter) {
