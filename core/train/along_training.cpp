@@ -38,15 +38,16 @@ const RelationMap& find(const ProbeResult& result, MapKind kind, int layer, int 
     const auto* map = result.find(kind, layer, index);
     if (map) return *map;
     const auto layers = static_cast<int>(result.layers.size());
+    const auto maps = std::string(" ") + mapKindName(kind) + " maps";
     if (layer >= layers)
         throw OptionError("layer", std::to_string(layer + 1) + " is beyond the model's " +
-                                       std::to_string(layers));
+                                       std::to_string(layers) + " layers");
     const int count = result.count(kind, layer);
     if (count == 0)
-        throw OptionError("kind", "layer " + std::to_string(layer + 1) + " has no " +
-                                      mapKindName(kind) + " maps");
-    throw OptionError(
-        field, std::to_string(index + 1) + " is beyond the layer's " + std::to_string(count));
+        throw OptionError("kind", "layer " + std::to_string(layer + 1) + " has no" + maps);
+    throw OptionError(field, std::to_string(index + 1) + " is out of range: the last of the" +
+                                 maps + " of layer " + std::to_string(layer + 1) + " is " +
+                                 std::to_string(count));
 }
 
 ReadMap find(const ProbeResult& result, const MapCell& cell) {
@@ -56,17 +57,17 @@ ReadMap find(const ProbeResult& result, const MapCell& cell) {
     return {&find(result, MapKind::Relation, cell.layer, cell.index, "index"), &alpha};
 }
 
-void requireInside(const char* field, int value, int size) {
+void requireInside(const char* field, int value, int size, const char* what) {
     if (value < 0 || value >= size)
-        throw OptionError(
-            field, std::to_string(value) + " is out of range: the map has " + std::to_string(size));
+        throw OptionError(field, std::to_string(value) + " is out of range: the map has " +
+                                     std::to_string(size) + what);
 }
 
 // The layout, from the first probe.
 void describe(AlongTraining& along, const ProbeResult& result) {
     const auto& map = *find(result, along.cell).map;
-    requireInside("i", along.cell.i, map.rows);
-    requireInside("j", along.cell.j, map.columns);
+    requireInside("i", along.cell.i, map.rows, " rows");
+    requireInside("j", along.cell.j, map.columns, " columns");
     along.rows = map.rows, along.columns = map.columns;
     along.causal = map.causal, along.libraryRows = map.libraryRows;
     const int side = std::max(map.rows, map.columns), most = AlongTraining::kMostSide;

@@ -277,7 +277,8 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     run.subject.map->index = 99;
     window.setSubject(run.subject);
     ASSERT_TRUE(waitUntil([&] { return view->isEmpty(); }, 60000));
-    EXPECT_EQ(view->sentence(), "100 is beyond the layer's 2");
+    EXPECT_EQ(view->sentence(),
+              "100 is out of range: the last of the attention-ra maps of layer 1 is 1");
     // Without kept weights.
     auto checkpoint = withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed");
     checkpoint.map = MapCell{};

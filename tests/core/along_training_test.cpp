@@ -138,7 +138,8 @@ TEST_F(Along, RefusesWhatIsNotThereAndStops) {
             EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
         }
     };
-    refused(cellOf(MapKind::Relation, 99, 0, 0), "index: 100 is beyond the layer's");
+    refused(cellOf(MapKind::Relation, 99, 0, 0),
+            "index: 100 is out of range: the last of the relation maps of layer 1 is 1");
     refused(cellOf(MapKind::Relation, 0, 0, 500), "j: 500 is out of range");
     auto options = cellOf(MapKind::Relation, 0, 0, 0);
     options.cell.layer = 7;

@@ -25,6 +25,7 @@ constexpr int kMargin = 16, kGap = 12, kLabel = 20, kRowGap = 8, kScale = 40, kT
 FilmStrip::FilmStrip(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(QStringLiteral("Film of the map"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     paper(this);
 }
 
@@ -35,8 +36,15 @@ void FilmStrip::setAlong(const AlongTraining& along) {
     for (int frame = 0; frame < static_cast<int>(m_frames.size()); ++frame)
         steps << frameText(frame);
     setAccessibleDescription(steps.join(QStringLiteral("; ")));
+    setMaximumHeight(heightFor(width()));
     updateGeometry();
     update();
+}
+
+// Room that frames cannot use is that of the plots.
+void FilmStrip::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    setMaximumHeight(heightFor(width()));
 }
 
 void FilmStrip::setCurrent(std::optional<qint64> step) {
@@ -100,9 +108,15 @@ int FilmStrip::frameAt(const QPoint& point) const {
 
 int FilmStrip::heightFor(int width) const {
     if (m_frames.empty()) return kScale + 80;
-    const int slot = (width - 2 * kMargin + kGap) / static_cast<int>(m_frames.size()) - kGap;
-    return kTop + kScale + kLabel + kRowGap +
-           std::max(40, filmFrameSize(m_along, {slot, slot * 2}).height());
+    const int count = static_cast<int>(m_frames.size());
+    int height = 0;
+    for (int rows = 1; rows <= 2; ++rows) {
+        const int slot = (width - 2 * kMargin + kGap) / ((count + rows - 1) / rows) - kGap;
+        const QSize frame = filmFrameSize(m_along, {slot, slot * 2});
+        height = kTop + kScale + rows * (std::max(40, frame.height()) + kLabel + kRowGap);
+        if (frame.width() >= 2 * m_along.mapColumns()) break;
+    }
+    return height;
 }
 
 void FilmStrip::paintStrip(QPainter& painter, const QRect& box) const {

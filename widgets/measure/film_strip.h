@@ -28,8 +28,8 @@ public:
     int frameAt(const QPoint& point) const;
     QString frameText(int frame) const;  ///< "step 96: r = +1.283"
 
-    /// Draws the strip at `top` as a figure; `size` as from figureSize().
     void paintStrip(QPainter& painter, const QRect& box) const;
+    /// Of one row of frames; of two where a cell would have less than two pixels in one.
     int heightFor(int width) const;
 
     QSize minimumSizeHint() const override { return {320, 120}; }
@@ -40,6 +40,7 @@ Q_SIGNALS:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
