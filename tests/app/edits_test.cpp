@@ -11,12 +11,15 @@
 #include "app/controllers/edit_evaluation.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
+#include "app/pages/along_tab.h"
 #include "app/pages/measure_window.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/edits/edits_panel.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/maps/map_view.h"
+#include "widgets/measure/along_plot.h"
+#include "widgets/measure/along_view.h"
 
 namespace relascope {
 namespace {
@@ -317,6 +320,40 @@ TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     Q_EMIT tab().measureWindow()->editRequested(edit);
     EXPECT_TRUE(editedIs(true));
     tab().measureWindow()->close();
+}
+
+TEST_F(EditsTest, AlongTrainingFollowsTheInspectorAndMovesTheCursor) {
+    openEditable();
+    command("Along training...");
+    auto* measure = tab().measureWindow();
+    ASSERT_TRUE(measure);
+    EXPECT_EQ(measure->tab(), MeasureWindow::Tab::Along);
+    auto* view = measure->along()->view();
+    ASSERT_TRUE(waitUntil([&] {
+        return !view->isEmpty() && view->along().wanted > 3 &&
+               static_cast<std::int64_t>(view->along().steps.size()) == view->along().wanted;
+    })) << view->sentence().toStdString();
+    // The value at the step that is shown is that of the inspector.
+    const auto& shown = inspector()->choice().view();
+    const auto* map = inspector()->result()->find(shown.kind, shown.layer, shown.index);
+    ASSERT_TRUE(map);
+    EXPECT_FLOAT_EQ(static_cast<float>(view->along().steps.back().now.value),
+                    map->at(shown.source, shown.target));
+    EXPECT_TRUE(view->valuePlot()->title().contains("i = patch"))
+        << view->valuePlot()->title().toStdString();
+    const qint64 step = view->along().steps[2].step;
+    Q_EMIT view->stepChosen(step);
+    EXPECT_EQ(c().selection.step(), step);
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == step; }));
+    // Another cell is another line at once; an edit is applied at every step.
+    auto other = shown;
+    other.target = shown.target == 3 ? 4 : 3;
+    Q_EMIT inspector()->viewChanged(other);
+    EXPECT_EQ(view->along().cell.j, other.target);
+    command("Knock out this map");
+    ASSERT_TRUE(waitUntil([&] { return view->along().edited; }));
+    EXPECT_EQ(view->along().steps.back().now.value, 0.0);
+    measure->close();
 }
 
 TEST_F(EditsTest, ARunningTrainingIsEditedForTheInspectorAlone) {
