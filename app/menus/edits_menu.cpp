@@ -71,7 +71,7 @@ void EditsMenu::refresh() {
     for (auto* action : m_measure) allow(action, nothing);
     for (auto* action : m_lists)
         allow(action, edits.list().edits.empty() ? "The list of edits is empty" : QString());
-    allow(m_shown, edits.any() ? QString() : "Nothing is edited");
+    allow(m_shown, nothing);  // of a pinned picture, too
 }
 
 }  // namespace relascope::app

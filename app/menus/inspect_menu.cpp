@@ -116,13 +116,11 @@ void InspectMenu::chooseImage() {
 }
 
 void InspectMenu::refresh() {
+    const QString nothing = m_window.inspectDisabledReason();
     m_edits->refresh();
     m_pin->setChecked(m_window.activeInspector()->pinned());
     m_beside->setChecked(m_window.activeInspector()->view().beside);
-    allow(m_beside, m_window.activeInspector()->choice().compares()
-                        ? QString()
-                        : "Edit something or pin a picture first");
-    const QString nothing = m_window.inspectDisabledReason();
+    allow(m_beside, nothing);
     for (auto* action : m_entries) allow(action, nothing);
     const bool text = m_window.activeInspector()->showsText();
     for (auto* action : m_texts)

@@ -251,6 +251,11 @@ TEST_F(EditedInspector, APinnedPictureStaysAndStandsBeside) {
     auto* beside = inspector.mapPane()->other();
     ASSERT_TRUE(beside->isVisible());
     EXPECT_FLOAT_EQ(beside->values().at(1, 2), base);
+    const auto grab = [](MapView* map) {
+        const QRect box = map->cellRect(8, 8);
+        return map->grab().toImage().pixelColor(box.topLeft() + QPoint(3, 3));
+    };
+    EXPECT_NE(grab(beside), grab(inspector.mapPane()->map())) << "on one range";
     // One cursor for both.
     const QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
     QTest::mouseClick(beside, Qt::LeftButton, {}, beside->cellRect(3, 4).center());

@@ -191,7 +191,7 @@ void MapPane::show(MapFrame frame) {
     if (m_refine) m_work.wake();
 }
 
-/// The same map of the other result, in the colours of this one.
+/// The same map of the other result, both in the same colours.
 void MapPane::showOther() {
     const InspectorView& view = m_choice.view();
     const bool beside = view.beside && m_choice.compares();
@@ -209,9 +209,14 @@ void MapPane::showOther() {
     plain.shown = Shown::Before;
     const ViewMaps& maps = m_choice.otherMaps();
     MapValues values = maps.values(plain);
-    const ColorScale scale = view.shown == Shown::Difference
-                                 ? maps.scale(plain, ViewMaps::Effort::Quick)
-                                 : m_choice.maps().scale(view, ViewMaps::Effort::Quick);
+    ColorScale scale = maps.scale(plain, ViewMaps::Effort::Quick);
+    if (view.shown != Shown::Difference) {  // both on one range
+        const Limits own = m_choice.maps().ends(view, ViewMaps::Effort::Quick).limits;
+        const Limits other = maps.ends(plain, ViewMaps::Effort::Quick).limits;
+        scale = maps.scale(view, {qMin(own.low, other.low), qMax(own.high, other.high)});
+        m_map->setScale(scale);
+        m_colors->setScale(scale);
+    }
     m_other->setTokens(sideTokens(*maps.result(), maps.rowSide(plain), values.rows),
                        maps.columnSide(plain) < 0
                            ? numberedTokens(values.columns, QStringLiteral("symbol"))
