@@ -11,7 +11,7 @@
 #include "edit/map_edits.h"
 #include "types/error.h"
 #include "types/map_difference.h"
-#include "types/text_piece.h"
+#include "widgets/text/text_flow.h"
 
 namespace relascope::app {
 
@@ -137,7 +137,7 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
                                     : model.probe(weights.baseSample, weights.baseNames, watch);
             const double after = probabilityOf(name, best, result, byName);
             text = QStringLiteral("%1 %2 \u2192 %3")
-                       .arg(QString::fromStdString(pieceText(name).text))
+                       .arg(byName ? widgets::pieceLabel(name) : QString::fromStdString(name))
                        .arg(static_cast<double>(p[best]), 0, 'f', 3)
                        .arg(std::isnan(after)
                                 ? QStringLiteral("< %1").arg(

@@ -75,7 +75,7 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
         m_head->addLeftControl(w);
 
     m_shown = new SegmentedControl(
-        {QStringLiteral("After"), QStringLiteral("Before"), QStringLiteral("Difference")}, this);
+        {QStringLiteral("After"), QStringLiteral("Before"), QStringLiteral("Change")}, this);
     m_shown->setAccessibleName(QStringLiteral("Maps of the edited model"));
     m_shown->setItemToolTip(0, QStringLiteral("With the edits (B)"));
     m_shown->setItemToolTip(1, QStringLiteral("Without the edits (B)"));
@@ -178,7 +178,7 @@ void InspectorBar::setReading(bool possible, bool on) {
     m_reading->setChecked(on);
 }
 void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& view) {
-    static const char* const names[2][3] = {{"After", "Before", "Difference"},
+    static const char* const names[2][3] = {{"After", "Before", "Change"},
                                             {"B", "A", "B \xE2\x88\x92 A"}};
     static const char* const tips[2][3] = {
         {"With the edits (B)", "Without the edits (B)",
