@@ -280,6 +280,23 @@ TEST_F(EditedInspector, AnotherShapeBesideAPinnedPictureIsNoError) {
     EXPECT_EQ(inspector.mapPane()->map()->values().rows, 5);
 }
 
+TEST_F(EditedInspector, InCompactFormTheComparisonHasARowOfItsOwn) {
+    inspector.setCompact(true);
+    inspector.resize(470, 640);
+    give({});
+    const int kinds = inspector.bar()->kinds()->button(1)->width();
+    const int high = inspector.bar()->height();
+    giveEdited();
+    QTest::qWait(1);
+    EXPECT_EQ(inspector.bar()->kinds()->button(1)->width(), kinds) << "nothing is squeezed";
+    EXPECT_GT(inspector.bar()->height(), high);
+    EXPECT_TRUE(inspector.bar()->shown()->isVisible());
+    EXPECT_GE(inspector.bar()->shown()->width(), inspector.bar()->shown()->sizeHint().width());
+    give({});
+    QTest::qWait(1);
+    EXPECT_EQ(inspector.bar()->height(), high);
+}
+
 TEST_F(EditedInspector, AltDragReportsTheWayAndEscapeTakesItBack) {
     give({});
     auto* map = inspector.mapPane()->map();

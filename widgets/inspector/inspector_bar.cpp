@@ -165,9 +165,14 @@ void InspectorBar::setCompact(bool compact) {
         if (!compact) return;
         m_second = new PanelHead({}, this);
         layout()->addWidget(m_second);
+        m_third = new PanelHead({}, this);
+        layout()->addWidget(m_third);
     }
     m_second->setVisible(compact);
     m_head->setLineBelow(!compact);
+    for (QWidget* w : {static_cast<QWidget*>(m_shown), static_cast<QWidget*>(m_beside)})
+        compact ? m_third->addLeftControl(w) : m_head->addControl(w);
+    arrangeCompared();
     for (QWidget* w : {static_cast<QWidget*>(m_heads), static_cast<QWidget*>(m_directions),
                        static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_topK),
                        static_cast<QWidget*>(m_range)})
@@ -194,8 +199,17 @@ void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& 
     m_shown->setCurrent(static_cast<int>(view.shown));
     m_beside->setVisible(compared);
     m_beside->setChecked(view.beside);
+    arrangeCompared();
     setNarrow(!m_compact && width() < (compared ? fullWidth + 220 : fullWidth));
 }
+/// In compact form the controls of a comparison have a row of their own.
+void InspectorBar::arrangeCompared() {
+    if (!m_third) return;
+    const bool row = m_compact && !m_shown->isHidden();
+    m_third->setVisible(row);
+    m_second->setLineBelow(!row);
+}
+
 void InspectorBar::addControl(QWidget* control) {
     m_head->addControl(control);
 }

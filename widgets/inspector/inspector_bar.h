@@ -51,9 +51,11 @@ protected:
 private:
     /// Uses short titles where the full ones would be elided.
     void setNarrow(bool narrow);
+    void arrangeCompared();
 
     bool m_compact = false, m_narrow = false;
     PanelHead *m_head, *m_second = nullptr;
+    PanelHead* m_third = nullptr;  ///< of a comparison, in compact form
     SegmentedControl* m_kinds;
     SegmentedControl* m_directions;
     SegmentedControl* m_shown;
