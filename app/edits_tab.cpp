@@ -29,6 +29,17 @@ namespace {
 
 const QString kFilter = QStringLiteral("Edits (*.json)");
 
+/// "mean of 1,024 examples of train"; of a few examples a warning. Empty for other edits.
+QString meanText(const Edit& edit) {
+    constexpr std::int64_t few = 64;
+    if (edit.op != EditOp::Mean || !edit.values.empty()) return {};
+    const auto reference = edit.reference.value_or(EditReference{});
+    const QString text = QStringLiteral("mean of %1 examples of %2")
+                             .arg(widgets::groupedNumber(reference.examples),
+                                  QString::fromStdString(reference.split));
+    return reference.examples < few ? text + QStringLiteral(": too few for a steady mean") : text;
+}
+
 std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
     std::vector<widgets::EditLine> lines;
     int k = 0;
@@ -36,6 +47,8 @@ std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
         widgets::EditLine line;
         line.words = QString::fromStdString(core::wordsOf(edit));
         line.effect = edit.enabled ? edits.effects().value(k) : QString();
+        if (const QString mean = meanText(edit); !mean.isEmpty())
+            line.effect = line.effect.isEmpty() ? mean : line.effect + u'\n' + mean;
         line.tip = QString::fromStdString(edit.at);
         if (!edit.note.empty()) line.tip += u'\n' + QString::fromStdString(edit.note);
         line.enabled = edit.enabled;

@@ -213,6 +213,7 @@ TEST_F(EditsTest, MenusEditTheMapTheCellAndTheObject) {
     press(map, "Mean");
     EXPECT_EQ(list().edits.at(0).op, EditOp::Mean);
     ASSERT_TRUE(editedIs(true)) << edits().problem().toStdString();
+    EXPECT_TRUE(tab().panel()->lines()[0].effect.contains("mean of 1,024 examples of train"));
     press(map, "Another example");
     ASSERT_EQ(list().edits.size(), 1U) << "another way to take the same map out";
     EXPECT_EQ(list().edits.at(0).op, EditOp::Resample);
