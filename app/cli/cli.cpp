@@ -185,7 +185,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     patch->add_option("--checkpoint", h.checkpoint, "of a run: last, best, or a step");
     patch->add_option("--metric", h.metric,
                       "auto, logit:A, probability:A, logit-difference:A,B; @P for a position");
-    patch->add_option("--over", h.over, "resid, attn, mlp, heads, relations")->delimiter(',');
+    patch->add_option("--over", h.over, "resid, attn, mlp, heads, relations, cells:LAYER:RELATION")
+        ->delimiter(',');
     patch->add_flag("--estimate", h.estimate, "first-order estimates alone");
     patch->add_flag("--noising", h.noising, "exchange A and B");
     patch->add_option("--out", h.out, ".csv, .png, .svg or .pdf");

@@ -34,6 +34,7 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
       m_metric(new QLineEdit(QStringLiteral("auto"), this)),
       m_estimate(new ToggleChip(QStringLiteral("Estimate only"), this)),
       m_noising(new ToggleChip(QStringLiteral("Exchange A and B"), this)),
+      m_cells(new ToggleChip(QStringLiteral("Cells of r"), this)),
       m_measure(new QPushButton(QStringLiteral("Measure"), this)),
       m_strip(new JobStrip(this)),
       m_view(new widgets::PatchMapView(this)) {
@@ -51,6 +52,8 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
                        "logit-difference:A,B with ids of answers; @P for a position"));
     m_estimate->setToolTip(QStringLiteral(
         "First-order estimates from one backward pass: fast, and good for the order only"));
+    m_cells->setToolTip(QStringLiteral(
+        "Also the cells i, j of the relation that is chosen in the inspector; a pass for each"));
     m_noising->setToolTip(QStringLiteral("Put the parts of B into the pass of A"));
     m_measure->setProperty("primary", true);
     m_measure->setProperty("compact", true);
@@ -67,6 +70,7 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
     row->add(QStringLiteral("Metric"), m_metric);
     row->add(m_estimate);
     row->add(m_noising);
+    row->add(m_cells);
     row->addRight(m_measure);
     auto* column = widgets::columnOf(this);
     column->addWidget(row);
@@ -108,6 +112,10 @@ PatchRequest PatchingTab::request() const {
     if (request.how.metric.empty()) request.how.metric = "auto";
     request.how.estimateOnly = m_estimate->isChecked();
     request.how.noising = m_noising->isChecked();
+    const auto& subject = m_c.subject();
+    if (m_cells->isChecked() && subject && subject->map && subject->map->kind == MapKind::Relation)
+        request.how.over.push_back("cells:" + std::to_string(subject->map->layer + 1) + ":" +
+                                   std::to_string(subject->map->index + 1));
     return request;
 }
 

@@ -47,7 +47,7 @@ private:
     QSpinBox* m_example;
     QPushButton* m_other;  ///< the name of the input that was set; a click forgets it
     QLineEdit* m_metric;
-    widgets::ToggleChip *m_estimate, *m_noising;
+    widgets::ToggleChip *m_estimate, *m_noising, *m_cells;
     QPushButton* m_measure;
     JobStrip* m_strip;
     widgets::PatchMapView* m_view;

@@ -24,6 +24,7 @@ struct AblationOptions {
 };
 
 struct PatchOptions {
+    /// Also "cells:2:1": the cells of relation 1 of layer 2.
     std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
     std::string metric = "auto";  ///< as AnswerMetric::parse() takes it (patching.h)
     bool estimateOnly = false;

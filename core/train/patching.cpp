@@ -8,7 +8,10 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string_view>
 
+#include "edit/check_edits.h"
+#include "edit/edit_words.h"
 #include "edit/edited_run.h"
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
@@ -47,9 +50,27 @@ std::string number(double value) {
 struct Cell {
     std::size_t map, place;  // place: row * columns + column
     std::string at;
-    std::string axis;
-    std::int64_t index;
+    std::vector<std::pair<std::string, std::int64_t>> where;  // axes and places
 };
+
+// "cells:2:1": the cells i, j of relation 1 of layer 2.
+constexpr std::string_view kCells = "cells:";
+constexpr std::int64_t kMostCells = 4096;  // exact ones of a relation, each a pass
+
+/// "layer 2 relation 1 zero" for "cells:2:1". Throws OptionError.
+std::string wordsOfCells(const std::string& over) {
+    const auto numbers = over.substr(kCells.size());
+    const auto colon = numbers.find(':');
+    const auto layer = numbers.substr(0, colon);
+    const auto relation = colon == std::string::npos ? "" : numbers.substr(colon + 1);
+    const auto digits = [](const std::string& text) {
+        return !text.empty() && text.size() < 7 &&
+               text.find_first_not_of("0123456789") == std::string::npos;
+    };
+    if (!digits(layer) || !digits(relation))
+        throw OptionError("--over", "'" + over + "' should be cells:LAYER:RELATION, from 1");
+    return "layer " + layer + " relation " + relation + " zero";
+}
 
 // Keeps the tensors of points and their gradients' graph.
 std::map<std::string, torch::Tensor> pointsWithGraph(ModelImpl& model, const ModelInput& input,
@@ -176,14 +197,52 @@ private:
                         map.estimate[place] = map.exact[place] = 0.0;
                         continue;
                     }
-                    m_cells.push_back({m_result.maps.size(), place, rows[r]->name, grid.column, c});
+                    m_cells.push_back(
+                        {m_result.maps.size(), place, rows[r]->name, {{grid.column, c}}});
                 }
             }
             m_result.maps.push_back(std::move(map));
         }
+        for (const auto& over : m_how.over)
+            if (over.starts_with(kCells)) addCells(over);
         if (m_result.maps.empty())
             throw OptionError("--over",
                               "this model has no such points; `points` lists what it has");
+    }
+
+    /// A map of the cells of one relation. Closed cells have no value.
+    void addCells(const std::string& over) {
+        const auto edit = editFromWords(wordsOfCells(over), m_points);
+        const auto& point = findPoint(m_points, edit.at, "--over");
+        const int i = point.dimension("i"), j = point.dimension("j");
+        if (i < 0 || j < 0)
+            throw OptionError("--over", edit.at + " has no cells i, j; name another relation");
+        checkEdits({{}, {}, {}, {edit}}, m_points, EditUse::Inspect);
+        const auto rows = point.shape[static_cast<std::size_t>(i)],
+                   columns = point.shape[static_cast<std::size_t>(j)];
+        if (rows * columns > kMostCells && !m_how.estimateOnly)
+            throw OptionError("--over", over + " has " + std::to_string(rows * columns) +
+                                            " cells, each a pass; take the estimates alone "
+                                            "(--estimate) or a shorter input");
+        PatchMap map{over, wordsOf(edit), {}, {}, {}, {}};
+        map.point.resize(map.point.size() - std::string(" zero").size());
+        for (std::int64_t r = 0; r < rows; ++r) map.rows.push_back("i " + std::to_string(r));
+        for (std::int64_t c = 0; c < columns; ++c) map.columns.push_back(std::to_string(c));
+        map.estimate.assign(static_cast<std::size_t>(rows * columns), kNone);
+        map.exact = map.estimate;
+        for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t c = 0; c < columns && (!point.causal || c <= r); ++c) {
+                const auto place = static_cast<std::size_t>(r * columns + c);
+                if (r < m_first) {
+                    map.estimate[place] = map.exact[place] = 0.0;
+                    continue;
+                }
+                Cell cell{m_result.maps.size(), place, edit.at, {{"i", r}, {"j", c}}};
+                for (const auto& [axis, selection] : edit.where)
+                    cell.where.emplace_back(axis, selection.places.front());
+                m_cells.push_back(std::move(cell));
+            }
+        m_result.maps.push_back(std::move(map));
     }
 
     void estimate() {
@@ -216,12 +275,11 @@ private:
         for (const auto& cell : m_cells) {
             const auto& point = *std::find_if(m_points.begin(), m_points.end(),
                                               [&](const auto& p) { return p.name == cell.at; });
+            auto part = effect.at(cell.at);
+            for (const auto& [axis, index] : cell.where)  // narrow() keeps the other dimensions
+                part = part.narrow(point.dimension(axis), index, 1);
             m_result.maps[cell.map].estimate[cell.place] =
-                effect.at(cell.at)
-                    .select(point.dimension(cell.axis), cell.index)
-                    .nan_to_num(0.0, 0.0, 0.0)
-                    .sum()
-                    .item<double>();
+                part.nan_to_num(0.0, 0.0, 0.0).sum().item<double>();
         }
     }
 
@@ -230,7 +288,7 @@ private:
         edit.op = EditOp::Patch;
         edit.at = cell.at;
         edit.from = "A";
-        edit.where[cell.axis] = {{cell.index}, {}, {}};
+        for (const auto& [axis, index] : cell.where) edit.where[axis] = {{index}, {}, {}};
         EditList list;
         list.edits = {edit};
         Editor editor(list);
@@ -340,9 +398,12 @@ AnswerMetric AnswerMetric::parse(const std::string& text, const torch::Tensor& c
 
 void PatchOptions::check() const {
     const std::vector<std::string> known = {"resid", "attn", "mlp", "heads", "relations"};
-    for (const auto& name : over)
-        if (std::find(known.begin(), known.end(), name) == known.end())
+    for (const auto& name : over) {
+        if (name.starts_with(kCells))
+            wordsOfCells(name);
+        else if (std::find(known.begin(), known.end(), name) == known.end())
             throw OptionError("--over", unknownName("kind of point", name, known));
+    }
 }
 
 PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInput& clean,

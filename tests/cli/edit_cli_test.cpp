@@ -161,6 +161,24 @@ TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
         EXPECT_NEAR(map["exact"][3].get<double>(), 1.0, 0.6);
     }
     EXPECT_NE(clean, corrupted);
+    // Cells of a relation: a causal triangle, and together they are not the relation alone.
+    const auto cells = json(runCli("patch --json " + kLm + inputs +
+                                   " --over cells:1:1,relations --metric logit-difference:3,7"));
+    ASSERT_EQ(cells["maps"].size(), 2u);
+    const auto& grid = cells["maps"][1];
+    EXPECT_EQ(grid["over"], "cells:1:1");
+    ASSERT_EQ(grid["exact"].size(), 64u);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < 8; ++i)
+        for (std::size_t j = 0; j < 8; ++j) {
+            const auto& value = grid["exact"][8 * i + j];
+            EXPECT_EQ(value.is_number(), j <= i) << i << ", " << j;
+            EXPECT_TRUE(i >= 3 || j > i || value == 0.0) << "before the first difference";
+            if (value.is_number()) sum += std::abs(value.get<double>());
+        }
+    EXPECT_GT(sum, 0.0);
+    expectRefused("patch " + kLm + inputs + " --over cells:1", 2, "cells:LAYER:RELATION");
+    expectRefused("patch " + kLm + inputs + " --over cells:9:1", 2, "no layer 9");
     const auto estimate = json(runCli("patch --json --estimate " + kLm + inputs + " --over heads"));
     EXPECT_TRUE(estimate["maps"][0]["exact"][0].is_null());
     EXPECT_TRUE(estimate["maps"][0]["estimate"][0].is_number());

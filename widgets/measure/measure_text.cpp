@@ -89,6 +89,9 @@ QString patchMapTitle(const PatchMap& map) {
         {"cross_attn.hook_z", "Cross heads"},
         {"rel.hook_r", "Relations"},
         {"rca.hook_r", "Relations of relational cross-attention"}};
+    if (map.over.starts_with("cells:"))
+        return QStringLiteral("Cells of %1, rows i, columns j")
+            .arg(QString::fromStdString(map.point));
     for (const auto& [point, title] : titles)
         if (map.point == point) return QString::fromLatin1(title);
     return QString::fromStdString(map.point);
@@ -97,6 +100,7 @@ QString patchMapTitle(const PatchMap& map) {
 QString patchColumnName(const PatchMap& map) {
     const QString over = QString::fromStdString(map.over);
     static const QStringList counted = {QStringLiteral("heads"), QStringLiteral("relations")};
+    if (over.startsWith(QLatin1String("cells:"))) return QStringLiteral("j");
     return counted.contains(over) ? over.chopped(1) : QStringLiteral("position");
 }
 
