@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +23,6 @@
 
 namespace relascope::app {
 namespace {
-
 QString gibibytes(double bytes) {
     const double gib = bytes / (1024.0 * 1024.0 * 1024.0);
     if (gib >= 100.0) return QString::number(gib, 'f', 0);
@@ -172,14 +172,10 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
         rows.emplace_back("Total tokens",
                           roughNumber(tokens * static_cast<double>(core::totalSteps(m_options))));
     }
-    if (t.keep_mib > 0) {
-        // In short, as the column is narrow: "56 steps, 87 MiB", "off, needs 9,871 MiB".
-        QString kept = QString::fromStdString(core::keptWeightsText(m_options));
-        kept.replace(QStringLiteral("off: "), QStringLiteral("off, needs "));
-        kept.remove(QStringLiteral(" would be needed"));
-        for (const char* form : {" in compressed bfloat16", " in bfloat16", " in float32"})
-            kept.remove(QString::fromLatin1(form));
-        rows.emplace_back("Kept weights", kept);
+    if (t.keep_mib > 0) {  // in short: "56 steps, 87 MiB", "off: 9,871 MiB"
+        static const QRegularExpression rest(" in [a-z0-9 ]+(?=,)| would be needed");
+        rows.emplace_back("Kept weights",
+                          QString::fromStdString(core::keptWeightsText(m_options)).remove(rest));
     }
     const QString what = t.steps > 0
                              ? QString("Time for %1 steps").arg(widgets::groupedNumber(t.steps))
