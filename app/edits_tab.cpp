@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <algorithm>
+#include <utility>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/edit_evaluation.h"
@@ -22,6 +23,7 @@
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_text.h"
+#include "widgets/lists/rail.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -138,7 +140,10 @@ EditsTab::EditsTab(MainWindow& window)
             m_measure->setSubject(subject());
     });
     connect(window.form(), &widgets::OptionsForm::tabRequested, this,
-            [this](int tab) { m_window.form()->showTab(tab); });
+            [this](int tab) { tab == m_tab ? show() : m_window.form()->showTab(tab); });
+    connect(window.form(), &widgets::OptionsForm::collapsedChanged, this, [this](bool collapsed) {
+        if (collapsed && std::exchange(m_hidRail, false)) m_window.rail()->show();
+    });
     connect(window.bar(), &widgets::TrainBar::interventionClicked, this, &EditsTab::show);
     connect(&c.training, &TrainingController::stateChanged, this, &EditsTab::refresh);
     connect(&c.selection, &Selection::currentChanged, this, &EditsTab::refresh);
@@ -300,6 +305,12 @@ InspectorEditing& EditsTab::editing() const {
 }
 
 void EditsTab::show() {
+    // In a narrow window the list at the left makes room for the inspector.
+    constexpr int narrow = 1240;  // px
+    if (m_window.width() < narrow && m_window.rail()->isVisible()) {
+        m_window.rail()->hide();
+        m_hidRail = true;
+    }
     m_window.form()->showTab(m_tab);
     m_panel->focusWords();
 }

@@ -77,6 +77,7 @@ private:
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;
     int m_tab = 1;
+    bool m_hidRail = false;  ///< for the room, until the tab is collapsed
 };
 
 }  // namespace relascope::app

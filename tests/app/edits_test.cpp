@@ -119,6 +119,17 @@ TEST_F(EditsTest, EShowsTheTabAndWordsAreAdded) {
     EXPECT_EQ(list().edits.size(), 1U);
 }
 
+TEST_F(EditsTest, InANarrowWindowTheListMakesRoom) {
+    openEditable();
+    window->resize(1024, 640);
+    ASSERT_TRUE(waitUntil([this] { return window->width() == 1024; }));
+    QTest::keyClick(window.get(), Qt::Key_E);
+    EXPECT_TRUE(tab().panel()->isVisible());
+    EXPECT_FALSE(window->rail()->isVisible());
+    window->form()->setCollapsed(true);
+    EXPECT_TRUE(window->rail()->isVisible());
+}
+
 TEST_F(EditsTest, UndoOfFiftyRandomActionsRestoresListAndPicture) {
     openEditable();
     edits().addWords("layer 1 symbols zero");
