@@ -357,17 +357,14 @@ void ProbeController::show(widgets::Inspected result) {
 std::shared_ptr<const ProbeResult> ProbeController::named(
     const std::shared_ptr<const ProbeResult>& result) const {
     if (m_tokenNames.empty()) return result;
-    {
-        auto copy = std::make_shared<ProbeResult>(*result);
-        for (auto& name : copy->classNames) {
-            std::size_t token = 0;
-            const auto [end, problem] =
-                std::from_chars(name.data(), name.data() + name.size(), token);
-            const bool number = problem == std::errc() && end == name.data() + name.size();
-            if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
-        }
-        return copy;
+    auto copy = std::make_shared<ProbeResult>(*result);
+    for (auto& name : copy->classNames) {
+        std::size_t token = 0;
+        const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), token);
+        const bool number = problem == std::errc() && end == name.data() + name.size();
+        if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
     }
+    return copy;
 }
 
 void ProbeController::refuse(const QString& sentence) {

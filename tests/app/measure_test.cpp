@@ -302,8 +302,11 @@ TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
     ASSERT_TRUE(waitUntil([&] { return !results.empty(); }, 60000));
     ASSERT_TRUE(idle(Kind::Along));
     const auto before = view->along().steps.size();
-    if (before == static_cast<std::size_t>(view->along().wanted))
-        GTEST_SKIP() << "was faster than the first partial result";
+    if (before == static_cast<std::size_t>(view->along().wanted)) {
+        // A fast machine ends before it can be cancelled: then there is nothing to continue.
+        EXPECT_FALSE(window.along()->continueButton()->isVisible());
+        return;
+    }
     ASSERT_TRUE(window.along()->continueButton()->isVisible());
     window.controller().disconnect(&window);
     window.along()->continueButton()->click();

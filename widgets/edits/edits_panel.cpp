@@ -148,9 +148,6 @@ void EditsPanel::setLines(std::vector<EditLine> lines) {
     refresh();
 }
 
-void EditsPanel::setEmptyText(const QString& sentence) {
-    m_empty->setText(sentence);
-}
 void EditsPanel::setDisabledReason(const QString& reason) {
     m_disabled = reason;
     refresh();

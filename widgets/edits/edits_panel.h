@@ -8,14 +8,10 @@
 class QLabel;
 class QLineEdit;
 class QListWidget;
-class QListWidgetItem;
 class QPushButton;
-class QStackedLayout;
-class QToolButton;
 
 namespace relascope::widgets {
 
-class EmptyState;
 class FieldNote;
 
 /// One intervention as it is listed.
@@ -36,8 +32,6 @@ public:
     /// Sets the list; the current row and the keyboard focus are kept.
     void setLines(std::vector<EditLine> lines);
     const std::vector<EditLine>& lines() const { return m_lines; }
-    /// The sentence of an empty list.
-    void setEmptyText(const QString& sentence);
     /// Why edits cannot be made; empty: they can.
     void setDisabledReason(const QString& reason);
     /// What is wrong with the typed words, or with the list as a whole; empty: nothing.

@@ -33,7 +33,7 @@ struct InspectorView {
     bool allLayers = false;            ///< small maps of all layers instead of this one
     ReadingLayout reading = ReadingLayout::Automatic;
     Shown shown = Shown::After;  ///< without edits or a pinned picture always After
-    bool beside = false;         ///< the other map stands beside the one that is shown
+    bool beside = false;         ///< the other map is shown, too, at the left
 
     bool operator==(const InspectorView&) const = default;
 };

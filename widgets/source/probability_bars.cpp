@@ -110,7 +110,7 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
         names = qMax(names,
                      painter.fontMetrics().horizontalAdvance(m_names.value(k, QString::number(k))));
     names = qMin(names + 2, width() * 2 / 5);  // 2: an advance is rounded, eliding is not
-    // With edits the change stands beside the probability.
+    // With edits the change is written after the probability.
     const int changes = m_before.empty() ? 0 : 50;
     const int numbers = 46 + changes, high = this->high();
     int y = 0;
