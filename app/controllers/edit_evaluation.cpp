@@ -37,14 +37,8 @@ void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string&
             awaitRuntime();
             core::OpenedModel& model =
                 weights->of(subject, job.stop.get_token(), job.callback(stop));
-            const auto data = subject.splits ? subject.splits->find(split) : nullptr;
-            if (!data) throw Error("There are no examples of '" + split + "' to evaluate on.");
-            auto editData = subject.editData;
-            if (!editData.split)
-                editData.split = [splits = subject.splits](const std::string& wanted) {
-                    return splits->find(wanted);
-                };
-            model.setEdits(subject.edits, editData);
+            const auto data = splitOf(subject, split);
+            model.setEdits(subject.edits, editDataOf(subject));
             job.fraction = 0.0;
             const bool text = model.options().input() == InputKind::Tokens;
             try {

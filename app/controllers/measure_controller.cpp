@@ -41,23 +41,6 @@ private:
     Clock::time_point m_last = Clock::now() - kPartial;
 };
 
-core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name) {
-    if (!subject.splits)
-        throw Error("There are no data to measure on: open a run, whose data are known.");
-    const auto data = subject.splits->find(name);
-    if (!data) throw Error("There is no split '" + name + "' in these data.");
-    return data;
-}
-
-core::EditData dataOf(const MeasuredSubject& subject) {
-    auto data = subject.editData;
-    if (!data.split && subject.splits)
-        data.split = [splits = subject.splits](const std::string& name) {
-            return splits->find(name);
-        };
-    return data;
-}
-
 const ProbeSample& sampleOf(const MeasuredSubject& subject) {
     if (!subject.sample) throw Error("Choose a sample in the inspector.");
     return *subject.sample;
@@ -99,7 +82,7 @@ double timePasses(core::OpenedModel& model, const MeasuredSubject& subject,
     auto first = began, last = began;
     double from = 0.0, to = 0.0;
     try {
-        model.ablate(data, dataOf(subject), how, stop, [&](double fraction) {
+        model.ablate(data, editDataOf(subject), how, stop, [&](double fraction) {
             last = Clock::now();
             to = fraction;
             if (first == began) first = last, from = fraction;
@@ -211,7 +194,7 @@ void MeasureController::ablate(const AblationRequest& request) {
             if (model.options().input() == InputKind::Tokens) how.batchSize = kTextBatch;
             how.check();
             Throttle throttle;
-            return model.ablate(splitOf(subject, request.split), dataOf(subject), how,
+            return model.ablate(splitOf(subject, request.split), editDataOf(subject), how,
                                 job.stop.get_token(), progress, [&](const AblationTable& table) {
                                     if (throttle.due())
                                         job.report([this, table] { Q_EMIT ablated(table, false); });
@@ -324,7 +307,7 @@ void MeasureController::readAlong(const std::optional<AlongTraining>& known) {
                     core::AlongOptions options;
                     options.cell = *subject.map;
                     options.edits = subject.edits;
-                    options.data = dataOf(subject);
+                    options.data = editDataOf(subject);
                     options.known = known;
                     Throttle throttle;
                     return core::alongTraining(

@@ -27,4 +27,21 @@ core::OpenedModel& MeasuredWeights::of(const MeasuredSubject& subject, std::stop
     return *m_model;
 }
 
+core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name) {
+    if (!subject.splits)
+        throw Error("There are no data to measure on: open a run, whose data are known.");
+    const auto data = subject.splits->find(name);
+    if (!data) throw Error("There is no split '" + name + "' in these data.");
+    return data;
+}
+
+core::EditData editDataOf(const MeasuredSubject& subject) {
+    auto data = subject.editData;
+    if (!data.split && subject.splits)
+        data.split = [splits = subject.splits](const std::string& name) {
+            return splits->find(name);
+        };
+    return data;
+}
+
 }  // namespace relascope::app

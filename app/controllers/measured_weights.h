@@ -25,6 +25,11 @@ private:
     std::string m_path, m_which, m_device;
 };
 
+/// Throws Error without data, or without that split.
+core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name);
+/// Where edits find values: as the inspector does, and in the splits of the subject.
+core::EditData editDataOf(const MeasuredSubject& subject);
+
 /// `action` with errors of options as sentences without the name of an option.
 template <class Action>
 auto withoutOptionNames(Action&& action) {
