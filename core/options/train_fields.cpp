@@ -2,6 +2,8 @@
 // The field table of TrainOptions, and the check of its values.
 #include "types/train_options.h"
 
+#include "options/device_list.h"
+
 namespace relascope {
 
 std::vector<FieldProblem> TrainOptions::problems() const {
@@ -9,7 +11,13 @@ std::vector<FieldProblem> TrainOptions::problems() const {
     if (seeds.empty()) found.push_back({"seeds", "needs at least one seed"});
     if (schedule == "cosine" && min_learning_rate > learning_rate)
         found.push_back({"min_learning_rate", "is above train.learning_rate"});
-    if (precision == "bfloat16" && device == "cpu")
+    std::vector<std::string> devices;
+    try {
+        devices = core::deviceList(device);
+    } catch (const OptionError& error) {
+        found.push_back({"device", error.message()});
+    }
+    if (precision == "bfloat16" && !devices.empty() && devices[0] == "cpu")
         found.push_back(
             {"precision", "bfloat16 autocast needs a CUDA device; choose float32 on the CPU"});
     return found;
@@ -78,7 +86,9 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
         choice(&O::precision, "precision", "Precision",
                "bfloat16 runs matrix products on a CUDA device with autocast.",
                {"float32", "bfloat16"}),
-        text(&O::device, "device", "Device", "auto, cpu, or cuda:0 and so on."),
+        text(&O::device, "device", "Device",
+             "auto, cpu, or cuda:0 and so on; a list such as cuda:0,cuda:1 trains one run on "
+             "several devices, a process for each."),
         advanced(integer(&O::decode_examples, "decode_examples", "Free-running examples",
                          "Number of validation sequences decoded greedily (free-running) at each "
                          "evaluation; 0 means none.",
