@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// See gloo/algorithm.h.
+#pragma once
+
+#include <chrono>
+
+namespace gloo {
+
+class Context {
+public:
+    void setTimeout(std::chrono::milliseconds timeout);
+};
+
+}  // namespace gloo
