@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "app/cli/commands.h"
+#include "app/cli/launched_ranks.h"
 #include "options/builtin_resources.h"
 #include "train/devices.h"
 #include "types/error.h"
@@ -111,6 +112,22 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
                      editHelp + ": trains with these edits from the next step on")
         ->take_all();
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
+    train->add_option("--ranks", t.ranks, "processes on this machine that train one model together")
+        ->check(CLI::Range(1, 1024));
+    train->add_option("--devices", t.devices, "a rank for each: cuda:0,cuda:1 or cpu,cpu");
+    train->add_option("--rendezvous", t.rendezvous,
+                      "HOST:PORT of rank 0, for ranks of several machines");
+    train->add_option("--restarts", t.restarts, "how often a run that lost a rank is resumed")
+        ->check(CLI::Range(0, 1000));
+    train
+        ->add_option("--rank-timeout", t.rankTimeout,
+                     "seconds after which a rank that does not answer is lost")
+        ->check(CLI::Range(1, 86400));
+    cli::RankArguments r;
+    auto* rank = list("rank", "takes part in the run of the process that started this one");
+    rank->group("");  // not for people
+    rank->add_option("--device", r.device, "cpu, cuda:0");
+    rank->add_option("--threads", r.threads, "CPU threads");
 
     cli::StudyArguments y;
     auto* study = list("study", "compares models, training sizes, seeds and option values");
@@ -321,6 +338,10 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         if (*data) return cli::makeData(d);
         k.json = json;
         if (*tokenize) return cli::tokenize(k);
+        if (*rank) return cli::rank(r);
+        if (*train) t.json = json;
+        // Before any thread starts: a rank other than 0 leaves signals to rank 0.
+        if (*train && cli::isOtherRank(t.rendezvous)) return cli::train(t);
         stopOnSignals();
         core::initDevices(*train ? t.threads : *study ? y.threads : threads);
         t.json = e.json = i.json = x.json = z.json = g.json = y.json = o.json = b.json = h.json =

@@ -19,6 +19,12 @@ struct TrainArguments {
     std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
     int threads = 0;
     bool json = false;
+    std::string devices, rendezvous;  ///< of several ranks
+    int ranks = 0, restarts = 0, rankTimeout = 600;
+};
+struct RankArguments {
+    std::string device = "auto";
+    int threads = 0;
 };
 struct StudyArguments {
     std::string preset, out, shard, device = "auto", metric, split, csv, latex, figure;
@@ -91,6 +97,8 @@ int listPresets(bool json);
 int listDatasets(bool json);
 int listDevices(bool json);
 int train(const TrainArguments& arguments);
+/// A rank other than 0, which the process of rank 0 has started.
+int rank(const RankArguments& arguments);
 int study(const StudyArguments& arguments, const Drawing& drawing);
 int evaluate(const EvalArguments& arguments);
 int inspect(const InspectArguments& arguments, const Drawing& drawing);

@@ -8,6 +8,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "app/cli/launched_ranks.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
@@ -18,6 +19,7 @@
 #include "run/run_list.h"
 #include "train/execute_run.h"
 #include "train/open_model.h"
+#include "train/rank_run.h"
 #include "train/text_evaluation.h"
 #include "types/suggest.h"
 
@@ -126,7 +128,15 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 }  // namespace
 
 int train(const TrainArguments& a) {
+    if (isOtherRank(a.rendezvous)) return followAsRank(a);
     const auto stop = stopOnSignals();
+    const auto launched = joinLaunchedRanks(a);
+    core::RankSettings ranks;
+    ranks.threads = a.threads;
+    ranks.timeout = std::chrono::seconds(a.rankTimeout);
+    ranks.restarts = a.restarts;
+    ranks.launched = launched.get();
+    const auto device = launched ? a.device : deviceArgument(a);
     core::EditChoice edits;
     if (!a.edits.empty())
         edits = [&a](const std::vector<PointInfo>& points) { return editsOf(a.edits, points); };
@@ -146,17 +156,18 @@ int train(const TrainArguments& a) {
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
-        if (!a.device.empty()) options.train.device = a.device;
+        if (!device.empty()) options.train.device = device;
         for (const auto& setting : a.settings)
             core::setOption(options, setting.substr(0, setting.find('=')),
                             setting.substr(setting.find('=') + 1));
         if (!a.settings.empty()) options.check();
         std::vector<Outcome> outcomes;
-        outcomes.push_back(runOne({a.resume, options, 0, true, edits}, stop));
+        outcomes.push_back(runOne({a.resume, options, 0, true, edits, ranks}, stop));
+        if (launched) core::endRanks(*launched);
         return finish(outcomes, a.json);
     }
-    const RunOptions options = core::runOptions({a.preset, a.model, a.settings, a.data, a.device,
-                                                 a.epochs, a.steps, a.seed, a.captureEvery});
+    const RunOptions options = core::runOptions(
+        {a.preset, a.model, a.settings, a.data, device, a.epochs, a.steps, a.seed, a.captureEvery});
 
     std::vector<Outcome> outcomes;
     const bool several = options.train.seeds.size() > 1;
@@ -166,9 +177,11 @@ int train(const TrainArguments& a) {
                                      ? core::freshRunPath(core::defaultRunsFolder(), options, seed)
                                  : several ? a.out + "/seed-" + std::to_string(seed)
                                            : a.out;
-        outcomes.push_back(runOne({path, options, seed, false, edits}, stop));
-        if (outcomes.back().exit == kExitInterrupted) break;
+        outcomes.push_back(runOne({path, options, seed, false, edits, ranks}, stop));
+        if (outcomes.back().exit == kExitInterrupted || (launched && core::isLost(*launched)))
+            break;
     }
+    if (launched) core::endRanks(*launched);
     return finish(outcomes, a.json);
 }
 

@@ -124,6 +124,13 @@ RunFolder RunFolder::open(const std::string& path) {
     return folder;
 }
 
+RunFolder RunFolder::ofOtherProcess(const RunOptions& options, std::int64_t seed) {
+    RunFolder folder("");
+    folder.m_options = options;
+    folder.m_info.seed = seed;
+    return folder;
+}
+
 void RunFolder::setFact(const std::string& key, const std::string& value) {
     for (auto& [known, text] : m_facts)
         if (known == key) {
@@ -140,6 +147,7 @@ std::string RunFolder::fact(const std::string& key) const {
 }
 
 void RunFolder::saveInfo() {
+    if (m_path.empty()) return;
     const auto& i = m_info;
     Json facts = Json::object();
     for (const auto& [key, value] : m_facts) facts[key] = value;
@@ -170,11 +178,13 @@ void RunFolder::saveInfo() {
 }
 
 void RunFolder::append(const MetricPoint& point) {
+    if (m_path.empty()) return;
     m_metricLines += metricToLine(point) + "\n";
     flushIfDue();
 }
 
 void RunFolder::append(const Note& note) {
+    if (m_path.empty()) return;
     m_eventLines += noteToLine(note) + "\n";
     flushIfDue();
 }
@@ -184,12 +194,14 @@ void RunFolder::flushIfDue() {
 }
 
 void RunFolder::flush() {
+    if (m_path.empty()) return;
     m_flushed = std::chrono::steady_clock::now();
     appendLines(m_path + "/metrics.jsonl", m_metricLines);
     appendLines(m_path + "/events.jsonl", m_eventLines);
 }
 
 void RunFolder::rewindMetrics(std::int64_t step) {
+    if (m_path.empty()) return;
     std::string kept;
     for (const auto& point : readMetrics(m_path))
         if (point.step <= step) kept += metricToLine(point) + "\n";

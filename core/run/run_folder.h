@@ -27,6 +27,9 @@ public:
     /// Opens an existing run to resume it. Throws FileError if it is not a run, damaged, or claimed
     /// by another process.
     static RunFolder open(const std::string& path);
+    /// A run that another process writes: nothing is read from the disk, or written. Its path is
+    /// empty.
+    static RunFolder ofOtherProcess(const RunOptions& options, std::int64_t seed);
     RunFolder(RunFolder&&) = default;
     ~RunFolder();
 
@@ -59,7 +62,7 @@ private:
     void claim();
     void flushIfDue();
 
-    std::string m_path;
+    std::string m_path;  ///< empty: another process writes
     RunOptions m_options;
     RunInfo m_info;
     std::vector<std::pair<std::string, std::string>> m_facts;

@@ -28,7 +28,9 @@ at::Generator generatorOf(const torch::Device& device) {
                             : at::detail::getDefaultCPUGenerator();
 }
 
-std::string stateText(const TrainState& s) {
+}  // namespace
+
+std::string trainStateToJson(const TrainState& s) {
     const auto finite = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
     Json json = {{"format", 1},
                  {"step", s.step},
@@ -50,11 +52,12 @@ std::string stateText(const TrainState& s) {
                  {"device", s.device},
                  {"threads", s.threads},
                  {"batch_size", s.batchSize}};
+    if (s.ranks > 1) json["ranks"] = s.ranks;
     if (!s.edits.edits.empty()) json["edits"] = Json::parse(editsToJson(s.edits));
     return json.dump(2);
 }
 
-TrainState stateFromText(const std::string& text, const std::string& path) {
+TrainState trainStateFromJson(const std::string& text, const std::string& path) {
     try {
         const Json j = Json::parse(text);
         const auto real = [&](const char* key) {
@@ -74,12 +77,15 @@ TrainState stateFromText(const std::string& text, const std::string& path) {
             s.sinceLoss = real("since_loss"), s.sinceExamples = j.at("since_examples");
         s.device = j.at("device"), s.threads = j.at("threads");
         if (j.contains("batch_size")) s.batchSize = j.at("batch_size");
+        if (j.contains("ranks")) s.ranks = j.at("ranks");
         if (j.contains("edits")) s.edits = editsFromJson(j.at("edits").dump(), path);
         return s;
     } catch (const nlohmann::json::exception& error) {
         throw FileError(path, std::string("is damaged: ") + error.what());
     }
 }
+
+namespace {
 
 std::int64_t stepOf(const std::string& name) {
     std::int64_t step = -1;
@@ -91,7 +97,8 @@ std::int64_t stepOf(const std::string& name) {
 
 }  // namespace
 
-void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Optimizer& optimizer,
+void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
+                    std::vector<std::pair<std::string, torch::Tensor>> tensors,
                     const TrainState& state) {
     const std::string folder = checkpoints + "/step-" + std::to_string(state.step);
     std::uint64_t bytes = 1 << 20;
@@ -105,13 +112,12 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
         makeDirectories(folder);
         fs::remove(folder + "/manifest.json");
         saveWeights(model, folder + "/model.safetensors");
-        auto tensors = optimizer.state();
         const auto device = model.parameters().front().device();
         tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
         if (device.is_cuda())
             tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
         saveTensors(folder + "/optimizer.safetensors", tensors);
-        writeTextFile(folder + "/state.json", stateText(state));
+        writeTextFile(folder + "/state.json", trainStateToJson(state));
         Json files = Json::object();
         for (const char* name : kFiles) {
             const std::string path = folder + "/" + name;
@@ -130,7 +136,7 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
 
 TrainState checkpointState(const std::string& checkpoint) {
     const std::string path = checkpoint + "/state.json";
-    return stateFromText(readTextFile(path, kLargestState), path);
+    return trainStateFromJson(readTextFile(path, kLargestState), path);
 }
 
 void keepCheckpoint(const std::string& checkpoint, const RunOptions& options) {

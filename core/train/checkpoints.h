@@ -35,11 +35,19 @@ struct TrainState {
     std::string device;
     int threads = 0;
     std::int64_t batchSize = 0;  ///< that `batch` counts; 0 before version 0.6
-    EditList edits;              ///< interventions of the steps from here on
+    int ranks = 1;
+    EditList edits;  ///< interventions of the steps from here on
 };
 
-/// Writes checkpoints/step-N. Throws DiskFull or FileError; the older checkpoints stay as they are.
-void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Optimizer& optimizer,
+/// state.json of a checkpoint.
+std::string trainStateToJson(const TrainState& state);
+/// Throws FileError(`path`, ...).
+TrainState trainStateFromJson(const std::string& text, const std::string& path);
+
+/// Writes checkpoints/step-N with the tensors of Optimizer::state(). Throws DiskFull or FileError;
+/// the older checkpoints stay as they are.
+void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
+                    std::vector<std::pair<std::string, torch::Tensor>> optimizer,
                     const TrainState& state);
 
 /// Loads a checkpoint's weights, and with `optimizer` also its state and torch's generators.

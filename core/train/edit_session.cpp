@@ -173,12 +173,15 @@ void EditSession::prepareSample(const ProbeSample& sample) {
     prepare(inputOf(sample, m_options));
 }
 
-void EditSession::prepareStep(const ModelInput& input) {
+void EditSession::prepareStep(const ModelInput& input, const ModelInput& whole,
+                              std::int64_t first) {
     if (m_editor.references().empty()) return;
-    m_inputs.shifted = [&input](std::int64_t shift) {
-        auto others = input;
-        others.x = input.x.roll(-shift, 0);
-        if (input.target.defined()) others.target = input.target.roll(-shift, 0);
+    const auto last = first + input.x.size(0);
+    m_inputs.shifted = [&whole, first, last](std::int64_t shift) {
+        auto others = whole;
+        others.x = whole.x.roll(-shift, 0).slice(0, first, last);
+        if (whole.target.defined())
+            others.target = whole.target.roll(-shift, 0).slice(0, first, last);
         return others;
     };
     const EvaluationMode evaluation(m_model);

@@ -40,7 +40,9 @@ public:
     void prepareSample(const ProbeSample& sample);
     /// The same for a batch of training: resample takes example (b + shift) mod B of this batch,
     /// from a pass in evaluation mode, which draws no random numbers.
-    void prepareStep(const ModelInput& input);
+    void prepareStep(const ModelInput& input) { prepareStep(input, input, 0); }
+    /// The same where `input` is the part of the batch `whole` that begins at example `first`.
+    void prepareStep(const ModelInput& input, const ModelInput& whole, std::int64_t first);
     /// Nothing is known of the next input: resample rests.
     void forgetValues() { m_editor.clearValues(); }
     /// The same for the examples `indices` of a data set.

@@ -3,9 +3,10 @@
 
 #include <ATen/autocast_mode.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "data/batches.h"
+#include "ranks/rank_group.h"
 #include "train/free_running.h"
 
 namespace relascope::core {
@@ -21,6 +22,28 @@ AutocastScope::~AutocastScope() {
     at::autocast::clear_cache();
     at::autocast::set_autocast_enabled(at::kCUDA, false);
 }
+
+namespace {
+
+// Of several ranks: the rounds in which each evaluates one batch, or none in the last.
+std::int64_t roundsOf(std::int64_t size, const EvaluationOptions& options) {
+    const auto each = options.batchSize * options.ranks->size();
+    return (size + each - 1) / each;
+}
+
+// The examples that this process evaluates, in order: whole batches, but the last.
+std::vector<std::int64_t> ownBatches(std::int64_t size, const EvaluationOptions& options) {
+    const auto all = plainOrder(size);
+    if (!options.ranks) return all;
+    std::vector<std::int64_t> own;
+    const auto step = options.batchSize * options.ranks->size();
+    for (auto first = options.batchSize * options.ranks->rank(); first < size; first += step)
+        own.insert(own.end(), all.begin() + first,
+                   all.begin() + std::min(size, first + options.batchSize));
+    return own;
+}
+
+}  // namespace
 
 Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, const DatasetPtr& data,
                          const EvaluationOptions& options, std::stop_token stop,
@@ -38,17 +61,23 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
     Evaluation result;
     MetricAccumulator tally(outputs, ignore);
     try {
-        BatchLoader loader(data, plainOrder(data->size()), options.batchSize);
-        while (auto batch = loader.next()) {
-            if (stop.stop_requested()) throw Cancelled();
+        auto* ranks = options.ranks;
+        const auto order = ownBatches(data->size(), options);
+        const auto rounds = ranks ? roundsOf(data->size(), options) : 0;
+        BatchLoader loader(data, order, options.batchSize);
+        for (std::int64_t round = 0; !ranks || round < rounds; ++round) {
+            if (ranks ? ranks->any(stop.stop_requested()) : stop.stop_requested())
+                throw Cancelled();
+            auto batch = loader.next();
+            if (!batch) break;
             requireLabels(*batch, outputs, ignore);
             torch::Tensor scores;
             {
                 const AutocastScope autocast(options.bfloat16);
                 const auto input = inputOf(*batch, device);
                 if (options.edits) {
-                    std::vector<std::int64_t> indices(static_cast<std::size_t>(batch->size()));
-                    std::iota(indices.begin(), indices.end(), tally.examples());
+                    const auto first = order.begin() + tally.examples();
+                    const std::vector<std::int64_t> indices(first, first + batch->size());
                     options.edits->prepareBatch(input, data, indices);
                 }
                 const HookScope hooks(options.edits ? &options.edits->editor() : nullptr);
@@ -57,8 +86,9 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
             tally.addLoss(lossOf(scores, *batch, ignore), *batch);
             tally.add(scores, *batch);
             report((freely ? 0.5 : 1.0) * static_cast<double>(tally.examples()) /
-                   static_cast<double>(data->size()));
+                   static_cast<double>(order.size()));
         }
+        if (ranks) tally.addRanks(*ranks);
         result.values = tally.values();
         if (!data->info().exactTargets)
             std::erase_if(result.values, [](const auto& value) {
@@ -70,7 +100,7 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
             const auto free = decodeFreeRunning(
                 model, modelOptions, *sequences, std::max<std::int64_t>(0, options.freely),
                 options.batchSize, stop,
-                [&](double fraction) { return report(0.5 + 0.5 * fraction), true; });
+                [&](double fraction) { return report(0.5 + 0.5 * fraction), true; }, ranks);
             result.values.emplace_back("element_accuracy", free.elementAccuracy);
             result.values.emplace_back("sequence_accuracy", free.sequenceAccuracy);
         }

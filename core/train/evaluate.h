@@ -21,6 +21,8 @@ struct EvaluationOptions {
     /// The number of sequences for free-running decoding (free_running.h): 0 = none, -1 = all.
     std::int64_t freely = 0;
     EditSession* edits = nullptr;  ///< in force in every pass; null for none
+    /// Take the batches in turn, and all have the results of all; null: this process alone.
+    RankGroup* ranks = nullptr;
 };
 
 /// In evaluation mode, without gradients; the model's mode is restored. Loss and accuracy are means

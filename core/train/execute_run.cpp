@@ -9,6 +9,7 @@
 
 #include "train/checkpoints.h"
 #include "train/out_of_memory.h"
+#include "train/rank_run.h"
 
 namespace relascope::core {
 namespace {
@@ -36,7 +37,7 @@ void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSi
 }
 
 TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control& control,
-                      const EventSink& sink, std::stop_token stop) {
+                      const EventSink& sink, std::stop_token stop, RankGroup* ranks) {
     RunFolder folder = RunFolder::open(request.path);
     RunOptions options = request.options;
     options.model = folder.options().model;  // the vocabulary was built from the text
@@ -45,7 +46,8 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
     options.data = runData(request.path, options.data);
     const DataSplits data = open(options, stop);
     noteOtherExamples(folder, data.train->info(), sink);
-    return train(folder, data, control, sink, std::move(stop), request.edits);
+    beginRanks(ranks, folder, options);
+    return train(folder, data, control, sink, std::move(stop), request.edits, ranks);
 }
 
 // Removes the files of a start that failed.
@@ -73,12 +75,10 @@ struct ReturnsMemory {
     ReturnsMemory& operator=(const ReturnsMemory&) = delete;
 };
 
-}  // namespace
-
-TrainResult executeRun(const RunRequest& request, const DataOpener& open, Control& control,
-                       const EventSink& sink, std::stop_token stop) {
+TrainResult execute(const RunRequest& request, const DataOpener& open, Control& control,
+                    const EventSink& sink, std::stop_token stop, RankGroup* ranks) {
     const ReturnsMemory atTheEnd;
-    if (request.resume) return resumeRun(request, open, control, sink, std::move(stop));
+    if (request.resume) return resumeRun(request, open, control, sink, std::move(stop), ranks);
     request.options.check();
     const DataSplits data = open(request.options, stop);
     std::error_code ignored;
@@ -87,7 +87,8 @@ TrainResult executeRun(const RunRequest& request, const DataOpener& open, Contro
     folder.info().seed = request.seed;
     try {
         folder.saveInfo();  // from here on a killed run can be resumed
-        return train(folder, data, control, sink, std::move(stop), request.edits);
+        beginRanks(ranks, folder, request.options);
+        return train(folder, data, control, sink, std::move(stop), request.edits, ranks);
     } catch (const std::exception& error) {
         if (newestCheckpoint(request.path + "/before/checkpoints").empty()) {
             discard(request.path, existed);
@@ -98,6 +99,15 @@ TrainResult executeRun(const RunRequest& request, const DataOpener& open, Contro
         }
         throw;
     }
+}
+
+}  // namespace
+
+TrainResult executeRun(const RunRequest& request, const DataOpener& open, Control& control,
+                       const EventSink& sink, std::stop_token stop) {
+    return withRanks(request, sink, stop, [&](const RunRequest& now, RankGroup* ranks) {
+        return execute(now, open, control, sink, stop, ranks);
+    });
 }
 
 }  // namespace relascope::core

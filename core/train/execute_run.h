@@ -2,6 +2,7 @@
 // Runs a training from its options, for the command line and the window.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -13,6 +14,20 @@ namespace relascope::core {
 /// Opens the data of a run with those of its pretraining stages (datasets: openRunData).
 using DataOpener = std::function<DataSplits(const RunOptions&, std::stop_token)>;
 
+class RankGroup;
+
+/// How the ranks of a run are started where train.device names several devices, and how long they
+/// wait for each other.
+struct RankSettings {
+    int threads = 0;                    ///< of each rank; 0: the threads of this process, divided
+    std::chrono::seconds timeout{600};  ///< for an answer of another rank
+    int restarts = 0;                   ///< how often a run that lost a rank is resumed
+    std::string program;                ///< of the other ranks; empty: rankProgram()
+    /// Ranks that a launcher has started (joinRanks), of which this is rank 0; train.device is not
+    /// looked at then. Null: none.
+    RankGroup* launched = nullptr;
+};
+
 struct RunRequest {
     std::string path;       ///< folder of the new run, or of the run to resume
     RunOptions options;     ///< for a resumed run: all but the model options, which it keeps
@@ -21,11 +36,13 @@ struct RunRequest {
     /// Interventions from the first step on, or from where a resumed run is; empty: none, or those
     /// that it had.
     EditChoice edits = {};
+    RankSettings ranks = {};
 };
 
 /// Opens the data, creates or opens the run folder, and trains (train.h). Errors before the first
 /// step are thrown. A new run then leaves nothing on the disk, so that the request can be repeated;
-/// a resumed run stays unchanged.
+/// a resumed run stays unchanged. If train.device names several devices, one rank is started for
+/// each but the first, and all have ended when this returns.
 TrainResult executeRun(const RunRequest& request, const DataOpener& open, Control& control,
                        const EventSink& sink, std::stop_token stop);
 

@@ -6,23 +6,29 @@
 
 #include "data/batches.h"
 #include "model/decode/seq2seq_decode.h"
+#include "ranks/rank_group.h"
 
 namespace relascope::core {
 
 FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               const SequenceDataset& data, std::int64_t examples,
                               std::int64_t batchSize, std::stop_token stop,
-                              const ProgressCallback& progress) {
+                              const ProgressCallback& progress, RankGroup* ranks) {
     const auto shape = data.shape();
     const auto device = model.parameters().front().device();
     const std::int64_t count = examples > 0 ? std::min(examples, data.size()) : data.size();
     const auto order = plainOrder(count);
     std::int64_t tokens = 0, rightTokens = 0, rightSequences = 0;
-    for (std::int64_t first = 0; first < count; first += batchSize) {
+    const std::int64_t size = ranks ? ranks->size() : 1, rank = ranks ? ranks->rank() : 0;
+    for (std::int64_t round = 0; round < count; round += size * batchSize) {
+        if (ranks && ranks->any(stop.stop_requested())) throw Cancelled();
+        const auto first = round + rank * batchSize;
+        if (first >= count) continue;
         const auto batch =
             makeBatch(data, order.data() + first, std::min(batchSize, count - first));
         const auto answer = decodeGreedy(model, options, batch.inputs.to(device), shape.start,
-                                         shape.target, shape.end, stop);  // [b, target]
+                                         shape.target, shape.end,
+                                         ranks ? std::stop_token() : stop);  // [b, target]
         const auto counts = shape.padding >= 0 ? batch.targets.ne(shape.padding)
                                                : torch::ones_like(batch.targets, torch::kBool);
         const auto right = answer.eq(batch.targets).logical_and(counts);
@@ -32,6 +38,17 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
         if (progress &&
             !progress(static_cast<double>(first + batch.size()) / static_cast<double>(count)))
             throw Cancelled();
+    }
+    if (ranks) {
+        const auto rows =
+            ranks->gather({static_cast<double>(tokens), static_cast<double>(rightTokens),
+                           static_cast<double>(rightSequences)});
+        tokens = rightTokens = rightSequences = 0;
+        for (const auto& row : rows) {
+            tokens += static_cast<std::int64_t>(row[0]);
+            rightTokens += static_cast<std::int64_t>(row[1]);
+            rightSequences += static_cast<std::int64_t>(row[2]);
+        }
     }
     const auto fraction = [](std::int64_t part, std::int64_t whole) {
         return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole));

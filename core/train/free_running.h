@@ -11,6 +11,8 @@
 
 namespace relascope::core {
 
+class RankGroup;
+
 /// Results of free-running decoding. Padding does not count.
 struct FreeRunning {
     std::int64_t sequences = 0;
@@ -19,10 +21,11 @@ struct FreeRunning {
 };
 
 /// Decodes the first `examples` (all when 0) of a data set in batches, with a cache, and compares
-/// the answers with the targets. Throws Cancelled.
+/// the answers with the targets. Several ranks take the batches in turn, and all have the results
+/// of all (collective); then a cancelled batch is decoded to its end. Throws Cancelled.
 FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               const SequenceDataset& data, std::int64_t examples,
                               std::int64_t batchSize, std::stop_token stop = {},
-                              const ProgressCallback& progress = {});
+                              const ProgressCallback& progress = {}, RankGroup* ranks = nullptr);
 
 }  // namespace relascope::core

@@ -27,7 +27,7 @@ void applyEdit(TrainJob& job, const std::string& key, const FieldValue& value) {
         checkFieldValue(key, field.spec, value);
         const FieldValue before = field.get(job.options);
         if (before == value) return;
-        if (!hasKeptCheckpoint(job.folder.path(), job.state.step)) {
+        if (!job.asLeaderSays(hasKeptCheckpoint(job.folder.path(), job.state.step))) {
             job.checkpoint();
             job.keepThisCheckpoint(job.options);
         }

@@ -76,8 +76,11 @@ void Measurements::recordStep(double rate, double norm) {
 Evaluation Measurements::measured(const DatasetPtr& data, std::int64_t freely) {
     const auto trained = m_job.options.train.batch_size;
     EvaluationOptions how;
-    how.batchSize =
-        m_job.isText() || m_smallBatches ? trained : std::max<std::int64_t>(trained, 256);
+    // A rank without memory for the usual batches could not tell the others to take smaller ones.
+    how.batchSize = m_job.isText() || m_smallBatches || m_job.ranks
+                        ? trained
+                        : std::max<std::int64_t>(trained, 256);
+    how.ranks = m_job.ranks;
     how.bfloat16 = m_job.bfloat16();
     how.freely = freely;
     how.edits = m_job.edits.get();
@@ -106,7 +109,7 @@ void Measurements::evaluate() {
     m_job.lastValidation = validation;
     takeValidation(m_job.folder.info(), validation);
     m_job.record(validation);
-    writeSample();
+    if (m_job.leads()) writeSample();
     if (m_job.state.step == 0 && m_job.totalSteps > 0) return;  // before training nothing is best
     if (updateBest(result)) m_job.checkpoint();
 }
@@ -140,7 +143,7 @@ bool Measurements::updateBest(const Evaluation& e) {
 
 void Measurements::capture() {
     m_lastCapture = m_job.state.step;
-    if (m_job.captureInputs.empty()) return;
+    if (m_job.captureInputs.empty()) return;  // also of ranks other than 0
     std::vector<ProbeResult> results;
     std::string shortage;
     try {
@@ -171,7 +174,7 @@ void Measurements::test() {
     auto& results = m_job.folder.info().results;
     results.clear();
     for (const auto& [name, data] : m_job.data.tests) {
-        if (m_job.stop.stop_requested()) throw Cancelled();
+        if (m_job.onAnyRank(m_job.stop.stop_requested())) throw Cancelled();
         const auto e = measured(data, -1);  // every answer
         SplitResult result{name, e.examples, {{"loss", e.loss}}};
         if (!std::isnan(e.accuracy)) result.values.emplace_back("accuracy", e.accuracy);

@@ -4,21 +4,29 @@
 
 #include <torch/types.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/factory.h"
+#include "ranks/rank_group.h"
 #include "types/train_options.h"
 
 namespace relascope::core {
 
 /// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019),
 /// one kernel for all parameters.
+///
+/// With `sharing` ranks each keeps a part of the moments, updates those weights, and has the others
+/// from the rest (ZeRO 1, Rajbhandari et al. 2020, section 5.1): of every piece of 25 MiB of
+/// parameters a rank has one share. step(double), state() and shareState() are collective then.
 class Optimizer {
 public:
-    Optimizer(ModelImpl& model, const TrainOptions& options);
+    Optimizer(ModelImpl& model, const TrainOptions& options, RankGroup* sharing = nullptr);
 
+    /// In the order of the model.
+    const std::vector<torch::Tensor>& parameters() const { return m_parameters; }
     void zeroGradients();
     /// The norm of all gradients together, before clipping to `clip_norm`.
     double clipGradNorm();
@@ -30,22 +38,53 @@ public:
     void step(const torch::Tensor& learningRate, const torch::Tensor& norm,
               const torch::Tensor& failed);
 
-    /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint.
+    /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint. Whole tensors also where the
+    /// ranks share them, on rank 0 alone then and on the CPU; the others get nothing.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
     /// Throws Error naming a tensor that is missing or has another shape; nothing is changed then.
     void load(const std::vector<std::pair<std::string, torch::Tensor>>& state);
+    /// Gives what rank 0 has, after load(), to all ranks. Collective.
+    void shareState(RankGroup& ranks);
 
 private:
+    /// Moments of the numbers [begin, end) of a parameter: all of them, in its shape, or in one
+    /// dimension those that this rank updates.
+    struct Part {
+        std::size_t parameter;
+        std::int64_t begin, end;
+        torch::Tensor mean, square;
+    };
     /// The parameters that have a gradient, and what goes with them, in their order.
     struct Group {
         std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
+        std::vector<torch::Tensor> counted;  ///< steps, each once, also of what other ranks update
         double decay = 0.0;
     };
     std::vector<Group> groups() const;
     std::vector<torch::Tensor> gradients() const;
+    void makeParts();
+    torch::Tensor ofPart(const torch::Tensor& whole, const Part& part) const;
+    /// What a rank has of one piece, in order.
+    struct Span {
+        std::size_t parameter;
+        std::int64_t begin, end;
+    };
+    std::vector<Span> spans(std::int64_t begin, std::int64_t end) const;
+    struct Piece {
+        std::int64_t begin, end, share;  ///< of all numbers of all parameters
+    };
+    std::vector<Piece> pieces() const;
+    std::vector<Span> ownSpans(const Piece& piece) const;
+    /// Gathers a piece of tensors of the shapes of the parameters. `own` gives the part that this
+    /// rank has of a span, `take` gets those of all ranks; collective.
+    void gatherPieces(const std::function<torch::Tensor(const Span&)>& own,
+                      const std::function<void(const Span&, const torch::Tensor&)>& take) const;
 
     std::vector<std::string> m_names;
-    std::vector<torch::Tensor> m_parameters, m_mean, m_square, m_steps;
+    std::vector<torch::Tensor> m_parameters, m_steps;
+    std::vector<Part> m_parts;
+    RankGroup* m_sharing = nullptr;
+    std::vector<std::pair<std::string, torch::Tensor>> m_stored;  ///< until shareState()
     TrainOptions m_options;
 };
 

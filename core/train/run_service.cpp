@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "edit/edit_json.h"
 #include "edit/edited_run.h"
 #include "model/evaluation_mode.h"
 #include "probe/probe.h"
@@ -13,6 +14,27 @@
 #include "train/training_edits.h"
 
 namespace relascope::core {
+namespace {
+
+// A value of an option for the other ranks: which of the types it is, and the value.
+nlohmann::ordered_json jsonOf(const FieldValue& value) {
+    return std::visit(
+        [&](const auto& known) {
+            return nlohmann::ordered_json({{"type", value.index()}, {"value", known}});
+        },
+        value);
+}
+
+template <std::size_t I = 0>
+FieldValue valueOf(const nlohmann::ordered_json& json) {
+    if constexpr (I < std::variant_size_v<FieldValue>) {
+        if (json.at("type") != I) return valueOf<I + 1>(json);
+        return json.at("value").get<std::variant_alternative_t<I, FieldValue>>();
+    }
+    throw Error("rank 0 sent a value of an unknown type");
+}
+
+}  // namespace
 
 RunService::RunService(TrainJob& job, Control& control, std::function<void()> afterEdits)
     : m_job(job),
@@ -23,20 +45,55 @@ RunService::RunService(TrainJob& job, Control& control, std::function<void()> af
 }
 
 void RunService::answerRequests() {
-    for (const auto& [key, value] : m_control.takeEdits()) applyEdit(m_job, key, value);
-    if (auto edits = m_control.takeTrainingEdits())
-        if (takeTrainingEdits(m_job, std::move(*edits))) m_afterEdits();
+    for (const auto& [key, value] : m_control.takeEdits()) {
+        tellOthers({{"do", "option"}, {"key", key}, {"value", jsonOf(value)}});
+        applyEdit(m_job, key, value);
+    }
+    if (auto edits = m_control.takeTrainingEdits()) {
+        tellOthers({{"do", "edits"}, {"edits", editsToJson(*edits)}});
+        useEdits(std::move(*edits));
+    }
     answerProbe();
 }
 
+void RunService::useEdits(EditList edits) {
+    if (takeTrainingEdits(m_job, std::move(edits))) m_afterEdits();
+}
+
 bool RunService::isWanted() const {
+    return m_job.ranks ? m_job.wishes.serve : isWantedHere();
+}
+
+bool RunService::isWantedHere() const {
     return m_job.stop.stop_requested() || m_control.hasRequests();
 }
 
 void RunService::serve() {
-    if (m_job.stop.stop_requested()) throw Cancelled();
-    answerRequests();
-    if (m_control.paused() && !m_control.takeStep()) waitWhilePaused();
+    if (!m_job.leads()) return follow();
+    try {
+        if (m_job.stop.stop_requested()) throw Cancelled();
+        answerRequests();
+        if (m_control.paused() && !m_control.takeStep()) waitWhilePaused();
+    } catch (const Cancelled&) {
+        tellOthers({{"do", "cancel"}});
+        throw;
+    }
+    tellOthers({{"do", "train"}});
+}
+
+void RunService::tellOthers(const Json& what) {
+    if (m_job.ranks) m_job.ranks->fromLeader(what.dump());
+}
+
+void RunService::follow() {
+    for (;;) {
+        const auto said = Json::parse(m_job.ranks->fromLeader(""));
+        const auto what = said.at("do").get<std::string>();
+        if (what == "train") return;
+        if (what == "cancel") throw Cancelled();
+        if (what == "option") applyEdit(m_job, said.at("key"), valueOf(said.at("value")));
+        if (what == "edits") useEdits(editsFromJson(said.at("edits"), "the edits of rank 0"));
+    }
 }
 
 void RunService::waitWhilePaused() {
@@ -44,7 +101,12 @@ void RunService::waitWhilePaused() {
     progress(true);
     m_job.whileDiskFull([&] { m_job.folder.flush(); });
     m_job.report(RunState::Paused);
+    auto told = Clock::now();
     while (m_control.paused()) {
+        if (secondsSince(told) > 1.0) {  // so that the other ranks do not think it is lost
+            tellOthers({{"do", "wait"}});
+            told = Clock::now();
+        }
         if (m_job.stop.stop_requested()) {
             m_job.resumed = Clock::now();
             throw Cancelled();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "train/train_job.h"
@@ -15,9 +16,12 @@ public:
     /// `afterEdits` is called when the edits of training have changed.
     RunService(TrainJob& job, Control& control, std::function<void()> afterEdits);
 
-    /// Whether serve() has anything to do.
+    /// Whether serve() has anything to do; of several ranks, on rank 0, as all of them know since
+    /// the last step.
     bool isWanted() const;
+    bool isWantedHere() const;
     /// Answers what was asked since the last call; waits while the run is paused. Throws Cancelled.
+    /// Of several ranks collective: the others do what rank 0 tells them.
     void serve();
     /// Sends step, rate and remaining time, 25 times a second at most unless `force`.
     void progress(bool force = false);
@@ -27,6 +31,10 @@ public:
     bool stopping() const { return m_control.stopping(); }
 
 private:
+    using Json = nlohmann::ordered_json;
+    void tellOthers(const Json& what);
+    void follow();
+    void useEdits(EditList edits);
     void answerRequests();
     void waitWhilePaused();
     void answerProbe();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ranks/rank_group.h"
 #include "train/cross_entropy.h"
 
 namespace relascope::core {
@@ -150,6 +151,25 @@ void MetricAccumulator::enter(const torch::Tensor& given, const Answers& answers
         if (answers.kind == TargetKind::MultiLabel) continue;
         ++m_classSeen[static_cast<std::size_t>(b[i])];
         m_classRight[static_cast<std::size_t>(b[i])] += a[i] == b[i];
+    }
+}
+
+void MetricAccumulator::addRanks(RankGroup& ranks) {
+    settle();
+    std::vector<double> own = {m_loss, m_error, m_largest, m_numbers ? 1.0 : 0.0};
+    const auto reals = own.size();
+    std::vector<std::int64_t*> counts = {&m_examples, &m_answers, &m_right, &m_counted,
+                                         &m_recovered};
+    for (auto* classes : {&m_classRight, &m_classSeen})
+        for (auto& count : *classes) counts.push_back(&count);
+    for (auto* count : counts) own.push_back(static_cast<double>(std::exchange(*count, 0)));
+    m_loss = m_error = 0.0;
+    for (const auto& row : ranks.gather(own)) {
+        m_loss += row[0], m_error += row[1];
+        m_largest = std::max(m_largest, row[2]);
+        m_numbers = m_numbers || row[3] != 0.0;
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            *counts[i] += static_cast<std::int64_t>(row[reals + i]);
     }
 }
 

@@ -13,6 +13,8 @@
 
 namespace relascope::core {
 
+class RankGroup;
+
 /// The model input of a batch, on `device`.
 ModelInput inputOf(const Batch& batch, const torch::Device& device);
 
@@ -50,6 +52,9 @@ public:
     /// For regression: "mean_error", "largest_error" and "recovered", the fraction of examples with
     /// a largest error below 0.001. Empty otherwise.
     std::vector<std::pair<std::string, double>> values();
+    /// Adds what the other ranks have accumulated, over other batches; all have the same then.
+    /// Collective.
+    void addRanks(RankGroup& ranks);
 
 private:
     /// What a batch was answered, where it was computed, and what it asks for, on the CPU.

@@ -9,10 +9,12 @@
 #include "edit/edited_run.h"
 #include "files/memory.h"
 #include "probe/probe.h"
+#include "ranks/rank_group.h"
 #include "run/captures.h"
 #include "train/measurements.h"
 #include "train/nonfinite.h"
 #include "train/out_of_memory.h"
+#include "train/rank_job.h"
 #include "train/run_service.h"
 #include "train/train_step.h"
 #include "train/training_edits.h"
@@ -20,6 +22,8 @@
 
 namespace relascope::core {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Thrown by a step with a non-finite loss or gradient; the weights are unchanged.
 struct NonFinite : Error {
@@ -33,7 +37,13 @@ public:
           m_service(job, control, [this] { afterEdits(); }),
           m_measurements(job),
           m_step(job),
-          m_keeper(job) {}
+          m_keeper(job) {
+        if (job.ranks && job.leads())
+            job.wishesNow = [this] {
+                return TrainJob::Wishes{m_service.isWantedHere(), m_service.stopping(),
+                                        secondsSince(m_job.lastCheckpoint)};
+            };
+    }
     void run();
 
 private:
@@ -43,6 +53,13 @@ private:
     }
     /// The end of a run without memory, after the exception is gone.
     void endOutOfMemory(const std::string& shortage);
+    /// Without the other ranks, if this one has all of the optimizer's state and the weights are
+    /// those of a step.
+    void checkpointAlone();
+    /// The end of a run that lost a rank.
+    void endLost(const std::string& seen);
+    /// Puts the best weights of the run in place of the last ones.
+    void restoreBest();
     /// What was due after the step that the run stood at, and did not come about: the run was
     /// cancelled, or had no memory, in the middle of it.
     void makeUpMeasurements();
@@ -112,7 +129,10 @@ void Trainer::run() {
         }
         m_service.restartRate();
         m_keeper.restartClock();
+        m_job.wishes.serve = m_job.onAnyRank(m_job.leads() && m_service.isWantedHere());
         trainEpochs();
+    } catch (const RankLost& loss) {
+        endLost(loss.what());
     } catch (const NonFinite& problem) {
         // The optimizer has not changed the weights yet, so the saved state is the last good one.
         m_job.checkpoint();
@@ -124,7 +144,9 @@ void Trainer::run() {
     } catch (const std::exception& error) {
         if (isOutOfMemory(error)) {
             shortage = shortageText(m_job.device.str(), error);
+            if (m_job.ranks) m_job.ranks->leave(shortage);
         } else {
+            if (m_job.ranks) m_job.ranks->leave(userMessage(error));
             end(RunState::Failed, userMessage(error));
             m_job.sink(Failed{userMessage(error)});
         }
@@ -136,10 +158,7 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
     m_keeper.finish();  // copies that wait take memory
     m_job.optimizer->zeroGradients();
     releaseDeviceMemory();
-    if (m_weightsOfStep && m_started.empty()) try {
-            m_job.checkpoint();
-        } catch (const std::exception&) {  // the last checkpoint is kept
-        }
+    checkpointAlone();
     // What is free without this run is what the next attempt has.
     m_job.model.reset();
     m_job.optimizer.reset();
@@ -150,10 +169,35 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
     m_job.sink(Failed{sentence});
 }
 
+void Trainer::checkpointAlone() {
+    const bool isShared = m_job.ranks && m_job.options.train.sharded_moments;
+    if (!m_weightsOfStep || !m_started.empty() || isShared) return;
+    try {
+        m_job.checkpoint();
+    } catch (const std::exception&) {  // the last checkpoint is kept
+    }
+}
+
+void Trainer::endLost(const std::string& seen) {
+    if (!m_job.leads()) {
+        m_job.ranks->leave("");
+        return end(RunState::Failed, seen);
+    }
+    auto sentence = m_job.ranks->describeLoss(seen, m_job.state.step);
+    checkpointAlone();
+    const auto newest = newestCheckpoint(m_job.folder.checkpointsPath());
+    if (!newest.empty())
+        sentence += "; the checkpoint of step " + std::to_string(checkpointState(newest).step) +
+                    " is whole";
+    end(RunState::Failed, sentence);
+    m_job.sink(Failed{sentence});
+}
+
 void Trainer::makeUpMeasurements() {
     const auto step = m_job.state.step;
     if (m_job.lastEvaluated != step && evaluationIsDue(step, m_job.state.batch == 0))
         m_measurements.evaluate();
+    if (!m_job.leads()) return;
     const auto captured = captureSteps(m_job.folder.capturesPath());
     if (captureIsDue(step) && !std::binary_search(captured.begin(), captured.end(), step))
         m_measurements.capture();
@@ -167,24 +211,15 @@ void Trainer::takeNextEdits() {
 }
 
 void Trainer::trainEpochs() {
-    while (m_job.state.step < m_job.totalSteps && !m_job.stoppedEarly && !m_service.stopping())
-        trainEpoch();
+    const auto stopping = [this] { return m_job.ranks ? m_job.wishes.stop : m_service.stopping(); };
+    while (m_job.state.step < m_job.totalSteps && !m_job.stoppedEarly && !stopping()) trainEpoch();
     if (m_job.lastEvaluated != m_job.state.step) m_measurements.evaluate();
     if (m_measurements.lastCapture() != m_job.state.step) m_measurements.capture();
     m_keeper.keepLast();  // before the best weights take their place
     if (m_job.options.train.early_stopping.restore_best && m_job.state.bestStep >= 0 &&
         m_job.state.bestStep != m_job.state.step) {
         m_job.checkpoint();
-        m_weightsOfStep = false;
-        const auto best =
-            m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
-        if (checkpointProblem(best).empty()) {
-            const auto state = loadCheckpoint(best, *m_job.model, nullptr);
-            // They are tested with the edits that they were trained with.
-            m_job.edits = trainingSession(m_job, state.edits);
-            m_job.note(Note::Level::Info, "restored the best weights, from step " +
-                                              std::to_string(m_job.state.bestStep));
-        }
+        restoreBest();
     } else {
         m_job.checkpoint();
     }
@@ -198,6 +233,22 @@ void Trainer::trainEpochs() {
         m_job.stoppedEarly ? "stopped early: no improvement"
         : whole            ? ""
                            : "stopped after epoch " + std::to_string(m_job.state.epoch));
+}
+
+void Trainer::restoreBest() {
+    m_weightsOfStep = false;
+    const auto best =
+        m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
+    if (!m_job.asLeaderSays(m_job.leads() && checkpointProblem(best).empty())) return;
+    EditList edits;
+    if (m_job.leads()) {
+        edits = loadCheckpoint(best, *m_job.model, nullptr).edits;
+        // They are tested with the edits that they were trained with.
+        m_job.edits = trainingSession(m_job, edits);
+    }
+    shareWeights(m_job, edits);
+    m_job.note(Note::Level::Info,
+               "restored the best weights, from step " + std::to_string(m_job.state.bestStep));
 }
 
 void Trainer::trainEpoch() {
@@ -247,9 +298,11 @@ bool Trainer::captureIsDue(std::int64_t step) const {
 
 bool Trainer::checkpointIsDue(std::int64_t step, bool epochEnds) const {
     const auto every = m_job.options.train.checkpoint_every;
-    // Saves within long epochs, so that less is lost.
-    return every > 0 ? step % every == 0
-                     : secondsSince(m_job.lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
+    if (every > 0) return step % every == 0;
+    // Saves within long epochs, so that less is lost. Of several ranks the clock of rank 0 counts.
+    const double since =
+        m_job.ranks ? m_job.wishes.sinceCheckpoint : secondsSince(m_job.lastCheckpoint);
+    return since >= (epochEnds ? 10.0 : 300.0);
 }
 
 bool Trainer::canRunAhead(bool epochEnds) const {
@@ -337,11 +390,18 @@ EditList editsBefore(const RunOptions& options, const DataSplits& data, const Ed
 // Trains the pretraining stage in `before/`, a run folder of its own, unless that is done. Its
 // progress and notes are passed on; its curves are in its own folder.
 RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits& data,
-                    Control& control, const EventSink& sink, std::stop_token stop) {
+                    Control& control, const EventSink& sink, std::stop_token stop,
+                    RankGroup* ranks) {
     const std::string path = folder.path() + "/before";
-    RunFolder before = isRunFolder(path) ? RunFolder::open(path) : RunFolder::create(path, stage);
+    const bool leads = !ranks || ranks->leads();
+    RunFolder before = !leads              ? RunFolder::ofOtherProcess(stage, folder.info().seed)
+                       : isRunFolder(path) ? RunFolder::open(path)
+                                           : RunFolder::create(path, stage);
     before.info().seed = folder.info().seed;
-    if (before.info().state == RunState::Done) return before.info();
+    bool done = before.info().state == RunState::Done;
+    if (ranks) done = ranks->fromLeader(done ? "done" : "") == "done";
+    if (done) before.info().state = RunState::Done;
+    if (done) return before.info();
     sink(Note{Note::Level::Info, 0, "pretraining: " + stage.data.task + ", in " + path});
     const EventSink some = [&sink](const TrainEvent& event) {
         if (std::holds_alternative<MetricPoint>(event) ||
@@ -350,13 +410,14 @@ RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits
             return;
         sink(event);
     };
-    return train(before, data, control, some, std::move(stop)).info;
+    return train(before, data, control, some, std::move(stop), {}, ranks).info;
 }
 
 }  // namespace
 
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
-                  const EventSink& sink, std::stop_token stop, const EditChoice& edits) {
+                  const EventSink& sink, std::stop_token stop, const EditChoice& edits,
+                  RankGroup* ranks) {
     if (const auto stage = folder.options().pretraining()) {
         if (!data.pretraining)
             throw OptionError("train.pretrain", "the data of the pretraining stage are missing");
@@ -365,7 +426,8 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
         if (edits) info.edits = editsBefore(folder.options(), data, edits);
         folder.saveInfo();
         sink(RunChanged{info});
-        const auto before = trainBefore(folder, *stage, *data.pretraining, control, sink, stop);
+        const auto before =
+            trainBefore(folder, *stage, *data.pretraining, control, sink, stop, ranks);
         if (before.state != RunState::Done) {
             info.state = before.state;
             info.message = "pretraining: " + before.message;
@@ -374,7 +436,7 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
             return {info, {}};
         }
     }
-    TrainJob job(folder, data, sink, std::move(stop));
+    TrainJob job(folder, data, sink, std::move(stop), ranks);
     withinMemory(
         job.device.str(), [&] { prepare(job, edits); },
         [&job] {

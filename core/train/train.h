@@ -14,6 +14,8 @@
 
 namespace relascope::core {
 
+class RankGroup;
+
 /// Receives events on the training thread; must not block for long.
 using EventSink = std::function<void(TrainEvent)>;
 
@@ -28,8 +30,11 @@ struct TrainResult {
 /// checkpoint (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed
 /// event and the state Failed; only errors before the first step (invalid options, unwritable
 /// folder, edits that do not fit) are thrown. With `edits` the run trains with these from here on,
-/// in place of those that it had.
+/// in place of those that it had. Of several ranks all call this, with the same data: rank 0 alone
+/// has a folder on the disk, a control and a stop token that count; the losses are those of one
+/// process, to rounding.
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
-                  const EventSink& sink, std::stop_token stop, const EditChoice& edits = {});
+                  const EventSink& sink, std::stop_token stop, const EditChoice& edits = {},
+                  RankGroup* ranks = nullptr);
 
 }  // namespace relascope::core

@@ -30,11 +30,13 @@ void TrainJob::record(const MetricPoint& point) {
 
 void TrainJob::checkpoint() {
     lastCheckpoint = Clock::now();
+    const auto optimizerState = optimizer->state();
+    if (!leads()) return;
     TrainState saved = state;
     saved.seconds = elapsed();
     whileDiskFull([&] {
         folder.flush();  // first, so that a checkpoint never has more steps than the metrics
-        saveCheckpoint(folder.checkpointsPath(), *model, *optimizer, saved);
+        saveCheckpoint(folder.checkpointsPath(), *model, optimizerState, saved);
         auto& info = folder.info();
         info.step = state.step, info.epoch = epochNow(), info.seconds = saved.seconds;
         folder.saveInfo();
@@ -44,6 +46,7 @@ void TrainJob::checkpoint() {
 }
 
 void TrainJob::keepThisCheckpoint(const RunOptions& with) {
+    if (!leads()) return;
     whileDiskFull([&] {
         keepCheckpoint(folder.checkpointsPath() + "/step-" + std::to_string(state.step), with);
     });

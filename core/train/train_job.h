@@ -15,6 +15,7 @@
 #include "files/atomic_file.h"
 #include "model/factory.h"
 #include "options/estimates.h"
+#include "ranks/rank_group.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
 #include "train/edit_session.h"
@@ -30,13 +31,25 @@ inline double secondsSince(Clock::time_point start) {
 }
 
 struct TrainJob {
-    TrainJob(RunFolder& folder, const DataSplits& data, const EventSink& sink, std::stop_token stop)
+    TrainJob(RunFolder& folder, const DataSplits& data, const EventSink& sink, std::stop_token stop,
+             RankGroup* ranks)
         : folder(folder),
           data(data),
           sink(sink),
           stop(std::move(stop)),
+          ranks(ranks),
           options(folder.options()),
-          device(resolveDevice(options.train.device)) {}
+          device(ranks ? ranks->names()[static_cast<std::size_t>(ranks->rank())].device
+                       : resolveDevice(options.train.device)) {}
+
+    /// Whether this process decides and writes: it is alone, or rank 0.
+    bool leads() const { return !ranks || ranks->leads(); }
+    /// What rank 0 says. Collective.
+    bool asLeaderSays(bool here) const {
+        return ranks ? ranks->fromLeader(here ? "yes" : "") == "yes" : here;
+    }
+    /// Whether it is so here or, of several ranks, on some. Collective.
+    bool onAnyRank(bool here) const { return ranks ? ranks->any(here) : here; }
 
     bool bfloat16() const { return options.train.precision == "bfloat16" && device.is_cuda(); }
     bool isText() const { return options.data.isText(); }
@@ -69,6 +82,7 @@ struct TrainJob {
     void note(Note::Level level, const std::string& text) { note({level, state.step, text}); }
     void note(Note note);
     void record(const MetricPoint& point);
+    /// Of several ranks collective: they have the optimizer's state together.
     void checkpoint();
     /// Keeps the checkpoint of this step permanently, with these options, so that a run can be
     /// branched there.
@@ -82,6 +96,7 @@ struct TrainJob {
     const DataSplits& data;
     const EventSink& sink;
     std::stop_token stop;
+    RankGroup* ranks;  ///< null: this process trains alone
     RunOptions options;
     torch::Device device;
 
@@ -97,6 +112,15 @@ struct TrainJob {
     std::int64_t lastEvaluated = -1;  ///< step of the last evaluation
     MetricPoint lastValidation;
     bool stoppedEarly = false;
+
+    /// What rank 0 wants all to do before the next step.
+    struct Wishes {
+        bool serve = false;            ///< its RunService has something to do
+        bool stop = false;             ///< after this epoch
+        double sinceCheckpoint = 0.0;  ///< seconds
+    };
+    std::function<Wishes()> wishesNow;  ///< of rank 0
+    Wishes wishes;                      ///< of several ranks: those that all know
 };
 
 /// Makes the model and the optimizer of a job and brings them to where the run is: weights,

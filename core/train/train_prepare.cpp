@@ -20,6 +20,7 @@
 #include "train/continue_text.h"
 #include "train/init_from.h"
 #include "train/live_edits.h"
+#include "train/rank_job.h"
 #include "train/requirements.h"
 #include "train/train_job.h"
 #include "train/training_edits.h"
@@ -147,34 +148,12 @@ void prepareEdits(TrainJob& job, const EditChoice& edits) {
     job.nextEdits = std::move(next);
 }
 
-}  // namespace
-
-void prepare(TrainJob& job, const EditChoice& edits) {
-    job.options.check();
-    requireData(job);
-    const auto& model = job.options.model;
-    if (job.options.train.precision == "bfloat16" && !job.device.is_cuda())
-        job.note(Note::Level::Warning,
-                 "bfloat16 autocast needs a CUDA device; the run uses float32 on the CPU");
-    requireMemory(job.options, job.device.str());
-
-    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
-    // Otherwise each new tensor would be filled before it is written.
-    at::globalContext().setDeterministicFillUninitializedMemory(false);
-    at::globalContext().setFloat32MatmulPrecision("highest");
-    const auto seed = static_cast<std::uint64_t>(job.folder.info().seed);
-    torch::manual_seed(seed);
-    job.model = makeModel(model);
-    if (job.options.train.init == "may-2024") initRelationsAsMay2024(*job.model);
-    if (job.options.pretraining() && checkpointSteps(job.folder.checkpointsPath()).empty())
-        initFrom(job.folder.path() + "/before", job.options.initFrom(), *job.model);
-    job.model->to(job.device);
-    job.model->checkpointsActivations = job.options.train.activation_checkpointing;
-    job.optimizer = std::make_unique<Optimizer>(*job.model, job.options.train);
+// Brings a job to where its run folder is: weights, optimizer and position.
+void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     job.state.baseRate = job.options.train.learning_rate;
     job.state.evaluateEvery = job.options.train.evaluate_every;
     job.state.captureEvery = job.options.train.capture_every;
-
+    const int ranks = job.ranks ? job.ranks->size() : 1;
     auto& info = job.folder.info();
     std::vector<std::string> problems;
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
@@ -192,6 +171,10 @@ void prepare(TrainJob& job, const EditChoice& edits) {
                                                std::to_string(threadCount()) +
                                                " threads instead of " + job.state.device + " and " +
                                                std::to_string(job.state.threads) +
+                                               ": losses will not be bit-for-bit identical");
+        if (job.state.ranks != ranks)
+            job.note(Note::Level::Warning, "resumed with " + ranksText(ranks) + " instead of " +
+                                               ranksText(job.state.ranks) +
                                                ": losses will not be bit-for-bit identical");
         job.note(Note::Level::Info, "resumed from step " + std::to_string(job.state.step));
         takeBatchSize(job);
@@ -223,13 +206,47 @@ void prepare(TrainJob& job, const EditChoice& edits) {
     info.totalSteps = job.totalSteps;
     info.metric = shownMetric(job.options);
     info.options = optionTexts(job.options);
-    info.parameters = parameterCount(model);
+    info.parameters = parameterCount(job.options.model);
     job.folder.setFact("version", builtin::version());
     job.folder.setFact("torch", torchVersion());
     job.folder.setFact("threads", std::to_string(threadCount()));
+    setRankFacts(job);
     job.state.device = job.device.str();
     job.state.threads = threadCount();
+    job.state.ranks = ranks;
     chooseCaptureInputs(job);
+}
+
+}  // namespace
+
+void prepare(TrainJob& job, const EditChoice& edits) {
+    job.options.check();
+    if (job.leads()) requireData(job);  // may change the options
+    shareOptions(job);
+    const auto& model = job.options.model;
+    if (job.options.train.precision == "bfloat16" && !job.device.is_cuda())
+        job.note(Note::Level::Warning,
+                 "bfloat16 autocast needs a CUDA device; the run uses float32 on the CPU");
+    requireMemory(job.options, job.device.str());
+
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    // Otherwise each new tensor would be filled before it is written.
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+    at::globalContext().setFloat32MatmulPrecision("highest");
+    const auto seed = static_cast<std::uint64_t>(job.folder.info().seed);
+    torch::manual_seed(seed);
+    job.model = makeModel(model);
+    if (job.options.train.init == "may-2024") initRelationsAsMay2024(*job.model);
+    if (job.leads() && job.options.pretraining() &&
+        checkpointSteps(job.folder.checkpointsPath()).empty())
+        initFrom(job.folder.path() + "/before", job.options.initFrom(), *job.model);
+    job.model->to(job.device);
+    job.model->checkpointsActivations = job.options.train.activation_checkpointing;
+    job.optimizer = std::make_unique<Optimizer>(
+        *job.model, job.options.train,
+        job.options.train.sharded_moments && job.ranks ? job.ranks : nullptr);
+    if (job.leads()) takeFromFolder(job, edits);
+    shareState(job);
 }
 
 }  // namespace relascope::core

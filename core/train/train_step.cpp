@@ -6,6 +6,7 @@
 #include "model/graph/device_graph.h"
 #include "train/evaluate.h"
 #include "train/nonfinite.h"
+#include "train/rank_job.h"
 
 namespace relascope::core {
 namespace {
@@ -23,7 +24,12 @@ std::vector<std::int64_t> answersOf(const std::vector<Batch>& batches, std::int6
 }  // namespace
 
 TrainStep::TrainStep(TrainJob& job)
-    : m_job(job), m_ahead(!job.device.is_cpu()), m_ignore(job.options.model.ignoredTarget()) {
+    : m_job(job),
+      m_ahead(!job.device.is_cpu() && !job.ranks),
+      m_ignore(job.options.model.ignoredTarget()) {
+    if (job.ranks && !job.optimizer->parameters().empty())
+        m_buckets = std::make_unique<GradientBuckets>(job.optimizer->parameters(), *job.ranks,
+                                                      GradientBuckets::usualSizes(job.device));
     if (!m_ahead) return;
     const auto there = torch::TensorOptions().device(job.device);
     m_rate = torch::zeros({}, there.dtype(torch::kFloat));
@@ -37,13 +43,13 @@ void TrainStep::throwIfCancelled() const {
     if (m_job.stop.stop_requested()) throw Cancelled();
 }
 
-torch::Tensor TrainStep::forward(const Batch& batch) {
+torch::Tensor TrainStep::forward(const Batch& batch, const Batch* whole, std::int64_t first) {
     const auto input = inputOf(batch, m_job.device);
     auto* edits = m_job.edits.get();
     if (edits) {
         // Its own scope: autocast would keep weights of a pass without gradients for the next.
         const AutocastScope autocast(m_job.bfloat16());
-        edits->prepareStep(input);
+        edits->prepareStep(input, whole ? inputOf(*whole, m_job.device) : input, first);
     }
     const AutocastScope autocast(m_job.bfloat16());
     const HookScope hooks(edits ? &edits->editor() : nullptr);
@@ -58,7 +64,10 @@ void TrainStep::forgetRecording() {
 
 void TrainStep::run(const std::vector<Batch>& batches, double rate) {
     m_job.model->train();
-    m_ahead ? runAhead(batches, rate) : runOnHost(batches, rate);
+    if (m_ahead)
+        runAhead(batches, rate);
+    else
+        m_job.ranks ? runOnRanks(batches, rate) : runOnHost(batches, rate);
     m_whole = true;
 }
 
@@ -80,6 +89,68 @@ void TrainStep::runOnHost(const std::vector<Batch>& batches, double rate) {
         metrics.add(scores, batches[i]);
     }
     figures.accuracy = metrics.accuracy();
+    figures.norm = optimizer.clipGradNorm();
+    m_known.push_back(figures);
+    if (!figures.finite()) return;
+    m_whole = false;
+    optimizer.step(rate);
+}
+
+void TrainStep::passOnRank(const Batch& whole, const Batch& part, std::int64_t first, double weight,
+                           double& loss, double& right) {
+    const auto scores = forward(part, &whole, first);
+    const auto mean = lossOf(scores, part, m_ignore);
+    (mean * weight).backward();
+    loss += weight * mean.item<double>();
+    const torch::NoGradGuard noGrad;
+    right += rightAnswers(scores.cpu(), part, m_ignore).item<double>();
+}
+
+void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
+    auto& ranks = *m_job.ranks;
+    auto& optimizer = *m_job.optimizer;
+    seedRank(m_job);
+    m_buckets->zero();
+    const auto answers = answersOf(batches, m_ignore);
+    const auto all = static_cast<double>(std::max<std::int64_t>(
+        1, std::accumulate(answers.begin(), answers.end(), std::int64_t{0})));
+    double loss = 0.0, right = 0.0;
+    const int size = ranks.size(), rank = ranks.rank();
+    if (batches.size() == 1) {
+        const auto share = shareOf(batches[0].size(), rank, size);
+        const auto part = slicedBatch(batches[0], share);
+        if (const auto own = share.last > share.first ? answersIn(part, m_ignore) : 0; own > 0) {
+            m_buckets->expectLast();
+            passOnRank(batches[0], part, share.first, static_cast<double>(own) / all, loss, right);
+        }
+    } else {
+        const auto count = static_cast<int>(batches.size());
+        for (int first = 0; first < count; first += size) {
+            // Whole steps of large models take long.
+            if (m_job.onAnyRank(m_job.stop.stop_requested())) throw Cancelled();
+            const auto i = static_cast<std::size_t>(first + rank);
+            if (i >= batches.size() || answers[i] == 0) continue;
+            if (i + static_cast<std::size_t>(size) >= batches.size()) m_buckets->expectLast();
+            passOnRank(batches[i], batches[i], 0, static_cast<double>(answers[i]) / all, loss,
+                       right);
+        }
+    }
+    m_buckets->finish();
+    // One exchange for all that the ranks must know of each other before the weights change.
+    constexpr std::int64_t checksumEvery = 100;
+    const auto wishes = m_job.wishesNow ? m_job.wishesNow() : TrainJob::Wishes{};
+    std::vector<double> own = {loss, right, wishes.serve ? 1.0 : 0.0, wishes.stop ? 1.0 : 0.0,
+                               wishes.sinceCheckpoint};
+    const auto known = own.size();
+    if (m_job.state.step % checksumEvery == 0)
+        for (const auto part : weightsChecksum(m_job)) own.push_back(part);
+    const auto rows = ranks.gather(own);
+    requireEqualChecksums(m_job, rows, known);
+    m_job.wishes = {rows[0][2] != 0.0, rows[0][3] != 0.0, rows[0][4]};
+    StepFigures figures;
+    double sum = 0.0;
+    for (const auto& row : rows) figures.loss += row[0], sum += row[1];
+    figures.accuracy = sum / all;
     figures.norm = optimizer.clipGradNorm();
     m_known.push_back(figures);
     if (!figures.finite()) return;

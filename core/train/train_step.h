@@ -12,6 +12,7 @@
 
 #include "data/batches.h"
 #include "model/graph/device_graph.h"
+#include "ranks/gradient_buckets.h"
 #include "train/step_inputs.h"
 #include "train/train_job.h"
 
@@ -39,6 +40,8 @@ public:
     /// Computes the gradients of the batches alone.
     void computeGradients(const std::vector<Batch>& batches);
 
+    /// Of several ranks; for measurements.
+    GradientBuckets* buckets() { return m_buckets.get(); }
     /// Whether a step may start before the results of the one before are taken.
     bool runsAhead() const { return m_ahead; }
     /// At most so many steps.
@@ -48,15 +51,22 @@ public:
 
 private:
     void runOnHost(const std::vector<Batch>& batches, double rate);
+    /// The same, with a part of the batches on each rank. Collective.
+    void runOnRanks(const std::vector<Batch>& batches, double rate);
+    /// One pass of a part of a batch, weighted; adds to the loss and the right answers.
+    void passOnRank(const Batch& whole, const Batch& part, std::int64_t first, double weight,
+                    double& loss, double& right);
     void runAhead(const std::vector<Batch>& batches, double rate);
     /// False where the device cannot record the step: it has not been started then.
     bool runRecorded(const std::vector<Batch>& batches);
     /// All of a step with tensors of the device alone.
     void compute(const StepInputs& inputs);
-    torch::Tensor forward(const Batch& batch);
+    /// `whole`: of a part of a batch, all of it, which begins `first` examples earlier.
+    torch::Tensor forward(const Batch& batch, const Batch* whole = nullptr, std::int64_t first = 0);
     void throwIfCancelled() const;
 
     TrainJob& m_job;
+    std::unique_ptr<GradientBuckets> m_buckets;  ///< of several ranks
     bool m_ahead, m_whole = true;
     std::int64_t m_ignore;
     std::vector<StepFigures> m_known;  ///< of the host's steps

@@ -76,6 +76,7 @@ void copyInto(WeightValues& values, const std::vector<torch::Tensor>& sources) {
 }  // namespace
 
 WeightKeeper::WeightKeeper(TrainJob& job) : m_job(job), m_startStep(job.state.step) {
+    if (!job.leads()) return;
     dropKeptAfter(job.folder.path(), job.state.step);
     const auto parameters = parameterCount(job.options.model);
     m_budget = static_cast<std::uint64_t>(job.options.train.keep_mib) << 20;

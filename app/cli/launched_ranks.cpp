@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/launched_ranks.h"
+
+#include <iostream>
+#include <thread>
+
+#include "datasets/registry.h"
+#include "options/device_list.h"
+#include "ranks/child_ranks.h"
+#include "ranks/rank_place.h"
+#include "train/devices.h"
+#include "train/rank_run.h"
+
+namespace relascope::cli {
+namespace {
+
+// Found once: ranks that meet through a file have opened their port by then.
+const std::optional<core::RankPlace>& launched(const std::string& rendezvous) {
+    static const auto place = core::launchedPlace(core::processEnvironment(), rendezvous);
+    return place;
+}
+
+int follow(const core::RankPlace& place, const std::string& device, int threads) {
+    core::followParent();
+    core::initDevices(threads);
+    try {
+        const auto ranks = core::joinRanks(place, device);
+        core::followRuns(*ranks, [](const RunOptions& options, std::stop_token token) {
+            return datasets::openRunData(options, {}, std::move(token));
+        });
+    } catch (const core::RankLost& lost) {  // rank 0 says what has happened
+        std::cerr << "relascope-cli: rank " << place.rank << " ends: " << lost.what() << "\n";
+        return kExitFailed;
+    }
+    return 0;
+}
+
+int threadsOf(const core::RankPlace& place, int wanted) {
+    if (wanted > 0) return wanted;
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / place.localSize);
+}
+
+std::string wantedDevice(const TrainArguments& a) {
+    return !a.devices.empty() ? a.devices : a.device.empty() ? "auto" : a.device;
+}
+
+}  // namespace
+
+bool isOtherRank(const std::string& rendezvous) {
+    const auto& place = launched(rendezvous);
+    return place && place->rank > 0;
+}
+
+int followAsRank(const TrainArguments& a) {
+    auto place = *launched(a.rendezvous);
+    place.timeout = std::chrono::seconds(a.rankTimeout);
+    return follow(place, wantedDevice(a), threadsOf(place, a.threads));
+}
+
+int rank(const RankArguments& a) {
+    const auto& place = launched("");
+    if (!place || place->rank == 0)
+        throw OptionError("rank", "is started by `train --ranks` alone; use that");
+    return follow(*place, a.device, a.threads);
+}
+
+std::string deviceArgument(const TrainArguments& a) {
+    if (!a.devices.empty() && !a.device.empty())
+        throw OptionError("--devices", "and --device exclude each other; give one");
+    const auto devices = core::deviceList(a.devices.empty() ? a.device : a.devices);
+    if (a.ranks == 0) return a.devices.empty() ? a.device : a.devices;
+    const auto count = static_cast<std::size_t>(a.ranks);
+    if (devices.size() > 1) {
+        if (devices.size() != count)
+            throw OptionError("--ranks", std::to_string(count) +
+                                             " contradicts --devices, which "
+                                             "names " +
+                                             std::to_string(devices.size()));
+        return core::joinedDevices(devices);
+    }
+    const auto first = core::resolveDevice(devices[0]);
+    if (count == 1) return first;
+    std::vector<std::string> each(count, first);
+    if (first != "cpu") {
+        each.clear();
+        for (const auto& device : core::devices())
+            if (device.usable && device.name != "cpu" && each.size() < count)
+                each.push_back(device.name);
+        if (each.size() < count)
+            throw OptionError("--ranks", std::to_string(count) + " are more than the " +
+                                             std::to_string(each.size()) +
+                                             " CUDA devices of this machine; give --device cpu to "
+                                             "train on the CPU");
+    }
+    return core::joinedDevices(each);
+}
+
+std::shared_ptr<core::RankGroup> joinLaunchedRanks(const TrainArguments& a) {
+    auto place = launched(a.rendezvous);
+    if (!place) {
+        if (!a.rendezvous.empty())
+            throw OptionError("--rendezvous",
+                              "is for ranks that mpirun, srun or torchrun has started; none of "
+                              "their variables is set");
+        return nullptr;
+    }
+    if (a.ranks > 0)
+        throw OptionError("--ranks", "is for one machine; the launcher has started " +
+                                         std::to_string(place->size) + " ranks already");
+    if (a.restarts > 0)
+        throw OptionError("--restarts",
+                          "needs --ranks or --devices: here the launcher would have to start the "
+                          "ranks again");
+    place->timeout = std::chrono::seconds(a.rankTimeout);
+    return core::joinRanks(*place, wantedDevice(a));
+}
+
+}  // namespace relascope::cli
