@@ -31,7 +31,7 @@ struct StudyArguments {
     std::vector<std::string> models, settings, vary;
     std::vector<std::int64_t> sizes;
     std::string seeds = "3";
-    int threads = 0, jobs = 1, slurm = 0;
+    int threads = 0, jobs = 1, slurm = 0, slurmNodes = 1, slurmGpus = 0;
     bool sameData = false, retry = false, show = false, quiet = false, json = false;
 };
 struct EvalArguments {

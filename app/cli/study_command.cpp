@@ -13,8 +13,10 @@
 #include "app/cli/sibling.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "options/device_list.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "train/slurm_script.h"
 #include "train/study.h"
 #include "train/study_results.h"
 #include "types/suggest.h"
@@ -214,13 +216,18 @@ int study(const StudyArguments& a, const Drawing& drawing) {
     }
     const auto begun = core::readStudy(a.out);
     if (a.slurm > 0) {
-        std::cout << core::slurmScript(a.out, a.slurm, ownProgram());
+        std::cout << core::slurmScript(begun, {a.slurm, a.slurmNodes, a.slurmGpus}, ownProgram());
         return 0;
     }
     int exit = 0;
     if (!a.figure.empty() && !isPicture(a.figure))
         throw OptionError("--figure", "'" + a.figure + "' must end in .png, .svg or .pdf");
     if (!a.show) {
+        const auto devices = core::deviceList(a.device);
+        if (devices.size() > 1 && a.jobs > 1)
+            throw OptionError("--jobs", std::to_string(a.jobs) + " runs at a time would share " +
+                                            core::joinedDevices(devices) +
+                                            "; give --jobs 1, or --device with one name");
         if (a.jobs > 1) {
             std::vector<std::string> arguments = {"study", "--out", a.out, "--device", a.device};
             if (!a.shard.empty()) arguments.insert(arguments.end(), {"--shard", a.shard});

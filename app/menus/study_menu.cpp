@@ -70,7 +70,7 @@ void StudyMenu::refresh() {
                            ? QString()
                            : page->curves()->publishedChip()->toolTip());
     allow(m_folder, none);
-    allow(m_slurm, none);
+    allow(m_slurm, none.isEmpty() && !study.reading() ? "The study is being read" : none);
     m_log->setChecked(page->curves()->logChip()->isChecked());
     m_published->setChecked(page->curves()->publishedChip()->isChecked());
     for (auto* action : m_bands->actions())

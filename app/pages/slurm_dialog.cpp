@@ -11,8 +11,10 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
+#include <utility>
 
-#include "train/study.h"
+#include "train/slurm_script.h"
+#include "types/error.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -20,16 +22,24 @@
 
 namespace relascope::app {
 
-SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* parent)
+SlurmDialog::SlurmDialog(std::shared_ptr<const StudyInfo> study, const QString& program,
+                         QWidget* parent)
     : QDialog(parent),
-      m_study(study),
+      m_study(std::move(study)),
       m_program(program),
       m_tasks(new QSpinBox(this)),
+      m_nodes(new QSpinBox(this)),
+      m_gpus(new QSpinBox(this)),
       m_text(new QPlainTextEdit(this)) {
     setWindowTitle(QStringLiteral("Slurm script"));
     m_tasks->setRange(1, 10000);
     m_tasks->setValue(8);
-    m_tasks->setAccessibleName(QStringLiteral("Tasks"));
+    m_tasks->setToolTip(QStringLiteral("Jobs at a time"));
+    m_nodes->setRange(1, 1000);
+    m_nodes->setToolTip(QStringLiteral("Nodes that train one run together"));
+    m_gpus->setRange(0, 64);
+    m_gpus->setSpecialValueText(QStringLiteral("none"));
+    m_gpus->setToolTip(QStringLiteral("GPUs of each node; a run has a process for each of them"));
     m_text->setReadOnly(true);
     m_text->setFont(widgets::monoFont(12));
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
@@ -37,8 +47,14 @@ SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* 
     m_text->setProperty("field", true);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
-    row->addWidget(widgets::mutedLabel(QStringLiteral("Tasks"), this));
-    row->addWidget(m_tasks);
+    const std::pair<const char*, QSpinBox*> boxes[] = {
+        {"Tasks", m_tasks}, {"Nodes", m_nodes}, {"GPUs per node", m_gpus}};
+    for (const auto& [name, box] : boxes) {
+        box->setAccessibleName(QString::fromLatin1(name));
+        row->addWidget(widgets::mutedLabel(QString::fromLatin1(name), this));
+        row->addWidget(box);
+        connect(box, &QSpinBox::valueChanged, this, &SlurmDialog::write);
+    }
     row->addWidget(
         widgets::mutedLabel(
             QStringLiteral(
@@ -58,7 +74,6 @@ SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* 
     column->addLayout(row);
     column->addWidget(m_text, 1);
     column->addLayout(buttons);
-    connect(m_tasks, &QSpinBox::valueChanged, this, &SlurmDialog::write);
     connect(copy, &QPushButton::clicked, this,
             [this] { QApplication::clipboard()->setText(text()); });
     connect(save, &QPushButton::clicked, this, &SlurmDialog::save);
@@ -72,8 +87,13 @@ QString SlurmDialog::text() const {
 }
 
 void SlurmDialog::write() {
-    m_text->setPlainText(QString::fromStdString(
-        core::slurmScript(m_study.toStdString(), m_tasks->value(), m_program.toStdString())));
+    try {
+        m_text->setPlainText(QString::fromStdString(
+            core::slurmScript(*m_study, {m_tasks->value(), m_nodes->value(), m_gpus->value()},
+                              m_program.toStdString())));
+    } catch (const Error& error) {
+        m_text->setPlainText(QString::fromStdString(error.what()));
+    }
 }
 
 void SlurmDialog::save() {

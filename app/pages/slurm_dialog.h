@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The script of a job array that works on a study: how many tasks, the text, copy and save.
+// The script of a job array that works on a study: how many tasks, how many nodes and GPUs for each
+// run, the text, copy and save.
 #pragma once
 
 #include <QDialog>
+#include <memory>
+
+#include "types/study.h"
 
 class QPlainTextEdit;
 class QSpinBox;
@@ -12,15 +16,17 @@ namespace relascope::app {
 class SlurmDialog : public QDialog {
     Q_OBJECT
 public:
-    SlurmDialog(const QString& study, const QString& program, QWidget* parent = nullptr);
+    SlurmDialog(std::shared_ptr<const StudyInfo> study, const QString& program,
+                QWidget* parent = nullptr);
 
     QString text() const;
 
 private:
     void write();
     void save();
-    const QString m_study, m_program;
-    QSpinBox* m_tasks;
+    const std::shared_ptr<const StudyInfo> m_study;
+    const QString m_program;
+    QSpinBox *m_tasks, *m_nodes, *m_gpus;
     QPlainTextEdit* m_text;
 };
 

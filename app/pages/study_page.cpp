@@ -145,7 +145,7 @@ void StudyPage::addMenu(QToolButton* button) {
     connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
         const bool any = !m_c.path().isEmpty();
         folder->setEnabled(any);
-        slurm->setEnabled(any);
+        slurm->setEnabled(m_c.reading() != nullptr);
         retry->setEnabled(retryDisabledReason().isEmpty());
         retry->setToolTip(retryDisabledReason());
         const bool elsewhere = any && m_c.opened().contains(m_c.path());
@@ -360,8 +360,8 @@ void StudyPage::showFailed() {
 }
 
 void StudyPage::showSlurm() {
-    if (m_c.path().isEmpty()) return;
-    SlurmDialog dialog(m_c.path(), StudyController::program(), this);
+    if (!m_c.reading()) return;
+    SlurmDialog dialog(m_c.reading()->info, StudyController::program(), this);
     dialog.exec();
 }
 

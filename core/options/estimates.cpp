@@ -2,7 +2,6 @@
 #include "options/estimates.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "files/memory.h"
@@ -18,34 +17,15 @@ std::int64_t parameterCount(const ModelOptions& m) {
 
 namespace {
 
-// Tokens of one training example.
-double exampleTokens(const RunOptions& o) {
-    if (o.data.isText()) return static_cast<double>(o.data.context);
-    if (const auto* pairs = o.model.find<PairInput>())
-        return static_cast<double>(pairs->in_block_size + pairs->out_block_size);
-    return static_cast<double>(o.model.tokens());
-}
-
 // Up to this many objects attention keeps whole matrices, above it blocks of rows (attention.h).
 constexpr double kWholeMatrices = 256;
 
 }  // namespace
 
-std::int64_t stepBatches(const RunOptions& o) {
-    if (o.train.tokens_per_step <= 0) return 1;
-    const auto batch = static_cast<double>(o.train.batch_size) * exampleTokens(o);
-    return std::max<std::int64_t>(
-        1,
-        static_cast<std::int64_t>(std::ceil(static_cast<double>(o.train.tokens_per_step) / batch)));
-}
-
-double tokensPerStep(const RunOptions& o) {
-    return static_cast<double>(stepBatches(o) * o.train.batch_size) * exampleTokens(o);
-}
-
-std::uint64_t trainingBytes(const RunOptions& o) {
+std::uint64_t trainingBytes(const RunOptions& o, std::optional<Ranks> given) {
+    const Ranks ranks = given.value_or(ranksOf(o));
     const auto work = o.model.info().work(o.model);
-    const double n = exampleTokens(o), batch = static_cast<double>(o.train.batch_size),
+    const double n = exampleTokens(o), batch = static_cast<double>(rankBatch(o, ranks)),
                  tokens = batch * n, d = static_cast<double>(work.d_model),
                  layers = static_cast<double>(work.layers);
     const bool whole = n < kWholeMatrices || work.keepsMatrices;
@@ -62,40 +42,64 @@ std::uint64_t trainingBytes(const RunOptions& o) {
     // Scores of a vocabulary, their softmax and their gradient.
     activations += tokens * static_cast<double>(3 * work.vocabulary + work.tokenNumbers);
     // Weights, gradients and the two moments of Adam; autocast keeps a copy of half the width.
-    const double copies = o.train.precision == "bfloat16" ? 4.5 : 4.0;
+    const double moments = o.train.sharded_moments ? 2.0 / static_cast<double>(ranks.count) : 2.0;
+    const double copies = 2.0 + moments + (o.train.precision == "bfloat16" ? 0.5 : 0.0);
     return static_cast<std::uint64_t>(
         4.0 * (copies * static_cast<double>(parameterCount(o.model)) + activations));
 }
 
-std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
-    const auto needed = trainingBytes(o);
+std::string memoryProblem(const RunOptions& o, std::uint64_t free, std::optional<Ranks> given) {
+    const Ranks ranks = given.value_or(ranksOf(o));
+    const auto all = [&](const RunOptions& options) {
+        return trainingBytes(options, ranks) * static_cast<std::uint64_t>(ranks.sharing);
+    };
+    const auto needed = all(o);
     if (free == 0 || needed <= free) return {};
-    const std::string what =
-        "training needs about " + byteText(needed) + " and " + byteText(free) + " are free; ";
-    for (const bool recompute : {o.train.activation_checkpointing, true}) {
-        auto smaller = o;
-        smaller.train.activation_checkpointing = recompute;
-        for (auto& batch = smaller.train.batch_size; batch >= 1; batch /= 2)
-            if (trainingBytes(smaller) <= free) {
+    const std::string where = ranks.sharing > 1
+                                  ? " in " + std::to_string(ranks.sharing) + " processes"
+                              : ranks.count > 1 ? std::string(" on each device")
+                                                : std::string();
+    const std::string what = "training needs about " + byteText(needed) + where + " and " +
+                             byteText(free) + " are free; ";
+    const auto fits = [&](const RunOptions& options) {
+        return all(options) <= free && rankProblems(options, ranks.count).empty();
+    };
+    // What costs no time comes first.
+    for (const bool recompute : {false, true})
+        for (const bool shard : {false, true}) {
+            auto smaller = o;
+            std::string with;
+            if (shard) {
+                if (ranks.count < 2 || o.train.sharded_moments) continue;
+                smaller.train.sharded_moments = true, with = "train.sharded_moments=true";
+            }
+            if (recompute) {
+                if (o.train.activation_checkpointing) continue;
+                smaller.train.activation_checkpointing = true;
+                with += (with.empty() ? "" : " and ") +
+                        std::string("train.activation_checkpointing=true");
+            }
+            for (auto& batch = smaller.train.batch_size; batch >= 1; batch /= 2) {
+                if (!fits(smaller)) continue;
                 std::string advice;
                 if (batch != o.train.batch_size)
                     advice =
                         "train.batch_size=" + std::to_string(batch) +
                         (o.train.tokens_per_step > 0 ? " (the tokens per step do not change)" : "");
-                if (recompute && !o.train.activation_checkpointing)
-                    advice += (advice.empty() ? "" : " with ") +
-                              std::string("train.activation_checkpointing=true");
+                if (!with.empty()) advice += (advice.empty() ? "" : " with ") + with;
                 return what + "it fits with " + advice;
             }
-    }
+        }
     return what + "choose a smaller model or a shorter context, or a machine with more memory";
 }
 
-std::int64_t fittingBatch(const RunOptions& o, std::uint64_t free) {
+std::int64_t fittingBatch(const RunOptions& o, std::uint64_t free, std::optional<Ranks> given) {
+    const Ranks ranks = given.value_or(ranksOf(o));
     auto smaller = o;
     const auto fits = [&](std::int64_t batch) {
         smaller.train.batch_size = batch;
-        return free == 0 || trainingBytes(smaller) <= free / 10 * 9;
+        return rankProblems(smaller, ranks.count).empty() &&
+               (free == 0 || trainingBytes(smaller, ranks) <= free / 10 * 9);
     };
     std::int64_t power = 1;
     while (power <= o.train.batch_size / 4) power *= 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The fields of a whole run: those of its model, its training and its data under one table.
+#include "options/step_share.h"
 #include "types/data_kind.h"
 #include "types/run_options.h"
 #include "types/suggest.h"
@@ -72,6 +73,8 @@ std::vector<FieldProblem> RunOptions::problems() const {
                                            " tokens exceed model.max_block_size " +
                                            std::to_string(model.tokens())});
     }
+    if (kind && all.empty())  // what follows computes with these values
+        all = core::rankProblems(*this, core::ranksOf(*this).count);
     if (!train.pretrain.empty() && train.start_from.empty())
         all.push_back(
             {"train.start_from",

@@ -75,6 +75,12 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                          "Activation checkpointing",
                          "Stores only the input of each block and recomputes the rest in the "
                          "backward pass: about a third slower, with much less memory.")),
+        advanced(when<O>(
+            // The number of processes may also come from mpirun or srun.
+            [](const O& o) { return o.sharded_moments || core::deviceCount(o.device) > 1; },
+            boolean(&O::sharded_moments, "sharded_moments", "Sharded moments",
+                    "Each of N processes keeps 1/N of Adam's moments (ZeRO 1): less memory on "
+                    "each device, with the same results."))),
         live(automatic(integer(&O::evaluate_every, "evaluate_every", "Evaluate every",
                                "Steps between evaluations; 0 means once per epoch.", 0, 100000000),
                        [](const O&) { return "epoch"; })),

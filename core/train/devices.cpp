@@ -12,11 +12,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "files/memory.h"
 #include "model/attention/cuda_check.h"
 #include "model/graph/graph_library.h"
+#include "options/device_list.h"
 #include "options/estimates.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -156,6 +158,8 @@ DeviceInfo cudaDevice(const kernels::KernelPlugin& plugin, int index) {
 }
 
 std::string resolveDevice(const std::string& wanted) {
+    if (wanted.find(',') != std::string::npos)
+        throw OptionError("device", "'" + wanted + "' is a list; give one device, as in cuda:0");
     std::vector<std::string> names = {"auto"};
     std::string first;
     for (const auto& device : devices()) {
@@ -172,6 +176,12 @@ std::string resolveDevice(const std::string& wanted) {
     throw OptionError("device", unknownName("device", wanted, names));
 }
 
+std::vector<std::string> resolveDevices(const std::string& wanted) {
+    auto names = deviceList(wanted);
+    for (auto& name : names) name = resolveDevice(name);
+    return names;
+}
+
 DeviceMemory deviceMemory(const std::string& device) {
     if (const auto* fake = s_fake.load()) return fake->m_memory(device);
     const torch::Device where(device);
@@ -181,6 +191,16 @@ DeviceMemory deviceMemory(const std::string& device) {
 
 std::uint64_t freeMemory(const std::string& device) {
     return deviceMemory(device).free;
+}
+
+std::uint64_t leastFreeMemory(const std::vector<std::string>& devices) {
+    std::uint64_t least = 0;
+    for (const auto& name : std::set<std::string>(devices.begin(), devices.end())) {
+        const auto free = freeMemory(name);
+        if (free == 0) return 0;
+        least = least == 0 ? free : std::min(least, free);
+    }
+    return least;
 }
 
 std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemory& memory) {
@@ -243,8 +263,9 @@ std::string stepsText(const DeviceInfo& device) {
     return problem.empty() ? "steps repeated as CUDA graphs" : "steps one by one: " + problem;
 }
 
-void requireMemory(const RunOptions& options, const std::string& device) {
-    const auto problem = memoryProblem(options, freeMemory(device));
+void requireMemory(const RunOptions& options, const std::string& device,
+                   std::optional<Ranks> ranks) {
+    const auto problem = memoryProblem(options, freeMemory(device), ranks);
     if (!problem.empty()) throw OptionError("train.batch_size", problem);
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "options/step_share.h"
 #include "types/run_options.h"
 
 namespace relascope::core {
@@ -45,13 +47,17 @@ const DeviceInfo* findDevice(const std::string& name);
 /// What the library of kernels and LibTorch know of a CUDA device, without touching its memory.
 DeviceInfo cudaDevice(const kernels::KernelPlugin& plugin, int index);
 /// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not
-/// usable.
+/// usable, and for a list of several.
 std::string resolveDevice(const std::string& wanted);
+/// The same of each device in a list (train.device). Throws OptionError.
+std::vector<std::string> resolveDevices(const std::string& wanted);
 /// The memory of a device now. On CUDA this creates a context, which takes some memory itself, and
 /// may wait for the driver.
 DeviceMemory deviceMemory(const std::string& device);
 /// Free memory of the device, in bytes; 0 if unknown.
 std::uint64_t freeMemory(const std::string& device);
+/// That of the device with the least; 0 if one is unknown.
+std::uint64_t leastFreeMemory(const std::vector<std::string>& devices);
 /// What is known, in words: title, memory, compute capability, driver, or why it is not usable.
 std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemory& memory);
 /// Has the kernels of a CUDA device checked (cuda_check.h), if that was not done yet: takes part of
@@ -71,8 +77,11 @@ std::string attentionText(const DeviceInfo& device);
 std::string stepsText(const DeviceInfo& device);
 /// Why its steps are not repeated as CUDA graphs; empty if they are.
 std::string graphsProblem(const DeviceInfo& device);
-/// Throws OptionError with advice if the training does not fit into the memory of the device.
-void requireMemory(const RunOptions& options, const std::string& device);
+/// Throws OptionError with advice if the training does not fit into the memory of the device. Of
+/// several processes (those that train.device names if `ranks` are not given) each asks for its
+/// own device; on the CPU they share the memory, and one may ask for all.
+void requireMemory(const RunOptions& options, const std::string& device,
+                   std::optional<Ranks> ranks = {});
 /// Threads that LibTorch uses.
 int threadCount();
 /// "LibTorch 2.11.0".

@@ -51,10 +51,10 @@ void releaseDeviceMemory() {
 }
 
 std::string trainingShortage(const RunOptions& options, const std::string& shortage,
-                             std::uint64_t free) {
+                             std::uint64_t free, std::optional<Ranks> ranks) {
     const auto batch = options.train.batch_size;
     const std::string what = shortage + " with train.batch_size " + std::to_string(batch);
-    const auto fits = fittingBatch(options, free);
+    const auto fits = fittingBatch(options, free, ranks);
     if (fits == 0)
         return what +
                (free > 0 ? ", and by the estimate no batch fits into the " + byteText(free) +

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 
+#include "options/step_share.h"
 #include "types/error.h"
 #include "types/run_options.h"
 
@@ -31,9 +33,10 @@ std::string messageOn(const std::string& device, const std::exception& error);
 void releaseDeviceMemory();
 
 /// The end of a training without memory: `shortage`, the batch, and the one that fits into `free`
-/// bytes (0: unknown) by the estimate (estimates.h).
+/// bytes (0: unknown) by the estimate (estimates.h), of the `ranks` or those that train.device
+/// names.
 std::string trainingShortage(const RunOptions& options, const std::string& shortage,
-                             std::uint64_t free);
+                             std::uint64_t free, std::optional<Ranks> ranks = {});
 
 /// Returns what `work` returns. Where memory is missing, the device's is released and OutOfMemory
 /// thrown with the shortage and `advice()`, which begins with "; " or " while ...".

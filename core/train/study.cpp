@@ -7,6 +7,7 @@
 
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
+#include "options/device_list.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
 #include "options/presets.h"
@@ -134,6 +135,7 @@ StudyInfo readStudy(const std::string& path) {
 
 void workOnStudy(const std::string& path, const StudyWork& work, const DataOpener& open,
                  const StudySink& sink, std::stop_token stop) {
+    deviceList(work.device);  // every run would fail with a wrong one
     const auto plan = readPlan(path);
     const auto all = studyCells(plan);
     std::vector<StudyCell> assigned;
@@ -194,26 +196,6 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             sink(progress, RunChanged{cell.info});
         }
     }
-}
-
-std::string slurmScript(const std::string& path, int tasks, const std::string& program) {
-    const std::string absolute = fs::absolute(path).lexically_normal().string();
-    std::string quoted = "'";
-    for (const char c : absolute) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    quoted += "'";
-    return "#!/bin/bash\n"
-           "#SBATCH --job-name=relascope-study\n"
-           "#SBATCH --array=1-" +
-           std::to_string(tasks) +
-           "\n"
-           "#SBATCH --cpus-per-task=2\n"
-           "#SBATCH --mem=8G\n"
-           "#SBATCH --time=24:00:00\n"
-           "#SBATCH --signal=B:TERM@60\n"
-           "# Each task trains runs that no other task trains; a task that is killed or requeued "
-           "resumes its runs.\n"
-           "exec " +
-           program + " study --out " + quoted + " --threads \"${SLURM_CPUS_PER_TASK:-2}\"\n";
 }
 
 }  // namespace relascope::core

@@ -37,9 +37,9 @@ StudyInfo readStudy(const std::string& path);
 std::vector<std::string> listStudies(const std::string& folder);
 
 struct StudyWork {
-    int shard = 1, shards = 1;  ///< only every shards-th cell, from the shard-th on
-    bool retry = false;         ///< repeat failed cells from the start
-    std::string device = "auto";
+    int shard = 1, shards = 1;    ///< only every shards-th cell, from the shard-th on
+    bool retry = false;           ///< repeat failed cells from the start
+    std::string device = "auto";  ///< train.device of every run, of several devices a list
 };
 
 /// Progress of a worker and its current cell.
@@ -56,8 +56,5 @@ using StudySink = std::function<void(const StudyProgress&, const TrainEvent&)>;
 /// written, Cancelled after the current cell has saved its state.
 void workOnStudy(const std::string& path, const StudyWork& work, const DataOpener& open,
                  const StudySink& sink, std::stop_token stop);
-
-/// A Slurm job array that runs the study with `program`, one task for each shard.
-std::string slurmScript(const std::string& path, int tasks, const std::string& program);
 
 }  // namespace relascope::core

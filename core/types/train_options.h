@@ -38,6 +38,7 @@ struct TrainOptions {
     std::string weight_decay_on = "all";  // or "matrices": parameters of two or more dimensions
     std::int64_t tokens_per_step = 0;     // 0: one batch; else batches add up to this many tokens
     bool activation_checkpointing = false;
+    bool sharded_moments = false;  // each of several processes keeps its part of Adam's moments
     std::string schedule = "constant";
     std::int64_t warmup_steps = 0;
     double min_learning_rate = 0.0;

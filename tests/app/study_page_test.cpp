@@ -28,6 +28,7 @@
 #include "study_fixture.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
+#include "train/study.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_progress.h"
@@ -257,10 +258,28 @@ TEST_F(StudyPageTest, MenusHaveWhatThePageHas) {
 }
 
 TEST_F(StudyPageTest, SlurmScriptNamesTheStudy) {
-    SlurmDialog dialog("/home/some one/study", "/opt/relascope-cli");
+    StudyInfo info;
+    info.path = "/home/some one/study";
+    info.plan = {.preset = "pairwise-order", .models = {"mlp"}, .seeds = {0, 1}};
+    info.cells = studyCells(info.plan);
+    SlurmDialog dialog(std::make_shared<const StudyInfo>(info), "/opt/relascope-cli");
     child<QSpinBox>(dialog, "Tasks")->setValue(12);
-    EXPECT_TRUE(dialog.text().contains("--array=1-12"));
+    EXPECT_TRUE(dialog.text().contains("--array=1-12\n"));
     EXPECT_TRUE(dialog.text().contains("'/home/some one/study'"));
+    EXPECT_FALSE(dialog.text().contains("gpus")) << "none by default";
+    child<QSpinBox>(dialog, "GPUs per node")->setValue(1);
+    EXPECT_TRUE(dialog.text().contains("--gpus-per-node=1\n"));
+    EXPECT_TRUE(dialog.text().contains("relascope-cli study --out"));
+    child<QSpinBox>(dialog, "Nodes")->setValue(2);
+    EXPECT_TRUE(dialog.text().contains("--nodes=2\n"));
+    EXPECT_TRUE(dialog.text().contains("--array=1-2%12\n")) << "a job for each run";
+    EXPECT_TRUE(dialog.text().contains("srun"));
+    QPushButton* copy = nullptr;
+    for (auto* button : dialog.findChildren<QPushButton*>())
+        if (button->text() == "Copy") copy = button;
+    ASSERT_NE(copy, nullptr);
+    click(copy);
+    EXPECT_EQ(QApplication::clipboard()->text(), dialog.text());
 }
 
 // Work

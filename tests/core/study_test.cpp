@@ -266,10 +266,18 @@ TEST(Study, PublishedCurvesStandBeside) {
     EXPECT_TRUE(publishedCurves(plan, {"accuracy", "pentos"}).empty());
 }
 
-TEST(Study, SlurmScriptQuotesItsFolder) {
-    const auto script = slurmScript("/data/it's here", 4, "/opt/relascope-cli");
-    EXPECT_NE(script.find("--array=1-4"), std::string::npos);
-    EXPECT_NE(script.find("'/data/it'\\''s here'"), std::string::npos);
+TEST(Study, ADeviceThatIsNoneIsRefusedBeforeAnyRun) {
+    TemporaryFolder home("study-device");
+    StudyPlan plan{.preset = "pairwise-order", .models = {"mlp"}};
+    createStudy(home / "s", plan);
+    StudyWork work;
+    work.device = "cuda:0,cuda:0";
+    EXPECT_THROW(
+        workOnStudy(
+            home / "s", work, [](const RunOptions&, std::stop_token) { return DataSplits(); },
+            [](const StudyProgress&, const TrainEvent&) {}, {}),
+        OptionError);
+    EXPECT_EQ(readStudy(home / "s").count(CellState::Waiting), 1u);
 }
 
 }  // namespace
