@@ -47,6 +47,7 @@ auto orLost(Work work) {
 class TcpRankStore : public RankStore {
 public:
     explicit TcpRankStore(const RankPlace& place) {
+        FLAGS_caffe2_log_level = c10::GLOG_ERROR;  // c10d warns of every timeout, in its own words
         c10d::TCPStoreOptions options;
         options.isServer = place.rank == 0;
         options.port = place.port;

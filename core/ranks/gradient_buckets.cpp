@@ -121,8 +121,8 @@ void GradientBuckets::zero() {
         m_parameters[i].mutable_grad() = m_views[i];
 }
 
-void GradientBuckets::expectLast() {
-    m_expectsLast = true;
+void GradientBuckets::beginPass(bool last) {
+    m_expectsLast = last;
     for (auto& bucket : m_buckets) bucket.missing = bucket.parameters.size();
     std::fill(m_arrivals.begin(), m_arrivals.end(), 0);
 }

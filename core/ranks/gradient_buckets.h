@@ -34,8 +34,9 @@ public:
 
     /// Before the backward passes of a step: every gradient is zeros, in its bucket.
     void zero();
-    /// Before the last of them: what arrives from here on is complete.
-    void expectLast();
+    /// Before each of them. What arrives in the last one is complete: it is summed at once, so no
+    /// other exchange may follow until finish().
+    void beginPass(bool last);
     /// After the last of them, or where this rank has none: every gradient is the sum over all
     /// ranks; one that arrived on no rank is undefined. Throws RankLost, or Error if a gradient
     /// arrived after its bucket was summed.

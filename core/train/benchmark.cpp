@@ -28,6 +28,7 @@
 #include "train/inspect_benchmark.h"
 #include "train/optimizer.h"
 #include "train/out_of_memory.h"
+#include "train/rank_benchmark.h"
 #include "types/suggest.h"
 
 namespace relascope::core {
@@ -84,7 +85,8 @@ Workload workload(const std::string& name) {
         m.symmetric_rels = true;
         return {options, 32};
     }
-    if (name == "lm_dat_512" || name == "generate_256") return {languageModel(4, 512), 2};
+    if (name == "lm_dat_512" || name == "generate_256" || name == "ranks")
+        return {languageModel(4, 512), 2};
     if (name == "lm_dat_1024") return {languageModel(2, 1024), 2};
     if (name == "lm_dat_memory") return {languageModel(2, 2048), 1};
     if (name == "lm_transformer_512") {
@@ -274,6 +276,15 @@ BenchmarkResult runWorkload(const std::string& name, const std::string& deviceNa
                             double seconds) {
     const auto [options, batch] = workload(name);
     const torch::Device device(deviceName);
+    if (name == "ranks") {
+        BenchmarkResult result;
+        result.name = name;
+        result.device = "cpu";
+        result.parameters = parameterCount(options);
+        measureRanks({options, batch, options.tokens(), static_cast<int>(2.0 + seconds)}, result);
+        result.peakRssMb = ownMb("VmHWM");
+        return result;
+    }
     torch::manual_seed(0);
     auto model = makeModel(options);
     model->to(device);
@@ -305,10 +316,17 @@ BenchmarkResult runWorkload(const std::string& name, const std::string& deviceNa
 
 const std::vector<std::string>& benchmarkNames() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = {"relgames_dat", "relgames_transformer", "cifar_vidat",
-                                        "lm_dat_512",   "lm_transformer_512",   "lm_dat_1024",
-                                        "mathematics",  "generate_256",         "lm_dat_memory",
-                                        "contended"};
+        std::vector<std::string> all = {"relgames_dat",
+                                        "relgames_transformer",
+                                        "cifar_vidat",
+                                        "lm_dat_512",
+                                        "lm_transformer_512",
+                                        "lm_dat_1024",
+                                        "mathematics",
+                                        "generate_256",
+                                        "lm_dat_memory",
+                                        "contended",
+                                        "ranks"};
         const auto& inspect = inspectBenchmarkNames();
         all.insert(all.end(), inspect.begin(), inspect.end());
         if (devices().back().usable && devices().size() > 1)

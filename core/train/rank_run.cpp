@@ -13,6 +13,7 @@
 #include "ranks/rank_group.h"
 #include "run/run_folder.h"
 #include "train/devices.h"
+#include "train/rank_benchmark.h"
 
 namespace relascope::core {
 namespace {
@@ -119,7 +120,10 @@ void followRuns(RankGroup& ranks, const DataOpener& open) {
             ranks.any(false);
             return;
         }
-        followRun(ranks, said, open);
+        if (said.at("do") == "bench")
+            followRankBenchmark(ranks, said.dump());
+        else
+            followRun(ranks, said, open);
     }
 }
 

@@ -120,7 +120,7 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
         const auto share = shareOf(batches[0].size(), rank, size);
         const auto part = slicedBatch(batches[0], share);
         if (const auto own = share.last > share.first ? answersIn(part, m_ignore) : 0; own > 0) {
-            m_buckets->expectLast();
+            m_buckets->beginPass(true);
             passOnRank(batches[0], part, share.first, static_cast<double>(own) / all, loss, right);
         }
     } else {
@@ -130,7 +130,8 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
             if (m_job.onAnyRank(m_job.stop.stop_requested())) throw Cancelled();
             const auto i = static_cast<std::size_t>(first + rank);
             if (i >= batches.size() || answers[i] == 0) continue;
-            if (i + static_cast<std::size_t>(size) >= batches.size()) m_buckets->expectLast();
+            // In the last round of all, after which the ranks ask each other nothing.
+            m_buckets->beginPass(first + size >= count);
             passOnRank(batches[i], batches[i], 0, static_cast<double>(answers[i]) / all, loss,
                        right);
         }
