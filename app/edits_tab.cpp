@@ -17,6 +17,7 @@
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/measure_window.h"
 #include "app/pages/workbench_page.h"
+#include "edit/edit_values.h"
 #include "edit/edit_words.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/edits/edits_panel.h"
@@ -31,25 +32,18 @@ namespace {
 
 const QString kFilter = QStringLiteral("Edits (*.json)");
 
-/// "mean of 1,024 examples of train"; of a few examples a warning. Empty for other edits.
-QString meanText(const Edit& edit) {
-    constexpr std::int64_t few = 64;
-    if (edit.op != EditOp::Mean || !edit.values.empty()) return {};
-    const auto reference = edit.reference.value_or(EditReference{});
-    const QString text = QStringLiteral("mean of %1 examples of %2")
-                             .arg(widgets::groupedNumber(reference.examples),
-                                  QString::fromStdString(reference.split));
-    return reference.examples < few ? text + QStringLiteral(": too few for a steady mean") : text;
-}
-
 std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
     std::vector<widgets::EditLine> lines;
     int k = 0;
+    const auto& means = edits.means();
     for (const auto& edit : edits.list().edits) {
         widgets::EditLine line;
         line.words = QString::fromStdString(core::wordsOf(edit));
         line.effect = edit.enabled ? edits.effects().value(k) : QString();
-        if (const QString mean = meanText(edit); !mean.isEmpty())
+        const auto taken = means.find(static_cast<std::size_t>(k));
+        const QString mean = QString::fromStdString(
+            core::meanText(edit, taken == means.end() ? nullptr : &taken->second));
+        if (!mean.isEmpty())
             line.effect = line.effect.isEmpty() ? mean : line.effect + u'\n' + mean;
         line.tip = QString::fromStdString(edit.at);
         if (!edit.note.empty()) line.tip += u'\n' + QString::fromStdString(edit.note);
@@ -348,11 +342,12 @@ QString EditsTab::trainDisabledReason() const {
     return {};
 }
 
-/// From the next step on; an empty list ends the edits of training.
+/// From the next step on; an empty list ends the edits of training. Means get the values that the
+/// inspector has taken, since training takes none.
 void EditsTab::train() {
     auto& c = m_window.controllers();
     if (!trainDisabledReason().isEmpty()) return;
-    EditList list = c.runEdits.list();
+    EditList list = c.runEdits.listWithValues();
     std::erase_if(list.edits, [](const Edit& edit) { return !edit.enabled; });
     c.training.setEdits(std::move(list));
 }

@@ -19,7 +19,7 @@ AnsweredInput openAnswered(const LensArguments& a) {
     if (!a.out.empty()) endingOf(a.out, {".csv"});
     core::OpenedModel model(a.path, a.checkpoint, a.device);
     if (!model.warning().empty()) std::cerr << model.warning() << "\n";
-    settleTrainingEdits({}, a.path, model);
+    settleTrainingEdits(a.edits, a.path, model);
     auto input = readSample(model, a.path, a);
     // Images and sets that are not from the data have classes all the same.
     const auto kind = model.options().input();

@@ -9,6 +9,7 @@
 #include "app/cli/answer_tables.h"
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
 
 namespace relascope::cli {
 namespace {
@@ -28,15 +29,17 @@ Json json(const Attribution& r, const AnsweredInput& opened) {
         one["inside"] = part.inside(), one["value"] = part.value;
         parts.push_back(std::move(one));
     }
-    return {{"step", opened.model.step()},
-            {"sample", opened.input.sample.origin},
-            {"position", r.whole ? Json() : Json(r.position)},
-            {"input", r.input},
-            {"answer", answerJson(r.answer)},
-            {"minus", r.minus.id < 0 ? Json() : answerJson(r.minus)},
-            {"logit", r.logit},
-            {"sum", r.sum()},
-            {"parts", std::move(parts)}};
+    Json all = {{"step", opened.model.step()},
+                {"sample", opened.input.sample.origin},
+                {"position", r.whole ? Json() : Json(r.position)},
+                {"input", r.input},
+                {"answer", answerJson(r.answer)},
+                {"minus", r.minus.id < 0 ? Json() : answerJson(r.minus)},
+                {"logit", r.logit},
+                {"sum", r.sum()},
+                {"parts", std::move(parts)}};
+    addEdits(all, opened.model);
+    return all;
 }
 
 void print(const Attribution& r) {
@@ -85,6 +88,7 @@ std::string attributionCsv(const Attribution& r) {
 int attribute(const LensArguments& a, const Drawing& drawing) {
     if (drawing.elsewhere(a.out, drawing.renderers.attribution)) return drawing.handOver();
     auto opened = openAnswered(a);
+    applyEdits(a.edits, a.path, opened.model, opened.input.sample);
     AttributionOptions what;
     what.answer = opened.id(a.logit, "--logit");
     if (!a.minus.empty()) what.minus = opened.id(a.minus, "--minus");
@@ -92,10 +96,11 @@ int attribute(const LensArguments& a, const Drawing& drawing) {
     auto& model = opened.model;
     const auto result = withOptionNames(
         [&] { return model.attribution(opened.input.sample, what, opened.input.classNames); });
+    nameMeans(model);
     if (isPicture(a.out))
-        Drawing::draw(
-            drawing.renderers.attribution,
-            AttributionFigure{result, captionOf(a.path, model, opened.input.sample.origin), a.out});
+        Drawing::draw(drawing.renderers.attribution,
+                      AttributionFigure{
+                          result, editedCaption(a.path, model, opened.input.sample.origin), a.out});
     writeTable(a, attributionCsv(result));
     if (a.json)
         printJson(json(result, opened));

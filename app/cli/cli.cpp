@@ -40,6 +40,9 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
     return kExitUsage;
 }
 
+const std::string kEditHelp =
+    "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
+
 // The options that choose an input of a model.
 void sampleOptions(CLI::App& command, cli::SampleArguments& a) {
     command.add_option("--sample", a.sample, "example number")->check(CLI::NonNegativeNumber);
@@ -66,6 +69,7 @@ void answerOptions(CLI::App& command, cli::LensArguments& a) {
     command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
     command.add_option("--out", a.out, ".csv, .png, .svg or .pdf");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
 }
 
 }  // namespace
@@ -88,8 +92,6 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     auto* datasets = list("datasets", "lists the data that can be generated");
     auto* devices = list("devices", "lists the devices, and why a device cannot be used");
 
-    const std::string editHelp =
-        "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
     cli::TrainArguments t;
     auto* train = list("train", "trains a preset, or resumes a run");
     train->add_option("preset", t.preset, "experiment, as listed by `presets`");
@@ -109,7 +111,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     train->add_option("--resume", t.resume, "run folder to resume");
     train
         ->add_option("--edit", t.edits,
-                     editHelp + ": trains with these edits from the next step on")
+                     kEditHelp + ": trains with these edits from the next step on")
         ->take_all();
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
     train->add_option("--ranks", t.ranks, "processes on this machine that train one model together")
@@ -169,7 +171,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         ->excludes(which);
     eval->add_option("--device", e.device, "auto, cpu, cuda:0");
     eval->add_option("--batch-size", e.batch, "batch size")->check(CLI::Range(1, 1048576));
-    eval->add_option("--edit", e.edits, editHelp)->take_all();
+    eval->add_option("--edit", e.edits, kEditHelp)->take_all();
 
     cli::PointsArguments o;
     auto* points = list("points", "lists the hook points of a model, where edits can be made");
@@ -191,6 +193,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     ablate->add_flag("--pairs", b.pairs, "and the pairs of the ten strongest parts");
     ablate->add_option("--out", b.out, ".csv, .tex, .json, .png, .svg or .pdf");
     ablate->add_option("--device", b.device, "auto, cpu, cuda:0");
+    ablate->add_option("--edit", b.edits, kEditHelp)->take_all();
 
     cli::PatchArguments h;
     auto* patch = list("patch", "puts parts of one input's pass into another's");
@@ -208,6 +211,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     patch->add_flag("--noising", h.noising, "exchange A and B");
     patch->add_option("--out", h.out, ".csv, .png, .svg or .pdf");
     patch->add_option("--device", h.device, "auto, cpu, cuda:0");
+    patch->add_option("--edit", h.edits, kEditHelp)->take_all();
 
     cli::InspectArguments i;
     auto* inspect = list("inspect", "draws or prints the relations and attention of a model");
@@ -231,7 +235,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
                         "with --along: a class, token or id, else the likeliest");
     inspect->add_option("--out", i.out, ".png, .svg, .pdf or .csv");
     inspect->add_option("--device", i.device, "auto, cpu, cuda:0");
-    inspect->add_option("--edit", i.edits, editHelp)->take_all();
+    inspect->add_option("--edit", i.edits, kEditHelp)->take_all();
     inspect->add_option("--show", i.show, "with edits: after, before or difference")
         ->check(CLI::IsMember({"after", "before", "difference"}));
 
@@ -311,7 +315,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
                          "checkpoint of a run: last, best, or a step");
     generate->add_flag("--bf16", g.bfloat16, "use bfloat16 weights: faster, less exact");
     generate->add_option("--device", g.device, "auto, cpu, cuda:0");
-    generate->add_option("--edit", g.edits, editHelp)->take_all();
+    generate->add_option("--edit", g.edits, kEditHelp)->take_all();
 
     std::vector<std::string> names;
     double seconds = 8.0;

@@ -49,12 +49,14 @@ struct AblateArguments {
     std::vector<std::string> how = {"zero", "mean", "resample"};
     std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
     std::int64_t examples = 2000;
+    std::vector<std::string> edits;
     bool cumulative = false, pairs = false, json = false;
 };
 struct PatchArguments {
     std::string path, checkpoint, split = "validation", clean, corrupt, metric = "auto", out,
                                   device = "auto";
     std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
+    std::vector<std::string> edits;
     bool estimate = false, noising = false, json = false;
 };
 struct InspectArguments : SampleArguments {
@@ -73,6 +75,7 @@ struct LensArguments : SampleArguments {
     std::vector<std::string> answers;  ///< of lens: --answer, more than once
     std::string logit, minus;          ///< of attribute
     std::optional<std::int64_t> position;
+    std::vector<std::string> edits;
     std::int64_t top = 5;
     bool json = false;
 };

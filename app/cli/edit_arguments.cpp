@@ -11,10 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/drawing.h"
 #include "app/cli/run_text.h"
 #include "app/cli/sample_input.h"
 #include "datasets/registry.h"
 #include "edit/edit_json.h"
+#include "edit/edit_values.h"
 #include "edit/edit_words.h"
 #include "run/run_folder.h"
 #include "types/metric.h"
@@ -96,6 +98,47 @@ void settleTrainingEdits(const std::vector<std::string>& arguments, const std::s
     std::cerr << path << ": with the edits of its training: " << words << "\n";
 }
 
+void applyEdits(const std::vector<std::string>& arguments, const std::string& path,
+                core::OpenedModel& opened, const ProbeSample& sample) {
+    if (arguments.empty()) return;
+    auto edits = editsOf(arguments, opened.points(sample));
+    if (!edits.anyEnabled()) return;
+    std::cerr << path << ": with the edits: " << core::wordsOf(edits) << "\n";
+    opened.setEdits(std::move(edits), editData(path, opened));
+}
+
+void nameMeans(const core::OpenedModel& opened) {
+    for (const auto& [index, mean] : opened.takenMeans()) {
+        const auto& edit = opened.edits().edits[index];
+        std::cerr << core::wordsOf(edit) << ": " << core::meanText(edit, &mean) << "\n";
+    }
+}
+
+Json meansJson(const core::OpenedModel& opened) {
+    Json means;
+    for (const auto& [index, mean] : opened.takenMeans()) {
+        const auto& edit = opened.edits().edits[index];
+        means.push_back({{"edit", core::wordsOf(edit)},
+                         {"split", edit.reference.value_or(EditReference{}).split},
+                         {"examples", mean.examples},
+                         {"over", mean.over},
+                         {"standard_error", finiteJson(mean.standardError)}});
+    }
+    return means;
+}
+
+void addEdits(Json& object, const core::OpenedModel& opened) {
+    if (opened.edits().anyEnabled()) object["edits"] = wordsOfEach(opened.edits());
+    if (auto means = meansJson(opened); !means.is_null()) object["means"] = std::move(means);
+}
+
+std::string editedCaption(const std::string& path, const core::OpenedModel& opened,
+                          const std::string& more) {
+    const auto caption = captionOf(path, opened, more);
+    return opened.edits().anyEnabled() ? caption + ", edited: " + core::wordsOf(opened.edits())
+                                       : caption;
+}
+
 std::vector<std::string> wordsOfEach(const EditList& edits) {
     std::vector<std::string> words;
     for (const auto& edit : edits.edits)
@@ -149,8 +192,8 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
     throw OptionError(option, unknownName("kind of input", kind, names));
 }
 
-std::string effectJson(const EditEffect& effect, const EditList& edits, const EditList& training,
-                       const std::string& split, std::int64_t step) {
+std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,
+                       const std::string& split) {
     Json base, edited, change, interval;
     for (const auto& c : effect.changes) {
         base[c.metric] = finiteJson(c.base);
@@ -160,7 +203,7 @@ std::string effectJson(const EditEffect& effect, const EditList& edits, const Ed
     }
     Json json = {{"split", split},
                  {"examples", effect.examples},
-                 {"step", step},
+                 {"step", opened.step()},
                  {"base", base},
                  {"edited", edited},
                  {"change", change},
@@ -169,8 +212,10 @@ std::string effectJson(const EditEffect& effect, const EditList& edits, const Ed
                  {"right_to_wrong", effect.rightToWrong},
                  {"wrong_to_right", effect.wrongToRight},
                  {"changed_answers", effect.changedAnswers},
-                 {"edits", wordsOfEach(edits)}};
-    if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
+                 {"edits", wordsOfEach(opened.edits())}};
+    if (const auto& training = opened.trainingEdits(); training.anyEnabled())
+        json["training_edits"] = wordsOfEach(training);
+    if (auto means = meansJson(opened); !means.is_null()) json["means"] = std::move(means);
     return json.dump(2);
 }
 

@@ -2,6 +2,7 @@
 // What the commands that take edits share: reading --edit, and finding the data that edits need.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,20 @@ bool leavesOutAll(const std::vector<std::string>& arguments);
 /// names them on stderr.
 void settleTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
                          core::OpenedModel& opened);
+/// Puts the edits of --edit in force in what follows, and names them on stderr. `sample` is an
+/// input of the model, which must stay where it is. Throws OptionError or FileError.
+void applyEdits(const std::vector<std::string>& arguments, const std::string& path,
+                core::OpenedModel& opened, const ProbeSample& sample);
+/// The means among the edits in force, once taken: "layer 1 sensory head 2 mean: mean of 1,024
+/// examples of train, standard error 0.012" on stderr, a line each.
+void nameMeans(const core::OpenedModel& opened);
+/// The same as [{"edit", "split", "examples", "over", "standard_error"}], null without any.
+nlohmann::ordered_json meansJson(const core::OpenedModel& opened);
+/// Adds "edits", the words of each, and "means" to an object, where there are any.
+void addEdits(nlohmann::ordered_json& object, const core::OpenedModel& opened);
+/// "run, step 100, validation", and ", edited: ..." with edits in force.
+std::string editedCaption(const std::string& path, const core::OpenedModel& opened,
+                          const std::string& more);
 /// The words of each enabled edit.
 std::vector<std::string> wordsOfEach(const EditList& edits);
 
@@ -32,9 +47,9 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                            const std::string& split);
 
 /// {"metric": {"base", "edited", "change", "interval": [low, high]}, ...} and the changed answers.
-/// `training`: the edits that are in both.
-std::string effectJson(const EditEffect& effect, const EditList& edits, const EditList& training,
-                       const std::string& split, std::int64_t step);
+/// With the edits in force in `opened`; those of training are in both.
+std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,
+                       const std::string& split);
 /// The same for people.
 std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split);
 

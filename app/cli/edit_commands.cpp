@@ -28,7 +28,7 @@ void warnOf(const std::string& path, const core::OpenedModel& opened) {
         std::cerr << "warning: " << path << ": " << opened.warning() << "\n";
 }
 
-Json ablationJson(const AblationTable& table) {
+Json ablationJson(const AblationTable& table, const core::OpenedModel& opened) {
     Json rows = Json::array(), cumulative = Json::array(), pairs = Json::array();
     for (const auto& row : table.rows) {
         Json ways;
@@ -59,13 +59,14 @@ Json ablationJson(const AblationTable& table) {
     if (!table.cumulative.empty())
         json["cumulative"] = {{"how", editOpName(table.cumulativeWay)}, {"parts", cumulative}};
     if (!table.pairs.empty()) json["pairs"] = pairs;
+    addEdits(json, opened);
     return json;
 }
 
 void printTable(const AblationTable& table) {
     const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
     const double scale = percent ? 100.0 : 1.0;
-    std::printf("%s %.4g%s without edits, %lld examples; change%s with each part out:\n",
+    std::printf("%s %.4g%s with every part, %lld examples; change%s with each part out:\n",
                 table.metric.c_str(), scale * table.base, percent ? " %" : "",
                 static_cast<long long>(table.examples), percent ? " in points" : "");
     for (const auto& row : table.rows) {
@@ -129,7 +130,7 @@ int ablate(const AblateArguments& a, const Drawing& drawing) {
     how.pairs = a.pairs;
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     warnOf(a.path, opened);
-    settleTrainingEdits({}, a.path, opened);
+    settleTrainingEdits(a.edits, a.path, opened);
     if (!opened.isRun())
         throw OptionError("path", a.path + " is no run folder; only runs have data to measure on");
     how.metric = !a.metric.empty()                 ? a.metric
@@ -140,6 +141,7 @@ int ablate(const AblateArguments& a, const Drawing& drawing) {
     const auto splits = datasets::openData(core::runData(a.path, opened.run().data), {}, stop);
     const auto data = splits.find(a.split);
     if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
+    applyEdits(a.edits, a.path, opened, data->sample(0));
     ProgressLine line;
     const auto table =
         opened.ablate(data, editData(a.path, opened), how, stop, [&](double fraction) {
@@ -152,13 +154,13 @@ int ablate(const AblateArguments& a, const Drawing& drawing) {
     else if (extension == ".tex")
         core::writeTextFile(a.out, core::ablationLatex(table));
     else if (extension == ".json")
-        core::writeTextFile(a.out, ablationJson(table).dump(2) + "\n");
+        core::writeTextFile(a.out, ablationJson(table, opened).dump(2) + "\n");
     else if (isPicture(a.out))
         Drawing::draw(drawing.renderers.ablation,
-                      AblationFigure{table, captionOf(a.path, opened, a.split), a.out});
+                      AblationFigure{table, editedCaption(a.path, opened, a.split), a.out});
     if (!a.out.empty()) line.say("wrote " + a.out);
     if (a.json)
-        std::cout << ablationJson(table).dump(2) << "\n";
+        std::cout << ablationJson(table, opened).dump(2) << "\n";
     else if (a.out.empty())
         printTable(table);
     return 0;
@@ -176,23 +178,26 @@ int patch(const PatchArguments& a, const Drawing& drawing) {
     how.check();
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     warnOf(a.path, opened);
-    settleTrainingEdits({}, a.path, opened);
+    settleTrainingEdits(a.edits, a.path, opened);
     const auto clean = inputFromWords(a.clean, "--clean", a.path, opened, a.split),
                corrupted = inputFromWords(a.corrupt, "--corrupt", a.path, opened, a.split);
+    applyEdits(a.edits, a.path, opened, clean);
     ProgressLine line;
     const auto result = opened.patch(clean, corrupted, how, stop, [&](double fraction) {
         line.show(fraction, "patching");
         return !stop.stop_requested();
     });
     line.done();
+    nameMeans(opened);
     if (stop.stop_requested()) line.say("interrupted; the cells so far follow");
     if (!a.out.empty()) {
         if (isPicture(a.out))
-            Drawing::draw(drawing.renderers.patch,
-                          PatchFigure{result, patchPositions(opened, clean, corrupted),
-                                      captionOf(a.path, opened,
-                                                "A: " + clean.origin + ", B: " + corrupted.origin),
-                                      a.out});
+            Drawing::draw(
+                drawing.renderers.patch,
+                PatchFigure{result, patchPositions(opened, clean, corrupted),
+                            editedCaption(a.path, opened,
+                                          "A: " + clean.origin + ", B: " + corrupted.origin),
+                            a.out});
         else
             core::writeTextFile(a.out, core::patchCsv(result));
         line.say("wrote " + a.out);
@@ -211,13 +216,13 @@ int patch(const PatchArguments& a, const Drawing& drawing) {
                             {"columns", map.columns},
                             {"estimate", numbers(map.estimate)},
                             {"exact", numbers(map.exact)}});
-        std::cout << Json({{"metric", result.metric},
-                           {"clean", result.clean},
-                           {"corrupted", result.corrupted},
-                           {"agreement", finiteJson(result.agreement)},
-                           {"maps", maps}})
-                         .dump(2)
-                  << "\n";
+        Json all = {{"metric", result.metric},
+                    {"clean", result.clean},
+                    {"corrupted", result.corrupted},
+                    {"agreement", finiteJson(result.agreement)},
+                    {"maps", maps}};
+        addEdits(all, opened);
+        std::cout << all.dump(2) << "\n";
     } else if (a.out.empty()) {
         std::printf("%s: %.4g with A, %.4g with B\n", result.metric.c_str(), result.clean,
                     result.corrupted);

@@ -44,7 +44,7 @@ MapKind kindFromName(const std::string& name) {
 // A probe with the edits of the command line; its origin says what they are.
 ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                            const ProbeSample& sample, const std::vector<std::string>& classNames,
-                           std::int64_t example) {
+                           std::int64_t example, nlohmann::ordered_json& means) {
     auto edits = editsOf(a.edits, opened.points(sample));
     auto data = editData(a.path, opened);
     data.exampleSplit = a.split;
@@ -57,6 +57,8 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
         before = std::make_shared<const ProbeResult>(opened.probe(sample, classNames));
     opened.setEdits(std::move(edits), data);
     auto result = opened.probe(sample, classNames);
+    nameMeans(opened);
+    means = meansJson(opened);
     if (before)
         result = differenceOf(std::make_shared<const ProbeResult>(std::move(result)), before);
     result.sample.origin += std::string(before ? ", changed by " : ", edited: ") + words;
@@ -64,8 +66,9 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
 }
 
 // `keptStep` becomes the name of the kept weights that were used, if any, and `training` the edits
-// that the weights are trained with.
-ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditList& training) {
+// that the weights are trained with; `means` those of the edits (meansJson).
+ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditList& training,
+                       nlohmann::ordered_json& means) {
     if (a.step >= 0 && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have captures and kept weights");
     const bool ownInput = !a.image.empty() || !a.text.empty() || a.reference > 0 || a.random >= 0 ||
@@ -100,7 +103,7 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditLis
     training = opened.trainingEdits();
     if (!a.edits.empty() || training.anyEnabled())
         return probeWithEdits(a, opened, sample, classNames,
-                              ownInput ? -1 : std::max<std::int64_t>(0, a.sample));
+                              ownInput ? -1 : std::max<std::int64_t>(0, a.sample), means);
     return opened.probe(sample, classNames);
 }
 
@@ -159,7 +162,8 @@ int inspect(const InspectArguments& a, const Drawing& drawing) {
 
     std::string keptStep;
     EditList training;
-    ProbeResult result = lookInside(a, keptStep, training);
+    nlohmann::ordered_json means;
+    ProbeResult result = lookInside(a, keptStep, training, means);
     if (training.anyEnabled())
         result.sample.origin += ", trained with edits: " + core::wordsOf(training);
     if (!keptStep.empty()) std::cerr << keptStep << "\n";
@@ -201,6 +205,7 @@ int inspect(const InspectArguments& a, const Drawing& drawing) {
                                        {"values", map->all()}};
         if (!keptStep.empty()) json["kept"] = keptStep;
         if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
+        if (!means.is_null()) json["means"] = std::move(means);
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);

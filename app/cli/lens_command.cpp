@@ -7,6 +7,7 @@
 #include "app/cli/answer_tables.h"
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
 
 namespace relascope::cli {
 namespace {
@@ -33,12 +34,14 @@ Json json(const LensResult& r, const AnsweredInput& opened) {
         }
         layers.push_back({{"after", r.rows[row]}, {"cells", std::move(cells)}});
     }
-    return {{"step", opened.model.step()},
-            {"sample", opened.input.sample.origin},
-            {"positions", r.whole ? Json() : Json(r.positions)},
-            {"inputs", r.inputs},
-            {"answers", list(r.answers)},
-            {"layers", std::move(layers)}};
+    Json all = {{"step", opened.model.step()},
+                {"sample", opened.input.sample.origin},
+                {"positions", r.whole ? Json() : Json(r.positions)},
+                {"inputs", r.inputs},
+                {"answers", list(r.answers)},
+                {"layers", std::move(layers)}};
+    addEdits(all, opened.model);
+    return all;
 }
 
 // Of models with one answer for the whole input there is no position.
@@ -123,6 +126,7 @@ std::string lensCsv(const LensResult& r) {
 int lens(const LensArguments& a, const Drawing& drawing) {
     if (drawing.elsewhere(a.out, drawing.renderers.lens)) return drawing.handOver();
     auto opened = openAnswered(a);
+    applyEdits(a.edits, a.path, opened.model, opened.input.sample);
     LensOptions what;
     what.top = a.top;
     if (a.position) what.position = *a.position;
@@ -130,10 +134,11 @@ int lens(const LensArguments& a, const Drawing& drawing) {
     auto& model = opened.model;
     const auto result = withOptionNames(
         [&] { return model.lens(opened.input.sample, what, opened.input.classNames); });
+    nameMeans(model);
     if (isPicture(a.out))
         Drawing::draw(
             drawing.renderers.lens,
-            LensFigure{result, captionOf(a.path, model, opened.input.sample.origin), a.out});
+            LensFigure{result, editedCaption(a.path, model, opened.input.sample.origin), a.out});
     writeTable(a, lensCsv(result));
     if (a.json)
         printJson(json(result, opened));

@@ -227,10 +227,9 @@ int evaluate(const EvalArguments& a) {
                 data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
                 [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
             line.done();
+            nameMeans(opened);
             if (a.json)
-                std::cout << effectJson(effect, opened.edits(), opened.trainingEdits(), split,
-                                        opened.step())
-                          << "\n";
+                std::cout << effectJson(effect, opened, split) << "\n";
             else
                 std::cout << effectText(effect, opened.edits(), split);
             return 0;

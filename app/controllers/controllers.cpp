@@ -96,6 +96,9 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             &InspectorEdits::setEffects);
     connect(&checkpoint.session(), &InspectionSession::effectsFound, &checkpointEdits,
             &InspectorEdits::setEffects);
+    connect(&probe, &ProbeController::meansFound, &runEdits, &InspectorEdits::setMeans);
+    connect(&checkpoint.session(), &InspectionSession::meansFound, &checkpointEdits,
+            &InspectorEdits::setMeans);
     connect(&probe, &ProbeController::pointsFound, &runEdits, &InspectorEdits::setPoints);
     connect(&probe, &ProbeController::editsRefused, &runEdits, &InspectorEdits::setProblem);
     connect(&checkpointEdits, &InspectorEdits::changed, &checkpoint,

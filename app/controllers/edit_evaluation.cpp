@@ -38,18 +38,12 @@ void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string&
             core::OpenedModel& model =
                 weights->of(subject, job.stop.get_token(), job.callback(stop));
             const auto data = splitOf(subject, split);
-            model.setEdits(subject.edits, editDataOf(subject));
             job.fraction = 0.0;
             const bool text = model.options().input() == InputKind::Tokens;
-            try {
-                auto effect = model.effect(data, text ? kTextBatch : kBatch, job.stop.get_token(),
-                                           job.callback(stop));
-                model.setEdits({}, {});
-                return effect;
-            } catch (...) {
-                model.setEdits({}, {});
-                throw;
-            }
+            return withEdits(model, subject, [&] {
+                return model.effect(data, text ? kTextBatch : kBatch, job.stop.get_token(),
+                                    job.callback(stop));
+            });
         },
         [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); });
 }

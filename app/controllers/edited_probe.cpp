@@ -68,8 +68,10 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     watch.partial = {};
     model.setEdits(edits.list, edits.data);
     std::shared_ptr<const ProbeResult> result;
+    TakenMeans means;
     try {
         result = std::make_shared<const ProbeResult>(model.probe(sample, classNames, watch));
+        means = model.takenMeans();
     } catch (const OptionError& error) {
         model.setEdits({}, {});
         return {{base, {}, {}, {}, {}}, weights.points, userMessage(error)};
@@ -80,7 +82,11 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     // Other users of the weights (text generation, evaluation) have edits of their own; what the
     // model knows of these edits stays.
     model.setEdits({}, {});
-    return {inspectedOf(std::move(result), base, edits.list, *weights.points), weights.points, {}};
+    return {inspectedOf(std::move(result), base, edits.list, *weights.points),
+            weights.points,
+            {},
+            edits.list,
+            std::move(means)};
 }
 
 namespace {

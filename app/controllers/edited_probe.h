@@ -36,7 +36,9 @@ widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
 struct EditedProbe {
     widgets::Inspected inspected;
     Points points;
-    std::string problem;  ///< an edit that does not fit: nothing is edited then; empty: all fit
+    std::string problem;    ///< an edit that does not fit: nothing is edited then; empty: all fit
+    EditList edits = {};    ///< those in force
+    TakenMeans means = {};  ///< of the means among them
 };
 /// In a job of the queue of the weights. The result without edits is made once for each sample.
 /// Throws OptionError if the sample does not fit, Cancelled.

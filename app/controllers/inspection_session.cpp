@@ -280,6 +280,7 @@ void InspectionSession::inspectBy(Make make) {
         [this, request = m_request](const EditedProbe& probe) {
             Q_EMIT pointsFound(probe.points);
             Q_EMIT editsRefused(QString::fromStdString(probe.problem));
+            Q_EMIT meansFound(probe.edits, probe.means);
             Q_EMIT inspected(probe.inspected, request);
             if (probe.inspected.edited()) measureEffects(probe.inspected.result);
         },

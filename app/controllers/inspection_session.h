@@ -115,6 +115,8 @@ Q_SIGNALS:
     void pointsFound(const relascope::app::Points& points);
     /// An edit does not fit: the maps without edits follow. Empty: all of them fit.
     void editsRefused(const QString& sentence);
+    /// The means among these edits, once taken; before inspected().
+    void meansFound(const relascope::EditList& edits, const relascope::TakenMeans& means);
     /// What each edit does alone, by line; some time after inspected().
     void effectsFound(const QStringList& effects);
     /// The maps of some layers, while the others are computed; inspected() follows.

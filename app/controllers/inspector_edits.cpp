@@ -8,6 +8,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/undo_history.h"
 #include "edit/edit_json.h"
+#include "edit/edit_values.h"
 #include "edit/edit_words.h"
 #include "types/block_options.h"
 #include "types/error.h"
@@ -55,6 +56,7 @@ void InspectorEdits::setModel(const std::optional<ModelOptions>& model, const QS
     none.model = name.toStdString();
     m_list = none;
     m_effects.clear();
+    m_means.clear();
     m_problem.clear();
     if (any) Q_EMIT changed();
     Q_EMIT stateChanged();
@@ -68,9 +70,10 @@ QString InspectorEdits::disabledReason() const {
 
 void InspectorEdits::set(EditList next) {
     if (next == m_list) return;
-    m_list = std::move(next);
+    const EditList before = std::exchange(m_list, std::move(next));
     m_effects.clear();
     m_problem.clear();
+    setMeans(before, std::exchange(m_means, {}));
     Q_EMIT changed();
     Q_EMIT stateChanged();
 }
@@ -173,7 +176,7 @@ void InspectorEdits::open(const QString& path) {
 }
 
 void InspectorEdits::save(const QString& path) {
-    EditList list = m_list;
+    EditList list = listWithValues();
     if (list.name.empty()) list.name = wordsOfList(list).toStdString();
     m_disk.post(
         this,
@@ -336,6 +339,21 @@ void InspectorEdits::endDrag(bool kept) {
 void InspectorEdits::setEffects(const QStringList& effects) {
     m_effects = effects;
     Q_EMIT stateChanged();
+}
+
+void InspectorEdits::setMeans(const EditList& edits, TakenMeans means) {
+    std::erase_if(means, [&](const auto& mean) {
+        const auto at = mean.first;
+        return at >= edits.edits.size() || at >= m_list.edits.size() ||
+               edits.edits[at] != m_list.edits[at];
+    });
+    if (means == m_means) return;
+    m_means = std::move(means);
+    Q_EMIT stateChanged();
+}
+
+EditList InspectorEdits::listWithValues() const {
+    return core::withValues(m_list, m_means);
 }
 
 void InspectorEdits::setProblem(const QString& sentence) {

@@ -46,6 +46,7 @@ public:
     /// Replaces the whole list, as one step of the history.
     void change(EditList next, const QString& what, const QString& mergeKey = {});
     void open(const QString& path);
+    /// With the values of the means that are taken, so that the file stands alone.
     void save(const QString& path);
 
     // A map and its cells
@@ -81,6 +82,12 @@ public:
     /// What each edit does alone, by line; empty: not known.
     void setEffects(const QStringList& effects);
     const QStringList& effects() const { return m_effects; }
+    /// The means that a probe with `edits` has taken; those of edits that are others by now are
+    /// left out.
+    void setMeans(const EditList& edits, TakenMeans means);
+    const TakenMeans& means() const { return m_means; }
+    /// The list with the values of these means.
+    EditList listWithValues() const;
     /// A sentence about the list as a whole, from the last probe; empty: it fits.
     void setProblem(const QString& sentence);
     const QString& problem() const { return m_problem; }
@@ -110,6 +117,7 @@ private:
     bool m_symmetric = false, m_both = true;
     std::optional<EditList> m_dragged;  ///< the list before the drag
     QStringList m_effects;
+    TakenMeans m_means;
     QString m_problem, m_secondName;
     quint64 m_generation = 0;  ///< of the model: steps of earlier ones are obsolete
 };

@@ -62,6 +62,7 @@ SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
     change.weights = !samePlace || a->which != b->which;
     change.sample = change.weights || !sameSample;
     const bool sameMap = a->map && b->map ? a->map->sameMap(*b->map) : !a->map && !b->map;
+    change.edits = change.sample || enabledEdits(a->edits) != enabledEdits(b->edits);
     change.along = !samePlace || !sameSample || !sameMap || !(a->edits == b->edits);
     return change;
 }
@@ -127,10 +128,13 @@ MeasureController::~MeasureController() {
 
 SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
     const auto change = changeOf(m_subject, subject);
-    if (change.weights) task(Kind::Ablation).abandon();
-    if (change.sample)
-        for (const Kind kind : {Kind::Patching, Kind::Lens, Kind::Attribution})
-            task(kind).abandon();
+    if (change.weights) {
+        task(Kind::Ablation).abandon();
+        m_begun.reset();
+    }
+    if (change.sample) task(Kind::Patching).abandon();
+    if (change.edits)
+        for (const Kind kind : {Kind::Lens, Kind::Attribution}) task(kind).abandon();
     if (change.along) task(Kind::Along).abandon();
     m_subject = std::move(subject);
     if (m_subject) return change;
@@ -185,22 +189,40 @@ void MeasureController::estimate(const AblationRequest& request) {
         [this](const AblationEstimate& estimate) { Q_EMIT estimated(estimate); });
 }
 
+bool MeasureController::continues(const AblationRequest& request) const {
+    return m_begun && m_subject && m_begun->first == request &&
+           m_begun->second == enabledEdits(m_subject->edits);
+}
+
 void MeasureController::ablate(const AblationRequest& request) {
+    if (!m_subject) return;
+    if (!continues(request)) m_begun.reset();
     run(
         Kind::Ablation, QStringLiteral("Ablating on %1").arg(QString::fromStdString(request.split)),
-        [this, request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
-                        const core::ProgressCallback& progress) {
+        [this, request, weights = m_weights](core::OpenedModel& model,
+                                             const MeasuredSubject& subject, LongJob& job,
+                                             const core::ProgressCallback& progress) {
             auto how = request.how;
             if (model.options().input() == InputKind::Tokens) how.batchSize = kTextBatch;
             how.check();
             Throttle throttle;
-            return model.ablate(splitOf(subject, request.split), editDataOf(subject), how,
-                                job.stop.get_token(), progress, [&](const AblationTable& table) {
-                                    if (throttle.due())
-                                        job.report([this, table] { Q_EMIT ablated(table, false); });
-                                });
+            bool begun = false;
+            const auto partial = [&](const AblationTable& table) {
+                if (!std::exchange(begun, true))
+                    job.report([this, request, edits = enabledEdits(subject.edits)] {
+                        m_begun = {request, edits};
+                    });
+                if (throttle.due()) job.report([this, table] { Q_EMIT ablated(table, false); });
+            };
+            return withEdits(model, subject, [&] {
+                return model.ablate(splitOf(subject, request.split), editDataOf(subject), how,
+                                    job.stop.get_token(), progress, partial, &weights->ablation());
+            });
         },
-        [this](const AblationTable& table) { Q_EMIT ablated(table, true); });
+        [this](const AblationTable& table) {
+            m_begun.reset();
+            Q_EMIT ablated(table, true);
+        });
 }
 
 void MeasureController::patch(const PatchRequest& request) {
@@ -227,13 +249,15 @@ void MeasureController::patch(const PatchRequest& request) {
             Patched patched;
             for (const auto& name : cli::patchPositions(model, clean, second))
                 patched.positions << widgets::answerText(name);
-            patched.result =
-                model.patch(clean, second, request.how, job.stop.get_token(), progress,
-                            [&, positions = patched.positions](const PatchResult& partial) {
-                                job.report([this, partial, positions] {
-                                    Q_EMIT this->patched(partial, positions, false);
-                                });
-                            });
+            const auto report = [&, positions = patched.positions](const PatchResult& partial) {
+                job.report([this, partial, positions] {
+                    Q_EMIT this->patched(partial, positions, false);
+                });
+            };
+            patched.result = withEdits(model, subject, [&] {
+                return model.patch(clean, second, request.how, job.stop.get_token(), progress,
+                                   report);
+            });
             return patched;
         },
         [this](const Patched& done) { Q_EMIT patched(done.result, done.positions, true); });
@@ -244,7 +268,8 @@ void MeasureController::readLens() {
         Kind::Lens, QStringLiteral("Reading the answers after each layer"),
         [](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
            const core::ProgressCallback&) {
-            return model.lens(sampleOf(subject), {}, subject.classNames);
+            return withEdits(model, subject,
+                             [&] { return model.lens(sampleOf(subject), {}, subject.classNames); });
         },
         [this](const LensResult& result) { Q_EMIT lensRead(result); });
 }
@@ -268,16 +293,19 @@ void MeasureController::attribute(const AttributionRequest& request) {
             if (!request.answer.isEmpty()) what.answer = idOf(request.answer, "Logit of");
             if (!request.minus.isEmpty()) what.minus = idOf(request.minus, "minus");
             Attributed attributed;
-            // What the model refuses is said before its answers are looked for.
-            attributed.result = model.attribution(sample, what, names);
-            LensOptions look;
-            look.top = kOffered;
-            if (!attributed.result.whole) look.position = what.position;
-            const auto last = model.lens(sample, look, names);
-            if (request.answer.isEmpty()) {
-                what.answer = last.answers.front().id;
+            LensResult last;
+            withEdits(model, subject, [&] {
+                // What the model refuses is said before its answers are looked for.
                 attributed.result = model.attribution(sample, what, names);
-            }
+                LensOptions look;
+                look.top = kOffered;
+                if (!attributed.result.whole) look.position = what.position;
+                last = model.lens(sample, look, names);
+                if (request.answer.isEmpty()) {
+                    what.answer = last.answers.front().id;
+                    attributed.result = model.attribution(sample, what, names);
+                }
+            });
             const bool listed = !names.empty() && model.options().outputs() <= kMostClasses;
             if (listed)
                 for (const auto& name : names)

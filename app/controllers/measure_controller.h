@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/controllers/long_task.h"
 #include "app/controllers/measured_subject.h"
@@ -23,6 +24,7 @@ class MeasuredWeights;
 struct AblationRequest {
     std::string split = "validation";
     core::AblationOptions how;
+    bool operator==(const AblationRequest&) const = default;
 };
 
 /// What an ablation would take.
@@ -58,6 +60,7 @@ struct AttributionOffer {
 struct SubjectChange {
     bool weights = true;  ///< or the data: results of all kinds
     bool sample = true;   ///< patching, lens, attribution
+    bool edits = true;    ///< lens, attribution; tables and maps stay, with their captions
     bool along = true;    ///< values along training, which belong to all steps of a run
 };
 
@@ -80,8 +83,11 @@ public:
     /// Counts the parts of these groups and times some passes, in about a second; ends in
     /// estimated() or refused().
     void estimate(const AblationRequest& request);
-    /// Ends in ablated() with `finished`, or refused(); tables of fewer examples come before.
+    /// Ends in ablated() with `finished`, or refused(); tables of fewer examples come before. What
+    /// was cancelled is continued where it ended.
     void ablate(const AblationRequest& request);
+    /// Whether ablate() would continue one that was cancelled.
+    bool continues(const AblationRequest& request) const;
     void patch(const PatchRequest& request);
     void readLens();
     void attribute(const AttributionRequest& request);
@@ -107,6 +113,8 @@ private:
     void run(Kind kind, const QString& text, Work work, Done done);
 
     std::optional<MeasuredSubject> m_subject;
+    /// An ablation of these weights that has begun and not ended, and the edits in force.
+    std::optional<std::pair<AblationRequest, EditList>> m_begun;
     std::shared_ptr<MeasuredWeights> m_weights;  ///< accessed by jobs of the queue only
     JobQueue m_queue;
     std::array<LongTask, kKinds> m_tasks;

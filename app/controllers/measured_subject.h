@@ -28,10 +28,10 @@ struct MeasuredSubject {
     std::vector<std::string> classNames;
     std::optional<MapCell> map;  ///< the chosen map and cell
     QString cellName;            ///< "patch (0, 1) → patch (2, 1)"
-    /// In force in the inspector. Applied along training only: parts are measured in the model as
-    /// it was trained.
+    /// Those of the inspector; the enabled ones are in force in everything that is measured.
     EditList edits;
-    /// For means; without a `split`, that of `splits` is used. Called on another thread.
+    /// For values of other examples; without a `split`, that of `splits` is used. Called on another
+    /// thread.
     core::EditData editData;
     std::string device = "auto";
 };

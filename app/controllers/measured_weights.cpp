@@ -14,7 +14,7 @@ core::OpenedModel& MeasuredWeights::of(const MeasuredSubject& subject, std::stop
     awaitRuntime();
     if (m_model && m_path == subject.path && m_which == subject.which && m_device == subject.device)
         return *m_model;
-    m_model.reset();  // two models may not fit into the memory
+    drop();  // two models may not fit into the memory
     auto fresh = std::make_unique<core::OpenedModel>(subject.path, subject.which, subject.device,
                                                      std::move(stop), progress);
     // The tokenizer of a run is in the run folder, not next to the weights.
@@ -33,6 +33,13 @@ core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name
     const auto data = subject.splits->find(name);
     if (!data) throw Error("There is no split '" + name + "' in these data.");
     return data;
+}
+
+EditList enabledEdits(const EditList& edits) {
+    EditList enabled = edits;
+    enabled.name.clear(), enabled.model.clear();
+    std::erase_if(enabled.edits, [](const Edit& edit) { return !edit.enabled; });
+    return enabled;
 }
 
 core::EditData editDataOf(const MeasuredSubject& subject) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/controllers/measured_subject.h"
+#include "train/ablation_options.h"
 #include "train/open_model.h"
 
 namespace relascope::app {
@@ -18,9 +19,15 @@ public:
     /// the fraction read. Throws FileError, Cancelled.
     core::OpenedModel& of(const MeasuredSubject& subject, std::stop_token stop,
                           const core::ProgressCallback& progress);
-    void drop() { m_model.reset(); }
+    void drop() {
+        m_ablation.clear();
+        m_model.reset();
+    }
+    /// Where an ablation of these weights that was cancelled continues.
+    core::AblationProgress& ablation() { return m_ablation; }
 
 private:
+    core::AblationProgress m_ablation;
     std::unique_ptr<core::OpenedModel> m_model;
     std::string m_path, m_which, m_device;
 };
@@ -29,6 +36,19 @@ private:
 core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name);
 /// Where edits find values: as the inspector does, and in the splits of the subject.
 core::EditData editDataOf(const MeasuredSubject& subject);
+
+/// The enabled edits of the subject alone.
+EditList enabledEdits(const EditList& edits);
+/// `action` with these in force in the model.
+template <class Action>
+auto withEdits(core::OpenedModel& model, const MeasuredSubject& subject, Action&& action) {
+    struct None {  // of no other user of the model
+        core::OpenedModel& model;
+        ~None() { model.setEdits({}, {}); }
+    } const none{model};
+    model.setEdits(enabledEdits(subject.edits), editDataOf(subject));
+    return action();
+}
 
 /// `action` with errors of options as sentences without the name of an option.
 template <class Action>

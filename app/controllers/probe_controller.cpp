@@ -43,6 +43,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         Q_EMIT pointsFound(points);
     });
     connect(&m_session, &InspectionSession::editsRefused, this, &ProbeController::editsRefused);
+    connect(&m_session, &InspectionSession::meansFound, this, &ProbeController::meansFound);
     connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
         m_waiting = false;
         // A missing capture is not requested again.
@@ -97,6 +98,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
                 Q_EMIT pointsFound(m_points);
             }
             Q_EMIT editsRefused({});
+            Q_EMIT meansFound(m_liveEdits, answer.means);
             return answered(inspectedOf(std::make_shared<const ProbeResult>(answer.result),
                                         answer.base, m_edits,
                                         m_points ? *m_points : std::vector<PointInfo>()));
@@ -300,6 +302,7 @@ void ProbeController::ask() {
 void ProbeController::askLive() {
     auto chosen = sample();
     if (!chosen) return;
+    m_liveEdits = m_edits;
     m_liveRequest = m_training.probe(std::move(*chosen), m_edits, !m_points);
     m_waiting = m_liveRequest != 0;
     if (m_waiting) m_patience.start();

@@ -69,6 +69,8 @@ Q_SIGNALS:
     void pointsFound(const relascope::app::Points& points);
     /// An edit does not fit, for this reason; empty: all of them do.
     void editsRefused(const QString& sentence);
+    /// The means among these edits, once taken.
+    void meansFound(const relascope::EditList& edits, const relascope::TakenMeans& means);
     /// There is nothing to show, for this reason.
     void cleared(const QString& sentence);
     void splitsChanged(const QStringList& names, const std::vector<qint64>& sizes);
@@ -103,7 +105,7 @@ private:
     std::shared_ptr<DataCache> m_data;
     JobQueue& m_jobs;
     InspectionSession m_session;
-    EditList m_edits;
+    EditList m_edits, m_liveEdits;  ///< those of the last request to a training
     Points m_points;
 
     QString m_run;

@@ -88,7 +88,8 @@ AblationTab::AblationTab(MeasureController& controller, QWidget* parent)
         m_strip->setDelay(150);
         m_c.ablate(request());
         m_measuring = true;
-        m_view->setCaption(m_c.subject()->name + QStringLiteral(", ") + m_split->currentText());
+        m_view->setCaption(m_c.subject()->name + QStringLiteral(", ") + m_split->currentText() +
+                           editedText(*m_c.subject()));
         updateButtons();
     });
     connect(m_knockOut, &QPushButton::clicked, this, [this] {
@@ -253,6 +254,10 @@ void AblationTab::updateButtons() {
     const auto wanted = request();
     m_measure->setEnabled(subject && subject->splits && m_refusal.isEmpty() &&
                           !wanted.how.how.empty() && !wanted.how.what.empty() && !m_measuring);
+    const bool continues = !m_measuring && m_c.continues(wanted);
+    m_measure->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
+    m_measure->setToolTip(continues ? QStringLiteral("Measure on the examples that are missing")
+                                    : QString());
     m_knockOut->setEnabled(m_view->chosenEdit().has_value());
     m_knockOut->setToolTip(m_knockOut->isEnabled()
                                ? QStringLiteral("Take the chosen part out in the inspector (Enter "

@@ -28,6 +28,8 @@ public:
 
     /// After MeasureController::setSubject().
     void subjectChanged();
+    /// Other edits are in force: the table stays, with its caption.
+    void editsChanged() { updateButtons(); }
     /// The tab is seen: the parts are counted and timed, if they were not.
     void activate();
 

@@ -8,7 +8,6 @@
 #include "app/cli/answer_tables.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/measure_controls.h"
-#include "edit/edit_words.h"
 #include "widgets/measure/along_view.h"
 #include "widgets/theme/controls.h"
 
@@ -67,11 +66,7 @@ void AlongTab::subjectChanged(bool anew) {
         return m_view->clear(subject ? QStringLiteral("Choose a sample in the inspector.")
                                      : QStringLiteral("Open a run first."));
     }
-    QString caption = captionOf(*subject);
-    if (subject->edits.anyEnabled())
-        caption +=
-            QStringLiteral(", edited: ") + QString::fromStdString(core::wordsOf(subject->edits));
-    m_view->setCaption(caption);
+    m_view->setCaption(captionOf(*subject));
     m_view->setRunName(subject->name);
     m_view->setCurrent(stepOf(*subject));
     if (m_valid) showResult(m_view->along());

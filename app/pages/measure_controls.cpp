@@ -7,6 +7,7 @@
 #include <QSpinBox>
 
 #include "app/controllers/measured_subject.h"
+#include "edit/edit_words.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -63,7 +64,12 @@ void fillSplits(QComboBox& box, const MeasuredSubject* subject) {
 QString captionOf(const MeasuredSubject& subject) {
     QStringList parts{subject.name};
     if (!subject.sampleName.isEmpty()) parts << subject.sampleName;
-    return parts.join(QStringLiteral(", "));
+    return parts.join(QStringLiteral(", ")) + editedText(subject);
+}
+
+QString editedText(const MeasuredSubject& subject) {
+    if (!subject.edits.anyEnabled()) return {};
+    return QStringLiteral(", edited: ") + QString::fromStdString(core::wordsOf(subject.edits));
 }
 
 }  // namespace relascope::app

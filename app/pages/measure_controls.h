@@ -35,7 +35,9 @@ QSpinBox* numberBox(const QString& name, int low, int high, QWidget* parent);
 /// Fills the list with the splits of the subject's data and keeps the choice; validation is the
 /// first choice.
 void fillSplits(QComboBox& box, const MeasuredSubject* subject);
-/// "occurs, step 500, validation 12".
+/// ", edited: layer 2 relation 3 zero"; empty without enabled edits.
+QString editedText(const MeasuredSubject& subject);
+/// "occurs, step 500, validation 12", with the edits.
 QString captionOf(const MeasuredSubject& subject);
 
 }  // namespace relascope::app

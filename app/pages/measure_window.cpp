@@ -14,6 +14,7 @@
 #include "app/pages/answer_tabs.h"
 #include "app/pages/measure_controls.h"
 #include "app/pages/patching_tab.h"
+#include "edit/edit_words.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -24,8 +25,7 @@ MeasureWindow::MeasureWindow(QWidget* parent)
     : QWidget(parent, Qt::Window),
       m_c(std::make_unique<MeasureController>()),
       m_head(new widgets::PanelHead({}, this)),
-      m_note(widgets::mutedLabel(QStringLiteral("The edits of the inspector are not applied here."),
-                                 this)),
+      m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
       m_tabs(new QTabBar(this)),
       m_pages(new QStackedWidget(this)),
       m_ablation(new AblationTab(*m_c, this)),
@@ -61,7 +61,6 @@ MeasureWindow::MeasureWindow(QWidget* parent)
     column->addWidget(m_pages, 1);
     connect(m_tabs, &QTabBar::currentChanged, this, [this](int at) {
         m_pages->setCurrentIndex(at);
-        showNote();
         activate();
     });
     connect(m_ablation, &AblationTab::editRequested, this, &MeasureWindow::editRequested);
@@ -77,9 +76,12 @@ void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
     const auto change = m_c->setSubject(std::move(subject));
-    if (change.weights) m_ablation->subjectChanged();
-    if (change.sample) {
-        m_patching->subjectChanged();
+    if (change.weights)
+        m_ablation->subjectChanged();
+    else if (change.edits)
+        m_ablation->editsChanged();
+    if (change.sample) m_patching->subjectChanged();
+    if (change.edits) {
         m_lens->subjectChanged();
         m_attribution->subjectChanged();
     }
@@ -90,7 +92,9 @@ void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
 
 void MeasureWindow::showNote() {
     const auto& subject = m_c->subject();
-    m_note->setVisible(subject && subject->edits.anyEnabled() && tab() != Tab::Along);
+    m_note->setVisible(subject && subject->edits.anyEnabled());
+    if (!m_note->isHidden())
+        m_note->setToolTip(QString::fromStdString(core::wordsOf(subject->edits)));
 }
 
 void MeasureWindow::setSecond(ProbeSample sample, const QString& name) {

@@ -81,7 +81,11 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
     connect(m_split, &QComboBox::currentTextChanged, this, &PatchingTab::describe);
     connect(m_example, &QSpinBox::valueChanged, this, &PatchingTab::describe);
     connect(m_other, &QPushButton::clicked, this, [this] { setSecond(std::nullopt, {}); });
-    connect(m_measure, &QPushButton::clicked, this, [this] { m_c.patch(request()); });
+    connect(m_measure, &QPushButton::clicked, this, [this] {
+        if (const auto& subject = m_c.subject())
+            m_view->setCaption(caption() + editedText(*subject));
+        m_c.patch(request());
+    });
     connect(m_metric, &QLineEdit::returnPressed, m_measure, &QPushButton::click);
     connect(&m_c.task(Kind::Patching), &LongTask::began, this,
             [this] { m_measure->setEnabled(false); });
@@ -130,6 +134,16 @@ void PatchingTab::setSecond(std::optional<ProbeSample> sample, const QString& na
     describe();
 }
 
+QString PatchingTab::caption() const {
+    const auto& subject = m_c.subject();
+    return QStringLiteral("%1, A: %2, B: %3").arg(subject->name, subject->sampleName, nameOfB());
+}
+
+QString PatchingTab::nameOfB() const {
+    return m_second ? m_secondName
+                    : QStringLiteral("%1 %2").arg(m_split->currentText()).arg(m_example->value());
+}
+
 void PatchingTab::subjectChanged() {
     const auto& subject = m_c.subject();
     fillSplits(*m_split, subject ? &*subject : nullptr);
@@ -156,18 +170,14 @@ void PatchingTab::describe() {
     }
     m_example->setEnabled(m_split->count() > 0);
     m_measure->setEnabled(ready());
-    const QString b =
-        m_second ? m_secondName
-                 : QStringLiteral("%1 %2").arg(m_split->currentText()).arg(m_example->value());
     if (!subject) return m_view->clear(QStringLiteral("Open a run or a checkpoint first."));
     if (!subject->sample) return m_view->clear(QStringLiteral("Choose a sample in the inspector."));
     if (!ready())
         return m_view->clear(
             QStringLiteral("Choose a second input: drop it in the inspector with Shift."));
-    m_view->setCaption(
-        QStringLiteral("%1, A: %2, B: %3").arg(subject->name, subject->sampleName, b));
+    m_view->setCaption(caption());
     m_view->clear(QStringLiteral("Not measured. Parts of A (%1) are put into the pass of B (%2).")
-                      .arg(subject->sampleName, b));
+                      .arg(subject->sampleName, nameOfB()));
 }
 
 }  // namespace relascope::app

@@ -40,6 +40,8 @@ public:
 private:
     void describe();
     bool ready() const;
+    QString caption() const;  ///< of a subject
+    QString nameOfB() const;
 
     MeasureController& m_c;
     QLabel* m_clean;

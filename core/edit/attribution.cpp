@@ -300,6 +300,10 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         addBlock(collector, static_cast<int>(layer), block(layer), blocks[layer]);
     for (const auto& [where, value] : direction.biases)
         collector.putBias(-1, "the " + where, value);
+    // An edit of the stream, or of what heads join to, lies between the parts.
+    const double rest = result.logit - result.sum();
+    if (activeHooks() && std::abs(rest) > 1e-3 * (1.0 + std::abs(result.logit)))
+        result.parts.push_back({PartKind::Edits, -1, -1, -1, {}, rest});
     return result;
 }
 

@@ -20,6 +20,9 @@ bool grows(const std::string& axis) {
     return axis == "position" || axis == "i" || axis == "j";
 }
 
+// In place of the size of an axis.
+constexpr std::int64_t kAnySize = -1, kOffsets = -2;
+
 class Check {
 public:
     Check(const Edit& edit, const PointInfo& point, std::string where, EditUse use)
@@ -118,41 +121,45 @@ private:
                               "nothing is ever sent");
     }
 
-    // The sizes of the selected part without the batch; 1 where an axis is fixed by one integer.
+    // The sizes of the selected part without the batch; 1 where an axis is fixed by one integer. Of
+    // a mean by offset i is missing, and along j there are the offsets, any odd number of them.
     std::vector<std::int64_t> freeSizes() const {
         std::vector<std::int64_t> sizes;
         for (std::size_t d = 0; d < m_point.axes.size(); ++d) {
             const auto& axis = m_point.axes[d];
-            if (axis == "batch") continue;
+            if (axis == "batch" || (byOffset() && axis == "i")) continue;
+            if (byOffset() && axis == "j") {
+                sizes.push_back(kOffsets);
+                continue;
+            }
             const auto found = m_edit.where.find(axis);
             if (found != m_edit.where.end() && found->second.places.size() == 1) continue;
             const bool moves = m_use == EditUse::Generate && grows(axis);
-            sizes.push_back(moves ? -1 : static_cast<std::int64_t>(places(axis).size()));
+            sizes.push_back(moves ? kAnySize : static_cast<std::int64_t>(places(axis).size()));
         }
         return sizes;
     }
 
     void values() const {
         const auto& v = m_edit.values;
-        if (byOffset() && !v.empty())
-            throw OptionError(
-                field("values"),
-                "cannot be given by offset; leave them out, so that the mean is taken, "
-                "or give them over position or all");
         if (v.shape.empty()) return;
         const std::string key = m_edit.op == EditOp::Mean ? "values" : "value";
         const auto sizes = freeSizes();
         const auto text = [](const std::vector<std::int64_t>& shape) {
             std::string line;
-            for (const auto n : shape)
-                line +=
-                    (line.empty() ? "" : " x ") + (n < 0 ? std::string("n") : std::to_string(n));
+            for (const auto n : shape) {
+                const auto one = n == kAnySize   ? std::string("n")
+                                 : n == kOffsets ? std::string("2 n + 1 offsets")
+                                                 : std::to_string(n);
+                line += (line.empty() ? "" : " x ") + one;
+            }
             return line.empty() ? std::string("a single number") : line;
         };
         bool fits = v.shape.size() <= sizes.size();
         for (std::size_t d = 0; fits && d < v.shape.size(); ++d) {
             const auto wanted = sizes[sizes.size() - v.shape.size() + d];
-            fits = v.shape[d] == 1 || wanted < 0 || v.shape[d] == wanted;
+            fits = v.shape[d] == 1 || wanted == kAnySize || v.shape[d] == wanted ||
+                   (wanted == kOffsets && v.shape[d] % 2 == 1);
         }
         if (!fits)
             throw OptionError(field(key), "have the shape " + text(v.shape) +
@@ -160,7 +167,7 @@ private:
     }
 
     bool byOffset() const {
-        return m_edit.op == EditOp::Mean && m_edit.reference && m_edit.reference->over == "offset";
+        return meanByOffset(m_edit, m_point.dimension("i") >= 0 && m_point.dimension("j") >= 0);
     }
 
     void swap() const {

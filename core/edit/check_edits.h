@@ -26,6 +26,12 @@ const PointInfo& findPoint(const std::vector<PointInfo>& points, const std::stri
 std::vector<std::int64_t> placesOf(const AxisSelection& selection, std::int64_t size,
                                    const std::string& field);
 
+/// Whether the mean has one value for each j - i. `cells`: its point has the axes i and j; at
+/// others an offset is no place.
+inline bool meanByOffset(const Edit& edit, bool cells) {
+    return cells && edit.op == EditOp::Mean && edit.reference && edit.reference->over == "offset";
+}
+
 /// Throws OptionError("edits[2].relation", ...) for the first enabled or disabled edit that does
 /// not fit: an unknown point, an axis that it has not, a place out of range, an operation that its
 /// point or the use does not have, numbers of another shape, cells behind the causal mask alone.

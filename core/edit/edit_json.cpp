@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "edit/edit_values.h"
 #include "files/atomic_file.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -81,29 +82,31 @@ AxisSelection selectionOf(const Json& json, const std::string& field) {
 }
 
 // Nested lists of equal lengths, or a number.
-void readNumbers(const Json& json, const std::string& field, std::size_t depth, EditValues& out) {
+void readNumbers(const Json& json, const std::string& field, std::size_t depth,
+                 std::vector<std::int64_t>& shape, std::vector<double>& numbers) {
     if (json.is_number()) {
-        if (depth != out.shape.size()) refuse(field, json, "as deeply nested as those before it");
-        if (out.numbers.size() >= kMostNumbers)
+        if (depth != shape.size()) refuse(field, json, "as deeply nested as those before it");
+        if (numbers.size() >= kMostNumbers)
             throw OptionError(field, "has over " + std::to_string(kMostNumbers) + " numbers");
         const auto value = json.get<double>();
         if (!std::isfinite(value)) refuse(field, json, "a finite number");
-        return out.numbers.push_back(value);
+        return numbers.push_back(value);
     }
     if (!json.is_array() || json.empty() || depth >= 4)
         refuse(field, json, "a number or a list of numbers");
     const auto size = static_cast<std::int64_t>(json.size());
-    if (out.numbers.empty() && depth == out.shape.size())
-        out.shape.push_back(size);
-    else if (depth >= out.shape.size() || out.shape[depth] != size)
+    if (numbers.empty() && depth == shape.size())
+        shape.push_back(size);
+    else if (depth >= shape.size() || shape[depth] != size)
         refuse(field, json, "a list as long as those beside it");
-    for (const auto& part : json) readNumbers(part, field, depth + 1, out);
+    for (const auto& part : json) readNumbers(part, field, depth + 1, shape, numbers);
 }
 
 EditValues valuesOf(const Json& json, const std::string& field) {
-    EditValues values;
-    readNumbers(json, field, 0, values);
-    return values;
+    std::vector<std::int64_t> shape;
+    std::vector<double> numbers;
+    readNumbers(json, field, 0, shape, numbers);
+    return {std::move(shape), std::move(numbers)};
 }
 
 // Reads the keys of one object and rejects the rest.
@@ -188,7 +191,20 @@ EditReference referenceOf(const Json& json, const std::string& where) {
     return reference;
 }
 
-Edit editOf(const Json& json, const std::string& where) {
+// The numbers of a mean, or the tensor of a file that has them.
+EditValues meanValues(const Json& json, const std::string& field, StoredValues* stored) {
+    if (!json.is_object()) return valuesOf(json, field);
+    Keys keys(json, field);
+    std::string file, tensor;
+    keys.require("file"), keys.require("tensor");
+    keys.read("file", file), keys.read("tensor", tensor);
+    keys.finish();
+    if (!stored)
+        throw OptionError(field, "name a file, which only files of edits may; give the numbers");
+    return stored->read(file, tensor, field);
+}
+
+Edit editOf(const Json& json, const std::string& where, StoredValues* stored) {
     Keys keys(json, where);
     Edit edit;
     edit.op = opOf(keys.require("op"), keys.field("op"));
@@ -216,7 +232,7 @@ Edit editOf(const Json& json, const std::string& where) {
         }
         case EditOp::Mean:
             if (const auto* values = keys.find("values"))
-                edit.values = valuesOf(*values, keys.field("values"));
+                edit.values = meanValues(*values, keys.field("values"), stored);
             if (const auto* reference = keys.find("reference"))
                 edit.reference = referenceOf(*reference, keys.field("reference"));
             break;
@@ -265,7 +281,7 @@ EditInput inputOf(const Json& json, const std::string& where) {
 }
 
 Json numbersToJson(const EditValues& values, std::size_t depth, std::size_t& next) {
-    if (depth == values.shape.size()) return values.numbers.at(next++);
+    if (depth == values.shape.size()) return values.numbers[next++];
     Json list = Json::array();
     for (std::int64_t i = 0; i < values.shape[depth]; ++i)
         list.push_back(numbersToJson(values, depth + 1, next));
@@ -284,7 +300,8 @@ Json selectionToJson(const AxisSelection& s) {
     return s.places.size() == 1 ? Json(s.places[0]) : Json(s.places);
 }
 
-Json editToJson(const Edit& edit) {
+// `values`: in place of the numbers of a mean; null: the numbers.
+Json editToJson(const Edit& edit, Json values = {}) {
     Json json = {{"op", editOpName(edit.op)}, {"at", edit.at}};
     for (const char* axis : kAxes)
         if (const auto found = edit.where.find(axis); found != edit.where.end())
@@ -298,7 +315,8 @@ Json editToJson(const Edit& edit) {
             json["factor"] = edit.factor;
             break;
         case EditOp::Mean:
-            if (!edit.values.empty()) json["values"] = numbersToJson(edit.values);
+            if (!edit.values.empty())
+                json["values"] = values.is_null() ? numbersToJson(edit.values) : std::move(values);
             if (const auto& r = edit.reference) {
                 json["reference"] = {
                     {"split", r->split}, {"examples", r->examples}, {"seed", r->seed}};
@@ -339,7 +357,7 @@ Json inputToJson(const EditInput& input) {
     return json;
 }
 
-EditList listOf(const Json& json) {
+EditList listOf(const Json& json, StoredValues* stored) {
     Keys keys(json, "");
     const auto& format = keys.require("format");
     if (format != kEditFormat) refuse("format", format, std::string("\"") + kEditFormat + "\"");
@@ -358,7 +376,7 @@ EditList listOf(const Json& json) {
             "edits", std::to_string(edits.size()) + " are more than " + std::to_string(kMostEdits));
     for (std::size_t i = 0; i < edits.size(); ++i) {
         const auto where = "edits[" + std::to_string(i) + "]";
-        list.edits.push_back(editOf(edits[i], where));
+        list.edits.push_back(editOf(edits[i], where, stored));
         const auto& from = list.edits.back().from;
         if (!from.empty() && !list.inputs.contains(from)) {
             std::vector<std::string> names;
@@ -371,9 +389,7 @@ EditList listOf(const Json& json) {
     return list;
 }
 
-}  // namespace
-
-EditList editsFromJson(const std::string& text, const std::string& origin) {
+EditList parsed(const std::string& text, const std::string& origin, StoredValues* stored) {
     if (text.size() > kLargestEditFile)
         throw FileError(origin, "is larger than 1 MiB, the most that a file of edits may have");
     try {
@@ -384,7 +400,7 @@ EditList editsFromJson(const std::string& text, const std::string& origin) {
             if (depth > 12) throw OptionError("edits", "are nested too deeply");
             return true;
         });
-        return listOf(json);
+        return listOf(json, stored);
     } catch (const nlohmann::json::exception& error) {
         throw FileError(origin, std::string("is not JSON: ") + error.what());
     } catch (const OptionError& error) {
@@ -392,9 +408,42 @@ EditList editsFromJson(const std::string& text, const std::string& origin) {
     }
 }
 
+/// `values`: the name of the file that has the numbers of the means; empty: they are in the text.
+std::string textOf(const EditList& list, const std::string& values) {
+    Json json = {{"format", kEditFormat}};
+    if (!list.name.empty()) json["name"] = list.name;
+    if (!list.model.empty()) json["model"] = list.model;
+    for (const auto& [name, input] : list.inputs) json["inputs"][name] = inputToJson(input);
+    json["edits"] = Json::array();
+    for (std::size_t i = 0; i < list.edits.size(); ++i) {
+        const Json stored = {{"file", values}, {"tensor", valuesTensor(i)}};
+        json["edits"].push_back(editToJson(list.edits[i], values.empty() ? Json() : stored));
+    }
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// Whether the numbers of the means take too much text.
+bool needFile(const EditList& list) {
+    std::size_t numbers = 0, bytes = 0;
+    for (const auto& edit : list.edits)
+        if (edit.op == EditOp::Mean) numbers += edit.values.numbers.size();
+    if (2 * numbers > kMostInlineValues) return true;  // each with a comma at least
+    for (const auto& edit : list.edits)
+        if (edit.op == EditOp::Mean && !edit.values.empty())
+            bytes += numbersToJson(edit.values).dump().size();
+    return bytes > kMostInlineValues;
+}
+
+}  // namespace
+
+EditList editsFromJson(const std::string& text, const std::string& origin) {
+    return parsed(text, origin, nullptr);
+}
+
 EditList readEdits(const std::string& path) {
-    auto list = editsFromJson(readTextFile(path, kLargestEditFile), path);
     const auto folder = std::filesystem::path(path).parent_path();
+    StoredValues stored(folder);
+    auto list = parsed(readTextFile(path, kLargestEditFile), path, &stored);
     const auto beside = [&](std::string& file) {
         if (!file.empty() && std::filesystem::path(file).is_relative())
             file = (folder / file).lexically_normal().string();
@@ -404,21 +453,18 @@ EditList readEdits(const std::string& path) {
 }
 
 std::string editsToJson(const EditList& list) {
-    Json json = {{"format", kEditFormat}};
-    if (!list.name.empty()) json["name"] = list.name;
-    if (!list.model.empty()) json["model"] = list.model;
-    for (const auto& [name, input] : list.inputs) json["inputs"][name] = inputToJson(input);
-    json["edits"] = Json::array();
-    for (const auto& edit : list.edits) json["edits"].push_back(editToJson(edit));
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return textOf(list, {});
 }
 
 void writeEdits(const EditList& list, const std::string& path) {
-    const auto text = editsToJson(list);
+    const auto values = needFile(list) ? valuesFileOf(path) : std::string();
+    const auto text = textOf(list, std::filesystem::path(values).filename().string());
     if (text.size() > kLargestEditFile)
         throw FileError(path,
-                        "would exceed 1 MiB, the most that a file of edits may have; give its "
-                        "means a reference instead of values");
+                        "would exceed 1 MiB, the most that a file of edits may have; save fewer "
+                        "edits");
+    // First the numbers: a file never names values that are not there.
+    if (!values.empty()) writeValues(list, values);
     writeTextFile(path, text);
 }
 

@@ -14,13 +14,16 @@ inline constexpr std::size_t kLargestEditFile = std::size_t{1} << 20;  // bytes
 
 /// Parses the text of a file; `origin` names it in errors. Throws FileError that names the field
 /// and its value: unknown keys, wrong types, missing or superfluous keys of an operation, more than
-/// kMostEdits edits or kLargestEditFile bytes. Paths of inputs stay as they are written.
+/// kMostEdits edits or kLargestEditFile bytes. Paths of inputs stay as they are written; values of
+/// means in a file beside are refused.
 EditList editsFromJson(const std::string& text, const std::string& origin);
-/// Reads a file; paths of its inputs are taken from its folder.
+/// Reads a file; paths of its inputs and values are taken from its folder, and values are read.
 EditList readEdits(const std::string& path);
 /// The text of a file; its numbers give the same floats when read.
 std::string editsToJson(const EditList& list);
-/// Writes it atomically. Throws FileError if that fails, or if it would be too large to be read.
+/// Writes it atomically. Values of means that take over 64 KiB of text are written to
+/// NAME.safetensors beside NAME.json, before it. Throws FileError if that fails, or if it would be
+/// too large to be read.
 void writeEdits(const EditList& list, const std::string& path);
 
 }  // namespace relascope::core

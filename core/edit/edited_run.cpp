@@ -6,6 +6,7 @@
 #include <set>
 
 #include "edit/check_edits.h"
+#include "edit/edit_values.h"
 #include "model/blocks/recording.h"
 #include "model/evaluation_mode.h"
 #include "types/error.h"
@@ -143,10 +144,41 @@ public:
         const auto variance = (m_squares / count - mean.square()).clamp_min(0.0);
         taken.examples = m_examples;
         taken.standardError = std::sqrt((variance / count).mean().item<double>());
-        editor.setValues(index, mean.to(torch::kFloat), m_offsets);
+        taken.over = m_over;
+        const auto values = mean.to(torch::kFloat);
+        taken.values = chosen(values, editor.edit(index));
+        editor.setValues(index, values, m_offsets);
     }
 
 private:
+    // The values of the selected places, as Edit::values has them.
+    EditValues chosen(torch::Tensor mean, const Edit& edit) const {
+        std::int64_t d = 0;
+        for (const auto& axis : m_point.axes) {
+            if (m_offsets >= 0 && axis == "i") continue;  // its axis is gone
+            const auto found = edit.where.find(axis);
+            if (axis == "batch") {
+                mean = mean.select(d, 0);
+                continue;
+            }
+            const bool places = mean.size(d) > 1 && !(m_offsets >= 0 && axis == "j");
+            if (found != edit.where.end() && places) {
+                const auto at = placesOf(found->second, mean.size(d), "edits." + axis);
+                mean = mean.index_select(d, torch::tensor(at, torch::kLong).to(mean.device()));
+            }
+            const bool fixed = found != edit.where.end() && found->second.places.size() == 1 &&
+                               !(m_offsets >= 0 && axis == "j");
+            if (fixed)
+                mean = mean.select(d, 0);
+            else
+                ++d;
+        }
+        if (mean.numel() > kMostStoredNumbers || !mean.isfinite().all().item<bool>()) return {};
+        const auto host = mean.to(torch::kCPU).contiguous();
+        const auto* numbers = host.const_data_ptr<float>();
+        return {host.sizes().vec(), storedNumbers({numbers, numbers + host.numel()})};
+    }
+
     torch::Tensor reduced(torch::Tensor t, bool cells, bool batch) {
         if (batch) t = t.sum(0, true);
         if (m_over == "position") return t;
@@ -176,10 +208,9 @@ private:
 
 }  // namespace
 
-std::map<std::size_t, TakenMean> takeMeans(
-    Editor& editor, ModelImpl& model, const std::string& usual,
-    const std::function<std::optional<ModelInput>(std::size_t index)>& next) {
-    std::map<std::size_t, TakenMean> taken;
+TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
+                     const std::function<std::optional<ModelInput>(std::size_t index)>& next) {
+    TakenMeans taken;
     std::set<std::size_t> left;
     for (const auto index : editor.references())
         if (editor.edit(index).op == EditOp::Mean && !editor.hasValues(index)) left.insert(index);

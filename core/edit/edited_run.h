@@ -36,17 +36,10 @@ void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
 /// first where the editor has references.
 torch::Tensor forwardEdited(ModelImpl& model, const ModelInput& input, Editor& editor);
 
-/// A mean over a reference set.
-struct TakenMean {
-    std::int64_t examples = 0;
-    double standardError = 0.0;  ///< of the mean, root mean square over its entries
-};
 /// Gives the editor the values of its means without numbers that it does not have yet, over the
 /// batches that `next` returns. Along places (`over` position), by j - i for cells and one for all
-/// places otherwise (offset), or one for all places (all); an empty `over` is `usual`. By index of
-/// the edit.
-std::map<std::size_t, TakenMean> takeMeans(
-    Editor& editor, ModelImpl& model, const std::string& usual,
-    const std::function<std::optional<ModelInput>(std::size_t index)>& next);
+/// places otherwise (offset), or one for all places (all); an empty `over` is `usual`.
+TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
+                     const std::function<std::optional<ModelInput>(std::size_t index)>& next);
 
 }  // namespace relascope::core

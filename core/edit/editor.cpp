@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "edit/check_edits.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -19,6 +20,24 @@ bool takesPrefix(const auto& sorted, std::string_view prefix, const auto& nameOf
 bool takesOtherRuns(const Edit& edit) {
     return edit.op == EditOp::Resample || edit.op == EditOp::Patch || edit.op == EditOp::Clean ||
            (edit.op == EditOp::Mean && edit.values.empty());
+}
+
+std::ptrdiff_t indexOf(const HookPoint& point, Axis axis) {
+    return std::find(point.axes.begin(), point.axes.end(), axis) - point.axes.begin();
+}
+
+// Values by j - i, [.., 2 offsets + 1, ..] where j stands and i is gone, as the cells of `value`.
+// i comes just before j in every point.
+torch::Tensor cellsOf(const torch::Tensor& byOffset, std::int64_t offsets, const HookPoint& point,
+                      const torch::Tensor& value) {
+    const auto i = indexOf(point, Axis::I), j = indexOf(point, Axis::J);
+    const auto index = torch::TensorOptions(torch::kLong).device(value.device());
+    const auto rows = torch::arange(value.size(i), index) + point.first;
+    const auto columns = torch::arange(value.size(j), index);
+    const auto offset =
+        (columns.unsqueeze(0) - rows.unsqueeze(1)).clamp(-offsets, offsets) + offsets;  // [n, m]
+    return byOffset.index_select(j - 1, offset.flatten())
+        .unflatten(j - 1, {value.size(i), value.size(j)});
 }
 
 // Where entry 0 of a dimension stands in the text.
@@ -239,7 +258,7 @@ torch::Tensor Editor::numbers(const Edit& edit, const HookPoint& point, const to
         if (found != edit.where.end() && found->second.places.size() == 1) continue;
         shape[d] = edit.values.shape[--next];
     }
-    auto given = torch::tensor(edit.values.numbers, torch::kDouble).view(shape);
+    auto given = torch::tensor(edit.values.numbers.all(), torch::kDouble).view(shape);
     // Of places that this tensor lacks (a shorter text, a block of rows) the numbers rest as well.
     for (std::size_t d = 0; d < shape.size(); ++d) {
         const auto dimension = static_cast<std::int64_t>(d);
@@ -252,11 +271,37 @@ torch::Tensor Editor::numbers(const Edit& edit, const HookPoint& point, const to
     return given.to(part.options());
 }
 
+torch::Tensor Editor::offsetNumbers(const Edit& edit, const HookPoint& point,
+                                    const torch::Tensor& value, const Region& region) const {
+    const auto i = indexOf(point, Axis::I), j = indexOf(point, Axis::J);
+    std::vector<std::int64_t> shape(point.axes.size(), 1);
+    auto next = edit.values.shape.size();
+    for (auto d = std::ssize(shape); d-- > 0 && next > 0;) {
+        const auto found = edit.where.find(axisName(point.axes[static_cast<std::size_t>(d)]));
+        const bool fixed = found != edit.where.end() && found->second.places.size() == 1;
+        if (d == i || (fixed && d != j)) continue;
+        shape[static_cast<std::size_t>(d)] = edit.values.shape[--next];
+    }
+    shape.erase(shape.begin() + i);
+    const auto offsets = shape[static_cast<std::size_t>(j - 1)] / 2;
+    auto given = torch::tensor(edit.values.numbers.all(), torch::kDouble).view(shape);
+    given = cellsOf(given.to(value.options()), offsets, point, value);
+    for (const auto d : {i, j})
+        if (const auto& places = region.places[static_cast<std::size_t>(d)]; places.defined())
+            given = given.index_select(d, places);
+    return given;
+}
+
 torch::Tensor Editor::taken(std::size_t index, const HookPoint& point, const torch::Tensor& value,
                             const Region& region) const {
     const auto& edit = m_list.edits[index];
     const auto part = region.of(value);
-    if (edit.op == EditOp::Mean && !edit.values.empty()) return numbers(edit, point, part, region);
+    if (edit.op == EditOp::Mean && !edit.values.empty()) {
+        const bool cells = indexOf(point, Axis::I) < std::ssize(point.axes) &&
+                           indexOf(point, Axis::J) < std::ssize(point.axes);
+        return meanByOffset(edit, cells) ? offsetNumbers(edit, point, value, region)
+                                         : numbers(edit, point, part, region);
+    }
     const auto found = m_values.find(index);
     if (found == m_values.end())
         throw Error("edits[" + std::to_string(index) + "]: the values that " +
@@ -264,19 +309,7 @@ torch::Tensor Editor::taken(std::size_t index, const HookPoint& point, const tor
     auto source = found->second.tensor.to(value.options());
     const std::int64_t offsets = found->second.offsets;
     if (offsets >= 0) {
-        // [.., 2 offsets + 1, ..] by j - i: the cells of this tensor's rows.
-        const auto i =
-            std::find(point.axes.begin(), point.axes.end(), Axis::I) - point.axes.begin();
-        const auto j =
-            std::find(point.axes.begin(), point.axes.end(), Axis::J) - point.axes.begin();
-        const auto index = torch::TensorOptions(torch::kLong).device(value.device());
-        const auto rows = torch::arange(value.size(i), index) + point.first;
-        const auto columns = torch::arange(value.size(j), index);
-        const auto offset = (columns.unsqueeze(0) - rows.unsqueeze(1)).clamp(-offsets, offsets) +
-                            offsets;  // [n, m]
-        // The axis of offsets stands where j does; i comes just before it in every point.
-        source = source.index_select(j - 1, offset.flatten())
-                     .unflatten(j - 1, {value.size(i), value.size(j)});
+        source = cellsOf(source, offsets, point, value);
         return region.of(source.expand_as(value));
     }
     // Rows or columns that this tensor lacks (a block of rows, a cached text) are left out.

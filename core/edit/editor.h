@@ -74,6 +74,9 @@ private:
                         const Region& region) const;
     torch::Tensor numbers(const Edit& edit, const HookPoint& point, const torch::Tensor& part,
                           const Region& region) const;
+    /// The same for a mean given by offset: i is missing, and along j there are 2 offsets + 1.
+    torch::Tensor offsetNumbers(const Edit& edit, const HookPoint& point,
+                                const torch::Tensor& value, const Region& region) const;
 
     EditList m_list;
     std::map<std::string, std::vector<std::size_t>, std::less<>> m_byPoint;
@@ -120,6 +123,10 @@ public:
     }
     void setOrigin(std::int64_t position) override {
         for (auto* hooks : m_hooks) hooks->setOrigin(position);
+    }
+    /// The streams that the second keeps are of a pass with the first in force.
+    torch::Tensor streamAfter(const std::string& block) override {
+        return m_hooks[1]->streamAfter(block);
     }
 
 private:

@@ -4,50 +4,21 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 
-#include "edit/edit_words.h"
 #include "model/blocks/recording.h"
 #include "model/evaluation_mode.h"
 #include "train/example_scores.h"
 #include "train/paired_change.h"
 #include "train/scoring.h"
 #include "types/metric.h"
-#include "types/suggest.h"
 
 namespace relascope::core {
 namespace {
 
-const std::vector<std::string> kGroups = {"heads", "relations", "columns",
-                                          "paths", "mlp",       "symbols"};
-const std::vector<std::string> kMetrics = {"accuracy", "loss", "mean_error"};
 constexpr std::size_t kStrongest = 10;  // parts whose pairs are measured
-
-// What a point is made of, by the end of its name.
-struct PartKind {
-    const char* end;
-    const char* group;
-    std::vector<const char*> axes;  // one part for each combination of their places
-};
-
-const std::vector<PartKind>& partKinds() {
-    static const std::vector<PartKind> kinds = {
-        {".hook_z", "heads", {"head"}},
-        {"rel.hook_r", "relations", {"relation"}},
-        {"rca.hook_r", "relations", {"relation"}},
-        {"relation.hook_r", "relations", {"relation"}},
-        {"predinet.hook_r", "relations", {"relation"}},
-        {"binding.hook_r", "relations", {"relation"}},
-        {".hook_attended_r", "columns", {"head", "relation"}},
-        {".hook_z_rel", "paths", {}},
-        {".hook_z_sym", "paths", {}},
-        {".hook_attn_out", "paths", {}},
-        {".hook_cross_attn_out", "paths", {}},
-        {".hook_mlp_out", "mlp", {}},
-        {"sym.hook_library", "symbols", {"symbol"}},
-    };
-    return kinds;
-}
 
 std::string blockOf(const std::string& point) {
     const auto module = point.substr(0, point.rfind('.'));
@@ -67,46 +38,68 @@ struct Trial {
 class Ablation {
 public:
     Ablation(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
-             const EditData& editData, const AblationOptions& how)
-        : m_model(model), m_options(options), m_data(data), m_editData(editData), m_how(how) {}
+             const AblatedEdits& edits, const AblationOptions& how)
+        : m_model(model), m_options(options), m_data(data), m_edits(edits), m_how(how) {}
+
+    bool isOf(const ModelImpl& model, const DatasetPtr& data, const EditList& edits,
+              const AblationOptions& how) const {
+        return &m_model == &model && m_data == data && m_edits.list == edits && m_how == how;
+    }
 
     AblationTable run(std::stop_token stop, const ProgressCallback& progress,
                       const std::function<void(const AblationTable&)>& partial) {
         const torch::NoGradGuard noGrad;
         const EvaluationMode evaluation(m_model);
-        m_order = drawnExamples(m_data->size(), m_how.examples, 0);
-        prepare();
+        if (m_order.empty()) prepare();
         const double stages = 1.0 + 0.4 * m_how.cumulative + 0.6 * m_how.pairs;
         const auto report = [&](double done) {
             if (stop.stop_requested() || (progress && !progress(done / stages))) throw Cancelled();
         };
-        for (std::size_t first = 0; first < m_order.size();
-             first += static_cast<std::size_t>(m_how.batchSize)) {
-            batch(first, report);
+        for (; m_next < m_order.size(); m_next += static_cast<std::size_t>(m_how.batchSize)) {
+            batch(m_next, report);
             m_table.examples = static_cast<std::int64_t>(m_base.loss.size());
             fill();
             if (partial) partial(sorted());
         }
-        auto table = sorted();
+        if (!m_measured) m_measured = sorted();
         double done = 1.0;
-        if (m_how.cumulative) cumulate(table, [&](double f) { report(done + 0.4 * f); });
+        if (m_how.cumulative) cumulate(*m_measured, [&](double f) { report(done + 0.4 * f); });
         done += 0.4 * m_how.cumulative;
-        if (m_how.pairs) pair(table, [&](double f) { report(done + 0.6 * f); });
-        return table;
+        if (m_how.pairs) pair(*m_measured, [&](double f) { report(done + 0.6 * f); });
+        return *m_measured;
     }
 
 private:
-    // The examples from `first` on, shifted within the drawn ones.
-    Batch batchAt(std::size_t first, std::int64_t shift) const {
+    // The examples from `first` on, shifted within the data set.
+    std::vector<std::int64_t> indicesAt(std::size_t first, std::int64_t shift) const {
         const auto count =
             std::min(static_cast<std::size_t>(m_how.batchSize), m_order.size() - first);
         std::vector<std::int64_t> indices;
         for (std::size_t i = 0; i < count; ++i)
             indices.push_back((m_order[first + i] + shift) % m_data->size());
+        return indices;
+    }
+    Batch batchAt(std::size_t first, std::int64_t shift) const {
+        const auto indices = indicesAt(first, shift);
         return makeBatch(*m_data, indices.data(), static_cast<std::int64_t>(indices.size()));
     }
 
+    // Gives the edits in force their values for a batch.
+    void prepareEdits(const ModelInput& input, std::size_t first) {
+        if (m_session) m_session->prepareBatch(input, m_data, indicesAt(first, 0));
+    }
+    // A pass with the edits in force and a part out.
+    torch::Tensor forward(const ModelInput& input, Editor& editor) {
+        if (!m_session) return forwardEdited(m_model, input, editor);
+        const HookScopeOnTop below(&m_session->editor());
+        return forwardEdited(m_model, input, editor);
+    }
+
     void prepare() {
+        m_order = drawnExamples(m_data->size(), m_how.examples, 0);
+        if (m_edits.list.anyEnabled())
+            m_session =
+                std::make_unique<EditSession>(m_model, m_options, m_edits.list, m_edits.data);
         const auto device = m_model.parameters().front().device();
         auto one = batchAt(0, 0);
         auto input = core::inputOf(one, device);
@@ -165,13 +158,14 @@ private:
         for (auto row : m_table.rows) {
             row.edit.op = EditOp::Mean;
             auto reference = EditReference{};
-            if (!m_editData.split || !m_editData.split(reference.split)) reference.split.clear();
+            if (!m_edits.data.split || !m_edits.data.split(reference.split))
+                reference.split.clear();
             row.edit.reference = reference;
             list.edits.push_back(row.edit);
         }
-        auto data = m_editData;
+        auto data = m_edits.data;
         data.split = [this](const std::string& split) {
-            return split.empty() ? m_data : m_editData.split(split);
+            return split.empty() ? m_data : m_edits.data.split(split);
         };
         EditSession session(m_model, m_options, list, data);
         session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
@@ -187,9 +181,12 @@ private:
         const auto input = core::inputOf(batch, device());
         auto names = m_streams;
         names.insert(m_names.begin(), m_names.end());
-        const auto here = read(input, names);
-        m_base.add(here.scores, batch, ignore);
-        norms(here.tensors, batch.size());
+        prepareEdits(input, first);
+        const auto here = readHere(input, names);
+        // Added to the others at the end: a batch that is cancelled leaves nothing behind.
+        ExampleScores base;
+        std::vector<ExampleScores> scores(m_trials.size());
+        base.add(here.scores, batch, ignore);
         std::map<std::string, torch::Tensor> streams;
         for (const auto& name : m_streams)
             streams[name.substr(0, name.rfind('.'))] = here.tensors.at(name);
@@ -207,10 +204,13 @@ private:
                 trial.editor.setValues(0, other.at(edit.at));
             }
             trial.editor.keepStreams(streams, m_points);
-            m_scores[t].add(forwardEdited(m_model, input, trial.editor), batch, ignore);
+            scores[t].add(forward(input, trial.editor), batch, ignore);
             report(start +
                    share * static_cast<double>(t + 1) / static_cast<double>(m_trials.size()));
         }
+        m_base.append(base);
+        for (std::size_t t = 0; t < m_trials.size(); ++t) m_scores[t].append(scores[t]);
+        norms(here.tensors, batch.size());
     }
 
     struct Read {
@@ -225,18 +225,25 @@ private:
         return result;
     }
 
+    // The same with the edits in force.
+    Read readHere(const ModelInput& input, const std::set<std::string>& names) {
+        if (!m_session) return read(input, names);
+        const HookScopeOnTop below(&m_session->editor());
+        return read(input, names);
+    }
+
     // Mean length of the parts and of the stream that they are added to.
     void norms(const std::map<std::string, torch::Tensor>& tensors, std::int64_t examples) {
         const auto length = [](const torch::Tensor& t) {
             return t.to(torch::kDouble).norm(2, -1).mean().item<double>();
         };
-        m_measured += static_cast<double>(examples);
+        m_seen += static_cast<double>(examples);
         for (auto& row : m_table.rows) {
             auto part = tensors.at(row.edit.at);
             const auto& point = findPoint(m_points, row.edit.at, "");
             for (const auto& [axis, selection] : row.edit.where)
                 part = part.narrow(point.dimension(axis), selection.places[0], 1);
-            const auto weight = static_cast<double>(examples) / m_measured;
+            const auto weight = static_cast<double>(examples) / m_seen;
             row.partNorm += (length(part) - row.partNorm) * weight;
             const auto stream = tensors.find(blockOf(row.edit.at) + ".hook_resid_pre");
             if (stream != tensors.end())
@@ -308,8 +315,9 @@ private:
         for (std::size_t first = 0; first < m_order.size();
              first += static_cast<std::size_t>(m_how.batchSize)) {
             const auto batch = batchAt(first, 0);
-            scores.add(forwardEdited(m_model, core::inputOf(batch, device()), editor), batch,
-                       m_options.ignoredTarget());
+            const auto input = core::inputOf(batch, device());
+            prepareEdits(input, first);
+            scores.add(forward(input, editor), batch, m_options.ignoredTarget());
         }
         return pairedChange(m_how.metric, metricOf(m_base), metricOf(scores)).edited;
     }
@@ -336,6 +344,7 @@ private:
         std::vector<const AblationRow*> out;
         for (const auto* row : order) {
             out.push_back(row);
+            if (out.size() <= table.cumulative.size()) continue;  // before it was cancelled
             table.cumulative.emplace_back(row->part, metricWithout(out, way));
             report(static_cast<double>(out.size()) / static_cast<double>(order.size()));
         }
@@ -346,8 +355,10 @@ private:
         const auto count = std::min(kStrongest, table.rows.size());
         const std::size_t all = count * (count - 1) / 2;
         const auto total = static_cast<double>(all);
+        std::size_t at = 0;
         for (std::size_t a = 0; a < count; ++a)
             for (std::size_t b = a + 1; b < count; ++b) {
+                if (at++ < table.pairs.size()) continue;
                 const auto &first = table.rows[a], &second = table.rows[b];
                 const double joint = metricWithout({&first, &second}, way) - table.base;
                 table.pairs.push_back({first.part, second.part, joint,
@@ -359,87 +370,57 @@ private:
     ModelImpl& m_model;
     const ModelOptions& m_options;
     DatasetPtr m_data;
-    const EditData& m_editData;
-    const AblationOptions& m_how;
-    AblationTable m_table;  // rows in the order of the forward pass
+    const AblatedEdits m_edits;
+    const AblationOptions m_how;
+    std::unique_ptr<EditSession> m_session;  // of the edits in force; null without any
+    AblationTable m_table;                   // rows in the order of the forward pass
     std::vector<PointInfo> m_points;
     std::vector<std::int64_t> m_order, m_shifts;
     std::set<std::string> m_names, m_streams;
     std::vector<Trial> m_trials;
     ExampleScores m_base;
     std::vector<ExampleScores> m_scores;
-    double m_measured = 0.0;
+    double m_seen = 0.0;                      // examples that the norms are of
+    std::size_t m_next = 0;                   // the first example that is not measured yet
+    std::optional<AblationTable> m_measured;  // with the joint measurements so far
 };
 
 }  // namespace
 
-void AblationOptions::check() const {
-    for (const auto& group : what)
-        if (std::find(kGroups.begin(), kGroups.end(), group) == kGroups.end())
-            throw OptionError("--what", unknownName("group of parts", group, kGroups));
-    if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end())
-        throw OptionError("--metric", unknownName("metric", metric, kMetrics));
-    if (how.empty()) throw OptionError("--how", "names no operation; give zero, mean or resample");
-    for (const auto op : how)
-        if (op != EditOp::Zero && op != EditOp::Mean && op != EditOp::Resample)
-            throw OptionError("--how",
-                              unknownName("way", editOpName(op), {"zero", "mean", "resample"}));
-    if (examples < 1) throw OptionError("--examples", std::to_string(examples) + " is below 1");
-}
+struct AblationProgress::State {
+    Ablation ablation;
+};
 
-std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
-                                      const std::vector<std::string>& what) {
-    std::vector<AblationRow> rows;
-    const auto add = [&](const PartKind& kind, const PointInfo& point) {
-        std::vector<std::map<std::string, AxisSelection>> places(1);
-        for (const char* axis : kind.axes) {
-            const int d = point.dimension(axis);
-            if (d < 0) return;
-            std::vector<std::map<std::string, AxisSelection>> more;
-            for (const auto& place : places)
-                for (std::int64_t i = 0; i < point.shape[static_cast<std::size_t>(d)]; ++i) {
-                    more.push_back(place);
-                    more.back()[axis] = {{i}, {}, {}};
-                }
-            places = std::move(more);
-        }
-        for (auto& place : places) {
-            AblationRow row;
-            row.group = kind.group;
-            row.edit.at = point.name;
-            row.edit.where = std::move(place);
-            const auto words = wordsOf(row.edit);
-            row.part = words.substr(0, words.rfind(' '));  // without "zero"
-            rows.push_back(std::move(row));
-        }
-    };
-    std::set<std::string> withRelations;  // modules whose relations are apart from their pattern
-    for (const auto& point : points)
-        if (point.name.ends_with(".hook_r"))
-            withRelations.insert(point.name.substr(0, point.name.rfind('.')));
-    for (const auto& point : points) {
-        for (const auto& kind : partKinds())
-            if (point.name.ends_with(kind.end) &&
-                std::find(what.begin(), what.end(), kind.group) != what.end())
-                add(kind, point);
-        // Relational cross-attention: the pattern is the relation.
-        const auto module = point.name.substr(0, point.name.rfind('.'));
-        const bool relational = module.ends_with("rel") || module.ends_with("rca");
-        if (relational && point.name.ends_with(".hook_pattern") &&
-            !withRelations.contains(module) &&
-            std::find(what.begin(), what.end(), "relations") != what.end())
-            add({".hook_pattern", "relations", {"head"}}, point);
-    }
-    return rows;
+AblationProgress::AblationProgress() = default;
+AblationProgress::~AblationProgress() = default;
+
+void AblationProgress::clear() {
+    m_state.reset();
 }
 
 AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
-                     const EditData& editData, const AblationOptions& how, std::stop_token stop,
+                     const AblatedEdits& edits, const AblationOptions& how, std::stop_token stop,
                      const ProgressCallback& progress,
-                     const std::function<void(const AblationTable&)>& partial) {
+                     const std::function<void(const AblationTable&)>& partial,
+                     AblationProgress* kept) {
     how.check();
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
-    return Ablation(model, options, data, editData, how).run(std::move(stop), progress, partial);
+    AblationProgress own;
+    auto& state = (kept ? *kept : own).state();
+    if (!state || !state->ablation.isOf(model, data, edits.list, how)) {
+        state.reset();  // two may not fit into the memory
+        state.reset(new AblationProgress::State{{model, options, data, edits, how}});
+    }
+    try {
+        auto table = state->ablation.run(std::move(stop), progress, partial);
+        state.reset();
+        return table;
+    } catch (const Cancelled&) {
+        throw;
+    } catch (...) {
+        state.reset();
+        throw;
+    }
 }
 
 }  // namespace relascope::core

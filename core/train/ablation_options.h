@@ -2,6 +2,7 @@
 // What ablation tables and patching maps measure, and their texts. Does not include torch.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,29 @@ struct AblationOptions {
 
     /// Throws OptionError for an unknown group or metric and for other operations.
     void check() const;
+    bool operator==(const AblationOptions&) const = default;
+};
+
+/// Where ablate() keeps what it has measured when it is cancelled. Asked for the same again (the
+/// model, the data, the options, the edits in force), it continues at the batch, or the joint
+/// measurement, where it ended, and gives the same table to the last bit; asked for anything else,
+/// it starts anew. Used on the thread of the model, and cleared when its weights change.
+class AblationProgress {
+public:
+    AblationProgress();
+    ~AblationProgress();
+    AblationProgress(const AblationProgress&) = delete;
+    AblationProgress& operator=(const AblationProgress&) = delete;
+
+    void clear();
+    /// Whether there is something to continue.
+    bool begun() const { return m_state != nullptr; }
+
+    struct State;  ///< ablation.cpp
+    std::unique_ptr<State>& state() { return m_state; }
+
+private:
+    std::unique_ptr<State> m_state;
 };
 
 struct PatchOptions {

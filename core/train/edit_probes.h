@@ -33,6 +33,8 @@ public:
     ProbeResult edited(const EditList& edits, const EditData& data, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames,
                        const ProbeWatch& watch, bool below);
+    /// Of the means in the last edited(), by index.
+    TakenMeans means() const { return m_session ? m_session->means() : TakenMeans(); }
 
 private:
     EditSession& sessionOf(const EditList& edits, const EditData& data);

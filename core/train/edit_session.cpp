@@ -168,7 +168,11 @@ void EditSession::prepare(const ModelInput& given) {
 
 void EditSession::prepareSample(const ProbeSample& sample) {
     m_data.example = -1;
-    findExample(m_data, sample);
+    // To find it the data may have to be read.
+    const bool resamples =
+        std::any_of(m_editor.references().begin(), m_editor.references().end(),
+                    [&](auto i) { return m_editor.edit(i).op == EditOp::Resample; });
+    if (resamples) findExample(m_data, sample);
     const EvaluationMode evaluation(m_model);
     prepare(inputOf(sample, m_options));
 }

@@ -51,7 +51,7 @@ public:
     /// The points of the last input.
     const std::vector<PointInfo>& points() const { return m_points; }
     /// Of means, by index of the edit, once prepared.
-    const std::map<std::size_t, TakenMean>& means() const { return m_means; }
+    const TakenMeans& means() const { return m_means; }
     Editor& editor() { return m_editor; }
 
 private:
@@ -71,7 +71,7 @@ private:
     std::vector<std::int64_t> m_checked;  // the sizes that the points are of
     std::vector<PointInfo> m_known;       // of an earlier session
     std::vector<std::int64_t> m_knownSizes;
-    std::map<std::size_t, TakenMean> m_means;
+    TakenMeans m_means;
     bool m_meansTaken = false;
 };
 

@@ -53,4 +53,11 @@ void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int
     right.insert(right.end(), is, is + hit.numel());
 }
 
+void ExampleScores::append(const ExampleScores& more) {
+    loss.insert(loss.end(), more.loss.begin(), more.loss.end());
+    accuracy.insert(accuracy.end(), more.accuracy.begin(), more.accuracy.end());
+    answers.insert(answers.end(), more.answers.begin(), more.answers.end());
+    right.insert(right.end(), more.right.begin(), more.right.end());
+}
+
 }  // namespace relascope::core

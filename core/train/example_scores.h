@@ -21,6 +21,8 @@ struct ExampleScores {
 
     /// Adds a batch: scores [b, outputs] or [b, n, outputs] on any device.
     void add(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
+    /// Adds the examples of another one.
+    void append(const ExampleScores& more);
 };
 
 }  // namespace relascope::core

@@ -10,8 +10,6 @@
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
-#include "edit/attribution.h"
-#include "edit/lens.h"
 #include "files/memory.h"
 #include "model/blocks/parameters.h"
 #include "model/evaluation_mode.h"
@@ -19,46 +17,17 @@
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
-#include "train/ablation.h"
-#include "train/answer_names.h"
 #include "train/checkpoints.h"
 #include "train/continue_text.h"
 #include "train/devices.h"
-#include "train/edit_effect.h"
-#include "train/edit_probes.h"
 #include "train/evaluate.h"
+#include "train/open_model_parts.h"
 #include "train/out_of_memory.h"
-#include "train/patching.h"
 #include "train/requirements.h"
 
 namespace relascope::core {
 
-struct OpenedModel::Parts {
-    ModelPtr model;
-    ModelOptions options;
-    RunOptions run;
-    bool isRun = false;
-    std::int64_t step = 0;
-    std::string warning;
-    std::string device;
-    std::string reference;  // io.safetensors, "" without one
-    TokenizerPtr tokenizer;
-    EditList training, edits;
-    EditData editData;
-    std::unique_ptr<EditProbes> probes;
-
-    /// The edits that the weights are trained with; null without any.
-    std::unique_ptr<EditSession> trained() {
-        if (training.edits.empty()) return nullptr;
-        return std::make_unique<EditSession>(*model, options, training, editData, EditUse::Train);
-    }
-};
-
 namespace {
-
-Hooks* hooksOf(const std::unique_ptr<EditSession>& session) {
-    return session ? &session->editor() : nullptr;
-}
 
 bool hasCheckpoint(const std::string& run, std::int64_t step) {
     const auto steps = checkpointSteps(run + "/checkpoints");
@@ -94,12 +63,6 @@ Image imageOf(const torch::Tensor& batch, std::int64_t index) {
             static_cast<int>(bytes.size(0)),
             static_cast<int>(bytes.size(2)),
             {data, data + bytes.numel()}};
-}
-
-ModelInput onDevice(ModelInput input, const std::string& device) {
-    input.x = input.x.to(torch::Device(device));
-    if (input.target.defined()) input.target = input.target.to(torch::Device(device));
-    return input;
 }
 
 const char* inputKey(const ModelOptions& options) {
@@ -282,9 +245,12 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
             const auto trained = p.trained();
             const HookScope below(hooksOf(trained));
             if (trained) trained->prepare(inputOf(sample, p.options));
-            if (p.edits.anyEnabled())
-                return p.probes->edited(p.edits, p.editData, sample, p.step, classNames, watch,
-                                        trained != nullptr);
+            if (p.edits.anyEnabled()) {
+                auto edited = p.probes->edited(p.edits, p.editData, sample, p.step, classNames,
+                                               watch, trained != nullptr);
+                p.means = p.probes->means();
+                return edited;
+            }
             if (!trained) return p.probes->plain(sample, p.step, classNames, watch);
             return probeModel(*p.model, p.options, sample, p.step, classNames, watch);
         },
@@ -305,6 +271,11 @@ std::vector<PointInfo> OpenedModel::points(const ProbeSample& sample) {
 void OpenedModel::setEdits(EditList edits, EditData data) {
     m_parts->edits = std::move(edits);
     m_parts->editData = std::move(data);
+    m_parts->means.clear();
+}
+
+const TakenMeans& OpenedModel::takenMeans() const {
+    return m_parts->means;
 }
 
 const EditList& OpenedModel::trainingEdits() const {
@@ -317,100 +288,6 @@ void OpenedModel::leaveOutTrainingEdits() {
 
 const EditList& OpenedModel::edits() const {
     return m_parts->edits;
-}
-
-EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
-                               const std::stop_token& stop, const ProgressCallback& progress) {
-    auto& p = *m_parts;
-    if (data) requireReadable(p.options, *data);
-    EditSession session(*p.model, p.options, p.edits, p.editData);
-    return withinMemory(
-        p.device,
-        [&] {
-            const auto trained = p.trained();
-            return measureEdits(*p.model, p.options, session, data, batchSize, stop, progress,
-                                trained.get());
-        },
-        [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
-}
-
-AblationTable OpenedModel::ablate(const DatasetPtr& data, const EditData& editData,
-                                  const AblationOptions& how, std::stop_token stop,
-                                  const ProgressCallback& progress,
-                                  const std::function<void(const AblationTable&)>& partial) {
-    auto& p = *m_parts;
-    if (data) requireReadable(p.options, *data);
-    const auto trained = p.trained();
-    const HookScope below(hooksOf(trained));
-    return core::ablate(*p.model, p.options, data, editData, how, std::move(stop), progress,
-                        partial);
-}
-
-PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                               const PatchOptions& how, const std::stop_token& stop,
-                               const ProgressCallback& progress,
-                               const std::function<void(const PatchResult&)>& partial) {
-    auto& p = *m_parts;
-    const auto trained = p.trained();
-    const HookScope below(hooksOf(trained));
-    return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
-                       onDevice(inputOf(corrupted, p.options), p.device), how, stop, progress,
-                       partial);
-}
-
-namespace {
-
-std::string shorterInput() {
-    return " for this input; choose a shorter input, free some of its memory, or open the model on "
-           "another device";
-}
-
-}  // namespace
-
-LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
-                             const std::vector<std::string>& classNames) {
-    auto& p = *m_parts;
-    const auto trained = p.trained();
-    const HookScope below(hooksOf(trained));
-    auto result = withinMemory(
-        p.device,
-        [&] {
-            return logitLens(*p.model, p.options, onDevice(inputOf(sample, p.options), p.device),
-                             what);
-        },
-        shorterInput);
-    AnswerNames(p.options, p.tokenizer, classNames, sample).fill(result);
-    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
-    for (const auto position : result.positions)
-        if (static_cast<std::size_t>(position) < inputs.size())
-            result.inputs.push_back(inputs[static_cast<std::size_t>(position)]);
-    return result;
-}
-
-Attribution OpenedModel::attribution(const ProbeSample& sample, const AttributionOptions& what,
-                                     const std::vector<std::string>& classNames) {
-    auto& p = *m_parts;
-    const auto trained = p.trained();
-    const HookScope below(hooksOf(trained));
-    auto result = withinMemory(
-        p.device,
-        [&] {
-            return attributeLogit(*p.model, p.options,
-                                  onDevice(inputOf(sample, p.options), p.device), what);
-        },
-        shorterInput);
-    const AnswerNames names(p.options, p.tokenizer, classNames, sample);
-    names.fill(result.answer), names.fill(result.minus);
-    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
-    if (static_cast<std::size_t>(result.position) < inputs.size())
-        result.input = inputs[static_cast<std::size_t>(result.position)];
-    return result;
-}
-
-std::int64_t OpenedModel::answerId(const std::string& word, const std::string& option,
-                                   const ProbeSample& sample,
-                                   const std::vector<std::string>& classNames) const {
-    return AnswerNames(m_parts->options, m_parts->tokenizer, classNames, sample).find(word, option);
 }
 
 TokenizerPtr OpenedModel::tokenizer() const {

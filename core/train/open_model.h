@@ -19,6 +19,7 @@
 namespace relascope::core {
 
 struct AblationOptions;  // ablation_options.h
+class AblationProgress;  // of the same
 struct PatchOptions;     // of the same
 
 struct Evaluation {
@@ -96,19 +97,25 @@ public:
     const EditList& trainingEdits() const;
     /// From here on the weights run without them.
     void leaveOutTrainingEdits();
-    /// Edits that are in force in probe(), generate() and effect() from here on, instead of any
-    /// before; an empty list for none. They are checked when one of these runs.
+    /// Edits that are in force in probe(), generate(), effect() and the measurements below from
+    /// here on, instead of any before; an empty list for none. They are checked when one of these
+    /// runs. Parts that are measured are taken out of the model that has these edits.
     void setEdits(EditList edits, EditData data);
     const EditList& edits() const;
+    /// Of the means among these edits, as the last of those took them; empty before, and after
+    /// ablate().
+    const TakenMeans& takenMeans() const;
     /// What the edits change over a data set. Throws OptionError if they do not fit, Cancelled.
     EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
                       const std::stop_token& stop = {}, const ProgressCallback& progress = {});
 
-    /// The ablation table over a data set (ablation.h).
+    /// The ablation table over a data set (ablation.h). `kept`: where a cancelled one is kept, and
+    /// continued.
     AblationTable ablate(const DatasetPtr& data, const EditData& editData,
                          const AblationOptions& how, std::stop_token stop = {},
                          const ProgressCallback& progress = {},
-                         const std::function<void(const AblationTable&)>& partial = {});
+                         const std::function<void(const AblationTable&)>& partial = {},
+                         AblationProgress* kept = nullptr);
     /// The patching maps from one input into another (patching.h).
     PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
                       const PatchOptions& how, const std::stop_token& stop = {},

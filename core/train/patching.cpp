@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -72,11 +73,21 @@ std::string wordsOfCells(const std::string& over) {
     return "layer " + layer + " relation " + relation + " zero";
 }
 
+// Reads points from which gradients begin where an edit has put numbers.
+class GradientReader : public PointReader {
+public:
+    using PointReader::PointReader;
+    torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {
+        const bool begins = torch::GradMode::is_enabled() && !value.requires_grad();
+        return PointReader::at(point, begins ? value.detach().requires_grad_() : value);
+    }
+};
+
 // Keeps the tensors of points and their gradients' graph.
 std::map<std::string, torch::Tensor> pointsWithGraph(ModelImpl& model, const ModelInput& input,
                                                      const std::set<std::string>& names,
                                                      torch::Tensor& scores) {
-    PointReader reader({names.begin(), names.end()});
+    GradientReader reader({names.begin(), names.end()});
     const HookScopeOnTop scope(&reader);
     const RecordingScope unrecorded(nullptr);
     scores = model.forward(input);
@@ -106,17 +117,18 @@ double correlation(const std::vector<std::pair<double, double>>& pairs) {
 class Patching {
 public:
     Patching(ModelImpl& model, const ModelInput& clean, const ModelInput& corrupted,
-             const PatchOptions& how)
+             const PatchOptions& how, const PatchedEdits& edits)
         : m_model(model),
           m_clean(how.noising ? corrupted : clean),
           m_corrupted(how.noising ? clean : corrupted),
-          m_how(how) {}
+          m_how(how),
+          m_edits(edits) {}
 
     void prepare() {
         {
             const torch::NoGradGuard noGrad;
             m_points = pointsOf(m_model, m_corrupted);
-            const auto a = m_model.forward(m_clean), b = m_model.forward(m_corrupted);
+            const auto a = forward(true), b = forward(false);
             m_metric = AnswerMetric::parse(m_how.metric, a, b);
             m_result.clean = m_metric.of(a).item<double>();
             m_result.corrupted = m_metric.of(b).item<double>();
@@ -128,7 +140,8 @@ public:
                                                " for both; choose another input or --metric");
         bool causal = false;
         for (const auto& point : m_points) causal = causal || point.causal;
-        m_first = firstDifference(m_clean, m_corrupted, causal);
+        // Of other examples A and B get different values also where they are alike.
+        if (!resampled()) m_first = firstDifference(m_clean, m_corrupted, causal);
         makeMaps();
         estimate();
     }
@@ -136,6 +149,7 @@ public:
     void measure(const std::stop_token& stop, const ProgressCallback& progress,
                  const std::function<void(const PatchResult&)>& partial) {
         const torch::NoGradGuard noGrad;
+        const EditsOn edits(*this, false);
         std::stable_sort(m_cells.begin(), m_cells.end(), [&](const Cell& a, const Cell& b) {
             return std::abs(estimateOf(a)) > std::abs(estimateOf(b));
         });
@@ -163,6 +177,33 @@ public:
     PatchResult take() { return std::move(m_result); }
 
 private:
+    /// The edits in force, with their values for A or B.
+    class EditsOn {
+    public:
+        EditsOn(const Patching& patching, bool clean) {
+            const auto& edits = patching.m_edits;
+            if (!edits.session) return;
+            edits.prepare(clean != patching.m_how.noising);
+            m_scope.emplace(&edits.session->editor());
+        }
+
+    private:
+        std::optional<HookScopeOnTop> m_scope;
+    };
+
+    torch::Tensor forward(bool clean) {
+        const EditsOn edits(*this, clean);
+        return m_model.forward(clean ? m_clean : m_corrupted);
+    }
+
+    bool resampled() const {
+        if (!m_edits.session) return false;
+        const auto& list = m_edits.session->list().edits;
+        return std::any_of(list.begin(), list.end(), [](const Edit& edit) {
+            return edit.enabled && edit.op == EditOp::Resample;
+        });
+    }
+
     double estimateOf(const Cell& cell) const {
         return m_result.maps[cell.map].estimate[cell.place];
     }
@@ -251,8 +292,10 @@ private:
         torch::Tensor scores;
         {
             const torch::NoGradGuard noGrad;
+            const EditsOn edits(*this, true);
             m_values = pointsWithGraph(m_model, m_clean, names, scores);
         }
+        const EditsOn edits(*this, false);
         const torch::AutoGradMode gradients(true);
         const auto here = pointsWithGraph(m_model, m_corrupted, names, scores);
         std::vector<torch::Tensor> tensors;
@@ -314,6 +357,7 @@ private:
     ModelImpl& m_model;
     ModelInput m_clean, m_corrupted;
     const PatchOptions& m_how;
+    const PatchedEdits& m_edits;
     AnswerMetric m_metric;
     PatchResult m_result;
     std::vector<PointInfo> m_points;
@@ -409,7 +453,8 @@ void PatchOptions::check() const {
 PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInput& clean,
                   const ModelInput& corrupted, const PatchOptions& how, const std::stop_token& stop,
                   const ProgressCallback& progress,
-                  const std::function<void(const PatchResult&)>& partial) {
+                  const std::function<void(const PatchResult&)>& partial,
+                  const PatchedEdits& edits) {
     how.check();
     const auto same = [](const torch::Tensor& a, const torch::Tensor& b) {
         return a.defined() == b.defined() && (!a.defined() || a.sizes() == b.sizes());
@@ -424,7 +469,7 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                                           " answers with numbers, not with "
                                           "scores of classes");
     const EvaluationMode evaluation(model);
-    Patching patching(model, clean, corrupted, how);
+    Patching patching(model, clean, corrupted, how, edits);
     patching.prepare();
     if (!how.estimateOnly) patching.measure(stop, progress, partial);
     return patching.take();

@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "model/factory.h"
 #include "train/ablation_options.h"
+#include "train/edit_session.h"
 #include "types/edit_results.h"
 
 namespace relascope::core {
@@ -30,6 +31,12 @@ struct AnswerMetric {
                               const torch::Tensor& corrupted);
 };
 
+/// Edits in force in every pass of patch(), on A and on B.
+struct PatchedEdits {
+    EditSession* session = nullptr;                ///< null: none
+    std::function<void(bool clean)> prepare = {};  ///< takes their values for one of the two inputs
+};
+
 /// Effects of all cells: first their first-order estimates, sum (T_A - T_B) dm/dT on B, from one
 /// backward pass (attribution patching, Nanda 2023), then the exact values, largest estimates
 /// first. Positions before the first difference of the inputs of a causal model are 0. `partial`
@@ -39,6 +46,7 @@ struct AnswerMetric {
 PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInput& clean,
                   const ModelInput& corrupted, const PatchOptions& how,
                   const std::stop_token& stop = {}, const ProgressCallback& progress = {},
-                  const std::function<void(const PatchResult&)>& partial = {});
+                  const std::function<void(const PatchResult&)>& partial = {},
+                  const PatchedEdits& edits = {});
 
 }  // namespace relascope::core

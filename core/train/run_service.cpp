@@ -147,6 +147,7 @@ void RunService::probe(const ProbeRequest& request, ProbeAnswer& answer) {
     EditSession session(model, options, request.edits, editDataOf(m_job.data, options));
     if (own) own->forgetValues();  // those for this sample do not fit the passes on others
     session.prepareSample(request.sample);
+    answer.means = session.means();
     if (own) own->prepareSample(request.sample);
     answer.base = std::make_shared<const ProbeResult>(maps());
     const HookScopeOnTop scope(&session.editor());

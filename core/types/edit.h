@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace relascope {
@@ -46,10 +49,35 @@ struct EditReference {
     bool operator==(const EditReference&) const = default;
 };
 
+/// Numbers that copies of an edit share, since lists are copied for every step of the history and
+/// every pass.
+class EditNumbers {
+public:
+    EditNumbers() = default;
+    EditNumbers(std::vector<double> numbers)  // NOLINT: as the vector that it is
+        : m_numbers(std::make_shared<const std::vector<double>>(std::move(numbers))) {}
+    EditNumbers(std::initializer_list<double> numbers)
+        : EditNumbers(std::vector<double>(numbers)) {}
+
+    const std::vector<double>& all() const {
+        static const std::vector<double> none;
+        return m_numbers ? *m_numbers : none;
+    }
+    bool empty() const { return all().empty(); }
+    std::size_t size() const { return all().size(); }
+    double operator[](std::size_t i) const { return all()[i]; }
+    bool operator==(const EditNumbers& other) const {
+        return m_numbers == other.m_numbers || all() == other.all();
+    }
+
+private:
+    std::shared_ptr<const std::vector<double>> m_numbers;
+};
+
 /// Numbers of any shape, row-major; no shape for a single number.
 struct EditValues {
     std::vector<std::int64_t> shape;
-    std::vector<double> numbers;
+    EditNumbers numbers;
     bool empty() const { return numbers.empty(); }
     bool operator==(const EditValues&) const = default;
 };
@@ -96,6 +124,19 @@ struct EditList {
     }
     bool operator==(const EditList&) const = default;
 };
+
+/// What a mean over a reference set turned out to be.
+struct TakenMean {
+    std::int64_t examples = 0;   ///< those really used: the split may have fewer than were asked
+    double standardError = 0.0;  ///< of the mean, root mean square over its entries
+    std::string over;            ///< EditReference::over, never empty
+    /// Those of the selected places, for Edit::values; empty where they are not finite or too many
+    /// for a file.
+    EditValues values;
+    bool operator==(const TakenMean&) const = default;
+};
+/// By index of the edit in its list.
+using TakenMeans = std::map<std::size_t, TakenMean>;
 
 /// A named tensor of a model's forward pass on some input.
 struct PointInfo {

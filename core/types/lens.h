@@ -65,14 +65,16 @@ enum class PartKind {
     Symbols,         ///< inside a relational head: what it takes from symbols
     CrossHead,       ///< of a decoder: attends to the encoder
     FeedForward,     ///< without its last bias
-    Bias             ///< `where` says whose
+    Bias,            ///< `where` says whose
+    Edits            ///< what edits at points between the parts change
 };
 /// "embedding", "positions", "sensory head", "relational head", "relation", "symbols", "cross
-/// head", "feed-forward", "bias".
+/// head", "feed-forward", "bias", "edits".
 inline const char* partKindName(PartKind kind) {
-    static constexpr const char* names[] = {"embedding",       "positions",    "sensory head",
-                                            "relational head", "relation",     "symbols",
-                                            "cross head",      "feed-forward", "bias"};
+    static constexpr const char* names[] = {
+        "embedding", "positions", "sensory head", "relational head",
+        "relation",  "symbols",   "cross head",   "feed-forward",
+        "bias",      "edits"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -57,6 +57,7 @@ struct ProbeAnswer {
     std::shared_ptr<const ProbeResult> base = {};
     std::string error;                   ///< message; empty if `result` is valid
     std::vector<PointInfo> points = {};  ///< every hook point, if they were asked for
+    TakenMeans means = {};               ///< of the means among the edits of the request
 };
 
 /// The job failed, with a message for the user.

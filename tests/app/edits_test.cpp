@@ -199,6 +199,42 @@ TEST_F(EditsTest, AListIsSavedAndOpened) {
     EXPECT_EQ(list().edits, saved.edits) << "a bad file changes nothing";
 }
 
+TEST_F(EditsTest, AMeanSaysHowWellItIsKnownAndIsSavedWithItsValues) {
+    openEditable();
+    edits().addWords("layer 1 sensory head 1 mean");
+    ASSERT_TRUE(waitUntil([this] { return edits().means().size() == 1; }));
+    const auto& taken = edits().means().at(0);
+    const auto lines = tab().panel()->list();
+    ASSERT_TRUE(waitUntil([&] { return lines->item(0)->text().contains(", standard error 0."); }))
+        << lines->item(0)->text().toStdString();
+    const auto saved = edits().listWithValues().edits[0];
+    EXPECT_EQ(saved.values, taken.values);
+    ASSERT_FALSE(saved.values.empty());
+    EXPECT_EQ(saved.reference->examples, taken.examples);
+    ASSERT_TRUE(editedIs(true));
+    const auto shown = outputs();
+    const QString file = folder.filePath("mean.json");
+    tab().askFile = [&](bool) { return file; };
+    command("Save edits...");
+    ASSERT_TRUE(waitUntil([&] { return QFileInfo::exists(file); }));
+    EXPECT_TRUE(list().edits[0].values.empty()) << "the list itself takes the mean of every step";
+    edits().clear();
+    ASSERT_TRUE(editedIs(false));
+    EXPECT_TRUE(edits().means().empty());
+    tab().open();
+    ASSERT_TRUE(waitUntil([&] { return list().edits.size() == 1; }));
+    EXPECT_EQ(list().edits[0], saved);
+    ASSERT_TRUE(editedIs(true));
+    EXPECT_EQ(outputs(), shown) << "the file stands alone";
+    // Another line before it: what is known of the mean moves with it.
+    edits().addWords("layer 2 relation 1 zero");
+    edits().addWords("layer 1 relational head 1 mean");
+    ASSERT_TRUE(waitUntil([this] { return edits().means().contains(2); }));
+    edits().remove(0);
+    EXPECT_FALSE(edits().means().contains(2));
+    EXPECT_TRUE(waitUntil([this] { return edits().means().contains(1); }));
+}
+
 TEST_F(EditsTest, AnEditThatDoesNotFitIsSaidAndTheModelShownAsItIs) {
     openEditable();
     const auto before = outputs();
@@ -224,7 +260,7 @@ TEST_F(EditsTest, MenusEditTheMapTheCellAndTheObject) {
     press(map, "Mean");
     EXPECT_EQ(list().edits.at(0).op, EditOp::Mean);
     ASSERT_TRUE(editedIs(true)) << edits().problem().toStdString();
-    EXPECT_TRUE(tab().panel()->lines()[0].effect.contains("mean of 1,024 examples of train"));
+    EXPECT_TRUE(tab().panel()->lines()[0].effect.contains(" examples of train, standard error "));
     press(map, "Another example");
     ASSERT_EQ(list().edits.size(), 1U) << "another way to take the same map out";
     EXPECT_EQ(list().edits.at(0).op, EditOp::Resample);

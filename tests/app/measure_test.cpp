@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -128,6 +129,93 @@ TEST_F(MeasureWindowTest, AblationIsCancelledAndNewSubjectsDropOldResults) {
     EXPECT_TRUE(table()->isEmpty());
     EXPECT_EQ(table()->sentence(), "Open a run or a checkpoint first.");
     EXPECT_FALSE(window.ablation()->measureButton()->isEnabled());
+}
+
+TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
+    open(kRuns + "vision", Tab::Ablation);
+    auto* ablation = window.ablation();
+    ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
+    const auto size = window.controller().subject()->splits->validation->size();
+    QTest::mouseClick(child<ToggleChip>(ablation, "Cumulative curve"), Qt::LeftButton);
+    child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
+    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    QObject::connect(&window.controller(), &MeasureController::ablated, &window,
+                     [&](const AblationTable&, bool finished) {
+                         if (!finished) window.controller().task(Kind::Ablation).abandon();
+                     });
+    QTest::mouseClick(ablation->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Ablation));
+    ASSERT_FALSE(table()->isEmpty());
+    const auto measured = table()->table().examples;
+    EXPECT_EQ(ablation->measureButton()->text(), "Continue");
+    // Other options are measured from the start, and these again where they ended.
+    child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size) - 1);
+    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
+    EXPECT_EQ(ablation->measureButton()->text(), "Continue");
+    // So are other edits.
+    auto subject = window.controller().subject().value();
+    auto edited = subject;
+    edited.edits.edits.push_back(table()->table().rows[0].edit);
+    window.setSubject(edited);
+    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    EXPECT_FALSE(table()->isEmpty()) << "it stays, with its caption";
+    window.setSubject(subject);
+    EXPECT_EQ(ablation->measureButton()->text(), "Continue");
+    window.controller().disconnect(&window);
+    QTest::mouseClick(ablation->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Ablation));
+    EXPECT_EQ(table()->table().examples, size);
+    EXPECT_GE(table()->table().examples, measured);
+    EXPECT_FALSE(table()->table().cumulative.empty());
+    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    // The same as without the pause.
+    const auto continued = table()->csv();
+    QTest::mouseClick(ablation->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Ablation));
+    EXPECT_EQ(table()->csv(), continued);
+}
+
+TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
+    auto subject = subjectOf(kRuns + "vision");
+    window.setSubject(subject);
+    window.showTab(Tab::Lens);
+    auto* lens = window.lens()->view();
+    ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000));
+    const auto plain = lens->result().answers[0].logit;
+    QSignalSpy read(&window.controller(), &MeasureController::lensRead);
+    Edit edit;
+    edit.at = "blocks.0.hook_attn_out";
+    subject.edits.edits = {edit};
+    window.setSubject(subject);
+    ASSERT_TRUE(waitUntil([&] { return !read.empty(); }, 60000));
+    EXPECT_NE(lens->result().answers[0].logit, plain);
+    core::OpenedModel model(subject.path, "", "cpu");
+    model.setEdits(subject.edits, {});
+    const auto probed = model.probe(*subject.sample, subject.classNames);
+    const auto& own = lens->result().answers[0];
+    EXPECT_NEAR(own.probability,
+                static_cast<double>(probed.probabilities[static_cast<std::size_t>(own.id)]), 1e-5);
+    EXPECT_TRUE(child<QLabel>(&window, "With the edits of the inspector")->isVisible());
+    // A line that is switched off is no change.
+    read.clear();
+    edit.enabled = false;
+    edit.at = "hook_embed";
+    subject.edits.edits.push_back(edit);
+    window.setSubject(subject);
+    QTest::qWait(100);
+    EXPECT_TRUE(read.empty());
+    // Parts are taken out of the edited model, and the table says of which.
+    window.showTab(Tab::Ablation);
+    ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
+    child<QSpinBox>(window.ablation(), "Examples")->setValue(8);
+    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle(Kind::Ablation));
+    ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
+    for (const auto& row : table()->table().rows)
+        if (row.edit.at == "blocks.0.hook_attn_out") {
+            EXPECT_EQ(row.ways[0].change.change, 0.0) << "out already";
+        }
 }
 
 TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {

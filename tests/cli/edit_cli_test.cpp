@@ -79,6 +79,54 @@ TEST(EditCli, EvalMeasuresTheChangeOnTheSameExamples) {
     EXPECT_EQ(runCli("eval " + run() + " --edit \"layer 1 relation 1 resample 5\"").code, 0);
 }
 
+TEST(EditCli, MeansSayHowManyExamplesTheyAreOf) {
+    const std::string words = "layer 1 relation 1 mean";
+    for (const std::string command : {"eval", "inspect --sample 1", "lens --sample 1"}) {
+        const auto outcome = runCli(command + " --json " + run() + " --edit \"" + words + "\"");
+        const auto means = json(outcome)["means"];
+        ASSERT_EQ(means.size(), 1u) << command << outcome.err;
+        EXPECT_EQ(means[0]["edit"], words);
+        EXPECT_EQ(means[0]["examples"], 64) << "there are no more";
+        EXPECT_EQ(means[0]["split"], "train");
+        EXPECT_EQ(means[0]["over"], "position");
+        EXPECT_GT(means[0]["standard_error"].get<double>(), 0.0);
+        EXPECT_NE(outcome.err.find(words + ": mean of 64 examples of train, standard error "),
+                  std::string::npos)
+            << outcome.err;
+    }
+    EXPECT_FALSE(json(runCli("eval --json " + run() + " --edit \"layer 1 relation 1 zero\""))
+                     .contains("means"));
+}
+
+TEST(EditCli, MeasuresWithEditsInForce) {
+    const std::string words = "layer 1 attention zero", edit = " --edit \"" + words + "\"";
+    const std::vector<std::string> all = {words};
+    const auto effect = json(runCli("eval --json " + run() + edit));
+    const auto ablated =
+        runCli("ablate --json " + run() + " --what mlp --how zero --metric loss" + edit);
+    EXPECT_NE(ablated.err.find("with the edits: " + words), std::string::npos) << ablated.err;
+    EXPECT_EQ(json(ablated)["edits"], all);
+    EXPECT_NEAR(json(ablated)["base"].get<double>(), effect["edited"]["loss"].get<double>(), 1e-6);
+    const std::string patch = "patch --json " + run() +
+                              " --clean sample:0 --corrupt sample:1 --over attn --metric logit:0";
+    const auto patched = json(runCli(patch + edit)), plain = json(runCli(patch));
+    EXPECT_EQ(patched["edits"], all);
+    EXPECT_NE(patched["clean"], plain["clean"]);
+    EXPECT_EQ(patched["maps"][0]["exact"][0], 0.0);
+    const std::string attribute = "attribute --json " + run() + " --sample 0 --logit 0";
+    const auto parts = json(runCli(attribute + edit));
+    EXPECT_EQ(parts["edits"], all);
+    EXPECT_NE(parts["logit"], json(runCli(attribute))["logit"]);
+    EXPECT_EQ(parts["parts"].back()["kind"], "edits") << "between the heads and the stream";
+    expectRefused("lens " + run() + " --sample 0 --edit \"layer 9 relation 1 zero\"", 2,
+                  "there is no layer 9");
+    // A text of no split has no other examples.
+    expectRefused("patch " + kLm +
+                      " --clean random:1 --corrupt random:2 --edit "
+                      "\"layer 1 relation 1 resample\"",
+                  2, "resample needs a split of examples");
+}
+
 TEST(EditCli, AblateWritesTheTable) {
     const TemporaryFolder folder("edit-cli-1");
     std::filesystem::create_directories(folder.path());

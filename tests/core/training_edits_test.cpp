@@ -11,6 +11,7 @@
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "data/text.h"
+#include "edit/edit_values.h"
 #include "edit/edit_words.h"
 #include "edit/edited_run.h"
 #include "files/atomic_file.h"
@@ -298,7 +299,9 @@ TEST_F(EditedTraining, RestWhereAnInputLacksTheirPlaces) {
     useText();
     auto set = edit(EditOp::Set, "blocks.0.hook_resid_pre", {{"dim", place(2)}});
     set.values.shape = {16};
-    for (int i = 0; i < 16; ++i) set.values.numbers.push_back(0.1 * i);
+    std::vector<double> numbers;
+    for (int i = 0; i < 16; ++i) numbers.push_back(0.1 * i);
+    set.values.numbers = numbers;
     const auto trained = run("run", {}, choose(listOf({set})));
     EXPECT_EQ(trained.result.info.state, RunState::Done) << trained.result.info.message;
     for (const auto& note : trained.notes()) EXPECT_EQ(note.find("no sample"), std::string::npos);
@@ -393,6 +396,27 @@ TEST_F(EditedTraining, OfTheInspectorAreInTheAnswersResultAlone) {
     EXPECT_EQ(relation(answers[1].result),
               std::vector<float>(relation(answers[1].result).size(), 0.0F));
     EXPECT_NE(answers[2].error.find("edits[0].at"), std::string::npos) << answers[2].error;
+}
+
+TEST_F(EditedTraining, AnswersSayWhatTheMeansOfTheInspectorAre) {
+    std::vector<ProbeAnswer> answers;
+    auto mean = edit(EditOp::Mean, "blocks.0.attn.hook_z");
+    run("run", [&](const TrainEvent& event, std::stop_source&) {
+        if (const auto* answer = std::get_if<ProbeAnswer>(&event)) answers.push_back(*answer);
+        const auto* point = std::get_if<MetricPoint>(&event);
+        if (point && point->split == Split::Train && point->step == 3)
+            m_control.probe(1, m_data.validation->sample(1), listOf({mean}));
+    });
+    ASSERT_EQ(answers.size(), 1U);
+    ASSERT_EQ(answers[0].means.size(), 1U) << answers[0].error;
+    const auto& taken = answers[0].means.at(0);
+    EXPECT_EQ(taken.examples, 96) << "there are no more";
+    EXPECT_GT(taken.standardError, 0.0);
+    EXPECT_EQ(taken.over, "position");
+    // With these values training takes the mean.
+    const auto given = core::withValues(listOf({mean}), answers[0].means);
+    const auto trained = run("given", {}, choose(given));
+    EXPECT_EQ(trained.result.info.state, RunState::Done) << trained.result.info.message;
 }
 
 TEST_F(EditedTraining, AreBelowThoseOfTheInspector) {

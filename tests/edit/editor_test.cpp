@@ -9,6 +9,8 @@
 #include <stdexcept>
 
 #include "edit/check_edits.h"
+#include "edit/edit_json.h"
+#include "edit/edit_values.h"
 #include "edit/edited_run.h"
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
@@ -118,6 +120,8 @@ TEST_P(EveryModel, EveryPointChangesTheOutputs) {
             if (point.axes[d] == "i") edit.where["i"] = {{last}, {}, {}};
             if (point.axes[d] == "j") edit.where["j"] = {{0}, {}, {}};
             if (point.axes[d] == "dim") edit.where["dim"] = {{0}, {}, {}};
+            // Two objects are compared: the same added to both is no difference.
+            if (point.axes[d] == "slot") edit.where["slot"] = {{0}, {}, {}};
             // The same vector added to all keys of a softmax changes nothing.
             if (point.axes[d] == "position" && last > 0)
                 edit.where["position"] = {
@@ -351,6 +355,56 @@ TEST(Editor, TakesMeansOverReferenceSets) {
         s.model->forward(s.input);
         EXPECT_LT(difference(after.tensors().at(edit.at), wanted.expand_as(z)), 1e-6) << over;
     }
+}
+
+// The values of a mean, written down, are the mean to the last bit, wherever it is taken.
+TEST(Editor, GivenMeansAreTheTakenOnes) {
+    const torch::NoGradGuard noGrad;
+    int compared = 0;
+    for (const auto kind : {InputKind::Tokens, InputKind::Images}) {
+        auto s = dualSubject(kind);
+        for (const auto& point : s.points) {
+            if (point.name.ends_with("attn_scores")) continue;
+            for (const char* over : {"position", "offset", "all"})
+                for (const bool part : {false, true}) {
+                    Edit edit;
+                    edit.at = point.name;
+                    edit.op = EditOp::Mean;
+                    edit.reference = EditReference{"train", 3, 0, over};
+                    if (part)
+                        for (const char* axis : {"head", "relation", "i", "position", "symbol"})
+                            if (point.dimension(axis) >= 0) edit.where[axis] = {{1}, {}, {}};
+                    if (part && point.dimension("j") >= 0) edit.where["j"] = {{0, 1}, {}, {}};
+                    if (part && point.dimension("dim") >= 0) edit.where["dim"] = {{}, 1, {}};
+                    const auto what = point.name + " over " + over + (part ? ", a part" : "");
+                    const auto taking = listOf({edit});
+                    Editor editor(taking);
+                    bool given = false;
+                    const auto means = takeMeans(editor, *s.model, "all", [&](std::size_t) {
+                        given = !given;
+                        return given ? std::optional(s.input) : std::nullopt;
+                    });
+                    ASSERT_FALSE(means.at(0).values.empty()) << what;
+                    const auto list = editsFromJson(editsToJson(withValues(taking, means)), what);
+                    checkEdits(list, s.points, EditUse::Inspect);
+                    Editor written(list);
+                    EXPECT_TRUE(written.references().empty());
+                    PointReader a({edit.at}), b({edit.at});
+                    {
+                        HookChain both(&editor, &a);
+                        const HookScope scope(&both);
+                        s.model->forward(s.input);
+                    }
+                    HookChain both(&written, &b);
+                    const HookScope scope(&both);
+                    s.model->forward(s.input);
+                    EXPECT_TRUE(torch::equal(a.tensors().at(edit.at), b.tensors().at(edit.at)))
+                        << what;
+                    ++compared;
+                }
+        }
+    }
+    EXPECT_GT(compared, 100);
 }
 
 TEST(Editor, AveragesCellsByOffset) {

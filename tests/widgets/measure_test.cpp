@@ -118,7 +118,7 @@ TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
     EXPECT_EQ(shown.cell(0, 3), "40 %");
     EXPECT_EQ(shown.cell(0, 6), "2.00 of 16.00");
     EXPECT_EQ(shown.view.headText(),
-              "accuracy 90.0 % without edits, 2,000 examples; changes in points");
+              "accuracy 90.0 % with every part, 2,000 examples; changes in points");
     shown.clickHead(4);  // mean, largest first or last
     QStringList once = shown.parts();
     shown.clickHead(4);

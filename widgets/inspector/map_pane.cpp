@@ -97,7 +97,10 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
 
     m_slow.setSingleShot(true);
     m_slow.setInterval(150);
-    connect(&m_slow, &QTimer::timeout, this, [this] { m_map->setOutdated(!current()); });
+    connect(&m_slow, &QTimer::timeout, this, [this] {
+        m_map->setOutdated(!current());
+        m_other->setOutdated(m_otherShown != m_otherWanted);
+    });
     m_work.setLane(BackgroundWork::Map, [this] { return nextMap(); });
     m_work.setLane(BackgroundWork::Extents, [this] { return nextExtents(); });
 
@@ -118,6 +121,21 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
         &InspectorView::paper);
 }
 
+namespace {
+
+/// ms until a map can be shown: its values and the ends of its colours, estimated for large ones.
+double timeOf(const ViewMaps& maps, const InspectorView& view) {
+    return maps.valuesTime(view) + qMin(maps.scaleTime(view), 2 * kSmallWork);
+}
+
+/// What stands beside the map of a view: the same of the other result.
+InspectorView besides(InspectorView view) {
+    view.shown = Shown::Before;
+    return view;
+}
+
+}  // namespace
+
 void MapPane::display() {
     const InspectorView& view = m_choice.view();
     const ViewMaps& maps = m_choice.maps();
@@ -127,15 +145,14 @@ void MapPane::display() {
     m_ends->actions().at(view.robust ? 1 : 0)->setChecked(true);
     m_palettes->actions().at(view.paper ? 1 : 0)->setChecked(true);
     m_wanted = MapKey(maps, view);
-    m_pending = m_refine = false;
+    m_pending = m_otherPending = m_refine = false;
     if (maps.awaited(view.layer)) return showAbsence();
     // The values of a shown map are at hand: only its colours may have changed.
-    const double time = maps.valuesTime(view) + qMin(maps.scaleTime(view), 2 * kSmallWork);
-    if (m_work.immediate() || time < kSmallWork)
+    if (m_work.immediate() || timeOf(maps, view) < kSmallWork)
         return show(mapFrame(maps, view, ViewMaps::Effort::Exact));
     if (current()) {
-        showOther();
         showScale(maps.ends(view, ViewMaps::Effort::Quick));
+        showOther();
         displayCell();
         return m_work.wake();
     }
@@ -145,7 +162,7 @@ void MapPane::display() {
 }
 
 std::optional<BackgroundWork::Job> MapPane::nextMap() {
-    if (!m_pending) return std::nullopt;
+    if (!m_pending) return nextOther();
     m_pending = false;
     auto frame = std::make_shared<MapFrame>();
     return BackgroundWork::Job{[frame, maps = m_choice.maps(), view = m_choice.view()] {
@@ -159,6 +176,22 @@ std::optional<BackgroundWork::Job> MapPane::nextMap() {
                                }};
 }
 
+std::optional<BackgroundWork::Job> MapPane::nextOther() {
+    if (!m_otherPending) return std::nullopt;
+    m_otherPending = false;
+    auto frame = std::make_shared<MapFrame>();
+    return BackgroundWork::Job{
+        [frame, maps = m_choice.otherMaps(), view = besides(m_choice.view())] {
+            *frame = mapFrame(maps, view, ViewMaps::Effort::Quick);  // its ends are known then
+        },
+        [this, frame, key = m_otherWanted] {
+            if (key != m_otherWanted || m_otherPending || m_pending || !current()) return;
+            showOtherValues(std::move(frame->values));
+            displayCell();
+            Q_EMIT displayed();
+        }};
+}
+
 /// The exact extents of all maps that share the scale.
 std::optional<BackgroundWork::Job> MapPane::nextExtents() {
     if (!m_refine || m_choice.empty()) return std::nullopt;
@@ -169,6 +202,7 @@ std::optional<BackgroundWork::Job> MapPane::nextExtents() {
         [this, known, key = m_wanted] {
             if (!*known || !m_refine || key != m_wanted || !current()) return;
             showScale(m_choice.maps().ends(m_choice.view()));
+            showOneRange();
             displayCell();
             Q_EMIT scaleRefined();
         }};
@@ -197,7 +231,11 @@ void MapPane::showOther() {
     const bool beside = view.beside && m_choice.compares();
     m_otherBox->setVisible(beside);
     m_mapTitle->setVisible(beside);
-    if (!beside) return;
+    m_otherPending = false;
+    if (!beside) {
+        m_otherShown = m_otherWanted = {};
+        return m_other->setValues({});
+    }
     const auto& pinned = m_choice.inspected().pinned;
     m_otherTitle->setText(pinned.result ? QStringLiteral("A: ") + pinned.name
                                         : QStringLiteral("Before the edits"));
@@ -205,27 +243,49 @@ void MapPane::showOther() {
                                             {"B", "A", "B \xE2\x88\x92 A"}};
     m_mapTitle->setText(
         QString::fromUtf8(names[pinned.result ? 1 : 0][static_cast<std::size_t>(view.shown)]));
-    InspectorView plain = view;
-    plain.shown = Shown::Before;
+    const InspectorView plain = besides(view);
     const ViewMaps& maps = m_choice.otherMaps();
-    MapValues values = maps.values(plain);
-    ColorScale scale = maps.scale(plain, ViewMaps::Effort::Quick);
-    if (view.shown != Shown::Difference) {  // both on one range
-        const Limits own = m_choice.maps().ends(view, ViewMaps::Effort::Quick).limits;
-        const Limits other = maps.ends(plain, ViewMaps::Effort::Quick).limits;
-        scale = maps.scale(view, {qMin(own.low, other.low), qMax(own.high, other.high)});
-        m_map->setScale(scale);
-        m_colors->setScale(scale);
-    }
+    m_otherWanted = MapKey(maps, plain);
+    if (m_otherShown == m_otherWanted) return showOneRange();
+    if (m_work.immediate() || timeOf(maps, plain) < kSmallWork)
+        return showOtherValues(maps.values(plain));
+    // Until it is computed the map before it stays.
+    if (m_other->values().empty()) m_other->setNote(QStringLiteral("Computing the map"));
+    m_otherPending = true;
+    if (!m_slow.isActive()) m_slow.start();
+    m_work.wake();
+}
+
+void MapPane::showOtherValues(MapValues values) {
+    const InspectorView plain = besides(m_choice.view());
+    const ViewMaps& maps = m_choice.otherMaps();
+    m_otherShown = m_otherWanted;
+    m_other->setOutdated(false);
     m_other->setTokens(sideTokens(*maps.result(), maps.rowSide(plain), values.rows),
                        maps.columnSide(plain) < 0
                            ? numberedTokens(values.columns, QStringLiteral("symbol"))
                            : sideTokens(*maps.result(), maps.columnSide(plain), values.columns));
     m_other->setNumberDigits(3, ViewMaps::isSigned(plain));
-    m_other->setScale(scale);
     m_other->setNote(values.empty() ? QStringLiteral("The pinned picture has no such map")
                                     : QString());
     m_other->setValues(std::move(values));
+    showOneRange();
+}
+
+/// Both maps in the same colours, once both are there; a difference has its own.
+void MapPane::showOneRange() {
+    const InspectorView& view = m_choice.view();
+    if (m_otherBox->isHidden() || m_otherShown != m_otherWanted) return;
+    const InspectorView plain = besides(view);
+    const ViewMaps& maps = m_choice.otherMaps();
+    if (view.shown == Shown::Difference)
+        return m_other->setScale(maps.scale(plain, ViewMaps::Effort::Quick));
+    const Limits own = m_choice.maps().ends(view, ViewMaps::Effort::Quick).limits;
+    const Limits other = maps.ends(plain, ViewMaps::Effort::Quick).limits;
+    const ColorScale scale =
+        maps.scale(view, {qMin(own.low, other.low), qMax(own.high, other.high)});
+    for (MapView* map : {m_map, m_other}) map->setScale(scale);
+    m_colors->setScale(scale);
 }
 
 void MapPane::showScale(const ScaleEnds& ends) {
@@ -246,6 +306,7 @@ void MapPane::showAbsence() {
     m_saturation->hide();
     m_colors->hide();
     m_otherBox->hide();
+    m_otherShown = m_otherWanted = {};
     m_map->setOutdated(false);
     m_map->setValues({});
     m_map->setNote(computingText(m_choice.maps()));

@@ -27,7 +27,7 @@ public:
     /// Shows the map of the current view: a small one at once, a large one when it is computed.
     /// Until then the map before it stays.
     void display();
-    /// Whether the map of the current view is shown.
+    /// Whether the map of the current view is shown; the one beside it may follow.
     bool current() const { return m_shown == m_wanted; }
     /// Updates the chosen cell only.
     void displayCell();
@@ -51,15 +51,19 @@ private:
     void showScale(const ScaleEnds& ends);
     void showAbsence();
     void showOther();
+    void showOtherValues(MapValues values);
+    void showOneRange();
     std::optional<BackgroundWork::Job> nextMap();
+    std::optional<BackgroundWork::Job> nextOther();
     std::optional<BackgroundWork::Job> nextExtents();
 
     const ViewChoice& m_choice;
     BackgroundWork& m_work;
-    MapKey m_wanted, m_shown;
-    bool m_pending = false;  ///< the wanted map is to be computed
-    bool m_refine = false;   ///< the scale is an estimate
-    QTimer m_slow;           ///< until the map before it is marked as old
+    MapKey m_wanted, m_shown, m_otherWanted, m_otherShown;
+    bool m_pending = false;       ///< the wanted map is to be computed
+    bool m_otherPending = false;  ///< the one beside it, after it
+    bool m_refine = false;        ///< the scale is an estimate
+    QTimer m_slow;                ///< until the map before it is marked as old
     PanelHead* m_head;
     MapView *m_map, *m_other;
     QWidget* m_otherBox;

@@ -122,7 +122,7 @@ void AblationView::setTable(const AblationTable& table) {
     m_model->setTable(table);
     const MetricText text(table.metric);
     QString sub =
-        QStringLiteral("%1 %2 without edits, %3 examples")
+        QStringLiteral("%1 %2 with every part, %3 examples")
             .arg(text.title.toLower(), text.value(table.base), groupedNumber(table.examples));
     if (table.examples < table.wanted)
         sub = QStringLiteral("%1 of %2").arg(sub.chopped(9), groupedNumber(table.wanted)) +

@@ -84,7 +84,7 @@ void CumulativePlot::setTable(const AblationTable& table) {
     m->fill();
     const MetricText text(table.metric);
     QString description =
-        QStringLiteral("%1 without edits %2").arg(text.title).arg(text.value(table.base));
+        QStringLiteral("%1 with every part %2").arg(text.title).arg(text.value(table.base));
     for (int k = 1; k <= m->count(); ++k)
         description += QStringLiteral("; %1 out: %2").arg(k).arg(text.value(m->valueAt(k)));
     m->plot->setAccessibleDescription(description);

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measurements of an opened run with edits in force, ablations that are cancelled and continued,
+// and what is known of means.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "edit/edit_values.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_run.h"
+#include "support/trained.h"
+#include "train/ablation_options.h"
+#include "train/open_model.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+/// A run of two layers, trained once.
+const std::string& runPath() {
+    static const TemporaryFolder home("measured-edits");
+    static const std::string path = [] {
+        auto options = tinyOptions();
+        options.model.set("n_layers", 2);
+        options.train.epochs = 2;
+        auto folder = RunFolder::create(home / "run", options);
+        Control control;
+        trainIn(folder, control);
+        return std::string(home / "run");
+    }();
+    return path;
+}
+
+Edit edit(EditOp op, const std::string& at, std::map<std::string, AxisSelection> where = {}) {
+    Edit e;
+    e.op = op, e.at = at, e.where = std::move(where);
+    return e;
+}
+
+EditList listOf(std::vector<Edit> edits) {
+    EditList list;
+    list.edits = std::move(edits);
+    return list;
+}
+
+const AxisSelection kFirst = {{0}, {}, {}};
+
+class MeasuredEdits : public testing::Test {
+protected:
+    MeasuredEdits() : m_splits(tinyData()), m_opened(runPath(), "last", "cpu") {
+        m_data.split = [this](const std::string& name) { return m_splits.find(name); };
+        m_how.examples = 32;
+        m_how.batchSize = 8;
+        m_how.metric = "loss";
+        m_how.what = {"heads", "relations", "paths", "mlp"};
+    }
+    AblationTable ablate() { return m_opened.ablate(m_splits.validation, m_data, m_how); }
+    void use(std::vector<Edit> edits) { m_opened.setEdits(listOf(std::move(edits)), m_data); }
+    double loss(std::vector<Edit> edits) {
+        use(std::move(edits));
+        const auto effect = m_opened.effect(m_splits.validation, 8);
+        return effect.changes.at(0).edited;
+    }
+    static const AblationRow& rowOf(const AblationTable& table, const std::string& at) {
+        for (const auto& row : table.rows)
+            if (row.edit.at == at) return row;
+        throw std::logic_error(at);
+    }
+
+    DataSplits m_splits;
+    EditData m_data;
+    OpenedModel m_opened;
+    AblationOptions m_how;
+};
+
+void expectSame(const AblationTable& a, const AblationTable& b) {
+    EXPECT_EQ(a.metric, b.metric);
+    EXPECT_EQ(a.examples, b.examples);
+    EXPECT_EQ(a.base, b.base);
+    ASSERT_EQ(a.rows.size(), b.rows.size());
+    for (std::size_t r = 0; r < a.rows.size(); ++r) {
+        EXPECT_EQ(a.rows[r].part, b.rows[r].part);
+        EXPECT_EQ(a.rows[r].partNorm, b.rows[r].partNorm);
+        EXPECT_EQ(a.rows[r].streamNorm, b.rows[r].streamNorm);
+        ASSERT_EQ(a.rows[r].ways.size(), b.rows[r].ways.size());
+        for (std::size_t w = 0; w < a.rows[r].ways.size(); ++w) {
+            EXPECT_EQ(a.rows[r].ways[w].change, b.rows[r].ways[w].change) << a.rows[r].part;
+            EXPECT_EQ(a.rows[r].ways[w].changedAnswers, b.rows[r].ways[w].changedAnswers);
+        }
+    }
+    EXPECT_EQ(a.cumulative, b.cumulative);
+    ASSERT_EQ(a.pairs.size(), b.pairs.size());
+    for (std::size_t p = 0; p < a.pairs.size(); ++p) {
+        EXPECT_EQ(a.pairs[p].first, b.pairs[p].first);
+        EXPECT_EQ(a.pairs[p].joint, b.pairs[p].joint);
+        EXPECT_EQ(a.pairs[p].interaction, b.pairs[p].interaction);
+    }
+}
+
+TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
+    m_how.cumulative = m_how.pairs = true;
+    for (const bool edited : {false, true}) {
+        auto mean = edit(EditOp::Mean, "blocks.0.attn.hook_z");
+        if (edited) use({mean, edit(EditOp::Resample, "blocks.1.rel.hook_r")});
+        int steps = 0;
+        const auto whole = m_opened.ablate(m_splits.validation, m_data, m_how, {},
+                                           [&](double) { return ++steps; });
+        AblationProgress kept;
+        std::optional<AblationTable> table;
+        int attempts = 0, again = 0;
+        std::int64_t measured = 0;
+        while (!table) {
+            ASSERT_LT(++attempts, 200);
+            int left = 5 + 11 * attempts;
+            bool first = true;
+            try {
+                table = m_opened.ablate(
+                    m_splits.validation, m_data, m_how, {},
+                    [&](double) { return ++again, --left > 0; },
+                    [&](const AblationTable& partial) {
+                        if (std::exchange(first, false)) {
+                            EXPECT_EQ(partial.examples, measured + 8) << "the next batch";
+                        }
+                        measured = partial.examples;
+                    },
+                    &kept);
+            } catch (const Cancelled&) {
+                EXPECT_TRUE(kept.begun());
+            }
+        }
+        EXPECT_GT(attempts, 5);
+        EXPECT_FALSE(kept.begun());
+        expectSame(*table, whole);
+        // Only batches that were cut short are run again, and a joint measurement for each cancel.
+        EXPECT_LT(again, 2 * steps);
+    }
+}
+
+TEST_F(MeasuredEdits, OtherOptionsEditsOrDataStartAnew) {
+    AblationProgress kept;
+    const auto firstBatch = [&](const DatasetPtr& data) {
+        std::int64_t examples = 0;
+        try {
+            m_opened.ablate(
+                data, m_data, m_how, {}, [&](double) { return examples == 0; },
+                [&](const AblationTable& partial) { examples = partial.examples; }, &kept);
+        } catch (const Cancelled&) {
+        }
+        return examples;
+    };
+    EXPECT_EQ(firstBatch(m_splits.validation), 8);
+    EXPECT_EQ(firstBatch(m_splits.validation), 16);
+    m_how.metric = "accuracy";
+    EXPECT_EQ(firstBatch(m_splits.validation), 8);
+    EXPECT_EQ(firstBatch(m_splits.train), 8);
+    use({edit(EditOp::Zero, "blocks.0.hook_mlp_out")});
+    EXPECT_EQ(firstBatch(m_splits.train), 8);
+    EXPECT_EQ(firstBatch(m_splits.train), 16);
+    m_how.how = {EditOp::Clean};
+    EXPECT_THROW(ablate(), OptionError);
+    EXPECT_TRUE(kept.begun());
+    kept.clear();
+    EXPECT_FALSE(kept.begun());
+}
+
+TEST_F(MeasuredEdits, PartsAreTakenOutOfTheEditedModel) {
+    m_how.how = {EditOp::Zero, EditOp::Mean};
+    const std::string part = "blocks.1.hook_mlp_out";
+    auto resample = edit(EditOp::Resample, "blocks.0.rel.hook_r");
+    resample.shift = 5;
+    const std::vector<std::vector<Edit>> bases = {
+        {edit(EditOp::Zero, "blocks.0.hook_attn_out")},
+        {resample, edit(EditOp::Mean, "blocks.0.attn.hook_z", {{"head", kFirst}})},
+        {edit(EditOp::Clean, "blocks.1.rel.hook_r"), edit(EditOp::Scale, "hook_embed")}};
+    for (const auto& base : bases) {
+        const auto with = [&](EditOp op) {
+            auto list = base;
+            list.push_back(edit(op, part));
+            return list;
+        };
+        const double edited = loss(base), zero = loss(with(EditOp::Zero)),
+                     mean = loss(with(EditOp::Mean));
+        use(base);
+        const auto table = ablate();
+        EXPECT_NEAR(table.base, edited, 1e-6);
+        const auto& row = rowOf(table, part);
+        EXPECT_NEAR(row.ways[0].change.edited, zero, 1e-6);
+        EXPECT_NEAR(row.ways[1].change.edited, mean, 1e-6);
+    }
+    use({});
+    EXPECT_NE(ablate().base, loss(bases[0]));
+}
+
+TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
+    const auto a = m_splits.validation->sample(1), b = m_splits.validation->sample(2);
+    PatchOptions how;
+    how.over = {"attn"};
+    how.metric = "logit:0";
+    const auto plain = m_opened.patch(a, b, how);
+    use({edit(EditOp::Zero, "blocks.0.hook_attn_out")});
+    const auto zeroed = m_opened.patch(a, b, how);
+    EXPECT_NE(plain.clean, zeroed.clean);
+    const auto columns = zeroed.maps.at(0).columns.size();
+    double before = 0.0;
+    for (std::size_t c = 0; c < columns; ++c) {
+        before += std::abs(plain.maps[0].exact[c]);
+        EXPECT_EQ(zeroed.maps[0].exact[c], 0.0) << "both are 0 there";
+        EXPECT_EQ(zeroed.maps[0].estimate[c], 0.0);
+    }
+    EXPECT_GT(before, 0.0);
+    // Values of other examples, of A for A and of B for B: with both inputs' own that changes
+    // nothing.
+    use({edit(EditOp::Clean, "blocks.0.hook_attn_out")});
+    const auto same = m_opened.patch(a, b, how);
+    EXPECT_NEAR(same.clean, plain.clean, 1e-6);
+    EXPECT_NEAR(same.corrupted, plain.corrupted, 1e-6);
+    auto resample = edit(EditOp::Resample, "hook_embed");
+    resample.shift = 1;  // A, example 1, becomes B; B becomes example 3
+    use({resample});
+    const auto moved = m_opened.patch(a, b, how);
+    EXPECT_NEAR(moved.clean, plain.corrupted, 1e-5);
+    how.noising = true;
+    const auto noised = m_opened.patch(a, b, how);
+    EXPECT_EQ(noised.clean, moved.corrupted);
+    EXPECT_EQ(noised.corrupted, moved.clean);
+    use({edit(EditOp::Zero, "blocks.9.hook_attn_out")});
+    EXPECT_THROW(m_opened.patch(a, b, how), OptionError);
+}
+
+TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
+    const auto sample = m_splits.validation->sample(1);
+    const std::vector<std::string> names = {"left", "right"};
+    for (const char* point : {"blocks.0.attn.hook_z", "blocks.1.hook_mlp_out",
+                              "blocks.0.hook_attn_out", "blocks.1.hook_resid_mid"}) {
+        use({edit(EditOp::Zero, point)});
+        const auto probed = m_opened.probe(sample, names);
+        const auto lens = m_opened.lens(sample, {}, names);
+        EXPECT_NEAR(
+            lens.answers[0].probability,
+            static_cast<double>(probed.probabilities[static_cast<std::size_t>(lens.answers[0].id)]),
+            1e-5)
+            << point;
+        AttributionOptions what;
+        what.answer = lens.answers[0].id;
+        const auto parts = m_opened.attribution(sample, what, names);
+        EXPECT_NEAR(parts.answer.probability, lens.answers[0].probability, 1e-5);
+        EXPECT_NEAR(parts.sum(), parts.logit, 2e-3 * (1.0 + std::abs(parts.logit))) << point;
+        // What lies between the parts is said to.
+        const bool between =
+            std::string(point).ends_with("attn_out") || std::string(point).ends_with("resid_mid");
+        EXPECT_EQ(parts.parts.back().kind == PartKind::Edits, between) << point;
+    }
+}
+
+TEST_F(MeasuredEdits, MeansSayHowManyExamplesTheyAreOf) {
+    const auto sample = m_splits.validation->sample(1);
+    const auto mean = edit(EditOp::Mean, "blocks.0.attn.hook_z", {{"head", kFirst}});
+    use({edit(EditOp::Zero, "blocks.1.hook_mlp_out"), mean});
+    EXPECT_TRUE(m_opened.takenMeans().empty());
+    const auto taken = m_opened.probe(sample, {});
+    ASSERT_EQ(m_opened.takenMeans().size(), 1u);
+    const auto means = m_opened.takenMeans();
+    EXPECT_EQ(means.at(1).examples, 96) << "1,024 were asked for";
+    EXPECT_GT(means.at(1).standardError, 0.0);
+    EXPECT_EQ(means.at(1).over, "position");
+    // Without data the list stands alone, and gives the same maps to the last bit.
+    const auto alone = withValues(m_opened.edits(), means);
+    m_opened.setEdits(alone, {});
+    EXPECT_TRUE(m_opened.takenMeans().empty());
+    const auto given = m_opened.probe(sample, {});
+    EXPECT_EQ(given.probabilities, taken.probabilities);
+    EXPECT_EQ(given.maps, taken.maps);
+    EXPECT_TRUE(m_opened.takenMeans().empty()) << "nothing was taken";
+    use({mean});
+    m_opened.effect(m_splits.validation, 8);
+    EXPECT_EQ(m_opened.takenMeans().at(0), means.at(1));
+    m_opened.setEdits(listOf({mean}), {});
+    EXPECT_THROW(m_opened.probe(sample, {}), OptionError);
+}
+
+}  // namespace
+}  // namespace relascope
