@@ -9,9 +9,11 @@
 
 #include "app/controllers/controllers.h"
 #include "app/run_actions.h"
+#include "options/device_list.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
+#include "widgets/bar/devices_chip.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/form/options_form.h"
@@ -67,6 +69,23 @@ void showBar(widgets::TrainBar& bar, Controllers& c) {
                            widgets::groupedNumber(core::parameterCount(training.options().model))));
 }
 
+// While a run trains its devices are shown, and none are chosen.
+void showDevices(widgets::TrainBar& bar, const Controllers& c) {
+    bar.setDevice(c.device.device());
+    bar.setDeviceFacts(c.device.facts());
+    std::vector<widgets::DeviceChoice> choices;
+    QStringList chosen;
+    if (!c.training.busy() && c.experiment.hasOptions()) {
+        for (const auto& [name, title] : c.device.choices()) choices.push_back({name, title});
+        try {
+            for (const auto& name : core::deviceList(c.experiment.options().train.device))
+                chosen << QString::fromStdString(name);
+        } catch (const OptionError&) {  // said under the field; nothing is ticked
+        }
+    }
+    bar.setDeviceChoices(choices, chosen);
+}
+
 }  // namespace
 
 void toggleTraining(Controllers& c) {
@@ -103,11 +122,16 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(&c.experiment, &ExperimentController::problemsChanged, &bar, [training, show] {
         if (!training->busy()) show();
     });
-    const auto showDevice = [&bar, device = &c.device] {
-        bar.setDevice(device->device());
-        bar.setDeviceFacts(device->facts());
-    };
+    const auto showDevice = [&bar, &c] { showDevices(bar, c); };
     QObject::connect(&c.device, &DeviceMonitor::changed, &bar, showDevice);
+    QObject::connect(&c.experiment, &ExperimentController::changed, &bar, showDevice);
+    QObject::connect(training, &TrainingController::stateChanged, &bar, showDevice);
+    QObject::connect(&bar, &widgets::TrainBar::devicesChosen, &c.experiment,
+                     [&c, showDevice](const QStringList& names) {
+                         c.experiment.set("train.device", names.join(u',').toStdString());
+                         c.experiment.endEdit();
+                         showDevice();  // also where nothing has changed but a tick
+                     });
     showDevice();
     show();
 }

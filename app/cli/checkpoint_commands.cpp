@@ -12,6 +12,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_weights.h"
 #include "edit/edit_words.h"
+#include "run/run_facts.h"
 #include "run/run_folder.h"
 
 namespace relascope::cli {
@@ -43,6 +44,9 @@ int runInfo(const std::string& path, bool json) {
         {"step", run.step},
         {"parameters", run.parameters},
         {"best_accuracy", std::isfinite(run.bestAccuracy) ? Json(run.bestAccuracy) : Json()}};
+    const auto facts = core::readRunFacts(path);
+    for (const auto& [key, value] : facts)
+        if (key == "ranks" || key == "rank_devices" || key == "machines") object[key] = value;
     const core::KeptWeights kept(path);
     object["kept"] = Json::array();
     for (const auto& step : kept.steps())
@@ -61,6 +65,8 @@ int runInfo(const std::string& path, bool json) {
         run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
         runStateName(run.state), static_cast<long long>(run.step),
         static_cast<long long>(run.totalSteps), run.bestAccuracy, kept.steps().size());
+    if (const auto ranks = core::processesText(facts); !ranks.empty())
+        std::printf("trained by %s\n", shown(ranks).c_str());
     if (run.edits.anyEnabled())
         std::printf("edits in training: %s\n", core::wordsOf(run.edits).c_str());
     return 0;

@@ -73,6 +73,9 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         else if (info.state != RunState::Failed)
             messages.info(text);  // failures were already reported
     });
+    connect(&experiment, &ExperimentController::changed, &device, [this] {
+        device.setWanted(experiment.hasOptions() ? experiment.options().train.device : "auto");
+    });
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
     connect(&probe, &ProbeController::failed, &messages, &Messages::error);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/experiment_controller.h"
 
-#include <unistd.h>
-
-#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
 #include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
+#include "app/controllers/run_estimates.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
@@ -23,23 +21,6 @@
 
 namespace relascope::app {
 namespace {
-QString gibibytes(double bytes) {
-    const double gib = bytes / (1024.0 * 1024.0 * 1024.0);
-    if (gib >= 100.0) return QString::number(gib, 'f', 0);
-    return QString::number(std::max(gib, 0.1), 'f', 1);
-}
-
-double machineBytes() {
-    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<double>(sysconf(_SC_PAGE_SIZE));
-}
-
-/// "3.1 million", "10.0 billion".
-QString roughNumber(double count) {
-    if (count >= 1e9) return QString::number(count / 1e9, 'f', 1) + QStringLiteral(" billion");
-    if (count >= 1e6) return QString::number(count / 1e6, 'f', 1) + QStringLiteral(" million");
-    return widgets::groupedNumber(static_cast<qlonglong>(count));
-}
 
 /// The options of a preset as the form shows them.
 RunOptions presetForm(const std::string& preset, const std::string& variant) {
@@ -157,35 +138,8 @@ std::vector<FieldProblem> ExperimentController::problems() const {
 
 std::vector<std::pair<QString, QString>> ExperimentController::estimates() const {
     if (!valid()) return {};
-    const auto& t = m_options.train;
-    std::vector<std::pair<QString, QString>> rows;
     // The free memory is what counts; that of the current run is already taken.
-    const bool known = m_free > 0 && !m_training.busy();
-    rows.emplace_back("Memory",
-                      QString(known ? "%1 of %2 GiB free" : "%1 of %2 GiB")
-                          .arg(gibibytes(static_cast<double>(core::trainingBytes(m_options))),
-                               gibibytes(known ? static_cast<double>(m_free) : machineBytes())));
-    if (m_options.data.isText()) {
-        const double tokens = core::tokensPerStep(m_options);
-        rows.emplace_back("Tokens per step",
-                          widgets::groupedNumber(static_cast<qlonglong>(tokens)));
-        rows.emplace_back("Total tokens",
-                          roughNumber(tokens * static_cast<double>(core::totalSteps(m_options))));
-    }
-    if (t.keep_mib > 0) {  // in short: "56 steps, 87 MiB", "off: 9,871 MiB"
-        static const QRegularExpression rest(" in [a-z0-9 ]+(?=,)| would be needed");
-        rows.emplace_back("Kept weights",
-                          QString::fromStdString(core::keptWeightsText(m_options)).remove(rest));
-    }
-    const QString what = t.steps > 0
-                             ? QString("Time for %1 steps").arg(widgets::groupedNumber(t.steps))
-                             : QString("Time for %1 epochs").arg(widgets::groupedNumber(t.epochs));
-    const double flops = core::trainingFlops(m_options) *
-                         static_cast<double>(core::totalSteps(m_options)) *
-                         static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
-    rows.emplace_back(what, m_flopsPerSecond > 0.0
-                                ? "about " + widgets::roughDuration(flops / m_flopsPerSecond)
-                                : QStringLiteral("not yet measured"));
+    auto rows = runEstimates(m_options, m_training.busy() ? 0 : m_free, m_flopsPerSecond);
     rows.emplace_back("Parameters", parameters());
     return rows;
 }
@@ -467,7 +421,7 @@ void ExperimentController::measureMemory() {
         this,
         [device = m_options.train.device](std::stop_token) -> std::uint64_t {
             awaitRuntime();
-            return core::freeMemory(core::resolveDevice(device));
+            return core::leastFreeMemory(core::resolveDevices(device));
         },
         [this, device = m_options.train.device](std::uint64_t free) {
             m_measuring = false;

@@ -107,9 +107,9 @@ std::string oneRunEach(const StudyInfo& study, const SlurmJob& job, const std::s
            "grep -qs '\"state\": \"done\"' \"$run/run.json\" && exit 0\n"
            "if [ -e \"$run/run.json\" ]; then what=(--resume \"$run\"); else what=(\"${new[@]}\" "
            "--out \"$run\"); fi\n"
-           "# On the first node, at a port that another job on it does not have.\n"
+           "# On the first node, at a port by the number of the job: two jobs on a node have two.\n"
            "first=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
-           "port=$((20000 + SLURM_JOB_ID % 20000))\n"
+           "port=$((20000 + SLURM_JOB_ID % 12000))\n"
            "# A process that is lost is reported by the others, which then end.\n"
            "exec srun --kill-on-bad-exit=0 --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-2}\" " +
            quoted(program) +

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The chip of the device: what it says of a made-up one, live while a run trains, and a driver that
-// does not answer.
+// The chip of the device: what it says of a made-up one, live while a run trains, a driver that
+// does not answer, and the choice of several devices for one run.
 #include <QElapsedTimer>
+#include <QMenu>
 #include <atomic>
 #include <mutex>
 #include <set>
 
 #include "tests/app/window_fixture.h"
 #include "train/devices.h"
+#include "widgets/bar/devices_chip.h"
 
 namespace relascope {
 namespace {
@@ -26,7 +28,7 @@ std::vector<DeviceInfo> madeUp() {
 class DeviceChip : public WindowTest {
 protected:
     void SetUp() override {
-        fake = std::make_unique<FakeDevicesScope>(madeUp(), [this](const std::string& name) {
+        fake = std::make_unique<FakeDevicesScope>(machine(), [this](const std::string& name) {
             std::lock_guard waits(driver);
             ++asked;
             if (name == "cuda:0") ++askedGpu;
@@ -38,7 +40,13 @@ protected:
         WindowTest::TearDown();
         fake.reset();
     }
+    virtual std::vector<DeviceInfo> machine() const { return madeUp(); }
     QString facts() { return window->bar()->deviceFacts(); }
+    DevicesChip* chip() { return window->bar()->deviceChip(); }
+    bool reads(const QString& text) {
+        return waitUntil([&] { return window->bar()->deviceText() == text; });
+    }
+    std::string wanted() { return c().experiment.options().train.device; }
 
     std::mutex driver;
     std::atomic<std::uint64_t> asked = 0, askedGpu = 0;
@@ -71,7 +79,9 @@ TEST_F(DeviceChip, ShowsTheMemoryWhileARunTrains) {
     EXPECT_TRUE(facts().endsWith(".0 of 8.0 GiB free")) << facts().toStdString();
     c().training.cancel();
     ASSERT_TRUE(waitUntil([&] { return !c().training.busy(); }));
-    EXPECT_TRUE(waitUntil([&] { return window->bar()->deviceText() == "cuda:0"; }));
+    EXPECT_EQ(window->bar()->deviceText(), "cpu") << "as the form has it for the next run";
+    c().experiment.set("train.device", std::string("auto"));
+    EXPECT_TRUE(reads("cuda:0"));
     // Nothing trains: nothing is asked.
     QTest::qWait(600);  // the form asks once more what is free
     const auto before = asked.load();
@@ -101,6 +111,135 @@ TEST_F(DeviceChip, TheWindowDoesNotWaitForTheDriver) {
     EXPECT_EQ(asked.load(), before) << "a driver that hangs is asked once";
     hangs.unlock();
     EXPECT_TRUE(waitUntil([&] { return asked.load() > before; }));
+}
+
+TEST_F(DeviceChip, HasNoMenuWithOneGpu) {
+    ASSERT_TRUE(reads("cuda:0"));
+    chooseTiny();
+    QTest::mouseClick(chip(), Qt::LeftButton);
+    EXPECT_FALSE(chip()->menu()->isVisible());
+    EXPECT_TRUE(chip()->menu()->isEmpty());
+    EXPECT_EQ(chip()->focusPolicy(), Qt::NoFocus);
+}
+
+TEST_F(DeviceChip, FollowsTheForm) {
+    chooseTiny();
+    c().experiment.set("train.device", std::string("cpu,cpu"));
+    EXPECT_TRUE(reads("2 CPU processes"));
+    EXPECT_TRUE(facts().startsWith("2 processes on the CPU\nCPU, 2 threads\n"))
+        << facts().toStdString();
+    EXPECT_EQ(c().experiment.estimates().front().first, "Memory") << "they share it";
+    c().experiment.set("train.device", std::string("cuda:0,cuda:7"));
+    EXPECT_TRUE(reads("cuda:0,cuda:7"));
+    EXPECT_TRUE(facts().startsWith("unknown device 'cuda:7'")) << facts().toStdString();
+}
+
+class SeveralGpus : public DeviceChip {
+protected:
+    std::vector<DeviceInfo> machine() const override {
+        auto all = madeUp();
+        all.push_back(all.back());
+        all.back().name = "cuda:1", all.back().title = "NVIDIA Other";
+        all.push_back(all.back());
+        all.back().name = "cuda:2", all.back().usable = false, all.back().reason = "broken";
+        return all;
+    }
+    QAction* entry(const QString& name) {
+        for (QAction* action : chip()->menu()->actions())
+            if (action->data().toString() == name) return action;
+        return nullptr;
+    }
+    void tick(const QString& name) {
+        QTest::mouseClick(chip()->menu(), Qt::LeftButton, {},
+                          chip()->menu()->actionGeometry(entry(name)).center());
+    }
+    QStringList ticked() {
+        QStringList names;
+        for (const QAction* action : chip()->menu()->actions())
+            if (action->isChecked()) names << action->data().toString();
+        return names;
+    }
+};
+
+TEST_F(SeveralGpus, AreTickedInTheMenuOfTheChip) {
+    ASSERT_TRUE(reads("cuda:0"));
+    EXPECT_TRUE(chip()->menu()->isEmpty()) << "without an experiment there is no next run";
+    chooseTiny();
+    QTest::mouseClick(chip(), Qt::LeftButton);
+    auto* menu = chip()->menu();
+    ASSERT_TRUE(menu->isVisible());
+    EXPECT_EQ(entry("cuda:2"), nullptr) << "it cannot be used";
+    EXPECT_EQ(entry("auto")->text(), "Automatic: the first GPU");
+    EXPECT_EQ(entry("cuda:1")->text(), "cuda:1, NVIDIA Other");
+    EXPECT_EQ(ticked(), QStringList{"auto"});
+
+    tick("cuda:1");
+    EXPECT_TRUE(menu->isVisible()) << "for the next tick";
+    EXPECT_EQ(wanted(), "cuda:1");
+    EXPECT_EQ(ticked(), QStringList{"cuda:1"});
+    EXPECT_TRUE(reads("cuda:1"));
+    EXPECT_EQ(c().experiment.estimates().front().first, "Memory");
+
+    tick("cuda:0");
+    EXPECT_EQ(wanted(), "cuda:0,cuda:1");
+    EXPECT_EQ(ticked(), (QStringList{"cuda:0", "cuda:1"}));
+    EXPECT_TRUE(reads("2 GPUs"));
+    EXPECT_TRUE(
+        facts().startsWith("2 devices: cuda:0, cuda:1\n"
+                           "cuda:0: NVIDIA Made Up, 80.0 GiB, compute capability 9.0, "
+                           "driver for CUDA 13.0\ncuda:1: NVIDIA Other, 80.0 GiB, "))
+        << facts().toStdString();
+    EXPECT_EQ(facts().count("attention by"), 1) << "what both have in common is said once";
+    EXPECT_TRUE(chip()->toolTip().startsWith(facts()));
+    EXPECT_EQ(c().experiment.estimates().front().first, "Memory per device");
+
+    QTest::keyClick(menu, Qt::Key_Home);  // the entries can be ticked with keys
+    menu->setActiveAction(entry("cuda:0"));
+    QTest::keyClick(menu, Qt::Key_Space);
+    EXPECT_TRUE(menu->isVisible());
+    EXPECT_EQ(wanted(), "cuda:1");
+    tick("cuda:1");
+    EXPECT_EQ(wanted(), "auto") << "none is ticked";
+    EXPECT_EQ(ticked(), QStringList{"auto"});
+    tick("auto");
+    EXPECT_EQ(ticked(), QStringList{"auto"}) << "it cannot be unticked";
+    menu->close();
+    c().history.undo();
+    EXPECT_EQ(wanted(), "cuda:1") << "each tick can be undone";
+}
+
+TEST_F(SeveralGpus, MustAllHaveAShareOfTheBatch) {
+    ASSERT_TRUE(reads("cuda:0"));
+    chooseTiny();
+    c().experiment.set("train.batch_size", std::int64_t{1});
+    QTest::mouseClick(chip(), Qt::LeftButton);
+    ASSERT_TRUE(chip()->menu()->isVisible());
+    tick("cuda:0"), tick("cuda:1");
+    chip()->menu()->close();
+    ASSERT_EQ(c().experiment.problems().size(), 1u);
+    EXPECT_EQ(c().experiment.problems()[0].field, "train.batch_size");
+    EXPECT_FALSE(window->bar()->startButton()->isEnabled());
+    bool shown = false;
+    for (const auto* row : window->findChildren<FieldRow*>())
+        shown |= row->state().key == "train.batch_size" && !row->problem().isEmpty();
+    EXPECT_TRUE(shown) << "under the field";
+    c().experiment.set("train.batch_size", std::int64_t{2});
+    EXPECT_TRUE(c().experiment.problems().empty());
+}
+
+TEST_F(SeveralGpus, AreNotChosenWhileARunTrains) {
+    ASSERT_TRUE(reads("cuda:0"));
+    chooseTiny();
+    c().experiment.set("train.device", std::string("cpu"));
+    EXPECT_TRUE(ticked().isEmpty());
+    c().experiment.start();
+    ASSERT_TRUE(trains(2));
+    QTest::mouseClick(chip(), Qt::LeftButton);
+    EXPECT_FALSE(chip()->menu()->isVisible());
+    c().training.cancel();
+    ASSERT_TRUE(waitUntil([&] { return !c().training.busy(); }));
+    QTest::mouseClick(chip(), Qt::LeftButton);
+    EXPECT_TRUE(chip()->menu()->isVisible());
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST(SlurmScript, StartsTheProcessesOfOneRunWithSrun) {
                                          "/opt/a b/cli", "train"};
     const auto arguments = cellArguments(plan, study.cells[3]);
     expected.insert(expected.end(), arguments.begin(), arguments.end());
-    // 20000 + 123456 % 20000
+    // 20000 + 123456 % 12000
     for (const auto& word :
          {std::string("--out"), folder, std::string("--rendezvous"), std::string("node7:23456"),
           std::string("--threads"), std::string("5")})

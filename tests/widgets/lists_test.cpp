@@ -72,6 +72,16 @@ TEST(Rail, ClicksChooseAndUpdatesKeepTheSelection) {
     EXPECT_EQ(selected.last()[0].toStringList(), QStringList({"/c"}));
 }
 
+TEST(Rail, NamesTheDevicesOfARunThatHadSeveral) {
+    Shown s;
+    auto several = run("/several"), one = run("/one");
+    several.info.device = "cuda:0, cuda:1", one.info.device = "cuda:0";
+    s.rail.setRuns({several, one});
+    EXPECT_TRUE(s.rail.runs()->item(0)->toolTip().endsWith("\non cuda:0, cuda:1\n/several"))
+        << s.rail.runs()->item(0)->toolTip().toStdString();
+    EXPECT_FALSE(s.rail.runs()->item(1)->toolTip().contains("cuda"));
+}
+
 TEST(Rail, PresetsByClickAndKey) {
     Shown s;
     QSignalSpy chosen(&s.rail, &Rail::presetChosen);

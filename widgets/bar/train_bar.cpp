@@ -6,9 +6,11 @@
 #include <QPushButton>
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
+#include "widgets/bar/devices_chip.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -168,7 +170,7 @@ TrainBar::TrainBar(QWidget* parent)
       m_stop(new QPushButton(QStringLiteral("Stop"), this)),
       m_cancel(new QPushButton(QStringLiteral("Cancel"), this)),
       m_line(new TrainProgressLine(this)),
-      m_device(new Chip({}, this)),
+      m_device(new DevicesChip(this)),
       m_model(new Chip({}, this)),
       m_intervention(new Chip({}, this)) {
     setFixedHeight(48);
@@ -177,13 +179,12 @@ TrainBar::TrainBar(QWidget* parent)
     m_step->setIcon(icon("step"));
     m_stop->setIcon(icon("stop"));
     m_cancel->setIcon(icon("cancel"));
-    m_device->setIcon(icon("chip"));
     m_model->setIcon(icon("cube"));
     m_intervention->setToolTip(QStringLiteral("The model shown is edited; click for the list (E)"));
     m_intervention->setCursor(Qt::PointingHandCursor);
     connect(m_intervention, &QAbstractButton::clicked, this, &TrainBar::interventionClicked);
     m_intervention->setIcon(icon("scissors"));
-    m_device->setToolTip(QStringLiteral("Device"));
+    connect(m_device, &DevicesChip::devicesChosen, this, &TrainBar::devicesChosen);
     m_model->setToolTip(QStringLiteral("Model"));
     auto* row = rowOf(this, {12, 0, 12, 1}, 8);
     QFont face = bodyFont();
@@ -199,7 +200,7 @@ TrainBar::TrainBar(QWidget* parent)
     row->addSpacing(14);
     row->addWidget(m_line, 1);
     row->addSpacing(12);
-    for (Chip* chip : {m_intervention, m_device, m_model}) {
+    for (Chip* chip : std::initializer_list<Chip*>{m_intervention, m_device, m_model}) {
         chip->hide();
         row->addWidget(chip);
     }
@@ -305,14 +306,14 @@ void TrainBar::refresh() {
 }
 
 void TrainBar::setDevice(const QString& device) {
-    m_device->setText(device);
-    m_device->setAccessibleName("Device " + device);
-    m_device->setVisible(!device.isEmpty());
-    m_device->updateGeometry();
+    m_device->setDevice(device);
 }
 void TrainBar::setDeviceFacts(const QString& lines) {
-    m_device->setToolTip(lines.isEmpty() ? QStringLiteral("Device") : lines);
-    m_device->setAccessibleDescription(lines);
+    m_device->setFacts(lines);
+}
+void TrainBar::setDeviceChoices(const std::vector<DeviceChoice>& choices,
+                                const QStringList& chosen) {
+    m_device->setChoices(choices, chosen);
 }
 void TrainBar::setModel(const QString& text) {
     m_model->setText(text);

@@ -2,7 +2,9 @@
 // The bar at the top: start, pause, step, stop, cancel; progress; device and model.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
+#include <vector>
 
 #include "types/run_info.h"
 #include "types/train_event.h"
@@ -12,7 +14,9 @@ class QPushButton;
 namespace relascope::widgets {
 
 class Chip;
+class DevicesChip;
 class TrainProgressLine;
+struct DeviceChoice;
 
 /// 48 px high. Numbers have fixed positions, so that updates do not move other text.
 class TrainBar : public QWidget {
@@ -35,6 +39,8 @@ public:
     void setPreparing(const QString& sentence);
     void setDevice(const QString& device);      ///< empty: no chip
     void setDeviceFacts(const QString& lines);  ///< its tool tip
+    /// The devices that can be ticked for the next run, and those that are; see DevicesChip.
+    void setDeviceChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen);
     void setModel(const QString& text);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
     void setIntervention(const QString& text);  ///< warning chip; empty: none
 
@@ -42,6 +48,7 @@ public:
     QString modelText() const;  ///< empty: no chip
     QString deviceText() const;
     QString deviceFacts() const;
+    DevicesChip* deviceChip() const { return m_device; }
     QPushButton* startButton() const { return m_start; }
     QPushButton* stopButton() const { return m_stop; }
     QPushButton* cancelButton() const { return m_cancel; }
@@ -55,6 +62,7 @@ Q_SIGNALS:
     void stopRequested();
     void cancelRequested();
     void interventionClicked();
+    void devicesChosen(const QStringList& names);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -67,7 +75,8 @@ private:
     bool m_canStart = false, m_resumes = false, m_preparing = false;
     QPushButton *m_start, *m_step, *m_stop, *m_cancel;
     TrainProgressLine* m_line;
-    Chip *m_device, *m_model, *m_intervention;
+    DevicesChip* m_device;
+    Chip *m_model, *m_intervention;
 };
 
 /// The text and the 4 px progress bar of a job: "Step 1,600 of 2,450  epoch 32.7 of 50  6,210

@@ -246,9 +246,14 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
         put(RunDelegate::Metric, metric);
         put(RunDelegate::Color, rows[i].colorIndex);
         put(RunDelegate::Faint, info.labels.hidden);
-        put(Qt::ToolTipRole, plainTip(QString("%1\n%2\nbest %3 %4\n%5")
-                                          .arg(QString::fromStdString(info.name), line, detail,
-                                               metric, QString::fromStdString(info.path))));
+        // Where it was trained matters once it was in several places.
+        const QString devices = info.device.find(',') == std::string::npos
+                                    ? QString()
+                                    : QString("on %1\n").arg(QString::fromStdString(info.device));
+        put(Qt::ToolTipRole,
+            plainTip(QString("%1\n%2\nbest %3 %4\n%5%6")
+                         .arg(QString::fromStdString(info.name), line, detail, metric, devices,
+                              QString::fromStdString(info.path))));
         put(Qt::AccessibleTextRole,
             QString("%1, %2, best %3 %4")
                 .arg(QString::fromStdString(info.name), line, detail, metric));
