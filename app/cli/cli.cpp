@@ -150,13 +150,17 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     study->add_flag("--quiet", y.quiet, "print no table at the end");
     study->add_option("--slurm", y.slurm, "print the Slurm script of a job array with N tasks")
         ->check(CLI::Range(1, 10000));
+    study->add_option("--slurm-nodes", y.slurmNodes, "nodes that train one run together")
+        ->check(CLI::Range(1, 10000));
+    study->add_option("--slurm-gpus", y.slurmGpus, "GPUs of each node, a process for each")
+        ->check(CLI::Range(0, 1024));
     study->add_option("--metric", y.metric,
                       "metric of the table: accuracy, sequence_accuracy, loss ...");
     study->add_option("--split", y.split, "split of the table: test, hexos, validation ...");
     study->add_option("--csv", y.csv, "write the table as .csv");
     study->add_option("--latex", y.latex, "write the table as LaTeX");
     study->add_option("--figure", y.figure, "draw the curves: .png, .svg or .pdf");
-    study->add_option("--device", y.device, "auto, cpu, cuda:0");
+    study->add_option("--device", y.device, "auto, cpu, cuda:0, or a list for each run");
     study->add_option("--threads", y.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));
 

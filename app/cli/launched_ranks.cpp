@@ -20,7 +20,8 @@ const std::optional<core::RankPlace>& launched(const std::string& rendezvous) {
     return place;
 }
 
-int follow(const core::RankPlace& place, const std::string& device, int threads) {
+// `says`: what ends it; a rank that rank 0 has started leaves that to rank 0.
+int follow(const core::RankPlace& place, const std::string& device, int threads, bool says) {
     core::followParent();
     core::initDevices(threads);
     try {
@@ -28,8 +29,9 @@ int follow(const core::RankPlace& place, const std::string& device, int threads)
         core::followRuns(*ranks, [](const RunOptions& options, std::stop_token token) {
             return datasets::openRunData(options, {}, std::move(token));
         });
-    } catch (const core::RankLost& lost) {  // rank 0 says what has happened
-        std::cerr << "relascope-cli: rank " << place.rank << " ends: " << lost.what() << "\n";
+    } catch (const core::RankLost& lost) {
+        if (says)
+            std::cerr << "relascope-cli: rank " << place.rank << " ends: " << lost.what() << "\n";
         return kExitFailed;
     }
     return 0;
@@ -54,14 +56,14 @@ bool isOtherRank(const std::string& rendezvous) {
 int followAsRank(const TrainArguments& a) {
     auto place = *launched(a.rendezvous);
     place.timeout = std::chrono::seconds(a.rankTimeout);
-    return follow(place, wantedDevice(a), threadsOf(place, a.threads));
+    return follow(place, wantedDevice(a), threadsOf(place, a.threads), true);
 }
 
 int rank(const RankArguments& a) {
     const auto& place = launched("");
     if (!place || place->rank == 0)
         throw OptionError("rank", "is started by `train --ranks` alone; use that");
-    return follow(*place, a.device, a.threads);
+    return follow(*place, a.device, a.threads, false);
 }
 
 std::string deviceArgument(const TrainArguments& a) {

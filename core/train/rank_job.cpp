@@ -44,6 +44,15 @@ std::string ranksText(int ranks) {
     return ranks == 1 ? "one process" : std::to_string(ranks) + " ranks";
 }
 
+Ranks ranksOf(const TrainJob& job) {
+    if (!job.ranks) return {};
+    const auto& names = job.ranks->names();
+    const auto& own = names[static_cast<std::size_t>(job.ranks->rank())].machine;
+    const auto here = std::count_if(names.begin(), names.end(),
+                                    [&](const auto& name) { return name.machine == own; });
+    return {job.ranks->size(), job.device.is_cpu() ? here : 1};
+}
+
 void setRankFacts(TrainJob& job) {
     if (!job.ranks) {
         if (!job.folder.fact("ranks").empty()) job.folder.setFact("ranks", "1");
@@ -66,6 +75,7 @@ void shareOptions(TrainJob& job) {
     auto& ranks = *job.ranks;
     job.options = runOptionsFromJson(ranks.fromLeader(runOptionsToJson(job.options)));
     job.folder.setOptions(job.options);
+    checkRanks(job.options, ranks.size());
     const auto rows = ranks.gather({static_cast<double>(job.data.train->size()),
                                     static_cast<double>(job.data.validation->size())});
     for (std::size_t r = 1; r < rows.size(); ++r)

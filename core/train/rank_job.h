@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "data/batches.h"
+#include "options/step_share.h"
 #include "train/train_job.h"
 
 namespace relascope::core {
 
 /// "one process", "2 ranks".
 std::string ranksText(int ranks);
+/// How many they are, and how many take their memory from this machine's; of a process that trains
+/// alone one. Not collective.
+Ranks ranksOf(const TrainJob& job);
 /// Who the ranks are, into run.json.
 void setRankFacts(TrainJob& job);
 

@@ -164,7 +164,7 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
     m_job.optimizer.reset();
     releaseDeviceMemory();
     const std::string sentence =
-        trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()));
+        trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()), ranksOf(m_job));
     end(RunState::Failed, sentence);
     m_job.sink(Failed{sentence});
 }

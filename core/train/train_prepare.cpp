@@ -227,7 +227,9 @@ void prepare(TrainJob& job, const EditChoice& edits) {
     if (job.options.train.precision == "bfloat16" && !job.device.is_cuda())
         job.note(Note::Level::Warning,
                  "bfloat16 autocast needs a CUDA device; the run uses float32 on the CPU");
-    requireMemory(job.options, job.device.str());
+    // The ranks of a CPU share its memory, and others may have taken theirs already.
+    if (job.leads() || !job.device.is_cpu())
+        requireMemory(job.options, job.device.str(), ranksOf(job));
 
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     // Otherwise each new tensor would be filled before it is written.

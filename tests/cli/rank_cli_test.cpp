@@ -297,6 +297,32 @@ TEST_F(Ranks, NothingStaysBehindAKilledRank0) {
     expectResumes("run");
 }
 
+// In every phase: start, data, joining, steps, evaluations and checkpoints, which follow each other
+// quickly here.
+TEST_F(Ranks, MayBeKilledAtAnyMoment) {
+    for (int turn = 0; turn < 8; ++turn) {
+        const auto name = std::to_string(turn);
+        Process process(kTiny +
+                            "--epochs 1000 --ranks 2 --set train.checkpoint_every=1 --set "
+                            "train.evaluate_every=1 --out " +
+                            path(name),
+                        path(name + ".err"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(60 + turn * turn * 50));
+        const auto children = childrenOf(process.id());
+        const bool first = turn % 2 == 1 || children.empty();
+        kill(first ? process.id() : children[0], SIGKILL);
+        const auto begin = Clock::now();
+        EXPECT_NE(process.end(), 0) << turn;
+        EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20)) << turn;
+        for (const auto child : children)
+            EXPECT_TRUE(waitUntil([&] { return !lives(child); }, 5.0)) << turn;
+        if (!fs::exists(path(name) + "/run.json")) continue;  // it had not begun
+        const auto o = runCli("train --threads 1 --steps " +
+                              std::to_string(stepsOf(path(name)) + 2) + " --resume " + path(name));
+        EXPECT_EQ(o.code, 0) << turn << ": " << o.err;
+    }
+}
+
 TEST_F(Ranks, RanksOfALauncherEndWithoutRank0) {
     const auto variables = [](int r) {
         return std::map<std::string, std::string>{

@@ -193,8 +193,8 @@ TEST_F(RankTraining, TextWithUnevenAccumulation) {
     m_options.data.pinned_text = "the cat", m_options.data.prompt = "the ";
     m_options.data.sample_tokens = 4;
     auto& t = m_options.train;
-    t.batch_size = 4, t.steps = 12, t.evaluate_every = 5, t.capture_every = 6, t.device = "cpu";
-    t.tokens_per_step = 4 * 4 * 16;  // four batches a step: of three ranks one has two
+    t.batch_size = 4, t.steps = 16, t.evaluate_every = 5, t.capture_every = 6, t.device = "cpu";
+    t.tokens_per_step = 6 * 4 * 16;  // six batches a step, and four in the last of an epoch
     m_data = openText(m_options.data);
     expectAsAlone();
 }
@@ -320,6 +320,17 @@ TEST_F(RankTraining, DataOfDifferentSizesAreAnError) {
     });
     EXPECT_NE(problems[0].find("has 91 training examples, rank 0 90"), std::string::npos)
         << problems[0];
+}
+
+TEST_F(RankTraining, StepsThatDoNotDivideAreRefused) {
+    m_options.train.batch_size = 2;
+    const auto problems = onRanks(3, [&](RankGroup& ranks) {
+        auto own = RunFolder::ofOtherProcess(m_options, 0);
+        Control control;
+        train(
+            own, m_data, control, [](const TrainEvent&) {}, {}, {}, &ranks);
+    });
+    EXPECT_EQ(problems[0].rfind("train.batch_size: ", 0), 0u) << problems[0];
 }
 
 TEST(ShareOf, AllExamplesOnceInOrder) {
