@@ -13,8 +13,8 @@
 
 namespace relascope::core {
 
-/// Half a unit in the last place of 1; of float32 eight times that, since processors add its numbers
-/// in other orders, and LibTorch's form may err by less than one unit by chance.
+/// Half a unit in the last place of 1; of float32 eight times that, since processors add its
+/// numbers in other orders, and LibTorch's form may err by less than one unit by chance.
 inline double unitOf(torch::ScalarType type) {
     return type == torch::kBFloat16 ? 0x1p-9 : type == torch::kHalf ? 0x1p-12 : 0x1p-22;
 }
