@@ -15,6 +15,7 @@
 #include "options/field_text.h"
 #include "options/fit_data.h"
 #include "options/presets.h"
+#include "ranks/rank_lost.h"
 #include "run/run_folder.h"
 #include "train/devices.h"
 #include "widgets/theme/theme.h"
@@ -111,13 +112,16 @@ bool ExperimentController::resumes() const {
     if (m_run.isEmpty() || !m_ofRun || live()) return false;
     const RunInfo* info = m_runs.info(m_run);
     if (!info) return false;
-    // A run that ended without memory names the smaller batch to resume it with.
+    // A run that ended without memory names the smaller batch to resume it with; one that lost a
+    // process may be resumed as it is.
     const bool failed = info->state == RunState::Failed;
     for (const auto& field : RunOptions::fieldTable())
         if (field.get(m_options) != field.get(*m_ofRun) && !keepsRun(field.spec.name) &&
             !(failed && field.spec.name == std::string("train.batch_size")))
             return false;
-    if (failed) return m_options.train.batch_size < m_ofRun->train.batch_size;
+    if (failed)
+        return m_options.train.batch_size < m_ofRun->train.batch_size ||
+               info->message.find(core::kWasLost) != std::string::npos;
     if (info->state == RunState::Stopped || info->state == RunState::Interrupted) return true;
     return info->state == RunState::Done &&
            core::totalSteps(m_options) > core::totalSteps(*m_ofRun);

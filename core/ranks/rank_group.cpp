@@ -168,7 +168,7 @@ std::string RankGroup::lossNow() {
 
 std::string RankGroup::describeLoss(const std::string& seen, std::int64_t step) {
     m_lost = true;
-    const auto at = " was lost at step " + std::to_string(step) + ": ";
+    const auto at = kWasLost + std::to_string(step) + ": ";
     std::vector<bool> silent(static_cast<std::size_t>(size()), true);
     silent[static_cast<std::size_t>(rank())] = false;
     const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -192,7 +192,7 @@ std::string RankGroup::describeLoss(const std::string& seen, std::int64_t step) 
     }
     for (int r = 0; r < size(); ++r)
         if (silent[static_cast<std::size_t>(r)]) return nameOf(r) + at + seen;
-    return "the connection of the ranks was lost at step " + std::to_string(step) + ": " + seen;
+    return "the connection of the ranks" + at + seen;
 }
 
 }  // namespace relascope::core

@@ -6,6 +6,9 @@
 
 namespace relascope::core {
 
+/// In the sentence of a run that has ended so: "rank 1 (node7, cuda:1) was lost at step 812: ...".
+inline constexpr const char* kWasLost = " was lost at step ";
+
 /// Another rank is gone, has failed, or has not answered in time. `what()` is what the connection
 /// says of it; RankGroup::describeLoss() says which rank it was and why.
 class RankLost : public Error {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/training_controller.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <QSignalSpy>
+#include <algorithm>
 
 #include "app/controllers/data_cache.h"
 #include "app/controllers/mailbox.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 
@@ -135,6 +140,34 @@ TEST_F(TrainingTest, AFailedRunIsResumedWithASmallerBatch) {
         c().experiment.set("train.batch_size", batch);
         EXPECT_EQ(c().experiment.resumes(), resumes) << batch;
     }
+}
+
+TEST_F(TrainingTest, ARunOfTwoProcessesThatLosesOneIsResumed) {
+    chooseTiny();
+    c().experiment.set(QStringLiteral("train.device"), std::string("cpu,cpu"));
+    const auto before = testing_support::childrenOf(getpid());
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const QString path = c().training.run();
+    pid_t second = 0;
+    for (const auto child : testing_support::childrenOf(getpid()))
+        if (std::find(before.begin(), before.end(), child) == before.end()) second = child;
+    ASSERT_GT(second, 0);
+    kill(second, SIGKILL);
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    const RunInfo lost = readRunInfo(path.toStdString());
+    EXPECT_EQ(lost.state, RunState::Failed);
+    EXPECT_EQ(lost.message.rfind("rank 1 (", 0), 0U) << lost.message;
+    ASSERT_TRUE(waitUntil([&] { return c().experiment.resumes(); }));
+    EXPECT_EQ(window->bar()->startButton()->text(), QStringLiteral("Resume"));
+    click(window->bar()->startButton());
+    ASSERT_TRUE(
+        waitUntil([&] { return c().training.running() && c().training.info().step > lost.step; }));
+    EXPECT_EQ(c().training.run(), path);
+    click(window->bar()->cancelButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    EXPECT_EQ(testing_support::childrenOf(getpid()).size(), before.size())
+        << "nothing stays behind";
 }
 
 TEST_F(TrainingTest, CancelKeepsACheckpoint) {

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "cli/command_line.h"
+#include "support/processes.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 
@@ -24,7 +25,7 @@ extern char** environ;
 namespace relascope {
 namespace {
 
-using testing_support::TemporaryFolder;
+using namespace testing_support;
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
@@ -87,31 +88,6 @@ public:
 private:
     pid_t m_process = 0;
 };
-
-// Processes that `parent` has started and that have not ended.
-std::vector<pid_t> childrenOf(pid_t parent) {
-    std::vector<pid_t> found;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
-        const auto name = entry.path().filename().string();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        const auto stat = slurp(entry.path().string() + "/stat");
-        const auto end = stat.rfind(')');
-        if (end == std::string::npos) continue;
-        std::istringstream rest(stat.substr(end + 2));
-        char state = 0;
-        pid_t owner = 0;
-        rest >> state >> owner;
-        if (owner == parent && state != 'Z') found.push_back(std::stoi(name));
-    }
-    return found;
-}
-
-bool lives(pid_t process) {
-    const auto stat = slurp("/proc/" + std::to_string(process) + "/stat");
-    const auto end = stat.rfind(')');
-    return end != std::string::npos && stat[end + 2] != 'Z';
-}
 
 std::map<std::pair<int, std::string>, double> lossesOf(const std::string& run) {
     std::map<std::pair<int, std::string>, double> all;
