@@ -25,6 +25,7 @@ constexpr const char* kParent = "RELASCOPE_RANK_PARENT";
 
 std::vector<char*> pointersTo(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (auto& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
     return pointers;
@@ -54,6 +55,7 @@ ChildRanks::ChildRanks(const RankPlace& place, const std::vector<std::string>& d
     for (std::size_t r = 1; r < devices.size() && error == 0; ++r) {
         environment["RELASCOPE_RANK"] = std::to_string(r);
         std::vector<std::string> variables;
+        variables.reserve(environment.size());
         for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
         std::vector<std::string> arguments = {program,    "rank",      "--device",
                                               devices[r], "--threads", std::to_string(threads)};

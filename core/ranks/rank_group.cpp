@@ -132,6 +132,7 @@ std::vector<std::string> RankGroup::gatherTexts(const std::string& own) {
     auto all = torch::empty({size() * longest}, torch::kUInt8);
     m_host->allGather(all, bytesOf(padded));
     std::vector<std::string> texts;
+    texts.reserve(lengths.size());
     for (int r = 0; r < size(); ++r)
         texts.push_back(
             textOf(all.slice(0, r * longest, (r + 1) * longest))
@@ -139,7 +140,7 @@ std::vector<std::string> RankGroup::gatherTexts(const std::string& own) {
     return texts;
 }
 
-void RankGroup::takeFromLeader(torch::Tensor tensor) {
+void RankGroup::takeFromLeader(const torch::Tensor& tensor) {
     const torch::NoGradGuard noGrad;
     auto values = tensor.detach();
     auto flat = values.is_contiguous() ? values.view(-1) : values.contiguous().view(-1);

@@ -57,7 +57,7 @@ public:
     /// The texts of every rank, by rank. Collective.
     std::vector<std::string> gatherTexts(const std::string& own);
     /// The values of rank 0 into a tensor of any device, on all. Collective.
-    void takeFromLeader(torch::Tensor tensor);
+    void takeFromLeader(const torch::Tensor& tensor);
 
     /// Before this rank leaves the others, because of an error or of a loss that it saw: tells them
     /// why, if they can still be reached. Not collective.

@@ -61,7 +61,7 @@ void RunService::useEdits(EditList edits) {
 }
 
 bool RunService::isWanted() const {
-    return m_job.ranks ? m_job.wishes.serve : isWantedHere();
+    return m_job.ranks ? m_job.directives.serve : isWantedHere();
 }
 
 bool RunService::isWantedHere() const {

@@ -39,9 +39,9 @@ public:
           m_step(job),
           m_keeper(job) {
         if (job.ranks && job.leads())
-            job.wishesNow = [this] {
-                return TrainJob::Wishes{m_service.isWantedHere(), m_service.stopping(),
-                                        secondsSince(m_job.lastCheckpoint)};
+            job.directivesNow = [this] {
+                return TrainJob::Directives{m_service.isWantedHere(), m_service.stopping(),
+                                            secondsSince(m_job.lastCheckpoint)};
             };
     }
     void run();
@@ -129,7 +129,7 @@ void Trainer::run() {
         }
         m_service.restartRate();
         m_keeper.restartClock();
-        m_job.wishes.serve = m_job.onAnyRank(m_job.leads() && m_service.isWantedHere());
+        m_job.directives.serve = m_job.onAnyRank(m_job.leads() && m_service.isWantedHere());
         trainEpochs();
     } catch (const RankLost& loss) {
         endLost(loss.what());
@@ -211,7 +211,9 @@ void Trainer::takeNextEdits() {
 }
 
 void Trainer::trainEpochs() {
-    const auto stopping = [this] { return m_job.ranks ? m_job.wishes.stop : m_service.stopping(); };
+    const auto stopping = [this] {
+        return m_job.ranks ? m_job.directives.stop : m_service.stopping();
+    };
     while (m_job.state.step < m_job.totalSteps && !m_job.stoppedEarly && !stopping()) trainEpoch();
     if (m_job.lastEvaluated != m_job.state.step) m_measurements.evaluate();
     if (m_measurements.lastCapture() != m_job.state.step) m_measurements.capture();
@@ -301,7 +303,7 @@ bool Trainer::checkpointIsDue(std::int64_t step, bool epochEnds) const {
     if (every > 0) return step % every == 0;
     // Saves within long epochs, so that less is lost. Of several ranks the clock of rank 0 counts.
     const double since =
-        m_job.ranks ? m_job.wishes.sinceCheckpoint : secondsSince(m_job.lastCheckpoint);
+        m_job.ranks ? m_job.directives.sinceCheckpoint : secondsSince(m_job.lastCheckpoint);
     return since >= (epochEnds ? 10.0 : 300.0);
 }
 

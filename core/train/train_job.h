@@ -114,13 +114,13 @@ struct TrainJob {
     bool stoppedEarly = false;
 
     /// What rank 0 wants all to do before the next step.
-    struct Wishes {
+    struct Directives {
         bool serve = false;            ///< its RunService has something to do
         bool stop = false;             ///< after this epoch
         double sinceCheckpoint = 0.0;  ///< seconds
     };
-    std::function<Wishes()> wishesNow;  ///< of rank 0
-    Wishes wishes;                      ///< of several ranks: those that all know
+    std::function<Directives()> directivesNow;  ///< of rank 0
+    Directives directives;                      ///< of several ranks: those that all know
 };
 
 /// Makes the model and the optimizer of a job and brings them to where the run is: weights,

@@ -139,15 +139,15 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
     m_buckets->finish();
     // One exchange for all that the ranks must know of each other before the weights change.
     constexpr std::int64_t checksumEvery = 100;
-    const auto wishes = m_job.wishesNow ? m_job.wishesNow() : TrainJob::Wishes{};
-    std::vector<double> own = {loss, right, wishes.serve ? 1.0 : 0.0, wishes.stop ? 1.0 : 0.0,
-                               wishes.sinceCheckpoint};
+    const auto directives = m_job.directivesNow ? m_job.directivesNow() : TrainJob::Directives{};
+    std::vector<double> own = {loss, right, directives.serve ? 1.0 : 0.0,
+                               directives.stop ? 1.0 : 0.0, directives.sinceCheckpoint};
     const auto known = own.size();
     if (m_job.state.step % checksumEvery == 0)
         for (const auto part : weightsChecksum(m_job)) own.push_back(part);
     const auto rows = ranks.gather(own);
     requireEqualChecksums(m_job, rows, known);
-    m_job.wishes = {rows[0][2] != 0.0, rows[0][3] != 0.0, rows[0][4]};
+    m_job.directives = {rows[0][2] != 0.0, rows[0][3] != 0.0, rows[0][4]};
     StepFigures figures;
     double sum = 0.0;
     for (const auto& row : rows) figures.loss += row[0], sum += row[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ranks of one run: where they meet, what they exchange, how a loss is told.
+// The ranks of one run: where they meet, what they exchange, how a loss is reported.
 #include <gtest/gtest.h>
 
 #include <netinet/in.h>

@@ -128,7 +128,7 @@ double timeOf(const ViewMaps& maps, const InspectorView& view) {
     return maps.valuesTime(view) + qMin(maps.scaleTime(view), 2 * kSmallWork);
 }
 
-/// What stands beside the map of a view: the same of the other result.
+/// Shown beside the map of a view: the same of the other result.
 InspectorView besides(InspectorView view) {
     view.shown = Shown::Before;
     return view;
