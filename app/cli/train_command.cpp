@@ -162,11 +162,11 @@ int train(const TrainArguments& a) {
         const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
         if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
             !a.out.empty())
-            throw OptionError(
-                "--resume",
-                "with --resume, all options except --epochs, --steps, --device, "
-                "--edit, --set train.batch_size and --set train.keep_mib are read from the "
-                "run; remove the others");
+            throw OptionError("--resume",
+                              "with --resume, all options except --epochs, --steps, --device, "
+                              "--edit, --tensorboard, --set train.batch_size and --set "
+                              "train.keep_mib are read from the "
+                              "run; remove the others");
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
