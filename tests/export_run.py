@@ -90,6 +90,9 @@ def read_events(path):
         at += 16 + length
         wall = struct.unpack("<d", parts[1][0])[0]
         assert parts[3] == ([b"brain.Event:2"] if first else [])
+        if parts[7]:
+            assert parts[7] == [b"\x08\x01"]
+            found.append(Point("start", parts[2][0], wall, ""))
         for value in fields(parts[5][0])[1] if parts[5] else []:
             value = fields(value)
             if value[2]:
@@ -182,6 +185,7 @@ class Exports(unittest.TestCase):
         points = read_events(file)
         self.check_scalars(points, self.run_read)
         self.assertEqual(len(self.texts(points, "options")), 1)
+        self.assertEqual(self.texts(points, "start"), [])
         self.assertEqual(self.texts(points, "notes"), [])
         self.assertTrue(all(abs(p.wall - time.time()) < 3600 for p in points))
         said = cli("export", self.path, "--tensorboard", self.folder / "live", code=1)
@@ -193,7 +197,11 @@ class Exports(unittest.TestCase):
         shutil.copytree(self.path, copy)
         cli("train", "--resume", copy, "--steps", 14, "--threads", 1, "--tensorboard", self.out / "board")
         file, = self.event_files(self.out / "board/run")
-        losses = [p for p in read_events(file) if p.tag == "loss/train"]
+        points = read_events(file)
+        losses = [p for p in points if p.tag == "loss/train"]
+        self.assertEqual([p.step for p in points if p.tag == "start"], [11])
+        tags = [p.tag for p in points]
+        self.assertLess(tags.index("start"), tags.index("loss/train"))
         metrics = Run(copy).metrics()
         self.assertEqual([(p.step, np.float32(p.value)) for p in losses],
                          [(s, np.float32(v)) for s, v in zip(metrics["step"], metrics["loss"]) if s > 10])

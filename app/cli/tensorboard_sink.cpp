@@ -54,6 +54,10 @@ void TensorBoardSink::take(const TrainEvent& event) {
         return;
     } else if (const auto* point = std::get_if<MetricPoint>(&event)) {
         m_pretrains = false;
+        // A resumed run repeats the steps after its checkpoint, also after a lost rank.
+        if (point->split == Split::Train && (m_step == 0 ? point->step > 1 : point->step <= m_step))
+            m_records += core::restartRecord(point->step, now);
+        if (point->split == Split::Train) m_step = point->step;
         m_records += core::pointRecord(*point, now);
     } else if (const auto* note = std::get_if<Note>(&event)) {
         // Those before the first point may be of the pretraining stage, whose steps are others.

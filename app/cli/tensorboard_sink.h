@@ -31,6 +31,7 @@ private:
     std::string m_path, m_records;
     std::function<void(const std::string&)> m_warn;
     std::chrono::steady_clock::time_point m_flushed;
+    std::int64_t m_step = 0;  ///< of the last step of training that was written
     bool m_began = false, m_failed = false, m_pretrains = false;
 };
 

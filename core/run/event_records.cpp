@@ -123,6 +123,13 @@ std::string eventFileBegin(double wall) {
     return recordOf(Message().real(1, wall).text(3, "brain.Event:2"));
 }
 
+// Event: session_log 7 (status 1 = 1, a start).
+std::string restartRecord(std::int64_t step, double wall) {
+    const Message start = Message().number(1, 1);
+    return recordOf(
+        Message().real(1, wall).number(2, static_cast<std::uint64_t>(step)).message(7, start));
+}
+
 std::string pointRecord(const MetricPoint& point, double wall) {
     Message summary;
     for (const auto& [key, value] : point.values)

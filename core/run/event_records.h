@@ -17,6 +17,8 @@ std::uint32_t crc32c(const std::string& bytes);
 
 /// The first record of a file: its version. `wall` is a time in seconds since 1970, here and below.
 std::string eventFileBegin(double wall);
+/// From `step` on a run begins anew: TensorBoard forgets what earlier records and files say of it.
+std::string restartRecord(std::int64_t step, double wall);
 /// A point of a learning curve: its values as scalars "loss/train", "accuracy/validation".
 std::string pointRecord(const MetricPoint& point, double wall);
 /// What a run noted, as text under the tag "notes", or "generated text" for a sample; empty for a
