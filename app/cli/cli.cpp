@@ -125,6 +125,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         ->add_option("--rank-timeout", t.rankTimeout,
                      "seconds after which a rank that does not answer is lost")
         ->check(CLI::Range(1, 86400));
+    train->add_option("--tensorboard", t.tensorboard,
+                      "folder where TensorBoard follows the run while it trains");
     cli::RankArguments r;
     auto* rank = list("rank", "takes part in the run of the process that started this one");
     rank->group("");  // not for people
@@ -293,6 +295,13 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
                      ".safetensors, .pt, or a folder (config.json and model.safetensors)")
         ->required();
 
+    cli::ExportArguments w;
+    auto* exports = app.add_subcommand("export", "writes the numbers of a run for other programs");
+    exports->add_option("run", w.run, "run folder")->required();
+    exports->add_option("--tensorboard", w.tensorboard, "folder of TensorBoard: --logdir");
+    exports->add_option("--csv", w.csv, "write every measured point as .csv");
+    exports->add_option("--json", w.json, "write options, points and notes as .json");
+
     cli::TokenizeArguments k;
     auto* tokenize = list("tokenize", "converts text to token ids, or back");
     tokenize->add_option("file", k.file, "a text file (also .gz), or - for standard input")
@@ -342,6 +351,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         if (*presets) return cli::listPresets(json);
         if (*datasets) return cli::listDatasets(json);
         if (*info) return cli::info(path, json);
+        if (*exports) return cli::exportRun(w);
         if (*convert) return cli::convert(in, out, json);
         if (*data) return cli::makeData(d);
         k.json = json;

@@ -14,7 +14,7 @@
 namespace relascope::cli {
 
 struct TrainArguments {
-    std::string preset, model, data, device, out, resume;
+    std::string preset, model, data, device, out, resume, tensorboard;
     std::vector<std::string> settings, edits;
     std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
     int threads = 0;
@@ -91,6 +91,9 @@ struct GenerateArguments {
     std::vector<std::string> edits;
     bool bfloat16 = false, json = false;
 };
+struct ExportArguments {
+    std::string run, tensorboard, csv, json;  ///< where to; empty: not
+};
 struct TokenizeArguments {
     std::string file, tokenizer = "gpt2";
     bool decode = false, json = false;
@@ -116,6 +119,7 @@ int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& models,
            const std::string& device, bool json);
 int info(const std::string& path, bool json);
+int exportRun(const ExportArguments& arguments);
 int convert(const std::string& in, const std::string& out, bool json);
 int tokenize(const TokenizeArguments& arguments);
 int generate(const GenerateArguments& arguments);

@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/launched_ranks.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/run_text.h"
+#include "app/cli/tensorboard_sink.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
@@ -56,6 +58,8 @@ public:
         }
     }
 
+    void warn(const std::string& text) { m_line.say("warning: " + text); }
+
 private:
     ProgressLine m_line;
     std::string m_loss, m_validation;
@@ -67,16 +71,26 @@ struct Outcome {
     int exit = 0;
 };
 
-Outcome runOne(const core::RunRequest& request, const std::stop_token& stop) {
+Outcome runOne(const core::RunRequest& request, const std::stop_token& stop,
+               const std::string& tensorboard) {
     const core::DataOpener open = [](const RunOptions& options, std::stop_token token) {
         return datasets::openRunData(options, {}, std::move(token));
     };
     core::Control control;
     Reporter reporter;
+    std::optional<TensorBoardSink> board;
+    if (!tensorboard.empty())
+        board.emplace(tensorboard, request.path,
+                      [&](const std::string& warning) { reporter.warn(warning); });
     Outcome outcome;
     outcome.path = request.path;
     outcome.result = core::executeRun(
-        request, open, control, [&](TrainEvent event) { reporter(event); }, stop);
+        request, open, control,
+        [&](const TrainEvent& event) {
+            reporter(event);
+            if (board) board->take(event);
+        },
+        stop);
     const auto state = outcome.result.info.state;
     outcome.exit = state == RunState::Failed        ? kExitFailed
                    : state == RunState::Interrupted ? kExitInterrupted
@@ -148,11 +162,11 @@ int train(const TrainArguments& a) {
         const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
         if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
             !a.out.empty())
-            throw OptionError(
-                "--resume",
-                "with --resume, all options except --epochs, --steps, --device, "
-                "--edit, --set train.batch_size and --set train.keep_mib are read from the "
-                "run; remove the others");
+            throw OptionError("--resume",
+                              "with --resume, all options except --epochs, --steps, --device, "
+                              "--edit, --tensorboard, --set train.batch_size and --set "
+                              "train.keep_mib are read from the "
+                              "run; remove the others");
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
@@ -162,7 +176,7 @@ int train(const TrainArguments& a) {
                             setting.substr(setting.find('=') + 1));
         if (!a.settings.empty()) options.check();
         std::vector<Outcome> outcomes;
-        outcomes.push_back(runOne({a.resume, options, 0, true, edits, ranks}, stop));
+        outcomes.push_back(runOne({a.resume, options, 0, true, edits, ranks}, stop, a.tensorboard));
         if (launched) core::endRanks(*launched);
         return finish(outcomes, a.json);
     }
@@ -177,7 +191,7 @@ int train(const TrainArguments& a) {
                                      ? core::freshRunPath(core::defaultRunsFolder(), options, seed)
                                  : several ? a.out + "/seed-" + std::to_string(seed)
                                            : a.out;
-        outcomes.push_back(runOne({path, options, seed, false, edits, ranks}, stop));
+        outcomes.push_back(runOne({path, options, seed, false, edits, ranks}, stop, a.tensorboard));
         if (outcomes.back().exit == kExitInterrupted || (launched && core::isLost(*launched)))
             break;
     }
