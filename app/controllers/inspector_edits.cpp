@@ -120,7 +120,9 @@ void InspectorEdits::addWords(const QString& words) {
         add({edit}, {});
         Q_EMIT wordsRefused({});
     } catch (const OptionError& error) {
-        Q_EMIT wordsRefused(QString::fromStdString(userMessage(error)));
+        // Below the field; --edit is its name on the command line.
+        Q_EMIT wordsRefused(QString::fromStdString(error.field() == "--edit" ? error.message()
+                                                                             : userMessage(error)));
     }
 }
 
