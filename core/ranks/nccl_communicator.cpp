@@ -236,11 +236,4 @@ std::unique_ptr<Communicator> makeNcclCommunicator(Communicator& host, const std
     return std::make_unique<NcclCommunicator>(host, device, timeout, std::move(watch));
 }
 
-std::string ncclText() {
-    const auto& f = nccl();
-    if (!f.problem.empty()) return "no NCCL: " + f.problem;
-    return "NCCL " + std::to_string(f.version / 10000) + "." +
-           std::to_string(f.version / 100 % 100) + "." + std::to_string(f.version % 100);
-}
-
 }  // namespace relascope::core

@@ -20,7 +20,4 @@ using LossWatch = std::function<std::string()>;
 std::unique_ptr<Communicator> makeNcclCommunicator(Communicator& host, const std::string& device,
                                                    std::chrono::seconds timeout, LossWatch watch);
 
-/// "NCCL 2.28.9", or why it cannot be used; for the list of devices.
-std::string ncclText();
-
 }  // namespace relascope::core

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "ranks/nccl_communicator.h"
 
@@ -149,7 +150,7 @@ void RankGroup::takeFromLeader(const torch::Tensor& tensor) {
 }
 
 void RankGroup::leave(const std::string& reason) {
-    m_lost = true;
+    if (std::exchange(m_lost, true)) return;  // the first reason is the cause
     try {
         m_store->set(reasonKey(rank()), reason);
     } catch (const std::exception&) {  // rank 0 is gone, and the store with it

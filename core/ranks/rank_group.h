@@ -60,7 +60,7 @@ public:
     void takeFromLeader(const torch::Tensor& tensor);
 
     /// Before this rank leaves the others, because of an error or of a loss that it saw: tells them
-    /// why, if they can still be reached. Not collective.
+    /// why, if they can still be reached. Only the first reason counts. Not collective.
     void leave(const std::string& reason);
     /// After RankLost, whose text is `seen`: who was lost and why, as far as the others say within
     /// two seconds. "rank 1 (node7, cuda:1) was lost at step 812: reason". Not collective.

@@ -73,7 +73,6 @@ void followRun(RankGroup& ranks, const Json& run, const DataOpener& open) {
     log.say(ranks.nameOf(ranks.rank()) + ", process " +
             std::to_string(ranks.names()[static_cast<std::size_t>(ranks.rank())].process) + ", " +
             std::to_string(threadCount()) + " threads");
-    std::string problem;
     try {
         const DataSplits data = open(options, {});
         auto folder = RunFolder::ofOtherProcess(options, run.at("seed"));

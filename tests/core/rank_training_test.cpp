@@ -310,6 +310,43 @@ TEST_F(RankTraining, WeightsThatDifferAreAnError) {
     }
 }
 
+// A set that cannot be read from some example on.
+class Unreadable : public HalfBright {
+public:
+    using HalfBright::HalfBright;
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        if (index == 50) throw Error("images.npz: ends before image 50");
+        return HalfBright::read(index, pixels);
+    }
+};
+
+TEST_F(RankTraining, ARankThatFailsSaysWhy) {
+    std::string said;
+    const auto problems = onRanks(2, [&](RankGroup& ranks) {
+        auto data = m_data;
+        Control control;
+        if (ranks.leads()) {
+            auto opened = RunFolder::create(m_home / "run", m_options);
+            said = train(
+                       opened, data, control, [](const TrainEvent&) {}, {}, {}, &ranks)
+                       .info.message;
+            return;
+        }
+        data.train = std::make_shared<Unreadable>(90);
+        auto other = RunFolder::ofOtherProcess(m_options, 0);
+        const auto info = train(
+                              other, data, control, [](const TrainEvent&) {}, {}, {}, &ranks)
+                              .info;
+        EXPECT_EQ(info.state, RunState::Failed);
+        EXPECT_TRUE(ranks.isLost());
+        ranks.leave("");  // as followRuns() does
+    });
+    EXPECT_EQ(problems, std::vector<std::string>(2));
+    EXPECT_NE(said.find(", cpu) was lost at step "), std::string::npos) << said;
+    EXPECT_NE(said.find(": images.npz: ends before image 50"), std::string::npos) << said;
+    EXPECT_EQ(readRunInfo(path("run")).state, RunState::Failed);
+}
+
 TEST_F(RankTraining, DataOfDifferentSizesAreAnError) {
     const auto problems = onRanks(2, [&](RankGroup& ranks) {
         auto own = RunFolder::ofOtherProcess(m_options, 0);

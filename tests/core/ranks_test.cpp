@@ -176,6 +176,7 @@ TEST(Ranks, ALossNamesTheRankAndItsReason) {
     const auto problems = onRanks(2, [&](RankGroup& ranks) {
         if (ranks.rank() == 1) {
             ranks.leave("its device is on fire");
+            ranks.leave("");  // what follows from it is no reason
             return;
         }
         auto sum = torch::zeros({8});
@@ -364,12 +365,12 @@ TEST(GradientBuckets, AGradientAfterTheSumIsAnError) {
 }
 
 TEST(Nccl, SaysWhyItIsNotThere) {
-    if (ncclText().rfind("NCCL ", 0) == 0) GTEST_SKIP() << "it is there";
-    EXPECT_EQ(ncclText().rfind("no NCCL: ", 0), 0u) << ncclText();
     const auto problems = onRanks(1, [](RankGroup& ranks) {
         makeNcclCommunicator(ranks.host(), "cuda:0", std::chrono::seconds(1), {});
     });
-    EXPECT_NE(problems[0].find("several GPUs need NCCL"), std::string::npos) << problems[0];
+    if (torch::cuda::is_available()) GTEST_SKIP() << "it may be there";
+    EXPECT_NE(problems[0].find("several GPUs need NCCL, which cannot be used: "), std::string::npos)
+        << problems[0];
 }
 
 }  // namespace
