@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -46,6 +47,8 @@ std::string textOf(const torch::Tensor& bytes) {
 
 RankGroup::RankGroup(const RankPlace& place, const std::string& device, ProcessEnd processEnd)
     : m_place(place), m_processEnd(std::move(processEnd)) {
+    // Writing to a rank that is gone would end this process; it is to be an error.
+    std::signal(SIGPIPE, SIG_IGN);
     m_store = openRankStore(place);
     waitForAll();
     m_host = makeGlooCommunicator(*m_store, place);
