@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/cli/cli.h"
+#include "app/cli/window_options.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "train/study.h"
@@ -41,9 +42,9 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
 
 bool isCommandLine(int argc, char** argv) {
     static const std::set<std::string> commands = {
-        "presets", "datasets", "devices", "eval",      "inspect",  "study",    "data",
-        "verify",  "info",     "convert", "generate",  "bench",    "tokenize", "points",
-        "ablate",  "patch",    "lens",    "attribute", "--version"};
+        "presets", "datasets", "devices", "eval",      "inspect", "study",    "data",
+        "verify",  "info",     "convert", "generate",  "bench",   "tokenize", "points",
+        "ablate",  "patch",    "lens",    "attribute", "export",  "--version"};
     if (argc < 2) return false;
     if (commands.contains(argv[1])) return true;
     // Resuming a run and JSON output belong to the command line program.
@@ -62,29 +63,15 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope train PRESET        open the window and train\n"
         "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
         "            tokenize | data | verify | info | convert | bench | points | ablate |\n"
-        "            patch | lens | attribute ...\n"
+        "            patch | lens | attribute | export ...\n"
         "                                same as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);
-    const auto option = [&parser](const char* name, const char* help, const char* value) {
-        parser.addOption(
-            QCommandLineOption(QLatin1String(name), QLatin1String(help), QLatin1String(value)));
-    };
-    option("screenshot", "Save a screenshot of the window and exit.", "file.png");
-    option("size", "Size of the screenshot.", "1440x900");
-    option("page", "Page to show: workbench, compare, study, data or checkpoint.", "page");
-    option("theme", "dark, light or system.", "theme");
-    option("preset", "Experiment shown in the screenshot (default: quick).", "preset");
-    option("run", "Run shown in the screenshot, instead of training one.", "folder");
-    option("after-steps",
-           "Training step at which the screenshot is taken, or number of generated tokens.", "n");
-    option("model", "One of the preset's models.", "name");
-    option("set", "KEY=VALUE for any option: model.d_model=64.", "key=value");
-    option("data", "A .npz file, a text file, or a folder of either.", "path");
-    option("epochs", "Total epochs.", "n");
-    option("steps", "Total steps.", "n");
-    option("seed", "One seed instead of the preset's.", "n");
-    option("device", "auto, cpu, cuda:0.", "name");
+    for (const auto& option : cli::windowOptions()) {
+        const QString name = QLatin1String(option.name), help = QLatin1String(option.help);
+        parser.addOption(*option.value ? QCommandLineOption(name, help, QLatin1String(option.value))
+                                       : QCommandLineOption(name, help));
+    }
     const auto bad = [exitCode](const QString& sentence) {
         std::fprintf(stderr, "relascope: %s\n", qPrintable(sentence));
         *exitCode = cli::kExitUsage;

@@ -20,6 +20,14 @@ if(NOT torch_version_line MATCHES "'${RELASCOPE_TORCH_VERSION}[+']")
   message(FATAL_ERROR "LibTorch in '${torch_root}' is not ${RELASCOPE_TORCH_VERSION}: ${torch_version_line}")
 endif()
 set(RELASCOPE_TORCH_DIR "${torch_root}" CACHE INTERNAL "")
+# What another LibTorch must equal for its CUDA library to fit this one (train/find_cuda.h).
+file(STRINGS "${torch_root}/version.py" torch_build_lines REGEX "^(__version__|cuda|git_version)")
+set(torch_build "")
+foreach(line ${torch_build_lines})
+  string(REGEX REPLACE "^.*= *'?([^']*)'?$" "\\1" line "${line}")
+  list(APPEND torch_build "${line}")
+endforeach()
+list(JOIN torch_build " " RELASCOPE_TORCH_BUILD)
 message(STATUS "LibTorch ${RELASCOPE_TORCH_VERSION}: ${torch_root}")
 
 foreach(lib c10 torch_cpu)
@@ -48,7 +56,9 @@ function(relascope_link_torch_first target)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:openmp_wait> $<TARGET_OBJECTS:keep_memory>)
   endif()
   target_link_options(${target} PRIVATE
-    -Wl,--no-as-needed,${RELASCOPE_TORCH_DIR}/lib/libtorch_cpu.so,--as-needed -Wl,--allow-shlib-undefined)
+    -Wl,--no-as-needed,${RELASCOPE_TORCH_DIR}/lib/libtorch_cpu.so,--as-needed -Wl,--allow-shlib-undefined
+    # DT_RPATH, which comes before LD_LIBRARY_PATH: that may hold the libraries of another LibTorch.
+    -Wl,--disable-new-dtags)
   set_target_properties(${target} PROPERTIES BUILD_RPATH "${RELASCOPE_TORCH_DIR}/lib"
-                        INSTALL_RPATH "$ORIGIN/../lib/torch")
+                        INSTALL_RPATH "$ORIGIN/../lib/relascope")
 endfunction()

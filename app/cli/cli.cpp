@@ -6,6 +6,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/launched_ranks.h"
+#include "app/cli/manual.h"
 #include "options/builtin_resources.h"
 #include "train/devices.h"
 #include "types/error.h"
@@ -341,6 +342,12 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     for (auto* command : {eval, inspect, lens, attribute, verify, bench, generate, ablate, patch})
         command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
 
+    std::string program, form;
+    auto* manual = app.add_subcommand("manual", "prints a manual page or shell completion");
+    manual->group("");  // for the installation
+    manual->add_option("program", program, "relascope or relascope-cli")->required();
+    manual->add_option("form", form, "man, bash, zsh or fish")->required();
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -348,6 +355,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     }
     const cli::Drawing drawing{renderers, argc, argv};
     try {
+        if (*manual) return cli::printManual(app, program, form);
         if (*presets) return cli::listPresets(json);
         if (*datasets) return cli::listDatasets(json);
         if (*info) return cli::info(path, json);

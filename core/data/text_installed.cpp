@@ -2,12 +2,14 @@
 #include <filesystem>
 
 #include "data/text.h"
+#include "files/program_folder.h"
 
 namespace relascope::core {
 
 std::string installedText() {
-    for (const char* path : {RELASCOPE_ENGLISH_TEXT, "/usr/share/doc/jargon-text/jargon.txt.gz",
-                             "/usr/share/doc/jargon-text/jargon.txt"}) {
+    for (const std::string& path :
+         {installedData("jargon.txt.gz"), std::string("/usr/share/doc/jargon-text/jargon.txt.gz"),
+          std::string("/usr/share/doc/jargon-text/jargon.txt")}) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(path, ignored)) return path;
     }

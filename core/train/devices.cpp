@@ -5,7 +5,6 @@
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
 #include <ATen/detail/CUDAHooksInterface.h>
-#include <dlfcn.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
@@ -20,6 +19,7 @@
 #include "model/graph/graph_library.h"
 #include "options/device_list.h"
 #include "options/estimates.h"
+#include "train/find_cuda.h"
 #include "types/error.h"
 #include "types/suggest.h"
 
@@ -85,17 +85,7 @@ void initDevices(int threads) {
     // Bit-exact resume on CUDA requires this before the first CUDA call; it has no effect without
     // CUDA.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
-    if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) {
-        cudaProblem().clear();
-        return;
-    }
-    const char* reason = dlerror();
-    const std::string text = reason ? reason : "";
-    cudaProblem() = text.find("libtorch_cuda.so: cannot open") != std::string::npos
-                        ? "LibTorch is installed without CUDA; on a machine with an NVIDIA GPU, "
-                          "app/setup.sh installs it"
-                        : "the CUDA libraries of LibTorch cannot be loaded (" + text +
-                              "); on a machine with an NVIDIA GPU, app/setup.sh installs them";
+    cudaProblem() = openTorchCuda();
 }
 
 const std::vector<DeviceInfo>& devices() {

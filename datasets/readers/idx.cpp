@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "data/text_files.h"
+#include "files/program_folder.h"
 
 namespace relascope::datasets {
 namespace {
@@ -133,9 +134,11 @@ ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
 }
 
 std::string installedFashionMnist() {
-    for (const char* folder : {RELASCOPE_FASHION_MNIST, "/usr/share/datasets/fashion-mnist"}) {
+    for (const std::string& folder :
+         {core::installedData("fashion-mnist"), std::string("/usr/share/datasets/fashion-mnist")}) {
         std::error_code ignored;
-        if (fs::is_regular_file(fs::path(folder) / "train-images-idx3-ubyte.gz", ignored))
+        if (!folder.empty() &&
+            fs::is_regular_file(fs::path(folder) / "train-images-idx3-ubyte.gz", ignored))
             return folder;
     }
     return "";

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "files/program_folder.h"
+
 namespace relascope::core::kernels {
 namespace {
 
@@ -46,7 +48,7 @@ bool torchCudaIsLoaded() {
 
 std::string libraryBesideProgram(const char* name) {
     std::error_code error;
-    const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+    const auto folder = programFolder();
     const auto beside = folder / name, installed = folder.parent_path() / "lib/relascope" / name;
     const bool useInstalled =
         !std::filesystem::exists(beside, error) && std::filesystem::exists(installed, error);

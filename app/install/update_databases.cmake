@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Run by cmake --install and by uninstall.cmake: file managers learn of the types and of the program. Not under DESTDIR, where a package is
+# made, and not in a prefix that no desktop reads, which is to hold what was installed and nothing else.
+if(NOT "$ENV{DESTDIR}" STREQUAL "")
+  return()
+endif()
+set(read "$ENV{XDG_DATA_HOME}" "$ENV{HOME}/.local/share" /usr/local/share /usr/share)
+if(NOT "${CMAKE_INSTALL_PREFIX}/share" IN_LIST read)
+  return()
+endif()
+foreach(command update-mime-database update-desktop-database gtk-update-icon-cache)
+  find_program(found_${command} ${command})
+endforeach()
+if(found_update-mime-database)
+  execute_process(COMMAND ${found_update-mime-database} "${CMAKE_INSTALL_PREFIX}/share/mime")
+endif()
+if(found_update-desktop-database)
+  execute_process(COMMAND ${found_update-desktop-database} "${CMAKE_INSTALL_PREFIX}/share/applications")
+endif()
+if(found_gtk-update-icon-cache AND EXISTS "${CMAKE_INSTALL_PREFIX}/share/icons/hicolor/icon-theme.cache")
+  execute_process(COMMAND ${found_gtk-update-icon-cache} -q -t -f "${CMAKE_INSTALL_PREFIX}/share/icons/hicolor")
+endif()

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds Relascope and makes its two Debian packages in build/packages: relascope-cli (the command line, without Qt) and
+# relascope (the window). Installs what is missing to build, as app/run.sh does.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$top/app/setup.sh"
+need_packages "${build_packages[@]}" "${window_packages[@]}" dpkg-dev file
+need_torch
+need_nvcc
+need_texts
+[ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
+say "building (a few minutes the first time)"
+cmake --build "$top/build" --target relascope relascope-cli install_texts
+say "making the packages (a minute or two: LibTorch is compressed)"
+mkdir -p "$top/build/packages"
+rm -f "$top"/build/packages/relascope*.deb
+(cd "$top/build" && cpack -G DEB >"$top/build/packages/cpack.log" 2>&1) || { cat "$top/build/packages/cpack.log"; exit 1; }
+rm -rf "$top/build/packages/_CPack_Packages"
+(cd "$top/build/packages" && ls -sh relascope*.deb)
+say "to install them: sudo apt install $top/build/packages/*.deb"

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the running program is, and what is installed with it: PREFIX/bin, PREFIX/lib/relascope,
+// PREFIX/share/relascope. A build folder has the same layout. Nothing is found by an absolute path,
+// so that the whole can be moved.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace relascope::core {
+
+/// The folder of the running program, PREFIX/bin; empty if it cannot be determined.
+std::filesystem::path programFolder();
+
+/// PREFIX/share/relascope/NAME; empty if there is none.
+std::string installedData(const std::string& name);
+
+}  // namespace relascope::core
