@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);
-    application.setDesktopFileName(QStringLiteral("relascope"));
+    application.setDesktopFileName(QStringLiteral("org.relascope.Relascope"));
 
     int exitCode = 0;
     const QStringList arguments = application.arguments();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Run by CPack before it makes the packages, in the folder where the files of each component lie: what Debian's policy
 # asks of a package (chapter 12): compressed manual pages, a change log, who holds which rights.
+cmake_minimum_required(VERSION 3.25)
 set(date "${CPACK_RELASCOPE_DATE}")
 if(NOT date)
   string(TIMESTAMP date "%Y-%m-%d" UTC)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # cmake --build build --target uninstall: removes the files that the last cmake --install wrote, and folders below
 # the prefix that are empty then. Runs, settings and files of others stay.
+cmake_minimum_required(VERSION 3.25)
 set(manifest "${BUILD}/install_manifest.txt")
 if(NOT EXISTS "${manifest}")
   message(FATAL_ERROR "'${manifest}' is not there: nothing was installed from this build folder.")

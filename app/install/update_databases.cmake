@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Run by cmake --install and by uninstall.cmake: file managers learn of the types and of the program. Not under DESTDIR, where a package is
 # made, and not in a prefix that no desktop reads, which is to hold what was installed and nothing else.
+cmake_minimum_required(VERSION 3.25)
 if(NOT "$ENV{DESTDIR}" STREQUAL "")
   return()
 endif()

@@ -17,11 +17,11 @@ const std::string kFakes = std::string(RELASCOPE_BIN) + "/../tests/fake_kernels/
 
 /// The entry of CUDA, with the kernels of a file.
 nlohmann::json cudaDevice(const std::string& plugin) {
-    setenv("LD_LIBRARY_PATH", kFakes.c_str(), 1);
+    setenv("RELASCOPE_TORCH", (kFakes + "torch").c_str(), 1);
     setenv("RELASCOPE_CUDA_PLUGIN", plugin.c_str(), 1);
     const auto list = json(runCli("devices --json"));
     const auto text = runCli("devices");
-    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("RELASCOPE_TORCH");
     unsetenv("RELASCOPE_CUDA_PLUGIN");
     EXPECT_EQ(list.size(), 2u);
     EXPECT_FALSE(list[0].contains("kernels")) << list;

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs the two packages into a bare Debian 12 tree and uses them there as a stranger would: trains the quick preset,
+# looks at the window under Xvfb, opens a checkpoint, removes both; runs stay. For a release: needs root, debootstrap and
+# the network, and takes some minutes.
+#   tests/bare_tree.sh FOLDER_OF_PACKAGES OUT [BARE]      pictures go to OUT; BARE is a tree of debootstrap to copy
+set -euo pipefail
+packages=$(realpath "$1")
+mkdir -p "$2"
+out=$(realpath "$2")
+mirror=${MIRROR:-http://deb.debian.org/debian}
+tree=$(mktemp -d "${TMPDIR:-/tmp}/relascope-bare-XXXXXX")
+cleanup() {
+  umount "$tree/proc" "$tree/dev/shm" 2>/dev/null || true
+  rm -rf --one-file-system "$tree"
+}
+trap cleanup EXIT
+say() { printf 'bare tree: %s\n' "$*"; }
+
+if [ -n "${3:-}" ]; then cp -a "$3/." "$tree"; else debootstrap --variant=minbase bookworm "$tree" "$mirror" >/dev/null; fi
+say "made: $(du -sm "$tree" | cut -f1) MB"
+cp /etc/resolv.conf "$tree/etc/resolv.conf"
+cp "$packages"/relascope*.deb "$tree/tmp/"
+mount -t proc proc "$tree/proc"
+mkdir -p "$tree/dev/shm" && mount -t tmpfs tmpfs "$tree/dev/shm"
+inside() { chroot "$tree" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+person() { inside su -s /bin/bash - person -c "export LC_ALL=C.UTF-8; $1"; }
+as_person=(inside useradd -m person)
+
+begin=$SECONDS
+inside apt-get update -qq
+inside bash -c 'apt-get install -y -qq --no-install-recommends /tmp/relascope-cli_*.deb >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+say "relascope-cli installed in $((SECONDS - begin)) s, tree now $(du -smx "$tree" | cut -f1) MB"
+if inside dpkg-query -W -f='${Package}\n' | grep -q '^libqt6'; then say "Qt came with relascope-cli"; exit 1; fi
+"${as_person[@]}"
+person 'relascope-cli --version && relascope-cli devices'
+begin=$SECONDS
+person 'relascope-cli train quick --out runs/quick 2>/dev/null | tail -n 4'
+say "quick trained in $((SECONDS - begin)) s"
+person 'relascope-cli convert runs/quick/checkpoints/$(ls runs/quick/checkpoints | sort | head -n 1) quick.pt && relascope-cli info quick.pt | head -n 5' ||
+  person 'ls -R runs/quick | head -n 30'
+
+begin=$SECONDS
+inside bash -c 'apt-get install -y -qq --no-install-recommends /tmp/relascope_*.deb >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+say "relascope installed in $((SECONDS - begin)) s, tree now $(du -smx "$tree" | cut -f1) MB"
+inside bash -c 'apt-get install -y -qq --no-install-recommends xvfb xauth xdotool x11-apps netpbm >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+look() { # NAME, what the window is started with
+  person "cat > look.sh <<'SCRIPT'
+relascope $2 & window=\$!
+for i in \$(seq 100); do xdotool search --name Relascope >/dev/null 2>&1 && break; sleep 0.2; done
+sleep 8
+xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng > $1.png 2>/dev/null
+kill -INT \$window
+wait \$window
+echo \"window $1: exit status \$?\"
+SCRIPT
+RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s '-screen 0 1440x900x24' bash look.sh"
+  cp "$tree/home/person/$1.png" "$out/"
+}
+look run runs/quick
+look checkpoint quick.pt
+inside bash -c 'apt-get purge -y -qq relascope relascope-cli >/dev/null 2>&1'
+left=$(inside find / -xdev \( -path /proc -o -path /home -o -path /tmp -o -path /var/cache/apt -o -path /var/log -o -path /var/lib/apt \) -prune -o -iname '*relascope*' -print)
+[ -z "$left" ] || { say "left behind: $left"; exit 1; }
+[ -s "$tree/home/person/runs/quick/run.json" ] || { say "the run is gone"; exit 1; }
+say "removed; the run stays"
