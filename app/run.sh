@@ -12,7 +12,7 @@ need_texts
 # The tests need packages of their own; a folder that tests/run.sh has configured stays as it is.
 [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
 say "building (a few minutes the first time)"
-cmake --build "$top/build" --target relascope relascope-cli
+cmake --build "$top/build" --target relascope relascope-cli install_texts
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
   exec "$top/build/bin/relascope" "$@"
 fi
