@@ -128,6 +128,8 @@ class Tree(unittest.TestCase):
         shutil.copy(fake / "lib/libtorch_cuda.so", torch / "lib")
         for named in (self.folder / "environment", torch, torch.parent):
             self.assertIn("no CUDA device was found", self.cuda(named))
+            self.assertIn(f"\nLibTorch's CUDA library: {torch}/lib/libtorch_cuda.so\n",
+                          self.program("relascope-cli", "devices", RELASCOPE_TORCH=str(named)))
         version = (torch / "version.py").read_text()
         for old, new in (("'2.11.0", "'2.10.0"), ("git_version = '", "git_version = 'f")):
             (torch / "version.py").write_text(version.replace(old, new))

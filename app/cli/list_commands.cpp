@@ -18,6 +18,7 @@
 #include "options/presets.h"
 #include "train/benchmark.h"
 #include "train/devices.h"
+#include "train/find_cuda.h"
 #include "types/data_kind.h"
 
 namespace relascope::cli {
@@ -97,6 +98,7 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     known("driver", device.driver);
     known("runtime", device.runtime);
     if (device.name == "cpu") return object;
+    known("library", core::torchCudaFile());
     const bool serves = device.kernelsProblem.empty();
     object["kernels"] = serves ? core::kernels::kernelPluginFile() : "";
     object["kernels_reason"] = device.kernelsProblem;
@@ -123,6 +125,8 @@ int listDevices(bool json) {
             if (!text.empty()) std::printf("; %s", text.c_str());
         std::printf("\n");
     }
+    if (const auto& file = core::torchCudaFile(); !json && !file.empty())
+        std::printf("LibTorch's CUDA library: %s\n", file.c_str());
     if (json) std::cout << list.dump(2) << "\n";
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "train/find_cuda.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,8 +51,18 @@ std::string torchVersion() {
     return torchBuild().substr(0, torchBuild().find_first_of("+ "));
 }
 
+std::string& openedFile() {
+    static std::string file;
+    return file;
+}
+
 std::string open(const std::string& file) {
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return "";
+    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+        const link_map* map = nullptr;
+        const bool known = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name;
+        openedFile() = known ? map->l_name : file;
+        return "";
+    }
     const char* reason = dlerror();
     return reason ? reason : "no reason is given";
 }
@@ -139,6 +150,10 @@ std::string openTorchCuda() {
            "; `python3 -m venv " + folder + " && " + folder +
            "/bin/pip install torch==" + torchVersion() +
            "` installs it (4.8 GB), or RELASCOPE_TORCH names an environment that has it";
+}
+
+const std::string& torchCudaFile() {
+    return openedFile();
 }
 
 }  // namespace relascope::core

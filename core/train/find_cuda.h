@@ -27,4 +27,7 @@ std::vector<std::filesystem::path> torchEnvironments();
 /// where an NVIDIA driver is. Returns "" or why there is none, and what to do about it.
 std::string openTorchCuda();
 
+/// The file that openTorchCuda() opened; empty if none.
+const std::string& torchCudaFile();
+
 }  // namespace relascope::core
