@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs the two packages into a bare Debian 12 tree and uses them there as a stranger would: trains the quick preset,
-# looks at the window under Xvfb, opens a checkpoint, removes both; runs stay. For a release: needs root, debootstrap and
+# looks at the window under Xvfb, opens a checkpoint, by its type as a file manager does, removes both; runs stay. For a release: needs root, debootstrap and
 # the network, and takes some minutes.
 #   tests/bare_tree.sh FOLDER_OF_PACKAGES OUT [BARE]      pictures go to OUT; BARE is a tree of debootstrap to copy
 set -euo pipefail
@@ -43,12 +43,17 @@ person 'relascope-cli convert runs/quick/checkpoints/$(ls runs/quick/checkpoints
 begin=$SECONDS
 inside bash -c 'apt-get install -y -qq --no-install-recommends /tmp/relascope_*.deb >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
 say "relascope installed in $((SECONDS - begin)) s, tree now $(du -smx "$tree" | cut -f1) MB"
-inside bash -c 'apt-get install -y -qq --no-install-recommends xvfb xauth xdotool x11-apps netpbm >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
-look() { # NAME, what the window is started with
+inside bash -c 'apt-get install -y -qq --no-install-recommends xvfb xauth xdotool x11-apps netpbm procps >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+inside bash -c 'apt-get install -y -qq --no-install-recommends libglib2.0-bin shared-mime-info desktop-file-utils >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+person 'relascope-cli convert quick.pt quick.safetensors'
+person 'for file in quick.pt quick.safetensors runs/quick/run.json runs/quick; do gio info -a standard::content-type $file | tail -n 1; done'
+look() { # NAME, what the window is started with, what is opened then as by a double click
   person "cat > look.sh <<'SCRIPT'
 relascope $2 & window=\$!
 for i in \$(seq 100); do xdotool search --name Relascope >/dev/null 2>&1 && break; sleep 0.2; done
 sleep 8
+if [ -n '${3:-}' ]; then gio open '${3:-}'; sleep 5; fi
+echo \"windows: \$(pgrep -c -x relascope)\"
 xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng > $1.png 2>/dev/null
 kill -INT \$window
 wait \$window
@@ -59,6 +64,8 @@ RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s '-screen 0 1440x900x24' bash look.sh"
 }
 look run runs/quick
 look checkpoint quick.pt
+look double-click "" quick.safetensors
+look double-click-run quick.pt runs/quick/run.json
 inside bash -c 'apt-get purge -y -qq relascope relascope-cli >/dev/null 2>&1'
 left=$(inside find / -xdev \( -path /proc -o -path /home -o -path /tmp -o -path /var/cache/apt -o -path /var/log -o -path /var/lib/apt \) -prune -o -iname '*relascope*' -print)
 [ -z "$left" ] || { say "left behind: $left"; exit 1; }
