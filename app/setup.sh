@@ -13,7 +13,7 @@ build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 py
   libopencv-core-dev libopencv-imgproc-dev)
 window_packages=(qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
   fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)
-test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy
+test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy python3-pil
   dpkg-dev file lintian desktop-file-utils appstream shared-mime-info man-db fish zsh)
 [ "$(uname -m)" != x86_64 ] || test_packages+=(qemu-user)  # tests/old_processors.sh
 
@@ -165,6 +165,21 @@ need_clang_format() {
     say "no clang-format: formatting is not checked"
 }
 
+# TensorBoard's own reader, which reads back the event files of the tests: 6 MB to download, 16 MB on disk, in a folder
+# of its own, since only the tests need it. Wheels without machine code serve Debian's Python, which has NumPy.
+need_tensorboard() {
+  local folder="$top/.venv/share/relascope/tensorboard" pins="$top/tests/tensorboard-requirements.txt"
+  cmp -s "$pins" "$folder/installed.txt" && return 0
+  say "installing TensorBoard's reader for the tests (6 MB) into .venv"
+  rm -rf "$folder"
+  if "$top/.venv/bin/pip" install -q --disable-pip-version-check --retries 1 --no-deps --require-hashes --no-compile \
+    --platform any --only-binary=:all: --target "$folder" -r "$pins"; then
+    cp "$pins" "$folder/installed.txt"
+  else
+    say "no TensorBoard: event files are not read back (see above)"
+  fi
+}
+
 need_texts() { need_vocabulary; need_english; need_fashion_mnist; }
 
 # Configures a preset when needed (further words go to CMake) into the folder that it names.
@@ -181,4 +196,5 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_nvcc
   need_texts
   need_clang_format
+  need_tensorboard
 fi

@@ -7,46 +7,17 @@ usage: python_run.py FOLDER_OF_RELASCOPE_CLI [TEST...]        exit status 77 wit
 """
 import json
 import os
-import pathlib
 import shutil
 import struct
-import subprocess
-import sys
 import tempfile
 import unittest
 import zlib
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOP / "resources/python"))
-sys.dont_write_bytecode = True
-try:
-    import numpy as np
-except ModuleNotFoundError:
-    print(f"{sys.executable} has no NumPy; bash app/setup.sh installs it for Debian's Python")
-    sys.exit(77)
+from run_support import TOP, WithRuns, cli, main, read_file, train, write_file
+
+import numpy as np
 import relascope_run
 from relascope_run import Run, RunError, Safetensors
-
-CLI = ""
-
-
-def cli(*words):
-    done = subprocess.run([CLI, *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        raise AssertionError(f"relascope-cli {words}: {done.stderr}")
-    return done.stdout
-
-
-def read_file(path):
-    """(header, data) of a safetensors file."""
-    raw = pathlib.Path(path).read_bytes()
-    length = struct.unpack("<Q", raw[:8])[0]
-    return json.loads(raw[8:8 + length]), raw[8 + length:]
-
-
-def write_file(path, header, data):
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def to_bfloat16(values):
@@ -56,26 +27,14 @@ def to_bfloat16(values):
 
 
 def setUpModule():
-    WithRuns.folder = pathlib.Path(tempfile.mkdtemp(prefix="relascope-python-"))
-    unittest.addModuleCleanup(shutil.rmtree, WithRuns.folder)
+    WithRuns.begin("python")
     for name, budget in ("xor", 8), ("bfloat16", 24), ("float32", 64):  # each has room for one form
-        train(name, "quick", "--steps", 20, "--set", f"train.keep_mib={budget}")
+        train(WithRuns.folder / name, "quick", "--steps", 20, "--set", f"train.keep_mib={budget}")
 
 
-def train(name, *words):
-    cli("train", *words, "--device", "cpu", "--threads", 1, "--out", WithRuns.folder / name)
-
-
-class WithRuns(unittest.TestCase):
-    folder = pathlib.Path()
-
+class Reading(WithRuns):
     def run_of(self, name):
         return Run(self.folder / name)
-
-    def copy_of(self, name):
-        copy = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / name
-        shutil.copytree(self.folder / name, copy)
-        return copy
 
     def refused(self, what, words):
         """what() raises RunError whose sentence has these words."""
@@ -85,7 +44,7 @@ class WithRuns(unittest.TestCase):
             self.assertIn(word, str(caught.exception))
 
 
-class TestNumbers(WithRuns):
+class TestNumbers(Reading):
     def test_info_is_that_of_the_command_line(self):
         run, stated = self.run_of("xor"), json.loads(cli("info", self.folder / "xor", "--json"))
         for key in "preset", "seed", "state", "step", "parameters":
@@ -195,7 +154,7 @@ class TestNumbers(WithRuns):
         settings = ["data.context=64", "model.max_block_size=64", "model.n_layers=2", "model.d_model=32", "model.dff=32",
                     f"data.path={text}", "data.tokenizer=characters", "data.train_size=32", "train.keep_mib=0",
                     "train.batch_size=8"]
-        train("text", "text", "--steps", 2, *[word for each in settings for word in ("--set", each)])
+        train(self.folder / "text", "text", "--steps", 2, *[word for each in settings for word in ("--set", each)])
         capture, factors = self.run_of("text").capture(2), []
         header, _ = read_file(self.folder / "text/captures/step-2.safetensors")
         for found in capture.maps:
@@ -308,7 +267,7 @@ class TestMaps(unittest.TestCase):
                 self.capture(tensors, metadata)
 
 
-class TestHostileFiles(WithRuns):
+class TestHostileFiles(Reading):
     def test_truncated_at_every_kind_of_place(self):
         copy = self.copy_of("xor")
         for name, read in ("captures/step-8.safetensors", lambda: Run(copy).capture(8)), \
@@ -423,7 +382,4 @@ class TestHostileFiles(WithRuns):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    CLI = os.path.join(sys.argv.pop(1), "relascope-cli")
-    unittest.main(warnings="error")
+    main(__doc__)

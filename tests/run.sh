@@ -9,6 +9,7 @@ need_torch
 need_nvcc exactly # the kernels are compiled for every architecture, also where no GPU is
 need_texts
 need_clang_format
+need_tensorboard
 # One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"
 configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"

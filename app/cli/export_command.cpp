@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <filesystem>
 #include <iostream>
+#include <string>
 
+#include "app/cli/cli.h"
 #include "app/cli/commands.h"
+#include "app/cli/progress_line.h"
 #include "files/atomic_file.h"
 #include "run/run_export.h"
-#include "run/run_folder.h"
+#include "run/run_list.h"
 
 namespace relascope::cli {
 namespace {
@@ -15,6 +18,18 @@ void needEnding(const char* option, const std::string& path, const std::string& 
         throw OptionError(option, "'" + path + "' must end in " + ending);
 }
 
+void exportToTensorBoard(const std::string& run, const std::string& folder) {
+    const auto stop = stopOnSignals();
+    ProgressLine line;
+    const auto written = core::exportTensorBoard(run, folder, [&](double done) {
+        line.show(done, "images of " + core::tensorBoardName(run));
+        return !stop.stop_requested();
+    });
+    for (const auto& remark : written.remarks) line.say("warning: " + remark);
+    line.say("wrote " + written.path +
+             (written.images > 0 ? " with " + std::to_string(written.images) + " images" : ""));
+}
+
 }  // namespace
 
 int exportRun(const ExportArguments& a) {
@@ -22,14 +37,16 @@ int exportRun(const ExportArguments& a) {
     needEnding("--json", a.json, ".json");
     if (a.tensorboard.empty() && a.csv.empty() && a.json.empty())
         throw OptionError("export", "give --tensorboard DIR, --csv FILE or --json FILE");
-    if (!core::isRunFolder(a.run))
-        throw FileError(a.run, core::isRunFolder(a.run + "/seed-0")
-                                   ? "is a run of several seeds; export its folders one by one"
-                                   : "is no run folder: it has no run.json");
+    const auto runs = core::runsOf(a.run);
+    if (runs.empty()) throw FileError(a.run, "is no run folder: it has no run.json");
+    if (runs.size() > 1 && !(a.csv.empty() && a.json.empty()))
+        throw FileError(a.run, "is a run of several seeds; export its folders one by one to " +
+                                   std::string(a.csv.empty() ? "JSON" : "CSV"));
     const auto say = [](const std::string& path) { std::cerr << "wrote " << path << "\n"; };
-    if (!a.tensorboard.empty()) say(core::exportTensorBoard(a.run, a.tensorboard));
-    if (!a.csv.empty()) core::writeTextFile(a.csv, core::metricsCsv(a.run)), say(a.csv);
-    if (!a.json.empty()) core::writeTextFile(a.json, core::runJson(a.run)), say(a.json);
+    if (!a.tensorboard.empty())
+        for (const auto& run : runs) exportToTensorBoard(run, a.tensorboard);
+    if (!a.csv.empty()) core::writeTextFile(a.csv, core::metricsCsv(runs.front())), say(a.csv);
+    if (!a.json.empty()) core::writeTextFile(a.json, core::runJson(runs.front())), say(a.json);
     return 0;
 }
 

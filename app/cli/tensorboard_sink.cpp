@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "files/atomic_file.h"
 #include "run/event_records.h"
@@ -22,7 +24,7 @@ double secondsNow() {
 
 TensorBoardSink::TensorBoardSink(const std::string& folder, const std::string& run,
                                  std::function<void(const std::string&)> warn)
-    : m_warn(std::move(warn)), m_flushed(std::chrono::steady_clock::now()) {
+    : m_warn(std::move(warn)), m_flushed(std::chrono::steady_clock::now()), m_captures(run) {
     const auto out = (std::filesystem::path(folder) / core::tensorBoardName(run)).string();
     core::makeDirectories(out);
     core::requireWritable(out);
@@ -32,6 +34,7 @@ TensorBoardSink::TensorBoardSink(const std::string& folder, const std::string& r
 }
 
 TensorBoardSink::~TensorBoardSink() {
+    if (!m_failed) add(m_captures.finish(), secondsNow());
     flush();
 }
 
@@ -42,27 +45,46 @@ void TensorBoardSink::begin(const RunInfo& info, double now) {
     m_records += core::eventFileBegin(now) + core::optionsRecord(info, now);
 }
 
+void TensorBoardSink::repeatAfter(std::int64_t step, double now) {
+    m_records += core::restartRecord(step + 1, now);
+    m_captures.forgetAfter(step);
+    m_step = step;
+}
+
+void TensorBoardSink::add(CaptureThread::Drawn drawn, double now) {
+    m_records += drawn.records;
+    for (const auto& remark : drawn.remarks) {
+        m_records += core::remarkRecord(remark, m_step, now);
+        m_warn("TensorBoard: " + remark);
+    }
+}
+
 void TensorBoardSink::take(const TrainEvent& event) {
     if (m_failed) return;
     const double now = secondsNow();
+    const auto reached = [this](std::int64_t step) { m_step = std::max(m_step, step); };
     if (const auto* changed = std::get_if<RunChanged>(&event)) {
-        if (!m_began) begin(changed->info, now);
-        if (changed->info.state == RunState::Done)
-            m_records += core::resultsRecord(changed->info, now);
+        const auto& info = changed->info;
+        const bool first = !m_began;
+        if (first) begin(info, now);
+        if (info.state == RunState::Running && info.step > 0 && (first || info.step < m_step))
+            repeatAfter(info.step, now);
+        if (info.state == RunState::Done) m_records += core::resultsRecord(info, now);
         flush();
     } else if (!m_began) {
         return;
     } else if (const auto* point = std::get_if<MetricPoint>(&event)) {
         m_pretrains = false;
-        // A resumed run repeats the steps after its checkpoint, also after a lost rank.
-        if (point->split == Split::Train && (m_step == 0 ? point->step > 1 : point->step <= m_step))
-            m_records += core::restartRecord(point->step, now);
-        if (point->split == Split::Train) m_step = point->step;
+        reached(point->step);
         m_records += core::pointRecord(*point, now);
+    } else if (const auto* taken = std::get_if<CaptureTaken>(&event)) {
+        reached(taken->step);
+        m_captures.add(taken->step, now);
     } else if (const auto* note = std::get_if<Note>(&event)) {
         // Those before the first point may be of the pretraining stage, whose steps are others.
         if (!m_pretrains) m_records += core::noteRecord(*note, now);
     }
+    add(m_captures.take(), now);
     if (std::chrono::steady_clock::now() - m_flushed > std::chrono::seconds(1)) flush();
 }
 

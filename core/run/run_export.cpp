@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "files/atomic_file.h"
+#include "run/capture_records.h"
+#include "run/captures.h"
 #include "run/event_records.h"
 #include "run/json_values.h"
 #include "run/run_folder.h"
@@ -55,12 +57,11 @@ class Clock {
 public:
     Clock(const RunInfo& info, const std::vector<MetricPoint>& points, const Json& notes)
         : m_began(static_cast<double>(info.startedAt)) {
-        BySteps seconds;
-        for (const auto& point : points) seconds.emplace_back(point.step, point.seconds);
-        sortBySteps(seconds);
+        for (const auto& point : points) m_seconds.emplace_back(point.step, point.seconds);
+        sortBySteps(m_seconds);
         for (const auto& note : notes) {
             const auto step = get<std::int64_t>(note, "step", 0);
-            m_pauses.emplace_back(step, noteTime(note) - m_began - valueAt(seconds, step));
+            m_pauses.emplace_back(step, noteTime(note) - m_began - valueAt(m_seconds, step));
         }
         sortBySteps(m_pauses);
         double longest = 0;
@@ -69,11 +70,32 @@ public:
     double timeOf(const MetricPoint& point) const {
         return m_began + point.seconds + valueAt(m_pauses, point.step);
     }
+    /// Of a step without a point: that of the last point before it.
+    double timeAt(std::int64_t step) const {
+        return m_began + valueAt(m_seconds, step) + valueAt(m_pauses, step);
+    }
 
 private:
     double m_began;
-    BySteps m_pauses;
+    BySteps m_seconds, m_pauses;
 };
+
+void writeImages(const std::string& run, const Clock& clock, AtomicFile& file,
+                 TensorBoardFile& written, const std::function<bool(double)>& progress) {
+    CaptureRecords records(run + "/captures");
+    const auto steps = records.fitting(captureSteps(run + "/captures"));
+    double done = 0;
+    const auto wanted = [&] {
+        if (progress && !progress(done)) throw Cancelled();
+        return true;
+    };
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        done = static_cast<double>(k) / static_cast<double>(steps.size());
+        file.write(records.of(steps[k], clock.timeAt(steps[k]), wanted));
+    }
+    written.images = records.images();
+    written.remarks = records.takeRemarks();
+}
 
 // The shortest text that reads back as the same number.
 std::string numberText(double value) {
@@ -92,7 +114,8 @@ std::string tensorBoardName(const std::string& run) {
     return name.starts_with("seed-") ? (path.parent_path().filename() / name).string() : name;
 }
 
-std::string exportTensorBoard(const std::string& run, const std::string& folder) {
+TensorBoardFile exportTensorBoard(const std::string& run, const std::string& folder,
+                                  const std::function<bool(double)>& progress) {
     const auto info = readRunInfo(run);
     const auto points = readMetrics(run);
     const Json lines = linesOf(run + "/events.jsonl");
@@ -109,7 +132,8 @@ std::string exportTensorBoard(const std::string& run, const std::string& folder)
     }
 
     const Clock clock(info, points, lines);
-    AtomicFile file(out + "/" + name);
+    TensorBoardFile written{out + "/" + name};
+    AtomicFile file(written.path);
     const auto began = static_cast<double>(info.startedAt);
     file.write(eventFileBegin(began));
     file.write(optionsRecord(info, began));
@@ -122,8 +146,10 @@ std::string exportTensorBoard(const std::string& run, const std::string& folder)
     for (std::size_t i = 0; i < std::min<std::size_t>(notes.size(), lines.size()); ++i)
         file.write(noteRecord(notes[i], noteTime(lines[i])));
     file.write(resultsRecord(info, last));
+    writeImages(run, clock, file, written, progress);
+    for (const auto& remark : written.remarks) file.write(remarkRecord(remark, info.step, last));
     file.commit();
-    return out + "/" + name;
+    return written;
 }
 
 std::string metricsCsv(const std::string& run) {

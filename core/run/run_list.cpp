@@ -2,8 +2,10 @@
 #include "run/run_list.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
@@ -36,6 +38,25 @@ std::vector<RunInfo> listRuns(const std::string& folder) {
     }
     std::stable_sort(runs.begin(), runs.end(),
                      [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
+    return runs;
+}
+
+std::vector<std::string> runsOf(const std::string& path) {
+    if (isRunFolder(path)) return {path};
+    std::vector<std::pair<std::int64_t, std::string>> seeds;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+        const std::string name = entry.path().filename().string();
+        std::int64_t seed = 0;
+        if (!name.starts_with("seed-") || !isRunFolder(entry.path().string())) continue;
+        const char* end = name.data() + name.size();
+        if (const auto [rest, failed] = std::from_chars(name.data() + 5, end, seed);
+            failed == std::errc() && rest == end)
+            seeds.emplace_back(seed, entry.path().string());
+    }
+    std::sort(seeds.begin(), seeds.end());
+    std::vector<std::string> runs;
+    for (auto& [seed, run] : seeds) runs.push_back(std::move(run));
     return runs;
 }
 

@@ -14,6 +14,9 @@ namespace relascope::core {
 /// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs),
 /// newest first. Folders whose names begin with a point are left out.
 std::vector<RunInfo> listRuns(const std::string& folder);
+/// The run folders that a path stands for: itself, or "seed-0", "seed-1" and so on inside it by
+/// their numbers; empty if it is neither.
+std::vector<std::string> runsOf(const std::string& path);
 /// An unused path for a deleted run in a folder .trash: in `root` if the run is inside it, else in
 /// the parent folder of the run.
 std::string trashPath(const std::string& root, const std::string& path);

@@ -13,9 +13,9 @@
 
 #include "sequence_fixture.h"
 #include "support/rooms.h"
+#include "types/map_padding.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/map_pane.h"
-#include "widgets/inspector/padding.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_objects.h"

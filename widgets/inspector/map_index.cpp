@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "widgets/inspector/padding.h"
+#include "types/map_padding.h"
 #include "widgets/source/sides.h"
 
 namespace relascope::widgets {
@@ -77,12 +77,12 @@ QString MapIndex::layerName(int layer) const {
 }
 
 int MapIndex::rowSide(const InspectorView& view) const {
-    return m_result ? relascope::widgets::rowSide(*m_result, view.layer) : 0;
+    return m_result ? relascope::rowSide(*m_result, view.layer) : 0;
 }
 
 int MapIndex::columnSide(const InspectorView& view) const {
     if (!m_result) return 0;
-    if (view.kind != MapKind::Symbols) return relascope::widgets::columnSide(*m_result, view.layer);
+    if (view.kind != MapKind::Symbols) return relascope::columnSide(*m_result, view.layer);
     const RelationMap* map = stored(view);
     return map && map->libraryRows ? rowSide(view) : -1;
 }
@@ -92,9 +92,8 @@ int MapIndex::objects(int side) const {
     if (const int known = sideSize(*m_result, side); known > 0) return known;
     // If the result does not contain it: the size of one of its maps.
     for (const auto& map : m_result->maps) {
-        if (relascope::widgets::rowSide(*m_result, map.layer) == side) return map.rows;
-        if (relascope::widgets::columnSide(*m_result, map.layer) == side &&
-            map.kind != MapKind::Symbols)
+        if (relascope::rowSide(*m_result, map.layer) == side) return map.rows;
+        if (relascope::columnSide(*m_result, map.layer) == side && map.kind != MapKind::Symbols)
             return map.columns;
     }
     return 0;

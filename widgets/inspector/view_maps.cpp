@@ -277,47 +277,22 @@ bool ViewMaps::isRobust(const InspectorView& view) const {
     if (!view.robust || view.range == Range::Fixed || view.shown == Shown::Difference ||
         (p != Processing::Raw && p != Processing::TopK))
         return false;
-    if (view.kind == MapKind::Relation) return true;
+    if (view.kind == MapKind::AttentionTimesRelation) return false;
     const RelationMap* map = stored(view);
-    const bool attention =
-        view.kind == MapKind::RelationalAttention || view.kind == MapKind::SensoryAttention;
-    return attention && map && map->columns > kManyObjects;
+    return map ? endsAtPercentiles(*map) : view.kind == MapKind::Relation;
 }
 
-namespace {
-
-/// The open cells of some rows, spread evenly: a row of attention costs as much as one of its
-/// cells.
-std::vector<float> sampledRows(const RelationMap& map, int count) {
-    std::vector<float> values, row(static_cast<std::size_t>(map.columns));
-    for (int k = 0; k < count; ++k) {
-        const int i =
-            static_cast<int>((2 * k + 1) * static_cast<std::int64_t>(map.rows) / (2 * count));
-        map.readRows(i, 1, row.data());
-        for (int j = 0; j < map.columns && !map.masked(i, j); ++j)
-            if (std::isfinite(row[static_cast<std::size_t>(j)]))
-                values.push_back(row[static_cast<std::size_t>(j)]);
-    }
-    return values;
-}
-
-}  // namespace
-
-/// All maps have the same weight, independent of their size.
 Extent ViewMaps::robustExtent(const InspectorView& view) const {
-    constexpr int all = 65536, most = 4096, least = 64;  // samples
     const bool one = view.range == Range::ThisMap;
     const ScaleCache::PercentileKey key{static_cast<int>(view.kind), static_cast<int>(view.range),
                                         view.range == Range::WholeModel ? -1 : view.layer,
                                         one ? view.index : -1};
     if (const auto known = m_cache->percentiles(key)) return *known;
-    const int each = std::clamp(all / std::max(1, sharedMaps(view)), least, most);
+    const int maps = sharedMaps(view);
     std::vector<float> values;
     visitShared(view, [&](const InspectorView& shared) {
         if (const RelationMap* map = stored(shared)) {
-            const auto more = view.kind == MapKind::Relation
-                                  ? valueSample(*map, each)
-                                  : sampledRows(*map, std::max(4, 128 / sharedMaps(view)));
+            const auto more = scaleSample(*map, maps);
             values.insert(values.end(), more.begin(), more.end());
         }
         return true;

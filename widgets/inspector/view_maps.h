@@ -65,10 +65,8 @@ public:
     /// Computes some of the extents that ends() needs, for about `milliseconds`. Returns true when
     /// all are known.
     bool extendExtents(const InspectorView& view, double milliseconds) const;
-    /// Whether the scale ends at percentiles: of r, which has no bounds, and of attention among so
-    /// many objects that nearly all weights are tiny beside those of the first rows.
+    /// Whether the scale ends at percentiles (endsAtPercentiles()), as the view asks.
     bool isRobust(const InspectorView& view) const;
-    static constexpr int kManyObjects = 100;
 
     /// A raw value of the shown cell, with the direction applied; NaN if there is no such map or
     /// the cell is masked.

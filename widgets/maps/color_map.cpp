@@ -16,14 +16,22 @@ constexpr int vectorCells =
     128 * 128;  // above this an SVG of rectangles grows past a few megabytes
 
 template <std::size_t N>
-QRgb between(const std::array<QColor, N>& stops, double t) {
-    const double x = std::clamp(t, 0.0, 1.0) * (N - 1);
-    const auto k = std::min(static_cast<std::size_t>(x), N - 2);
-    const double f = x - static_cast<double>(k);
-    const auto mix = [f](int a, int b) { return static_cast<int>(std::lround(a + f * (b - a))); };
-    const QColor& a = stops[k];
-    const QColor& b = stops[k + 1];
-    return qRgb(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+std::array<Rgb, N> rgbOf(const std::array<QColor, N>& colors) {
+    std::array<Rgb, N> all;
+    std::transform(colors.begin(), colors.end(), all.begin(),
+                   [](const QColor& color) { return color.rgb(); });
+    return all;
+}
+
+ColorTable tableOf(ColorScale::Kind kind, Limits limits, const Theme& theme) {
+    switch (kind) {
+        case ColorScale::Kind::Paper:
+            return {rgbOf(theme.paperStops), limits};
+        case ColorScale::Kind::Sequential:
+            return {rgbOf(theme.viridis), limits};
+        default:
+            return {rgbOf(theme.signedStops), limits};
+    }
 }
 
 bool keepsShapes(const QPainter& painter) {
@@ -56,35 +64,15 @@ QPolygonF maskedArea(int rows, int columns, bool above, const QPointF& origin, q
 ColorScale::ColorScale() : ColorScale(Kind::Signed, {-1.0F, 1.0F}, Theme::current()) {}
 
 ColorScale::ColorScale(Kind kind, Limits limits, const Theme& theme)
-    : m_kind(kind), m_limits(limits), m_nan(theme.errorFill.rgb()), m_mask(theme.hatchFill.rgb()) {
-    if (!(m_limits.high > m_limits.low)) m_limits.high = m_limits.low + 1.0F;
-    m_factor = static_cast<float>(steps) / (m_limits.high - m_limits.low);
-    for (int k = 0; k <= steps; ++k) {
-        const double t = static_cast<double>(k) / steps;
-        QRgb& color = m_table[static_cast<std::size_t>(k)];
-        switch (kind) {
-            case Kind::Signed:
-                color = between(theme.signedStops, t);
-                break;
-            case Kind::Paper:
-                color = between(theme.paperStops, t);
-                break;
-            case Kind::Sequential:
-                color = between(theme.viridis, t);
-                break;
-        }
-    }
-}
-
-int ColorScale::entry(float value) const {
-    const float x = (value - m_limits.low) * m_factor + 0.5F;
-    // This order maps NaN to the upper end, so that the conversion is always defined.
-    return static_cast<int>(std::max(0.0F, std::min(static_cast<float>(steps), x)));
-}
+    : m_kind(kind),
+      m_table(tableOf(kind, limits, theme)),
+      m_nan(theme.errorFill.rgb()),
+      m_mask(theme.hatchFill.rgb()) {}
 
 float ColorScale::position(float value) const {
     if (value != value) return 0.0F;
-    return std::clamp((value - m_limits.low) / (m_limits.high - m_limits.low), 0.0F, 1.0F);
+    const auto [low, high] = limits();
+    return std::clamp((value - low) / (high - low), 0.0F, 1.0F);
 }
 
 QColor ColorScale::tint(float value) const {
@@ -93,10 +81,10 @@ QColor ColorScale::tint(float value) const {
     QColor color;
     if (isSigned()) {
         const float size = std::abs(2.0F * t - 1.0F);
-        color = QColor::fromRgb(m_table[t < 0.5F ? steps / 10 : steps - steps / 10]);
+        color = QColor::fromRgb(m_table.at(t < 0.5F ? steps / 10 : steps - steps / 10));
         color.setAlphaF(0.62F * size);
     } else {
-        color = QColor::fromRgb(m_table[static_cast<std::size_t>(std::lround(t * steps))]);
+        color = QColor::fromRgb(m_table.at(static_cast<int>(std::lround(t * steps))));
         color.setAlphaF(0.30F + 0.35F * t);
     }
     return color;
@@ -106,8 +94,7 @@ QImage ColorScale::strip(int width) const {
     QImage image(std::max(1, width), 1, QImage::Format_RGB32);
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(0));
     for (int x = 0; x < image.width(); ++x)
-        line[x] = m_table[static_cast<std::size_t>(
-            image.width() > 1 ? x * steps / (image.width() - 1) : steps / 2)];
+        line[x] = m_table.at(image.width() > 1 ? x * steps / (image.width() - 1) : steps / 2);
     return image;
 }
 
@@ -119,12 +106,12 @@ void paintCells(const MapValues& values, const ColorScale& scale, QImage& image)
     if (image.size() != QSize(values.columns, values.rows) ||
         image.format() != QImage::Format_RGB32)
         image = QImage(values.columns, values.rows, QImage::Format_RGB32);
-    const QRgb* table = scale.m_table.data();
+    const ColorTable& table = scale.m_table;
     for (int i = 0; i < values.rows; ++i) {
         auto* line = reinterpret_cast<QRgb*>(image.scanLine(i));
         const float* row = values.values.data() + static_cast<std::size_t>(i) * values.columns;
         for (int j = 0; j < values.columns; ++j)
-            line[j] = row[j] == row[j] ? table[scale.entry(row[j])] : scale.m_nan;
+            line[j] = row[j] == row[j] ? table.color(row[j]) : scale.m_nan;
         if (values.mask == MapValues::Mask::Above && i + 1 < values.columns)
             std::fill(line + i + 1, line + values.columns, scale.m_mask);
         else if (values.mask == MapValues::Mask::Below)
@@ -148,16 +135,19 @@ void drawPixels(QPainter& painter, const QRect& place, const QImage& image) {
 }
 
 QBrush hatchBrush(const QColor& line) {
-    constexpr int period = 7;
-    QImage tile(period, period, QImage::Format_ARGB32_Premultiplied);
+    QImage tile(kHatchPeriod, kHatchPeriod, QImage::Format_ARGB32_Premultiplied);
     tile.fill(Qt::transparent);
-    for (int k = 0; k < period; ++k) tile.setPixelColor(k, period - 1 - k, line);
+    for (int x = 0; x < kHatchPeriod; ++x)
+        for (int y = 0; y < kHatchPeriod; ++y)
+            if (onHatch(x, y)) tile.setPixelColor(x, y, line);
     return QBrush(tile);
 }
 
 void drawMask(QPainter& painter, const QPointF& origin, qreal cell, int rows, int columns,
               MapValues::Mask mask) {
-    if (mask == MapValues::Mask::None || rows <= 0 || columns <= 0 || cell * rows < 24) return;
+    if (mask == MapValues::Mask::None || rows <= 0 || columns <= 0 ||
+        cell * rows < kLeastHatchedMap)
+        return;
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.setPen(Qt::NoPen);
@@ -194,7 +184,7 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
                                               Qt::FastTransformation));
     }
     drawMask(painter, origin, cell, values.rows, values.columns, values.mask);
-    if (cell >= 4) {
+    if (cell >= kLeastHatchedCell) {
         painter.setBrushOrigin(origin);
         const QBrush error = hatchBrush(Theme::current().error);
         for (int i = 0; i < values.rows; ++i)

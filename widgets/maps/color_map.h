@@ -4,8 +4,8 @@
 
 #include <QBrush>
 #include <QImage>
-#include <array>
 
+#include "types/map_colors.h"
 #include "widgets/maps/map_values.h"
 
 class QPainter;
@@ -14,22 +14,21 @@ namespace relascope::widgets {
 
 struct Theme;
 
-/// A colour scale between two limits, as a table of 1025 entries, so that the middle of a symmetric
-/// scale (zero) is exactly the neutral colour.
+/// A colour scale between two limits in the colours of a theme.
 class ColorScale {
 public:
     enum class Kind { Signed, Paper, Sequential };
-    static constexpr int steps = 1024;
+    static constexpr int steps = ColorTable::steps;
 
     ColorScale();  ///< signed, -1..+1, in the current theme
     ColorScale(Kind kind, Limits limits, const Theme& theme);
 
     Kind kind() const { return m_kind; }
-    Limits limits() const { return m_limits; }
+    Limits limits() const { return m_table.limits(); }
     bool isSigned() const { return m_kind != Kind::Sequential; }
     /// The position of the value between the limits, clamped to 0..1; 0 for NaN.
     float position(float value) const;
-    QRgb rgb(float value) const { return m_table[static_cast<std::size_t>(entry(value))]; }
+    QRgb rgb(float value) const { return m_table.color(value); }
     QColor color(float value) const { return QColor::fromRgb(value == value ? rgb(value) : m_nan); }
     /// The tint of an image patch: hue by sign, alpha by magnitude.
     QColor tint(float value) const;
@@ -40,14 +39,11 @@ public:
 
 private:
     friend void paintCells(const MapValues& values, const ColorScale& scale, QImage& image);
-    int entry(float value) const;
 
     Kind m_kind = Kind::Signed;
-    Limits m_limits;
-    float m_factor = 1.0F;
+    ColorTable m_table;
     QRgb m_nan = 0;
     QRgb m_mask = 0;
-    std::array<QRgb, steps + 1> m_table{};
 };
 
 /// One pixel per cell (Format_RGB32); the image is reallocated only when its size differs.

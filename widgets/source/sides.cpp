@@ -83,15 +83,6 @@ QString layerName(const ProbeResult& result, int layer) {
                                          : QStringLiteral("layer %1").arg(layer + 1);
 }
 
-int rowSide(const ProbeResult& result, int layer) {
-    const ProbeLayer* known = layerOf(result, layer);
-    return known ? known->rows : 0;
-}
-int columnSide(const ProbeResult& result, int layer) {
-    const ProbeLayer* known = layerOf(result, layer);
-    return known ? known->columns : 0;
-}
-
 bool isPatchSide(const ProbeResult& result, int side) {
     if (result.grid.tokens() == 0) return false;
     const ProbeSide* s = sideOf(result, side);

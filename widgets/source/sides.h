@@ -5,7 +5,7 @@
 #include <QString>
 #include <vector>
 
-#include "types/relation_map.h"
+#include "types/map_padding.h"
 #include "widgets/source/patches.h"
 #include "widgets/source/tile_view.h"
 
@@ -13,10 +13,6 @@ namespace relascope::widgets {
 
 /// "layer 2", "decoder 1 cross"; numbered if the result has no name.
 QString layerName(const ProbeResult& result, int layer);
-/// The side along the rows (columns) of a layer's maps, an index of ProbeResult::sides; 0 where
-/// the result does not say.
-int rowSide(const ProbeResult& result, int layer);
-int columnSide(const ProbeResult& result, int layer);
 /// Whether the side is the patches (and class token) of the image.
 bool isPatchSide(const ProbeResult& result, int side);
 /// The text along the side; nullptr if it is not a text.

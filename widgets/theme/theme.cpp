@@ -6,6 +6,7 @@
 #include <QLocale>
 #include <cmath>
 
+#include "types/map_colors.h"
 #include "widgets/theme/figure_scope.h"
 #include "widgets/theme/style.h"
 
@@ -19,10 +20,18 @@ std::array<QColor, N> colors(const char* const (&names)[N]) {
     return all;
 }
 
+template <std::size_t N>
+std::array<QColor, N> colors(const std::array<Rgb, N>& values) {
+    std::array<QColor, N> all;
+    for (std::size_t i = 0; i < N; ++i) all[i] = QColor::fromRgb(values[i]);
+    return all;
+}
+
 Theme makeLight() {
     Theme t;
+    const MapColors& maps = kLightMapColors;
     t.window = QColor("#F1F3F5");
-    t.panel = QColor("#FFFFFF");
+    t.panel = QColor::fromRgb(maps.page);
     t.alt = QColor("#F7F8FA");
     t.border = QColor("#D8DCE1");
     t.controlBorder = QColor("#8D96A1");
@@ -38,21 +47,19 @@ Theme makeLight() {
     t.okFill = QColor("#E4F4E9");
     t.warning = QColor("#8F5B00");
     t.warningFill = QColor("#FFF4DB");
-    t.error = QColor("#B42318");
-    t.errorFill = QColor("#FDECEA");
+    t.error = QColor::fromRgb(maps.noHatch);
+    t.errorFill = QColor::fromRgb(maps.notANumber);
     t.grid = QColor("#E7EAED");
     t.axis = QColor("#8B949F");
     t.track = QColor("#DDE1E6");
-    t.hatch = QColor("#BFC5CC");
-    t.hatchFill = QColor("#F1F3F5");
+    t.hatch = QColor::fromRgb(maps.hatch);
+    t.hatchFill = QColor::fromRgb(maps.masked);
     t.series = colors(
         {"#0072B2", "#D55E00", "#008F68", "#B8578D", "#663B0F", "#2222E6", "#371380", "#083333"});
-    t.signedStops = colors({"#40004B", "#762A83", "#9970AB", "#C2A5CF", "#E7D4E8", "#F7F7F7",
-                            "#D9F0D3", "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
+    t.signedStops = colors(maps.signedStops);
     t.paperStops = colors({"#67000D", "#B2182B", "#D6604D", "#F4A582", "#FDDBC7", "#F7F7F7",
                            "#D9F0D3", "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
-    t.viridis = colors({"#440154", "#482878", "#3E4A89", "#31688E", "#26828E", "#1F9E89", "#35B779",
-                        "#6DCD59", "#B4DE2C", "#FDE725"});
+    t.viridis = colors(maps.viridis);
     t.likelihood = colors({"#FFFFFF", "#E3EEFA", "#C3DBF4", "#9CC4EC"});
     return t;
 }

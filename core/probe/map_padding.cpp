@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/inspector/padding.h"
+#include "types/map_padding.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "widgets/source/sides.h"
-
-namespace relascope::widgets {
+namespace relascope {
 namespace {
 
 std::size_t filledLength(const std::vector<std::string>& words) {
@@ -68,7 +66,22 @@ RelationMap cut(std::shared_ptr<const RelationMap> map, CutSource::Indices rows,
     return out;
 }
 
+const ProbeLayer* layerOf(const ProbeResult& result, int layer) {
+    return layer >= 0 && layer < static_cast<int>(result.layers.size())
+               ? &result.layers[static_cast<std::size_t>(layer)]
+               : nullptr;
+}
+
 }  // namespace
+
+int rowSide(const ProbeResult& result, int layer) {
+    const ProbeLayer* known = layerOf(result, layer);
+    return known ? known->rows : 0;
+}
+int columnSide(const ProbeResult& result, int layer) {
+    const ProbeLayer* known = layerOf(result, layer);
+    return known ? known->columns : 0;
+}
 
 std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeResult> result,
                                                   int* leftOut) {
@@ -132,4 +145,4 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
     return out;
 }
 
-}  // namespace relascope::widgets
+}  // namespace relascope

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The cells of a map as they are coloured, and the ends of their colour scale: the window and the
+// pictures for other programs share them. The functions are in core/probe, without LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "types/relation_map.h"
+
+namespace relascope {
+
+/// The two ends of a colour scale, low < high.
+struct Limits {
+    float low = 0.0F;
+    float high = 1.0F;
+    bool operator==(const Limits&) const = default;
+};
+
+/// Smallest and largest of the values that are finite and not masked; `any` is false if there are
+/// none.
+struct Extent {
+    float low = 0.0F;
+    float high = 0.0F;
+    bool any = false;
+
+    void include(const Extent& other);
+    float magnitude() const;  ///< the larger of |low| and |high|
+    bool operator==(const Extent&) const = default;
+};
+
+/// A matrix ready to be coloured. Masked cells hold 0 and are never coloured by value.
+struct MapValues {
+    enum class Mask { None, Above, Below };  ///< which side of the diagonal is masked
+
+    int rows = 0;
+    int columns = 0;
+    std::vector<float> values;  ///< row-major
+    Mask mask = Mask::None;
+
+    bool empty() const { return rows <= 0 || columns <= 0; }
+    float at(int row, int column) const {
+        return values[static_cast<std::size_t>(row) * columns + column];
+    }
+    bool masked(int row, int column) const {
+        return mask == Mask::None ? false : mask == Mask::Above ? column > row : column < row;
+    }
+    struct Row {
+        std::vector<float> values;
+        std::vector<bool> masked;
+    };
+    Row row(int row) const;
+    bool operator==(const MapValues&) const = default;
+};
+
+MapValues::Mask maskOf(const RelationMap& map);
+/// Columns of a row that are not masked: [first, last).
+std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns);
+/// The whole map, NaN where it has no value.
+MapValues valuesOf(const RelationMap& map);
+/// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN):
+/// thin lines stay visible, unlike with a mean. A block is masked if its corner nearest to the
+/// diagonal is.
+MapValues pooled(const MapValues& values, int block);
+MapValues pooled(const RelationMap& map, int block);
+/// The same with `pixels` blocks for every `cells` cells, some of them a cell larger than others.
+MapValues pooled(const MapValues& values, int pixels, int cells);
+
+Extent extentOf(const RelationMap& map);
+Extent extentOf(const MapValues& values);
+/// The same of `count` rows spread evenly over the map, the last one included: an estimate.
+Extent extentOfRows(const RelationMap& map, int count);
+/// Minimum and maximum of `count` values, infinities included, NaN ignored.
+Extent plainExtent(const float* row, int count);
+
+/// Whether the colours of such a map end at percentiles unless asked otherwise: of r, which has no
+/// bounds, and of attention among so many objects that nearly all weights are tiny beside those of
+/// the first rows.
+bool endsAtPercentiles(const RelationMap& map);
+inline constexpr int kManyObjects = 100;
+/// Values that are finite and not masked: all of a small map, or up to `most` spread evenly over a
+/// large one, which is enough for percentiles.
+std::vector<float> valueSample(const RelationMap& map, int most = 4096);
+/// What a map gives to the percentiles of a scale that `maps` maps share. All have the same weight,
+/// independent of their size.
+std::vector<float> scaleSample(const RelationMap& map, int maps);
+/// The 2nd and 98th percentile, interpolated between neighbours: insensitive to extremes.
+Extent percentiles(std::vector<float> values);
+/// The scale that shows such values: symmetric about 0 when signed, from 0 when all are >= 0. A
+/// scale of no width (constant or no values) becomes one of width 1 or 2.
+Limits limitsOf(const Extent& extent, bool isSigned);
+
+}  // namespace relascope
