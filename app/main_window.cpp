@@ -23,9 +23,11 @@
 #include "app/opener.h"
 #include "app/page_export.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/data_progress.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
+#include "app/run_export.h"
 #include "app/session.h"
 #include "app/wiring.h"
 #include "widgets/bar/train_bar.h"
@@ -113,6 +115,10 @@ QWidget* MainWindow::makeCentre() {
     row->addWidget(makePages(), 1);
     row->addWidget(m_form);
     column->addLayout(row, 1);
+    auto* exporting = new JobStrip(all);
+    exporting->setObjectName(QStringLiteral("runExport"));
+    exporting->follow(m_runActions->exporter().task());
+    column->addWidget(exporting);
     column->addWidget(m_log);
     column->addWidget(m_status);
     return all;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
+#include "app/run_export.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -52,7 +53,10 @@ std::vector<std::string> tagsOf(const QString& text) {
 }  // namespace
 
 RunActions::RunActions(Controllers& controllers, QWidget* window)
-    : QObject(window), m_c(controllers), m_window(window) {
+    : QObject(window),
+      m_c(controllers),
+      m_window(window),
+      m_export(new RunExport(controllers.messages, window)) {
     askText = [this](const QString& title, const QString& label, const QString& text) {
         bool ok = false;
         const QString given =
@@ -93,6 +97,7 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
         !paths.isEmpty() && std::all_of(paths.begin(), paths.end(), [this](const QString& path) {
             return m_c.runs.labels(path).hidden;
         });
+    const QString writes = m_export->disabledReason();
     QString extend = one, unit = QStringLiteral("epochs");
     if (const RunInfo* info = one.isEmpty() ? m_c.runs.info(paths.first()) : nullptr) {
         unit = lengthOf(*info).unit();
@@ -115,6 +120,17 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
          QString("Train the run on to a larger number of %1").arg(unit), extend},
         {Kind::Tags, "note", QStringLiteral("Tags") + many + QStringLiteral("..."),
          QStringLiteral("Words to find the run by"), none},
+        {Kind::ExportTensorBoard, "export",
+         QStringLiteral("Export") + many + QStringLiteral(" for TensorBoard..."),
+         QStringLiteral("Every number, text, option and captured map, into a folder for "
+                        "tensorboard --logdir"),
+         none.isEmpty() ? writes : none},
+        {Kind::ExportCsv, "export", QStringLiteral("Export points as CSV..."),
+         QStringLiteral("A line for every measured point, a column for every value"),
+         one.isEmpty() ? writes : one},
+        {Kind::ExportJson, "export", QStringLiteral("Export as JSON..."),
+         QStringLiteral("Options, points and notes of the run in one file"),
+         one.isEmpty() ? writes : one},
         {Kind::Hide, "eye", (hidden ? QStringLiteral("Show") : QStringLiteral("Hide")) + many,
          hidden ? QStringLiteral("List the run again")
                 : QStringLiteral("Leave the run out of the lists; Reload runs finds it"),
@@ -123,6 +139,10 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
          QStringLiteral("Move the run to the folder .trash beside it; Undo brings it back"),
          trains ? QStringLiteral("Stop the run before it is deleted") : none},
     };
+}
+
+bool RunActions::isExport(Kind kind) {
+    return kind == Kind::ExportTensorBoard || kind == Kind::ExportCsv || kind == Kind::ExportJson;
 }
 
 bool RunActions::checkReason(Kind kind, const QStringList& paths) {
@@ -150,6 +170,12 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
             return extend(paths.first());
         case Kind::Tags:
             return editTags(paths);
+        case Kind::ExportTensorBoard:
+            return m_export->toTensorBoard(paths);
+        case Kind::ExportCsv:
+            return m_export->toCsv(paths.first());
+        case Kind::ExportJson:
+            return m_export->toJson(paths.first());
         case Kind::Hide: {
             bool hide = false;
             for (const auto& path : paths) hide |= !m_c.runs.labels(path).hidden;
@@ -163,9 +189,16 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
 std::unique_ptr<QMenu> RunActions::menu(const QStringList& paths) {
     auto menu = std::make_unique<QMenu>(m_window);
     menu->setToolTipsVisible(true);
+    QMenu* exports = nullptr;
     for (const auto& entry : entries(paths)) {
         if (entry.kind == Kind::Hide || entry.kind == Kind::Rename) menu->addSeparator();
-        QAction* action = menu->addAction(widgets::icon(entry.icon), entry.text);
+        if (isExport(entry.kind) && !exports) {
+            exports = menu->addMenu(widgets::icon("export"), QStringLiteral("Export"));
+            exports->setToolTipsVisible(true);
+        }
+        QAction* action = isExport(entry.kind)
+                              ? exports->addAction(entry.text)
+                              : menu->addAction(widgets::icon(entry.icon), entry.text);
         action->setEnabled(entry.reason.isEmpty());
         action->setToolTip(entry.reason.isEmpty() ? entry.help : entry.reason);
         connect(action, &QAction::triggered, this,

@@ -19,6 +19,7 @@ class QWidget;
 namespace relascope::app {
 
 class Controllers;
+class RunExport;
 
 class RunActions : public QObject {
     Q_OBJECT
@@ -26,13 +27,26 @@ public:
     /// `window` is the parent of menus and dialogs.
     RunActions(Controllers& controllers, QWidget* window);
 
-    enum class Kind { OpenFolder, Rename, Duplicate, Extend, Tags, Hide, Delete };
+    enum class Kind {
+        OpenFolder,
+        Rename,
+        Duplicate,
+        Extend,
+        Tags,
+        ExportTensorBoard,
+        ExportCsv,
+        ExportJson,
+        Hide,
+        Delete
+    };
     struct Entry {
         Kind kind;
         const char* icon;
         QString text, help;
         QString reason;  ///< why it is disabled; empty: enabled
     };
+    /// Whether the entry is in the submenu Export.
+    static bool isExport(Kind kind);
     /// The entries for these runs, in the order of the menu.
     std::vector<Entry> entries(const QStringList& paths) const;
     void perform(Kind kind, const QStringList& paths);
@@ -50,6 +64,7 @@ public:
     void editTags(const QStringList& paths);
     void setHidden(const QStringList& paths, bool hidden);
     void remove(const QStringList& paths);
+    RunExport& exporter() { return *m_export; }
     /// A new run from the checkpoint kept before an edit.
     void goBack(const QString& path, qint64 step);
 
@@ -70,6 +85,7 @@ private:
 
     Controllers& m_c;
     QWidget* m_window;
+    RunExport* m_export;
 };
 
 }  // namespace relascope::app

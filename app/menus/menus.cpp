@@ -10,6 +10,7 @@
 #include "app/controllers/controllers.h"
 #include "app/documents.h"
 #include "app/main_window.h"
+#include "app/run_export.h"
 #include "app/tour.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -90,6 +91,10 @@ void Menus::watch() {
     connect(&c.experiment, &ExperimentController::changed, this, &Menus::refresh);
     connect(&c.experiment, &ExperimentController::problemsChanged, this, &Menus::refresh);
     connect(&c.selection, &Selection::currentChanged, this, &Menus::refresh);
+    connect(&c.selection, &Selection::runsChanged, this, &Menus::refresh);
+    auto* exporting = &m_window.runActions().exporter().task();
+    connect(exporting, &LongTask::began, this, &Menus::refresh);
+    connect(exporting, &LongTask::ended, this, &Menus::refresh);
     connect(&c.checkpoint, &CheckpointController::probed, this, &Menus::refresh);
     connect(&c.checkpoint, &CheckpointController::loadedChanged, this, &Menus::refresh);
     connect(&c.probe, &ProbeController::cleared, this, &Menus::refresh);

@@ -44,6 +44,8 @@ public:
     void refresh() override;
 
 private:
+    /// The runs that an entry acts on.
+    QStringList runsFor(RunActions::Kind kind) const;
     QAction *m_toggle, *m_step, *m_stop, *m_cancel, *m_hidden;
     std::vector<QAction*> m_ofRun;  ///< of the chosen run, in the order of RunActions
 };

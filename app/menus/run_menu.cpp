@@ -23,11 +23,14 @@ RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(windo
     m_cancel = add("Cancel", {}, "Stop immediately, after saving a checkpoint",
                    [this] { m_c.training.cancel(); });
     m_menu->addSeparator();
+    QMenu* exports = nullptr;
     for (const auto& entry : m_window.runActions().entries({})) {
-        auto* action = add(entry.text, {}, entry.help, [this, kind = entry.kind] {
-            m_window.runActions().perform(kind, {m_c.selection.current()});
-        });
-        m_ofRun.push_back(action);
+        const bool isExport = RunActions::isExport(entry.kind);
+        if (isExport && !exports) exports = m_menu->addMenu("Export");
+        const auto perform = [this, kind = entry.kind] {
+            m_window.runActions().perform(kind, runsFor(kind));
+        };
+        m_ofRun.push_back(add(entry.text, {}, entry.help, perform, isExport ? exports : nullptr));
     }
     m_menu->addSeparator();
     add("Reload runs", QKeySequence::Refresh, "Read the runs folder again and show hidden runs",
@@ -52,15 +55,25 @@ void RunMenu::refresh() {
     m_stop->setText(m_c.training.ending() && !now ? "Stop now" : "Stop");
     allow(m_stop, now ? saving : running || paused ? QString() : nothing);
     allow(m_cancel, now ? saving : busy ? QString() : nothing);
-    const QString current = m_c.selection.current();
-    const auto entries =
-        m_window.runActions().entries(current.isEmpty() ? QStringList() : QStringList{current});
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        m_ofRun[i]->setText(entries[i].text);
-        allow(m_ofRun[i], entries[i].reason);
+    const auto& actions = m_window.runActions();
+    const auto ofOne = actions.entries(runsFor(RunActions::Kind::Rename));
+    const auto ofAll = actions.entries(runsFor(RunActions::Kind::ExportTensorBoard));
+    for (std::size_t i = 0; i < ofOne.size(); ++i) {
+        const bool all = ofOne[i].kind == RunActions::Kind::ExportTensorBoard;
+        const auto& entry = all ? ofAll[i] : ofOne[i];
+        m_ofRun[i]->setText(entry.text);
+        allow(m_ofRun[i], entry.reason);
     }
     m_hidden->setChecked(m_c.runs.showsHidden());
     allow(m_hidden, m_c.runs.hiddenRuns() > 0 ? QString() : "No run is hidden");
+}
+
+// TensorBoard takes all selected runs; what else the menu does is done to the current one.
+QStringList RunMenu::runsFor(RunActions::Kind kind) const {
+    const QStringList selected = m_c.selection.runs();
+    const QString current = m_c.selection.current();
+    if (kind == RunActions::Kind::ExportTensorBoard && selected.size() > 1) return selected;
+    return current.isEmpty() ? QStringList() : QStringList{current};
 }
 
 }  // namespace relascope::app

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/run_export.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/app_context.h"
+#include "files/atomic_file.h"
+#include "run/run_export.h"
+
+namespace relascope::app {
+
+RunExport::RunExport(Messages& messages, QWidget* window) : QObject(window), m_messages(messages) {
+    askFolder = [window](const QString& title, const QString& start) {
+        return QFileDialog::getExistingDirectory(window, title, start);
+    };
+    askFile = [window](const QString& title, const QString& suggested, const QString& filter) {
+        return QFileDialog::getSaveFileName(window, title, suggested, filter);
+    };
+    connect(&m_task, &LongTask::failed, &m_messages, &Messages::error);
+}
+
+QString RunExport::disabledReason() const {
+    return m_task.busy() ? QStringLiteral("Wait until the export has ended") : QString();
+}
+
+void RunExport::toTensorBoard(const QStringList& runs) {
+    const QString folder = askFolder(QStringLiteral("Folder for TensorBoard"), m_folder);
+    if (folder.isEmpty() || runs.isEmpty()) return;
+    m_folder = folder;
+    std::vector<std::string> paths;
+    for (const auto& run : runs) paths.push_back(run.toStdString());
+    const QString what =
+        runs.size() == 1 ? QFileInfo(runs.first()).fileName() : QString("%1 runs").arg(runs.size());
+    m_task.run(
+        m_queue, QString("Exporting %1 for TensorBoard").arg(what),
+        [paths, to = folder.toStdString()](LongJob& job, std::stop_token stop) {
+            const auto progress = job.callback(std::move(stop));
+            std::vector<core::TensorBoardFile> written;
+            for (std::size_t k = 0; k < paths.size(); ++k)
+                written.push_back(
+                    core::exportTensorBoard(paths[k], to, [&progress, &paths, k](double done) {
+                        return progress((static_cast<double>(k) + done) /
+                                        static_cast<double>(paths.size()));
+                    }));
+            return written;
+        },
+        [this, folder](const std::vector<core::TensorBoardFile>& written) {
+            QString text =
+                written.size() == 1
+                    ? QString("Wrote %1; tensorboard --logdir %2 shows it")
+                          .arg(QString::fromStdString(written.front().path), folder)
+                    : QString("Wrote %1 runs into %2; tensorboard --logdir %2 shows them")
+                          .arg(written.size())
+                          .arg(folder);
+            std::string remark;
+            for (const auto& file : written)
+                if (remark.empty() && !file.remarks.empty()) remark = file.remarks.front();
+            if (remark.empty()) return m_messages.ok(text);
+            m_messages.warning(text + QStringLiteral("; ") + QString::fromStdString(remark));
+        });
+}
+
+void RunExport::toCsv(const QString& run) {
+    toFile(run, QStringLiteral("csv"), QStringLiteral("Export points as CSV"), &core::metricsCsv);
+}
+
+void RunExport::toJson(const QString& run) {
+    toFile(run, QStringLiteral("json"), QStringLiteral("Export as JSON"), &core::runJson);
+}
+
+void RunExport::toFile(const QString& run, const QString& ending, const QString& what,
+                       std::string (*content)(const std::string&)) {
+    const QString name =
+        QString::fromStdString(core::tensorBoardName(run.toStdString())).replace(u'/', u'-');
+    QString path =
+        askFile(what, name + u'.' + ending, QString("%1 (*.%2)").arg(ending.toUpper(), ending));
+    if (path.isEmpty()) return;
+    if (QFileInfo(path).suffix().isEmpty()) path += u'.' + ending;
+    m_task.run(
+        m_queue, QString("Writing %1").arg(QFileInfo(path).fileName()),
+        [from = run.toStdString(), to = path.toStdString(), content](LongJob& job,
+                                                                     std::stop_token stop) {
+            const std::string text = content(from);
+            if (!job.callback(std::move(stop))(0.5)) throw Cancelled();
+            core::writeTextFile(to, text);
+            return true;
+        },
+        [this, path](bool) { m_messages.ok(QString("Wrote %1").arg(path)); });
+}
+
+}  // namespace relascope::app
