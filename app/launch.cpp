@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
@@ -66,6 +67,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "                                same as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);
+    parser.addOption({"version", "Print version, commit and libraries."});
     const auto option = [&parser](const char* name, const char* help, const char* value) {
         parser.addOption(
             QCommandLineOption(QLatin1String(name), QLatin1String(help), QLatin1String(value)));
@@ -94,6 +96,11 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         return bad(parser.errorText().chopped(1) + QStringLiteral("; see relascope --help"));
     if (parser.isSet(help)) {
         std::fputs(qPrintable(parser.helpText()), stdout);
+        *exitCode = 0;
+        return std::nullopt;
+    }
+    if (parser.isSet("version")) {
+        std::fputs(versionText(cli::buildFacts(qVersion())).c_str(), stdout);
         *exitCode = 0;
         return std::nullopt;
     }

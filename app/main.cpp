@@ -95,6 +95,7 @@ bool drawsFigure(int argc, char** argv) {
 }
 
 int runCommand(int argc, char** argv) {
+    if (std::string_view(argv[1]) == "--version") return cli::printVersion(argc, argv, qVersion());
     // Only pictures need a QApplication; other output is faster without one.
     if (!drawsFigure(argc, argv)) return cli::runCommandLine(argc, argv);
     qputenv("QT_QPA_PLATFORM", "offscreen");
