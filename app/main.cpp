@@ -8,9 +8,12 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/study_reading.h"
+#include "app/crash/crash.h"
+#include "app/crash_notice.h"
 #include "app/exit_guard.h"
 #include "app/launch.h"
 #include "app/main_window.h"
@@ -105,10 +108,23 @@ int runCommand(int argc, char** argv) {
     return cli::runCommandLine(argc, argv, renderers());
 }
 
+QtMessageHandler usualMessages = nullptr;
+bool displayFound = false;
+/// Qt's messages belong to the log of a crash.
+void keepMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    crash::note("Qt: " + text.toStdString());
+    usualMessages(type, context, text);
+    // A display that is not there is no crash.
+    if (type == QtFatalMsg && !displayFound) std::_Exit(cli::kExitFailed);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (isCommandLine(argc, argv)) return runCommand(argc, argv);
+    const bool command = isCommandLine(argc, argv);
+    crash::install({command ? cli::programName("relascope", argc, argv) : "relascope",
+                    versionText(cli::buildFacts(qVersion()))});
+    if (command) return runCommand(argc, argv);
     // Before any thread starts, so that all threads inherit the signal mask.
     const std::stop_token interrupted = cli::stopOnSignals();
     if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
@@ -117,9 +133,11 @@ int main(int argc, char** argv) {
     // The LLVM versions of Mesa and LibTorch conflict; OpenGL is not needed.
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
+    usualMessages = qInstallMessageHandler(keepMessage);
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);
+    displayFound = true;
     application.setDesktopFileName(QStringLiteral("relascope"));
 
     int exitCode = 0;
@@ -166,6 +184,7 @@ int main(int argc, char** argv) {
     }
     // No tour if the program was started for a specific file or command.
     if (arguments.size() == 1) showTourOnFirstStart(window);
+    showCrashNotice(window);
     application.exec();
     endProcessWithin(std::chrono::seconds(20), exitCode);
     return exitCode;

@@ -28,6 +28,7 @@
 #include "app/run_actions.h"
 #include "app/session.h"
 #include "app/wiring.h"
+#include "widgets/bar/notice_bar.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -105,7 +106,7 @@ MainWindow::~MainWindow() {
 
 QWidget* MainWindow::makeCentre() {
     auto* all = new QWidget(this);
-    auto* column = widgets::columnOf(all);
+    auto* column = m_column = widgets::columnOf(all);
     column->addWidget(m_bar);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -154,6 +155,11 @@ void MainWindow::addPage(PageId id, QWidget* page) {
 void MainWindow::fitTo(const QSize& room) {
     setMinimumSize(minimumSize().boundedTo(room));
     resize(size().boundedTo(room));
+}
+
+void MainWindow::showNotice(widgets::NoticeBar* notice) {
+    m_column->insertWidget(m_column->indexOf(m_bar) + 1, notice);
+    notice->show();
 }
 
 StudyPage* MainWindow::studyPage() const {

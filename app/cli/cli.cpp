@@ -75,6 +75,14 @@ void answerOptions(CLI::App& command, cli::LensArguments& a) {
 
 }  // namespace
 
+std::string programName(const std::string& program, int argc, char** argv) {
+    const std::string word = argc > 1 ? argv[1] : "";
+    const bool command =
+        !word.empty() && word.size() <= 12 &&
+        std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    return command ? program + " " + word : program;
+}
+
 int printVersion(int argc, char** argv, const std::string& qt) {
     const BuildFacts facts = buildFacts(qt);
     const bool json = argc == 3 && std::string(argv[2]) == "--json";
