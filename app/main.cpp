@@ -17,6 +17,7 @@
 #include "app/exit_guard.h"
 #include "app/launch.h"
 #include "app/main_window.h"
+#include "app/news.h"
 #include "app/opener.h"
 #include "app/screenshot.h"
 #include "app/tour.h"
@@ -182,8 +183,8 @@ int main(int argc, char** argv) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);
     }
-    // No tour if the program was started for a specific file or command.
-    if (arguments.size() == 1) showTourOnFirstStart(window);
+    // No tour and no news if the program was started for a specific file or command.
+    if (arguments.size() == 1) showNewsAfterUpdate(window, showTourOnFirstStart(window) != nullptr);
     showCrashNotice(window);
     application.exec();
     endProcessWithin(std::chrono::seconds(20), exitCode);
