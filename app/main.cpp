@@ -18,7 +18,9 @@
 #include "app/launch.h"
 #include "app/main_window.h"
 #include "app/news.h"
+#include "app/one_window.h"
 #include "app/opener.h"
+#include "app/other_starts.h"
 #include "app/screenshot.h"
 #include "app/tour.h"
 #include "widgets/export/figure.h"
@@ -109,6 +111,12 @@ int runCommand(int argc, char** argv) {
     return cli::runCommandLine(argc, argv, renderers());
 }
 
+/// What the desktop gave this start, so that its window may take the focus.
+QByteArray activationToken() {
+    const QByteArray token = qgetenv("XDG_ACTIVATION_TOKEN");
+    return token.isEmpty() ? qgetenv("DESKTOP_STARTUP_ID") : token;
+}
+
 QtMessageHandler usualMessages = nullptr;
 bool displayFound = false;
 /// Qt's messages belong to the log of a crash.
@@ -117,6 +125,18 @@ void keepMessage(QtMsgType type, const QMessageLogContext& context, const QStrin
     usualMessages(type, context, text);
     // A display that is not there is no crash.
     if (type == QtFatalMsg && !displayFound) std::_Exit(cli::kExitFailed);
+}
+
+void openAll(MainWindow& window, const Launch& launch) {
+    if (const auto page = pageNamed(launch.page)) window.showPage(*page);
+    if (!launch.run.isEmpty()) window.opener().openRun(launch.run);
+    if (!launch.checkpoint.isEmpty()) window.opener().openCheckpoint(launch.checkpoint);
+    if (!launch.study.isEmpty()) window.opener().openStudy(launch.study);
+    window.opener().openAll(launch.files);
+    if (launch.options) {
+        window.controllers().selection.setPreset(launch.train);
+        window.controllers().experiment.begin(*launch.options);
+    }
 }
 
 }  // namespace
@@ -135,6 +155,7 @@ int main(int argc, char** argv) {
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
     usualMessages = qInstallMessageHandler(keepMessage);
+    const QByteArray activation = activationToken();  // Qt takes it out of the environment
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);
@@ -146,6 +167,14 @@ int main(int argc, char** argv) {
     const auto launch = parseLaunch(arguments, &exitCode);
     if (!launch) return exitCode;
     const bool picture = !launch->screenshot.isEmpty();
+    const QString place = picture ? QString() : windowPlace();
+    OneWindow others(place);
+    SecondStart second;
+    if (!place.isEmpty() && launch->shares)
+        second = handOverOrListen(others, {launch->files, activation});
+    else if (!place.isEmpty())
+        others.listen();
+    if (second.ends) return 0;
     const widgets::ThemeMode theme = launch->theme == "dark" ? widgets::ThemeMode::Dark
                                      : launch->theme == "light" || picture
                                          ? widgets::ThemeMode::Light
@@ -175,13 +204,11 @@ int main(int argc, char** argv) {
     constexpr QSize frame(2, 40);  // of the window manager
     window.fitTo(window.screen()->availableSize() - frame);
     window.show();
-    if (const auto page = pageNamed(launch->page)) window.showPage(*page);
-    if (!launch->run.isEmpty()) window.opener().openRun(launch->run);
-    if (!launch->checkpoint.isEmpty()) window.opener().openCheckpoint(launch->checkpoint);
-    if (!launch->study.isEmpty()) window.opener().openStudy(launch->study);
-    if (launch->options) {
-        window.controllers().selection.setPreset(launch->train);
-        window.controllers().experiment.begin(*launch->options);
+    openAll(window, *launch);
+    serveOtherStarts(window, others);
+    if (!second.complaint.isEmpty()) {
+        std::fprintf(stderr, "relascope: %s\n", qPrintable(second.complaint));
+        window.controllers().messages.warning(second.complaint);
     }
     // No tour and no news if the program was started for a specific file or command.
     if (arguments.size() == 1) showNewsAfterUpdate(window, showTourOnFirstStart(window) != nullptr);

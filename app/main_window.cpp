@@ -263,6 +263,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         return stopAndClose();
     }
     m_session->save(*this);
+    Q_EMIT closing();
     QMainWindow::closeEvent(event);
 }
 
@@ -273,6 +274,7 @@ void MainWindow::stopAndClose() {
         close();
         return;
     }
+    Q_EMIT closing();
     auto* progress = new QProgressDialog(study.working() ? QStringLiteral("Saving the running runs")
                                                          : QStringLiteral("Saving a checkpoint"),
                                          QString(), 0, 0, this);
@@ -335,11 +337,12 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-    for (const QUrl& url : event->mimeData()->urls()) {
-        if (!url.isLocalFile()) continue;
-        event->acceptProposedAction();
-        return m_opener->openDropped(url.toLocalFile());
-    }
+    QStringList paths;
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) paths << url.toLocalFile();
+    if (paths.isEmpty()) return;
+    event->acceptProposedAction();
+    m_opener->openAll(paths);
 }
 
 }  // namespace relascope::app

@@ -87,6 +87,9 @@ public:
     /// Asks whether to stop a run in order to close; replaced in tests.
     std::function<bool()> confirmClose;
 
+Q_SIGNALS:
+    void closing();  ///< for good: nothing can be opened any more
+
 protected:
     void closeEvent(QCloseEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
