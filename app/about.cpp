@@ -8,7 +8,7 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include "options/builtin_resources.h"
+#include "app/cli/build_facts.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -36,6 +36,7 @@ void showAbout(QWidget* parent) {
         rows += QString("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>")
                     .arg(QLatin1String(part.name), QLatin1String(part.licence));
 
+    const auto facts = cli::buildFacts(qVersion());
     auto* dialog = new QDialog(parent);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(QStringLiteral("About Relascope"));
@@ -43,10 +44,16 @@ void showAbout(QWidget* parent) {
     auto* picture = new QLabel(dialog);
     picture->setPixmap(widgets::applicationIcon().pixmap(64, 64));
     column->addWidget(picture);
-    auto* title =
-        new QLabel(QString("Relascope %1").arg(QLatin1String(core::builtin::version())), dialog);
+    auto* title = new QLabel(QString::fromStdString("Relascope " + facts.version), dialog);
     title->setFont(widgets::titleFont());
     column->addWidget(title);
+    auto* build = widgets::mutedLabel(
+        QString::fromStdString("Commit " + commitText(facts) + "\nLibTorch " + facts.libtorch +
+                               ", Qt " + facts.qt + ", " + facts.compiler + ", " + facts.build),
+        dialog);
+    build->setFont(widgets::smallFont());
+    build->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(build);
     auto* text = new QLabel(
         QStringLiteral(
             "Trains relational Transformers and inspects them during training.<br>Free software "

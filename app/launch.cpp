@@ -3,9 +3,12 @@
 
 #include <QCommandLineParser>
 #include <QFileInfo>
+#include <QSysInfo>
+#include <QUrl>
 #include <cstdio>
 #include <set>
 
+#include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/cli/window_options.h"
 #include "options/run_settings.h"
@@ -38,6 +41,16 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
     launch.options = core::runOptions(settings);
 }
 
+/// The path that a word of the command line names: file managers also give URLs. Empty for a URL of
+/// another machine.
+QString localPath(const QString& word) {
+    if (!word.startsWith(QLatin1String("file:"))) return word;
+    const QUrl url(word);
+    const bool here = url.host().isEmpty() || url.host() == QLatin1String("localhost") ||
+                      url.host() == QSysInfo::machineHostName();
+    return here ? url.path(QUrl::FullyDecoded) : QString();
+}
+
 }  // namespace
 
 bool isCommandLine(int argc, char** argv) {
@@ -56,11 +69,11 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral(
         "Relascope trains relational Transformers and inspects them during training.\n\n"
-        "  relascope                     open the window\n"
-        "  relascope RUN                 open the window with that run\n"
-        "  relascope CHECKPOINT          open the window with that checkpoint\n"
-        "  relascope STUDY               open the window with that study\n"
-        "  relascope train PRESET        open the window and train\n"
+        "  relascope                     open the window, or show the one that is open\n"
+        "  relascope RUN...              open runs, checkpoints and studies, in the window\n"
+        "  relascope CHECKPOINT...       that is open if there is one\n"
+        "  relascope STUDY...\n"
+        "  relascope train PRESET        open a window and train\n"
         "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
         "            tokenize | data | verify | info | convert | bench | points | ablate |\n"
         "            patch | lens | attribute | export ...\n"
@@ -81,6 +94,11 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         return bad(parser.errorText().chopped(1) + QStringLiteral("; see relascope --help"));
     if (parser.isSet(help)) {
         std::fputs(qPrintable(parser.helpText()), stdout);
+        *exitCode = 0;
+        return std::nullopt;
+    }
+    if (parser.isSet("version")) {
+        std::fputs(versionText(cli::buildFacts(qVersion())).c_str(), stdout);
         *exitCode = 0;
         return std::nullopt;
     }
@@ -115,19 +133,32 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
             return bad(
                 QStringLiteral("train: give one experiment; `relascope presets` lists them"));
         launch.train = positional[1];
-    } else if (positional.size() == 1) {
-        const QString path = positional.first();
-        if (!QFileInfo::exists(path))
-            return bad(QString("%1: not a run folder, checkpoint or command; see relascope --help")
-                           .arg(path));
+    } else {
+        for (const QString& word : positional) {
+            const QString path = localPath(word);
+            if (path.isEmpty()) return bad(QString("%1: not a file of this machine").arg(word));
+            if (!QFileInfo::exists(path))
+                return bad(
+                    QString("%1: not a run folder, checkpoint or command; see relascope --help")
+                        .arg(path));
+            launch.files << QFileInfo(path).absoluteFilePath();
+        }
+    }
+    launch.shares = parser.optionNames().isEmpty() && launch.train.isEmpty();
+    if (!launch.screenshot.isEmpty() && launch.files.size() > 1)
+        return bad(QString("'%1': a screenshot shows one of them").arg(positional.join(u' ')));
+    if (!launch.screenshot.isEmpty() && !launch.files.isEmpty()) {
         // The content determines the type; errors in checkpoints are shown in the window.
+        const QString path = launch.files.takeFirst();
         (core::isRunFolder(path.toStdString())     ? launch.run
          : core::isStudyFolder(path.toStdString()) ? launch.study
                                                    : launch.checkpoint) = path;
-    } else if (!positional.isEmpty()) {
-        return bad(QString("'%1': only one run can be given; select others in the window")
-                       .arg(positional.join(u' ')));
     }
+    // On that page a run is opened as its newest weights.
+    const bool weights = launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0;
+    if (weights && launch.files.size() == 1 &&
+        core::isRunFolder(launch.files.first().toStdString()))
+        launch.checkpoint = launch.files.takeFirst();
     const bool studies = launch.page.compare(QLatin1String("study"), Qt::CaseInsensitive) == 0;
     if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty() &&
         launch.checkpoint.isEmpty() && launch.study.isEmpty() && !studies)
@@ -135,9 +166,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     try {
         if (!launch.run.isEmpty() && !core::isRunFolder(launch.run.toStdString()))
             return bad(QString("%1: contains no run.json; give a run folder").arg(launch.run));
-        // On that page a run is opened as its newest weights.
-        if (!launch.run.isEmpty() && launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0)
-            launch.checkpoint = std::exchange(launch.run, {});
+        if (!launch.run.isEmpty() && weights) launch.checkpoint = std::exchange(launch.run, {});
         if (!launch.train.isEmpty()) trainOptions(launch, parser);
     } catch (const std::exception& error) {
         return bad(QString::fromStdString(userMessage(error)));

@@ -12,6 +12,8 @@
 namespace relascope::app {
 
 struct Launch {
+    QStringList files;   ///< to be opened according to their contents; absolute paths
+    bool shares = true;  ///< a window that is open can take them: no option says otherwise
     QString run;         ///< a run folder to open
     QString train;       ///< a preset to start
     QString checkpoint;  ///< a file or folder to open

@@ -8,13 +8,19 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/study_reading.h"
+#include "app/crash/crash.h"
+#include "app/crash_notice.h"
 #include "app/exit_guard.h"
 #include "app/launch.h"
 #include "app/main_window.h"
+#include "app/news.h"
+#include "app/one_window.h"
 #include "app/opener.h"
+#include "app/other_starts.h"
 #include "app/screenshot.h"
 #include "app/tour.h"
 #include "widgets/export/figure.h"
@@ -95,6 +101,7 @@ bool drawsFigure(int argc, char** argv) {
 }
 
 int runCommand(int argc, char** argv) {
+    if (std::string_view(argv[1]) == "--version") return cli::printVersion(argc, argv, qVersion());
     // Only pictures need a QApplication; other output is faster without one.
     if (!drawsFigure(argc, argv)) return cli::runCommandLine(argc, argv);
     qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -104,10 +111,41 @@ int runCommand(int argc, char** argv) {
     return cli::runCommandLine(argc, argv, renderers());
 }
 
+/// What the desktop gave this start, so that its window may take the focus.
+QByteArray activationToken() {
+    const QByteArray token = qgetenv("XDG_ACTIVATION_TOKEN");
+    return token.isEmpty() ? qgetenv("DESKTOP_STARTUP_ID") : token;
+}
+
+QtMessageHandler usualMessages = nullptr;
+bool displayFound = false;
+/// Qt's messages belong to the log of a crash.
+void keepMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    crash::note("Qt: " + text.toStdString());
+    usualMessages(type, context, text);
+    // A display that is not there is no crash.
+    if (type == QtFatalMsg && !displayFound) std::_Exit(cli::kExitFailed);
+}
+
+void openAll(MainWindow& window, const Launch& launch) {
+    if (const auto page = pageNamed(launch.page)) window.showPage(*page);
+    if (!launch.run.isEmpty()) window.opener().openRun(launch.run);
+    if (!launch.checkpoint.isEmpty()) window.opener().openCheckpoint(launch.checkpoint);
+    if (!launch.study.isEmpty()) window.opener().openStudy(launch.study);
+    window.opener().openAll(launch.files);
+    if (launch.options) {
+        window.controllers().selection.setPreset(launch.train);
+        window.controllers().experiment.begin(*launch.options);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (isCommandLine(argc, argv)) return runCommand(argc, argv);
+    const bool command = isCommandLine(argc, argv);
+    crash::install({command ? cli::programName("relascope", argc, argv) : "relascope",
+                    versionText(cli::buildFacts(qVersion()))});
+    if (command) return runCommand(argc, argv);
     // Before any thread starts, so that all threads inherit the signal mask.
     const std::stop_token interrupted = cli::stopOnSignals();
     if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
@@ -116,9 +154,12 @@ int main(int argc, char** argv) {
     // The LLVM versions of Mesa and LibTorch conflict; OpenGL is not needed.
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
+    usualMessages = qInstallMessageHandler(keepMessage);
+    const QByteArray activation = activationToken();  // Qt takes it out of the environment
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);
+    displayFound = true;
     application.setDesktopFileName(QStringLiteral("org.relascope.Relascope"));
 
     int exitCode = 0;
@@ -126,6 +167,14 @@ int main(int argc, char** argv) {
     const auto launch = parseLaunch(arguments, &exitCode);
     if (!launch) return exitCode;
     const bool picture = !launch->screenshot.isEmpty();
+    const QString place = picture ? QString() : windowPlace();
+    OneWindow others(place);
+    SecondStart second;
+    if (!place.isEmpty() && launch->shares)
+        second = handOverOrListen(others, {launch->files, activation});
+    else if (!place.isEmpty())
+        others.listen();
+    if (second.ends) return 0;
     const widgets::ThemeMode theme = launch->theme == "dark" ? widgets::ThemeMode::Dark
                                      : launch->theme == "light" || picture
                                          ? widgets::ThemeMode::Light
@@ -155,16 +204,15 @@ int main(int argc, char** argv) {
     constexpr QSize frame(2, 40);  // of the window manager
     window.fitTo(window.screen()->availableSize() - frame);
     window.show();
-    if (const auto page = pageNamed(launch->page)) window.showPage(*page);
-    if (!launch->run.isEmpty()) window.opener().openRun(launch->run);
-    if (!launch->checkpoint.isEmpty()) window.opener().openCheckpoint(launch->checkpoint);
-    if (!launch->study.isEmpty()) window.opener().openStudy(launch->study);
-    if (launch->options) {
-        window.controllers().selection.setPreset(launch->train);
-        window.controllers().experiment.begin(*launch->options);
+    openAll(window, *launch);
+    serveOtherStarts(window, others);
+    if (!second.complaint.isEmpty()) {
+        std::fprintf(stderr, "relascope: %s\n", qPrintable(second.complaint));
+        window.controllers().messages.warning(second.complaint);
     }
-    // No tour if the program was started for a specific file or command.
-    if (arguments.size() == 1) showTourOnFirstStart(window);
+    // No tour and no news if the program was started for a specific file or command.
+    if (arguments.size() == 1) showNewsAfterUpdate(window, showTourOnFirstStart(window) != nullptr);
+    showCrashNotice(window);
     application.exec();
     endProcessWithin(std::chrono::seconds(20), exitCode);
     return exitCode;

@@ -30,6 +30,7 @@
 #include "app/run_export.h"
 #include "app/session.h"
 #include "app/wiring.h"
+#include "widgets/bar/notice_bar.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -107,7 +108,7 @@ MainWindow::~MainWindow() {
 
 QWidget* MainWindow::makeCentre() {
     auto* all = new QWidget(this);
-    auto* column = widgets::columnOf(all);
+    auto* column = m_column = widgets::columnOf(all);
     column->addWidget(m_bar);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -160,6 +161,11 @@ void MainWindow::addPage(PageId id, QWidget* page) {
 void MainWindow::fitTo(const QSize& room) {
     setMinimumSize(minimumSize().boundedTo(room));
     resize(size().boundedTo(room));
+}
+
+void MainWindow::showNotice(widgets::NoticeBar* notice) {
+    m_column->insertWidget(m_column->indexOf(m_bar) + 1, notice);
+    notice->show();
 }
 
 StudyPage* MainWindow::studyPage() const {
@@ -263,6 +269,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         return stopAndClose();
     }
     m_session->save(*this);
+    Q_EMIT closing();
     QMainWindow::closeEvent(event);
 }
 
@@ -273,6 +280,7 @@ void MainWindow::stopAndClose() {
         close();
         return;
     }
+    Q_EMIT closing();
     auto* progress = new QProgressDialog(study.working() ? QStringLiteral("Saving the running runs")
                                                          : QStringLiteral("Saving a checkpoint"),
                                          QString(), 0, 0, this);
@@ -335,11 +343,12 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-    for (const QUrl& url : event->mimeData()->urls()) {
-        if (!url.isLocalFile()) continue;
-        event->acceptProposedAction();
-        return m_opener->openDropped(url.toLocalFile());
-    }
+    QStringList paths;
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) paths << url.toLocalFile();
+    if (paths.isEmpty()) return;
+    event->acceptProposedAction();
+    m_opener->openAll(paths);
 }
 
 }  // namespace relascope::app

@@ -12,9 +12,11 @@
 
 class QStackedWidget;
 class QTabBar;
+class QVBoxLayout;
 
 namespace relascope::widgets {
 class LogDrawer;
+class NoticeBar;
 class OptionsForm;
 class Rail;
 class RelationInspector;
@@ -80,8 +82,13 @@ public:
     widgets::LogDrawer* log() const { return m_log; }
     /// Every entry of the menus, for the palette.
     QList<QAction*> commands() const;
+    /// Puts a notice below the bar.
+    void showNotice(widgets::NoticeBar* notice);
     /// Asks whether to stop a run in order to close; replaced in tests.
     std::function<bool()> confirmClose;
+
+Q_SIGNALS:
+    void closing();  ///< for good: nothing can be opened any more
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -111,6 +118,7 @@ private:
     widgets::LogDrawer* m_log;
     QTabBar* m_tabs;
     QStackedWidget* m_pages;
+    QVBoxLayout* m_column = nullptr;  ///< of the whole window
     WorkbenchPage* m_workbench;
     EditsTab* m_edits = nullptr;
     std::unique_ptr<Menus> m_menus;

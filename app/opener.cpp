@@ -15,18 +15,32 @@ Opener::Opener(MainWindow& window) : QObject(&window), m_window(window), m_c(win
 }
 
 void Opener::openRun(const QString& path) {
-    const QString clean = QDir::cleanPath(QDir(path).absolutePath());
-    ++m_opens;
-    m_c.runs.open(clean, [this, clean](bool there) {
-        // Of several the page requested on the command line last is shown.
-        if (--m_opens > 0) return;
-        there ? showRun(clean) : runRefused();
-    });
+    openRuns({path}, {});
 }
 
-void Opener::showRun(const QString& path) {
-    remember(path);
-    m_c.selection.setRuns({path});
+void Opener::openRuns(const QStringList& paths, const std::function<void()>& then) {
+    struct Reading {
+        qsizetype left;
+        QStringList there;
+    };
+    const auto reading = std::make_shared<Reading>(Reading{paths.size(), {}});
+    ++m_opens;
+    for (const QString& path : paths) {
+        const QString clean = QDir::cleanPath(QDir(path).absolutePath());
+        m_c.runs.open(clean, [this, clean, reading, then](bool there) {
+            if (there && !reading->there.contains(clean)) reading->there << clean;
+            if (--reading->left > 0) return;
+            // Of several the one requested last is shown.
+            if (--m_opens == 0) reading->there.isEmpty() ? runRefused() : showRuns(reading->there);
+            if (then) then();
+        });
+    }
+}
+
+void Opener::showRuns(const QStringList& paths) {
+    const QString& path = paths.last();
+    for (const QString& run : paths) remember(run);
+    m_c.selection.setRuns(paths);
     m_c.selection.setStep(std::nullopt);
     m_c.selection.setCurrent(path);
     m_c.experiment.showRun(path);
@@ -66,35 +80,67 @@ void Opener::setRecentRuns(const QStringList& paths) {
 
 Opener::Found Opener::identify(const QString& path) {
     static const QStringList texts = {"txt", "text", "md", "jsonl", "gz"};
-    static const QStringList weights = {"safetensors", "pt", "pth", "ckpt", "bin", "json"};
+    static const QStringList images = {"png", "jpg", "jpeg", "bmp", "gif", "webp", "ppm"};
     const QFileInfo file(path);
     const QString ending = file.suffix().toLower();
     if (file.fileName() == "run.json") return {What::Run, file.path()};
-    if (file.fileName() == "study.json") return {What::Study, path};
+    if (file.fileName() == "study.json") return {What::Study, file.path()};
     if (file.isDir() && QFileInfo::exists(path + "/study.json")) return {What::Study, path};
     if (file.isDir() && QFileInfo::exists(path + "/run.json")) return {What::Run, path};
-    if (file.isDir() || weights.contains(ending)) return {What::Checkpoint, path};
-    return {texts.contains(ending) ? What::Text : What::Image, path};
+    if (texts.contains(ending)) return {What::Text, path};
+    // Weights come under any name.
+    return {images.contains(ending) ? What::Image : What::Checkpoint, path};
 }
 
-void Opener::openDropped(const QString& path) {
-    const auto open = [this, dropped = ++m_dropped](const Found& found) {
-        if (dropped != m_dropped) return;
-        switch (found.what) {
-            case What::Run:
-                return openRun(found.path);
-            case What::Study:
-                return openStudy(found.path);
-            case What::Checkpoint:
-                return openCheckpoint(found.path);
-            case What::Text:
-                return takeText(found.path);
-            case What::Image:
-                return m_c.probe.chooseImage(found.path);
-        }
-    };
+void Opener::openAll(const QStringList& paths) {
+    if (paths.isEmpty()) return;
+    ++m_opens;  // the runs of the last session are not shown meanwhile
     m_disk.post(
-        this, [path](std::stop_token) { return identify(QFileInfo(path).filePath()); }, open);
+        this,
+        [paths](const std::stop_token&) {
+            std::vector<Found> all;
+            for (const QString& path : paths) all.push_back(identify(QFileInfo(path).filePath()));
+            return all;
+        },
+        [this](const std::vector<Found>& all) {
+            --m_opens;
+            m_queue.insert(m_queue.end(), all.begin(), all.end());
+            if (!m_opening) openNext();
+        });
+}
+
+// One after another, so that the page of the last one stays.
+void Opener::openNext() {
+    m_opening = !m_queue.empty();
+    while (!m_queue.empty()) {
+        const Found found = m_queue.front();
+        m_queue.pop_front();
+        switch (found.what) {
+            case What::Run: {
+                QStringList runs{found.path};
+                for (; !m_queue.empty() && m_queue.front().what == What::Run; m_queue.pop_front())
+                    runs << m_queue.front().path;
+                return openRuns(runs, [this] { openNext(); });
+            }
+            case What::Checkpoint:
+                openCheckpoint(found.path);
+                // Queued: what has been read is shown first. A cancelled one ends as well.
+                connect(&m_c.checkpoint.task(), &LongTask::ended, this, &Opener::openNext,
+                        static_cast<Qt::ConnectionType>(Qt::QueuedConnection |
+                                                        Qt::SingleShotConnection));
+                return;
+            case What::Study:
+                openStudy(found.path);
+                break;
+            case What::Text:
+                takeText(found.path);
+                break;
+            case What::Image:
+                m_c.probe.chooseImage(found.path);
+                break;
+        }
+    }
+    m_opening = false;
 }
 
 void Opener::takeText(const QString& path) {

@@ -5,7 +5,10 @@
 
 #include <QObject>
 #include <QStringList>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "app/controllers/job_queue.h"
 
@@ -25,8 +28,9 @@ public:
     bool opensRun() const { return m_opens > 0; }
     void openStudy(const QString& path);
     void openCheckpoint(const QString& path);
-    /// Opens a dropped file or folder according to its contents.
-    void openDropped(const QString& path);
+    /// Opens files and folders according to their contents, in order; runs that follow each other
+    /// are shown together.
+    void openAll(const QStringList& paths);
     /// Shows the newest weights of a run on the Checkpoint page and loads them.
     void generateWith(const QString& run);
 
@@ -46,7 +50,9 @@ private:
         QString path;
     };
     static Found identify(const QString& path);
-    void showRun(const QString& path);
+    void openRuns(const QStringList& paths, const std::function<void()>& then);
+    void showRuns(const QStringList& paths);
+    void openNext();
     void remember(const QString& run);
     /// Opens a text: inspected if a language model is shown, otherwise used for training.
     void takeText(const QString& path);
@@ -55,7 +61,8 @@ private:
     Controllers& m_c;
     QStringList m_recent;
     int m_opens = 0;
-    quint64 m_dropped = 0;
+    std::deque<Found> m_queue;  ///< to be opened
+    bool m_opening = false;
     JobQueue m_disk;
 };
 

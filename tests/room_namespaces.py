@@ -17,6 +17,7 @@ NAMESPACES = {
     "datasets": {"relascope::datasets"},
     "widgets": {"relascope::widgets"},
     "app/cli": {"relascope::cli"},
+    "app/crash": {"relascope::crash"},
     "app": {"relascope::app"},
 }
 BLOCK = re.compile(r"^namespace (relascope[\w:]*) \{\n(.*?)^\}  // namespace \1$", re.M | re.S)

@@ -2,12 +2,13 @@
 #include "app/cli/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
+#include "app/cli/build_facts.h"
 #include "app/cli/commands.h"
 #include "app/cli/launched_ranks.h"
 #include "app/cli/manual.h"
-#include "options/builtin_resources.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -75,9 +76,36 @@ void answerOptions(CLI::App& command, cli::LensArguments& a) {
 
 }  // namespace
 
+std::string programName(const std::string& program, int argc, char** argv) {
+    const std::string word = argc > 1 ? argv[1] : "";
+    const bool command =
+        !word.empty() && word.size() <= 12 &&
+        std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    return command ? program + " " + word : program;
+}
+
+int printVersion(int argc, char** argv, const std::string& qt) {
+    const BuildFacts facts = buildFacts(qt);
+    const bool json = argc == 3 && std::string(argv[2]) == "--json";
+    if (argc > 2 && !json) {
+        std::cerr << "relascope-cli: --version: '" << argv[2] << "' is not --json\n";
+        return kExitUsage;
+    }
+    std::cout << (json ? versionJson(facts) : versionText(facts));
+    return 0;
+}
+
 int runCommandLine(int argc, char** argv, const Renderers& renderers) {
+    if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     CLI::App app("Relascope: train relational Transformers and inspect them");
-    app.set_version_flag("--version", std::string("relascope ") + core::builtin::version());
+    app.set_version_flag(
+        "--version",
+        [] {
+            std::string text = versionText(buildFacts());
+            text.pop_back();  // CLI11 ends the line
+            return text;
+        },
+        "print version, commit and libraries (--json: as one JSON object)");
     app.require_subcommand(1);
     bool json = false;
     int threads = 0;

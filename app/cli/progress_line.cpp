@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/crash/crash.h"
+
 namespace relascope::cli {
 
 // On a terminal the bar appears at once, elsewhere the first line comes after a minute.
@@ -43,6 +45,7 @@ void ProgressLine::show(double fraction, const std::string& text) {
 
 void ProgressLine::say(const std::string& line) {
     done();
+    crash::note(line);
     std::fprintf(stderr, "%s\n", line.c_str());
 }
 

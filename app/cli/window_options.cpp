@@ -6,6 +6,8 @@ namespace relascope::cli {
 const std::vector<WindowOption>& windowOptions() {
     using enum ManualValue;
     static const std::vector<WindowOption> options = {
+        {"version", "Print version, commit and libraries."},
+        {"new-instance", "Open another window, also where one is open."},
         {"screenshot", "Save a screenshot of the window and exit.", "file.png", File},
         {"size", "Size of the screenshot.", "1440x900", Word},
         {"page",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/job_queue.h"
 
+#include "app/crash/crash.h"
+
 namespace relascope::app {
 
 JobQueue::JobQueue(QObject* parent)
@@ -37,6 +39,7 @@ void JobQueue::answer(std::function<void()> call) {
 }
 
 void JobQueue::run(std::stop_token stop) {
+    crash::guardThread();
     for (;;) {
         Job job;
         {

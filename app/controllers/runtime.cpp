@@ -5,11 +5,13 @@
 #include <mutex>
 #include <thread>
 
+#include "app/crash/crash.h"
 #include "train/devices.h"
 
 namespace relascope::app {
 
 void awaitRuntime() {
+    crash::guardThread();
     static std::once_flag once;
     std::call_once(once, [] {
         core::initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));

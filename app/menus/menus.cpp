@@ -10,6 +10,7 @@
 #include "app/controllers/controllers.h"
 #include "app/documents.h"
 #include "app/main_window.h"
+#include "app/news.h"
 #include "app/run_export.h"
 #include "app/tour.h"
 #include "widgets/bar/command_palette.h"
@@ -45,6 +46,8 @@ HelpMenu::HelpMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
         [this] { showTour(m_window); });
     add("Documentation", QKeySequence("Ctrl+F1"), "Models, experiments, file formats, glossary",
         [this] { showDocuments(&m_window); });
+    add("What is new", {}, "The changes of this version and of those before",
+        [this] { showNews(m_window); });
     m_menu->addSeparator();
     add("About Relascope", {}, "Version and licences", [this] { showAbout(&m_window); });
 }

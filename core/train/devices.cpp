@@ -5,6 +5,7 @@
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <caffe2/core/common.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
@@ -264,7 +265,10 @@ int threadCount() {
 }
 
 std::string torchVersion() {
-    return "LibTorch " TORCH_VERSION;
+    // What the library itself says; the macro is that of the headers.
+    const auto& built = caffe2::GetBuildOptions();
+    const auto version = built.find("TORCH_VERSION");
+    return "LibTorch " + (version == built.end() ? std::string(TORCH_VERSION) : version->second);
 }
 
 }  // namespace relascope::core

@@ -84,7 +84,7 @@ void requireMemory(const RunOptions& options, const std::string& device,
                    std::optional<Ranks> ranks = {});
 /// Threads that LibTorch uses.
 int threadCount();
-/// "LibTorch 2.11.0".
+/// "LibTorch 2.11.0", of the library that is loaded.
 std::string torchVersion();
 
 /// Other devices, or another memory, than those of this machine, in its scope and for all threads.

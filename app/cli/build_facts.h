@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What this program is: its version, its commit, and what it was built with and runs on.
+#pragma once
+
+#include <string>
+
+namespace relascope::cli {
+
+struct BuildFacts {
+    std::string version;    ///< "0.5.0"
+    std::string commit;     ///< "08fb745"; "unknown" when built without git
+    std::string date;       ///< of the commit, "2026-03-01"; empty if unknown
+    bool modified = false;  ///< built with changes since the commit
+    std::string libtorch;   ///< the loaded one, "2.11.0"
+    std::string qt;         ///< the loaded one; empty in a program without Qt
+    std::string compiler;   ///< "GCC 12.2.0"
+    std::string build;      ///< "Release"
+};
+
+/// `qt`: the version of the Qt that is loaded, which this room cannot see.
+BuildFacts buildFacts(const std::string& qt = {});
+/// "08fb745+ of 2026-03-01": + for changes since.
+std::string commitText(const BuildFacts& facts);
+/// A line each: "relascope 0.5.0", "commit 08fb745 of 2026-03-01", "LibTorch 2.11.0" ...
+std::string versionText(const BuildFacts& facts);
+/// The same as one JSON object.
+std::string versionJson(const BuildFacts& facts);
+
+}  // namespace relascope::cli
