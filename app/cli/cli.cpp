@@ -325,7 +325,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         ->required();
 
     cli::ExportArguments w;
-    auto* exports = app.add_subcommand("export", "writes the numbers of a run for other programs");
+    auto* exports =
+        app.add_subcommand("export", "writes the numbers and maps of a run for other programs");
     exports->add_option("run", w.run, "run folder")->required();
     exports->add_option("--tensorboard", w.tensorboard, "folder of TensorBoard: --logdir");
     exports->add_option("--csv", w.csv, "write every measured point as .csv");

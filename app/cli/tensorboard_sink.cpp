@@ -51,7 +51,7 @@ void TensorBoardSink::repeatAfter(std::int64_t step, double now) {
     m_step = step;
 }
 
-void TensorBoardSink::add(CaptureThread::Drawn drawn, double now) {
+void TensorBoardSink::add(const CaptureThread::Drawn& drawn, double now) {
     m_records += drawn.records;
     for (const auto& remark : drawn.remarks) {
         m_records += core::remarkRecord(remark, m_step, now);

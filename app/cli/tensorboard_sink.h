@@ -29,7 +29,7 @@ private:
     void begin(const RunInfo& info, double now);
     /// A run that is resumed, also after a lost rank, repeats the steps after its checkpoint.
     void repeatAfter(std::int64_t step, double now);
-    void add(CaptureThread::Drawn drawn, double now);
+    void add(const CaptureThread::Drawn& drawn, double now);
     void flush();
 
     std::string m_path, m_records;

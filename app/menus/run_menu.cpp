@@ -70,7 +70,7 @@ void RunMenu::refresh() {
 
 // TensorBoard takes all selected runs; what else the menu does is done to the current one.
 QStringList RunMenu::runsFor(RunActions::Kind kind) const {
-    const QStringList selected = m_c.selection.runs();
+    QStringList selected = m_c.selection.runs();
     const QString current = m_c.selection.current();
     if (kind == RunActions::Kind::ExportTensorBoard && selected.size() > 1) return selected;
     return current.isEmpty() ? QStringList() : QStringList{current};

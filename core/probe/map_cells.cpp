@@ -56,8 +56,8 @@ MapValues pool(int rows, int columns, MapValues::Mask mask, Pooling pooling, Row
     out.mask = mask;
     out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, 0.0F);
     std::vector<float> best(static_cast<std::size_t>(columns));
-    std::vector<int> place;
-    for (int j = 0; j < columns; ++j) place.push_back(pooling.at(j));
+    std::vector<int> place(static_cast<std::size_t>(columns));
+    for (int j = 0; j < columns; ++j) place[static_cast<std::size_t>(j)] = pooling.at(j);
     visit([&](int i, const float* row) {
         const int pixel = pooling.at(i);
         if (i == 0 || pooling.at(i - 1) != pixel) std::fill(best.begin(), best.end(), 0.0F);

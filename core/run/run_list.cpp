@@ -56,6 +56,7 @@ std::vector<std::string> runsOf(const std::string& path) {
     }
     std::sort(seeds.begin(), seeds.end());
     std::vector<std::string> runs;
+    runs.reserve(seeds.size());
     for (auto& [seed, run] : seeds) runs.push_back(std::move(run));
     return runs;
 }

@@ -109,6 +109,42 @@ TEST(MapSheets, ManyMapsArePooledToTheCellsOfACapture) {
     EXPECT_EQ(drawn, 1);
 }
 
+TEST(MapSheets, PaddingIsNeitherDrawnNorCounted) {
+    const TemporaryFolder folder("sheets");
+    makeDirectories(folder.path());
+    ProbeResult result;
+    result.probabilities = {1.0F};
+    result.sample.image = {1, 1, 3, {0, 0, 0}};
+    result.sample.source.tokens = {1, 2, 3, 0, 0};
+    result.sample.source.labels = {"a", "b", "c", "", ""};
+    result.sample.target.tokens = {4, 0};
+    result.sample.target.labels = {"d", ""};
+    result.sides = {{"source", result.sample.source.labels},
+                    {"target", result.sample.target.labels}};
+    result.layers = {{"encoder 1", 0, 0}, {"decoder 1 cross", 1, 0}};
+    auto map = mapOf(MapKind::SensoryAttention, 0, 5, 0.0F);
+    map.values[1 * 5 + 2] = 0.5F;
+    map.values[4 * 5 + 4] = 9.0F;
+    result.maps = {map};
+    map.layer = 1, map.rows = 2;
+    map.values = {0.1F, 0.2F, 0.3F, 7.0F, 7.0F, 8.0F, 8.0F, 8.0F, 8.0F, 8.0F};
+    result.maps.push_back(map);
+    saveCapture(folder.path(), {result});
+    std::vector<MapSheet> sheets;
+    CaptureSheets(folder.path(), 0).draw([&](const MapSheet& sheet) {
+        sheets.push_back(sheet);
+        return true;
+    });
+    ASSERT_EQ(sheets.size(), 2U);
+    EXPECT_EQ(sheets[0].name, "sensory attention/encoder 1/sample 1");
+    EXPECT_EQ(sheets[0].limits, (Limits{0.0F, 0.5F}));
+    EXPECT_EQ(sheets[0].image.width, 3 * 67);
+    EXPECT_EQ(sheets[1].name, "cross attention/decoder 1 cross/sample 1");
+    EXPECT_EQ(sheets[1].limits, (Limits{0.0F, 0.3F}));
+    EXPECT_EQ(sheets[1].image.width, 3 * 67);
+    EXPECT_EQ(sheets[1].image.height, 67);
+}
+
 TEST(MapSheets, DrawingStopsWhenItIsNotWanted) {
     const TemporaryFolder folder("sheets");
     writeCaptures(folder.path(), {0}, 1, 5);
