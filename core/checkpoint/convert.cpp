@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
+#include "checkpoint/source_parts.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
 #include "files/byte_source.h"
@@ -59,8 +60,8 @@ private:
 // loaded by), or under every name (required by load_state_dict() of all other models).
 enum class SharedTensors { Once, EveryName };
 
-void writeAsSafetensors(const CheckpointSource& source, const std::string& path, Pump& pump,
-                        SharedTensors names) {
+void writeAsSafetensors(const CheckpointSource& source, const std::string& path,
+                        const std::string& configuration, Pump& pump, SharedTensors names) {
     std::map<std::string, std::string>
         first;  // of each shared tensor, by the name it is read under
     for (const auto& t : source.tensors())
@@ -70,6 +71,7 @@ void writeAsSafetensors(const CheckpointSource& source, const std::string& path,
         }
     std::map<std::string, std::string> metadata = source.metadata();
     metadata.emplace("format", "pt");
+    if (!configuration.empty()) metadata[kConfigKey] = configuration;
     std::map<std::string, const StoredTensor*> original;
     std::vector<TensorEntry> entries;
     for (const auto& t : source.tensors()) {
@@ -174,7 +176,8 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
             config.emplace(out + "/config.json");
             config->write(configuration);
         }
-        writeAsSafetensors(*source, weights, pump,
+        // A file alone has the configuration in its metadata.
+        writeAsSafetensors(*source, weights, folder ? "" : configuration, pump,
                            folder && !hubModel ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
         if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "checkpoint/source_parts.h"
@@ -101,6 +102,15 @@ void CheckpointParts::addConfigFile(const std::string& path) {
     m_files.push_back(path);
 }
 
+void CheckpointParts::addStoredConfig() {
+    const auto found = m_metadata.find(kConfigKey);
+    if (!m_config.empty() || found == m_metadata.end() || found->second.size() > kMaxConfig) return;
+    if (!nlohmann::json::parse(found->second, nullptr, false).is_object()) return;
+    m_config = std::move(found->second);
+    m_configFrom = "the metadata";
+    m_metadata.erase(found);  // it is shown as the configuration
+}
+
 std::size_t CheckpointParts::indexOf(const StoredTensor& tensor) const {
     const auto found = m_byName.find(tensor.name);
     if (found == m_byName.end())
@@ -139,10 +149,12 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
         const auto name = absolute.filename().string();
         if (name == "model.safetensors" || name == "model.safetensors.index.json")
             source->addConfigFile((absolute.parent_path() / "config.json").string());
+        source->addStoredConfig();
         return source;
     }
     auto source = openFile(weightsOf(absolute));
     source->addConfigFile((absolute / "config.json").string());
+    source->addStoredConfig();
     return source;
 }
 

@@ -10,6 +10,10 @@
 
 namespace relascope::core {
 
+/// The entry of the metadata of a .safetensors file written by `convert` that holds the model's
+/// configuration.
+constexpr const char* kConfigKey = "config";
+
 /// A source that reads its description in the constructor.
 class CheckpointParts : public CheckpointSource {
 public:
@@ -22,6 +26,8 @@ public:
 
     /// Uses a config.json as the configuration, if there is no other and the file exists.
     void addConfigFile(const std::string& path);
+    /// Uses the configuration in the metadata (kConfigKey), if there is no other.
+    void addStoredConfig();
 
 protected:
     /// The index in tensors() of a tensor, by its name. Throws FileError.

@@ -78,13 +78,29 @@ TEST_F(Convert, GoesRoundThroughEveryForm) {
     EXPECT_EQ(model(in), model(home / "b.pt"));
     EXPECT_EQ(CheckpointSource::open(home / "folder")->config(), modelToPublishedConfig(model(in)));
     convertCheckpoint(home / "a.safetensors", home / "c.pth");
-    EXPECT_TRUE(CheckpointSource::open(home / "c.pth")->config().empty()) << "a bare state";
+    EXPECT_EQ(model(in), model(home / "a.safetensors")) << "in its metadata";
+    EXPECT_EQ(model(in), model(home / "c.pth"));
     expectSame(in, home / "c.pth");
     // The published package keeps the first of a shared tensor's names.
     const SafetensorsFile file(home / "folder/model.safetensors");
     EXPECT_EQ(file.header().metadata.at("layers.token_embedder.weight"), "layers.final_out.weight");
     EXPECT_EQ(file.header().metadata.at("format"), "pt");
     EXPECT_EQ(file.find("layers.token_embedder.weight"), nullptr);
+}
+
+TEST_F(Convert, AConfigurationInTheMetadataCountsIfThereIsNoFile) {
+    const std::vector<std::uint8_t> bytes(8);
+    const std::vector<TensorToWrite> tensors = {{"x", "F32", {2}, bytes}};
+    const auto configOf = [&](const std::string& stored, bool file) {
+        writeSafetensors(home / "model.safetensors", tensors, {{"config", stored}});
+        fs::remove(home / "config.json");
+        if (file) writeTextFile(home / "config.json", R"({"from": "file"})");
+        return CheckpointSource::open(home / "model.safetensors")->config();
+    };
+    EXPECT_EQ(configOf(R"({"a": 1})", false), R"({"a": 1})");
+    EXPECT_EQ(configOf(R"({"a": 1})", true), R"({"from": "file"})");
+    for (const char* other : {"", "x", "[1]", "{", "\"text\""})
+        EXPECT_EQ(configOf(other, false), "");
 }
 
 TEST_F(Convert, KeepsEveryType) {
