@@ -5,14 +5,9 @@
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
-need_packages "${build_packages[@]}" "${window_packages[@]}" dpkg-dev file
-need_torch
-need_nvcc
-need_texts
-[ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
-say "building (a few minutes the first time)"
-cmake --build "$top/build" --target relascope relascope-cli install_texts
-say "making the packages (a minute or two: LibTorch is compressed)"
+need_packages dpkg-dev file
+build_programs
+say "making the packages (half a minute: LibTorch is compressed)"
 mkdir -p "$top/build/packages"
 rm -f "$top"/build/packages/relascope*.deb
 (cd "$top/build" && cpack -G DEB >"$top/build/packages/cpack.log" 2>&1) || { cat "$top/build/packages/cpack.log"; exit 1; }

@@ -5,14 +5,7 @@
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
-need_packages "${build_packages[@]}" "${window_packages[@]}"
-need_torch
-need_nvcc
-need_texts
-# The tests need packages of their own; a folder that tests/run.sh has configured stays as it is.
-[ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
-say "building (a few minutes the first time)"
-cmake --build "$top/build" --target relascope relascope-cli install_texts
+build_programs
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
   exec "$top/build/bin/relascope" "$@"
 fi

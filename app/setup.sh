@@ -190,6 +190,18 @@ configure_preset() {
   rm -f "$top/.configure.log"
 }
 
+# Installs what is missing and builds both programs, with the texts and icons that are installed with them. The tests need
+# packages of their own: a folder that tests/run.sh has configured stays as it is.
+build_programs() {
+  need_packages "${build_packages[@]}" "${window_packages[@]}"
+  need_torch
+  need_nvcc
+  need_texts
+  [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
+  say "building (a few minutes the first time)"
+  cmake --build "$top/build" --target relascope relascope-cli install_texts
+}
+
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
   need_torch
