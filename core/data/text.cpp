@@ -66,7 +66,8 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const std::string path = o.path.empty() ? installedText() : o.path;
     if (path.empty())
         throw OptionError("data.path",
-                          "no English text is installed; run app/setup.sh, or give a text file");
+                          "no English text is installed; install Debian's package jargon-text, or "
+                          "give a text file");
     TextProgress progress(callback, std::move(stop));
     const auto files = listTextFiles(path);
     const auto opened = files[0].form == TextForm::Shard ? openShards(files, o)

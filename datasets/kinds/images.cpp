@@ -40,8 +40,8 @@ ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progr
         const auto folder = o.path.empty() ? installedFashionMnist() : o.path;
         if (folder.empty())
             throw OptionError("data.path",
-                              "Fashion-MNIST is not installed; run app/setup.sh, or give a folder "
-                              "with its files");
+                              "Fashion-MNIST is not installed; install Debian's package "
+                              "dataset-fashion-mnist, or give a folder with its files");
         return readIdxFolder(folder, o.task, fashionMnistClassNames(), progress, std::move(stop));
     }
     auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop));
