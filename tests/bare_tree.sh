@@ -66,6 +66,32 @@ look run runs/quick
 look checkpoint quick.pt
 look double-click "" quick.safetensors
 look double-click-run quick.pt runs/quick/run.json
+
+# A crash leaves a report, of which the next start tells; that start is also the first after an update.
+person "cat > crash.sh <<'SCRIPT'
+relascope & window=\$!
+sleep 8
+kill -SEGV \$window
+wait \$window
+head -n 4 .local/state/relascope/crash-*.txt
+sed -i 's/^version=.*/version=0.5.0/' .config/Relascope/Relascope.conf
+relascope & window=\$!
+sleep 8
+xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng > after-crash.png 2>/dev/null
+kill -INT \$window
+SCRIPT
+RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s '-screen 0 1440x900x24' bash crash.sh"
+cp "$tree/home/person/after-crash.png" "$out/"
+
+# The numbers of the run, and the manual.
+inside bash -c 'apt-get install -y -qq --no-install-recommends python3-numpy man-db >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+person 'relascope-cli export runs/quick --tensorboard logs --csv quick.csv && wc -l quick.csv'
+person 'python3 -c "
+import sys
+sys.path.insert(0, \"/usr/share/relascope/python\")
+from relascope_run import Run
+print(Run(\"runs/quick\"))"'
+person 'man relascope-cli | head -n 5'
 inside bash -c 'apt-get purge -y -qq relascope relascope-cli >/dev/null 2>&1'
 left=$(inside find / -xdev \( -path /proc -o -path /home -o -path /tmp -o -path /var/cache/apt -o -path /var/log -o -path /var/lib/apt \) -prune -o -iname '*relascope*' -print)
 [ -z "$left" ] || { say "left behind: $left"; exit 1; }
