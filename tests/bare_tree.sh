@@ -54,7 +54,7 @@ for i in \$(seq 100); do xdotool search --name Relascope >/dev/null 2>&1 && brea
 sleep 8
 if [ -n '${3:-}' ]; then gio open '${3:-}'; sleep 5; fi
 echo \"windows: \$(pgrep -c -x relascope)\"
-xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng > $1.png 2>/dev/null
+xwd -root -screen -silent | xwdtopnm 2>/dev/null | pnmtopng > $1.png 2>/dev/null
 kill -INT \$window
 wait \$window
 echo \"window $1: exit status \$?\"
@@ -77,7 +77,7 @@ head -n 4 .local/state/relascope/crash-*.txt
 sed -i 's/^version=.*/version=0.5.0/' .config/Relascope/Relascope.conf
 relascope & window=\$!
 sleep 8
-xwd -root -silent | xwdtopnm 2>/dev/null | pnmtopng > after-crash.png 2>/dev/null
+xwd -root -screen -silent | xwdtopnm 2>/dev/null | pnmtopng > after-crash.png 2>/dev/null
 kill -INT \$window
 SCRIPT
 RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s '-screen 0 1440x900x24' bash crash.sh"
