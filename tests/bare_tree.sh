@@ -43,10 +43,11 @@ person 'relascope-cli convert runs/quick/checkpoints/$(ls runs/quick/checkpoints
 begin=$SECONDS
 inside bash -c 'apt-get install -y -qq --no-install-recommends /tmp/relascope_*.deb >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
 say "relascope installed in $((SECONDS - begin)) s, tree now $(du -smx "$tree" | cut -f1) MB"
-inside bash -c 'apt-get install -y -qq --no-install-recommends xvfb xauth xdotool x11-apps netpbm procps >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
+inside bash -c 'apt-get install -y -qq --no-install-recommends xvfb xauth xdotool netpbm procps >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
 inside bash -c 'apt-get install -y -qq --no-install-recommends libglib2.0-bin shared-mime-info desktop-file-utils >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }'
 person 'relascope-cli convert quick.pt quick.safetensors'
 person 'for file in quick.pt quick.safetensors runs/quick/run.json runs/quick; do gio info -a standard::content-type $file | tail -n 1; done'
+# Pictures are of the screen's memory: xwd leaves windows black whose visual is not the screen's.
 look() { # NAME, what the window is started with, what is opened then as by a double click
   person "cat > look.sh <<'SCRIPT'
 relascope $2 & window=\$!
@@ -54,12 +55,12 @@ for i in \$(seq 100); do xdotool search --name Relascope >/dev/null 2>&1 && brea
 sleep 8
 if [ -n '${3:-}' ]; then gio open '${3:-}'; sleep 5; fi
 echo \"windows: \$(pgrep -c -x relascope)\"
-xwd -root -screen -silent | xwdtopnm 2>/dev/null | pnmtopng > $1.png 2>/dev/null
+xwdtopnm Xvfb_screen0 2>/dev/null | pnmtopng > $1.png 2>/dev/null
 kill -INT \$window
 wait \$window
 echo \"window $1: exit status \$?\"
 SCRIPT
-RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s '-screen 0 1440x900x24' bash look.sh"
+RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s \"-screen 0 1440x900x24 -fbdir \$HOME\" bash look.sh"
   cp "$tree/home/person/$1.png" "$out/"
 }
 look run runs/quick
@@ -77,10 +78,10 @@ head -n 4 .local/state/relascope/crash-*.txt
 sed -i 's/^version=.*/version=0.5.0/' .config/Relascope/Relascope.conf
 relascope & window=\$!
 sleep 8
-xwd -root -screen -silent | xwdtopnm 2>/dev/null | pnmtopng > after-crash.png 2>/dev/null
+xwdtopnm Xvfb_screen0 2>/dev/null | pnmtopng > after-crash.png 2>/dev/null
 kill -INT \$window
 SCRIPT
-RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s '-screen 0 1440x900x24' bash crash.sh"
+RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s \"-screen 0 1440x900x24 -fbdir \$HOME\" bash crash.sh"
 cp "$tree/home/person/after-crash.png" "$out/"
 
 # The numbers of the run, and the manual.
