@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <thread>
 
 #include "app/cli/cli.h"
+#include "files/program_folder.h"
 #include "types/error.h"
 
 extern char** environ;
@@ -25,10 +25,9 @@ namespace relascope::cli {
 namespace fs = std::filesystem;
 
 std::string ownProgram() {
-    char self[PATH_MAX] = {};
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) throw Error("the path of this program cannot be determined");
-    return self;
+    const fs::path file = core::programFile();
+    if (file.empty()) throw Error("the path of this program cannot be determined");
+    return file.string();
 }
 
 int drawWithSibling(int argc, char** argv) {

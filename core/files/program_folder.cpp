@@ -3,9 +3,13 @@
 
 namespace relascope::core {
 
-std::filesystem::path programFolder() {
+std::filesystem::path programFile() {
     std::error_code error;
-    return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+    return std::filesystem::read_symlink("/proc/self/exe", error);
+}
+
+std::filesystem::path programFolder() {
+    return programFile().parent_path();
 }
 
 std::string installedData(const std::string& name) {

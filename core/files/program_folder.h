@@ -9,7 +9,10 @@
 
 namespace relascope::core {
 
-/// The folder of the running program, PREFIX/bin; empty if it cannot be determined.
+/// The file of the running program; empty if it cannot be determined.
+std::filesystem::path programFile();
+
+/// Its folder, PREFIX/bin.
 std::filesystem::path programFolder();
 
 /// PREFIX/share/relascope/NAME; empty if there is none.

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "files/program_folder.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -119,7 +120,7 @@ std::string ChildRanks::endOf(int rank) {
 
 std::string rankProgram() {
     std::error_code error;
-    const auto own = fs::read_symlink("/proc/self/exe", error);
+    const auto own = programFile();
     const auto beside = own.parent_path() / "relascope-cli";
     return (fs::exists(beside, error) ? beside : own).string();
 }
