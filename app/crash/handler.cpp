@@ -77,15 +77,23 @@ const SignalName& nameOfSignal(int signal) {
     return kNames[0];
 }
 
-/// The default action of a signal, now.
-[[noreturn]] void endWith(int signal) {
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    ::sigaction(signal, &usual, nullptr);
+void unblock(int signal) {
     sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+void useDefaultAction(int signal) {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(signal, &usual, nullptr);
+}
+
+/// The default action of a signal, now.
+[[noreturn]] void endWith(int signal) {
+    useDefaultAction(signal);
+    unblock(signal);
     ::raise(signal);
     ::_exit(128 + signal);
 }
@@ -244,18 +252,13 @@ extern "C" void onCrash(int signal, siginfo_t* info, void* context) {
     struct sigaction timeout {};
     timeout.sa_handler = onTimeout;
     ::sigaction(SIGALRM, &timeout, nullptr);
-    sigset_t alarms;
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    ::pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+    unblock(SIGALRM);
     ::alarm(kPatience);
     writeReport(signal, info, context);
     ::alarm(0);
     if (info->si_code <= 0 || signal == SIGABRT) endWith(signal);
     // The instruction is tried again and fails again, so that a core dump shows it.
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    ::sigaction(signal, &usual, nullptr);
+    useDefaultAction(signal);
 }
 
 /// "an exception that nothing caught, std::runtime_error: no such file".
