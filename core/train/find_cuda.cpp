@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <vector>
 
 namespace relascope::core {
 
@@ -44,6 +46,12 @@ std::string buildOf(const fs::path& torch) {
         if (line.starts_with("git_version")) commit = value();
     }
     return version.empty() ? "" : version + " " + cuda + " " + commit;
+}
+
+/// The build of LibTorch that the program links: "2.11.0+cu130 13.0 70d99e9...".
+const std::string& torchBuild() {
+    static const std::string build = RELASCOPE_TORCH_BUILD;
+    return build;
 }
 
 /// "2.11.0", as pip names it.
@@ -86,13 +94,8 @@ bool hasDriver() {
     return driver;
 }
 
-}  // namespace
-
-const std::string& torchBuild() {
-    static const std::string build = RELASCOPE_TORCH_BUILD;
-    return build;
-}
-
+/// The folder `torch` of an environment: the folder itself, a site-packages, or a (virtual)
+/// environment that holds it; empty if there is none.
 fs::path torchFolderIn(const fs::path& place) {
     std::error_code error;
     const auto isTorch = [&](const fs::path& folder) {
@@ -121,6 +124,8 @@ std::vector<fs::path> torchEnvironments() {
     places.emplace_back("/usr/local");
     return places;
 }
+
+}  // namespace
 
 std::string openTorchCuda() {
     if (const auto named = environment("RELASCOPE_TORCH"); !named.empty()) {

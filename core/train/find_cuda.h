@@ -4,27 +4,16 @@
 // LibTorch for the CPU, or in the wheel `torch` of the same build in a Python environment.
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <vector>
 
 namespace relascope::core {
 
-/// The build of LibTorch that the program links, as version.py of its wheel says: version, CUDA
-/// version, commit. Libraries of another build do not fit it.
-const std::string& torchBuild();
-
-/// The folder `torch` of an environment: the folder itself, a site-packages, or a (virtual)
-/// environment that holds it; empty if there is none.
-std::filesystem::path torchFolderIn(const std::filesystem::path& environment);
-
-/// Where LibTorch is looked for: $VIRTUAL_ENV, $CONDA_PREFIX, $XDG_DATA_HOME/relascope/torch,
-/// ~/.local, /usr/local.
-std::vector<std::filesystem::path> torchEnvironments();
-
-/// Opens libtorch_cuda.so for the whole process: of $RELASCOPE_TORCH if that is set, else the one
-/// beside LibTorch, else the first of the same build in torchEnvironments(), which are asked only
-/// where an NVIDIA driver is. Returns "" or why there is none, and what to do about it.
+/// Opens libtorch_cuda.so for the whole process: of $RELASCOPE_TORCH, a (virtual) environment or
+/// its folder site-packages or torch, if that is set; else the one beside LibTorch; else, where an
+/// NVIDIA driver is, the first of the same build in $VIRTUAL_ENV, $CONDA_PREFIX,
+/// $XDG_DATA_HOME/relascope/torch, ~/.local and /usr/local. Libraries of another build (version,
+/// CUDA version and commit of version.py) do not fit. Returns "" or why there is none, and what to
+/// do about it.
 std::string openTorchCuda();
 
 /// The file that openTorchCuda() opened; empty if none.
