@@ -25,7 +25,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Of the libraries that are in the packages or found at run time no package is asked for.
-get_filename_component(nvidia_libraries "${RELASCOPE_TORCH_DIR}/../nvidia/cu13/lib" ABSOLUTE)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${RELASCOPE_TORCH_DIR}/lib ${nvidia_libraries})
 
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME relascope-cli)
