@@ -164,6 +164,11 @@ class Tree(unittest.TestCase):
                 if option != "--help":
                     self.assertIn(f"\\fB{option}\\fR", section)
         self.assertNotIn("manual", commands)
+        if self.window:  # whose own list says which words are commands
+            for command in set(commands) - {"train"}:
+                texts = {self.program(name, command, "--help").replace(f"/bin/{name} ", "/bin/") for name in
+                         ("relascope", "relascope-cli")}
+                self.assertEqual(len(texts), 1, command)
         if shutil.which("man"):
             warnings = subprocess.run(["man", "-l", "--warnings", "-E", "UTF-8", "-Tutf8", "-Z",
                                        share / "man/man1/relascope-cli.1"], capture_output=True, text=True,
