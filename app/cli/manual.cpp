@@ -152,7 +152,7 @@ ProgramManual manualOf(const CLI::App& app) {
         if (!command->get_group().empty())
             program.commands.push_back(
                 {command->get_name(), command->get_description(), manualOptions(*command)});
-    program.otherProgram = {"relascope"};
+    program.otherProgram = "relascope";
     return program;
 }
 

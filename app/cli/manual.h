@@ -30,14 +30,14 @@ struct ManualCommand {
 };
 
 struct ProgramManual {
-    std::string name;                       ///< "relascope-cli"
-    std::string summary;                    ///< "train relational Transformers and inspect them"
-    std::vector<std::string> synopsis;      ///< what may follow the name: "COMMAND [OPTIONS]"
-    std::vector<std::string> description;   ///< paragraphs
-    std::vector<ManualOption> options;      ///< those before or without a command
-    std::vector<ManualCommand> commands;    ///< without those that are not for people
-    std::vector<std::string> otherProgram;  ///< of its manual page: its name
-    bool commandsElsewhere = false;         ///< described by the other program's page
+    std::string name;                      ///< "relascope-cli"
+    std::string summary;                   ///< "train relational Transformers and inspect them"
+    std::vector<std::string> synopsis;     ///< what may follow the name: "COMMAND [OPTIONS]"
+    std::vector<std::string> description;  ///< paragraphs
+    std::vector<ManualOption> options;     ///< those before or without a command
+    std::vector<ManualCommand> commands;   ///< without those that are not for people
+    std::string otherProgram;              ///< whose manual page is referred to
+    bool commandsElsewhere = false;        ///< described by the other program's page
 };
 
 /// The commands and options of the parser, with the words that complete them.

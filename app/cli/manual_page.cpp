@@ -120,9 +120,7 @@ std::string manualPage(const ProgramManual& program, const std::string& version)
                                     {"1", "failed; the reason is on standard error"},
                                     {"2", "an argument is wrong"},
                                     {"130", "interrupted, after a checkpoint was saved"}});
-    text += ".SH SEE ALSO\n";
-    for (std::size_t i = 0; i < program.otherProgram.size(); ++i)
-        text += (i == 0 ? "" : ", ") + ("\\fB" + roff(program.otherProgram[i]) + "\\fR(1)");
+    text += ".SH SEE ALSO\n\\fB" + roff(program.otherProgram) + "\\fR(1)";
     text += ", and the documents in share/doc/relascope, which the window shows under Help\n";
     return text;
 }

@@ -65,7 +65,7 @@ ProgramManual windowManual(const ProgramManual& commandLine) {
                                    .repeated = name == "--set"});
     }
     program.commands = commandLine.commands;
-    program.otherProgram = {"relascope-cli"};
+    program.otherProgram = "relascope-cli";
     program.commandsElsewhere = true;
     return program;
 }
