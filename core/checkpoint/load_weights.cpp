@@ -4,6 +4,9 @@
 #include <optional>
 
 #include "checkpoint/checkpoint_model.h"
+
+#include <torch/utils.h>
+
 #include "checkpoint/finite.h"
 #include "checkpoint/tensor_io.h"
 #include "files/byte_source.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "edit/answer_stream.h"
 
+#include <torch/utils.h>
+
 #include <sstream>
 
 #include "edit/editor.h"

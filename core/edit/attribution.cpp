@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "edit/attribution.h"
 
+#include <torch/utils.h>
+
 #include <cmath>
 
 #include "edit/answer_stream.h"

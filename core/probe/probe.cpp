@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probe/probe.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>

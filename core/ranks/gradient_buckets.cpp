@@ -3,6 +3,7 @@
 
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <chrono>

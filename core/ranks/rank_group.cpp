@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ranks/rank_group.h"
 
+#include <torch/utils.h>
+
 #include <unistd.h>
 
 #include <algorithm>

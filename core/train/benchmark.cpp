@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/benchmark.h"
 
+#include <torch/utils.h>
+
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/edit_effect.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 #include <numeric>
 

@@ -2,6 +2,7 @@
 #include "train/evaluate.h"
 
 #include <ATen/autocast_mode.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/inspect_benchmark.h"
 
+#include <torch/utils.h>
+
 #include <malloc.h>
 
 #include <algorithm>

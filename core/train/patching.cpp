@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/patching.h"
 
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -2,6 +2,7 @@
 #include "train/rank_benchmark.h"
 
 #include <ATen/Parallel.h>
+#include <torch/utils.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -2,6 +2,7 @@
 #include "train/rank_job.h"
 
 #include <ATen/Context.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/train_step.h"
 
+#include <torch/utils.h>
+
 #include <numeric>
 
 #include "model/graph/device_graph.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/weight_keeper.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 
 #include "checkpoint/tensor_io.h"

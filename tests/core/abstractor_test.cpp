@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "model/abstractor/abstractor.h"
+
+#include <torch/utils.h>
+
 #include "model/abstractor/message_passing.h"
 #include "model/attention/positions.h"
 #include "model/baselines/relational_baselines.h"

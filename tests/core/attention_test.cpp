@@ -3,6 +3,8 @@
 // against the others, in double precision.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
 
 #include "model/attention/relational_attention.h"
 #include "model/blocks/layers.h"

@@ -6,6 +6,8 @@
 
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
 
 #include "model/attention/relational_attention.h"
 #include "model/decode/cache.h"

@@ -3,6 +3,8 @@
 // against the whole text at once.
 #include "model/attention/cuda_decoding.h"
 
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include "model/architecture.h"

@@ -3,6 +3,9 @@
 // gradient against the plain form in double precision, masks of dropout, and a model's step.
 #include "model/attention/cuda_dual_attention.h"
 
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include "model/blocks/dual_attention.h"

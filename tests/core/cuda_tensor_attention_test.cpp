@@ -4,6 +4,8 @@
 // of LibTorch's form in the same type.
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
 
 #include "model/attention/cuda_attention.h"
 #include "model/attention/relational_attention.h"

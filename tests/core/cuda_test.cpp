@@ -2,7 +2,8 @@
 // The same checks on a CUDA device. They are registered only where one is usable; the run says how
 // many.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <cstdio>
 #include <filesystem>

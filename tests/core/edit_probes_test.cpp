@@ -2,6 +2,8 @@
 // Probes with edits that begin at the first edited block, against probes of the whole model.
 #include "train/edit_probes.h"
 
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include "edit/map_edits.h"

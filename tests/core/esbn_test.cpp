@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "model/factory.h"
+
+#include <torch/utils.h>
+
 #include "probe/collector.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"

@@ -3,7 +3,8 @@
 #include "model/abstractor/fixed_relations.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <cmath>
 #include <random>

@@ -6,6 +6,9 @@
 #include <cmath>
 
 #include "model/attention/chunked_attention.h"
+
+#include <torch/utils.h>
+
 #include "model/attention/relational_attention.h"
 #include "model/factory.h"
 #include "support/form_results.h"

@@ -6,6 +6,9 @@
 #include <map>
 
 #include "model/blocks/parameters.h"
+
+#include <torch/utils.h>
+
 #include "model/decode/generate.h"
 #include "model/factory.h"
 #include "support/model_fields.h"

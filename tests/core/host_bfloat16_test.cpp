@@ -3,7 +3,8 @@
 // and generation with a cache. Where the program's kernels serve, each is as exact against double
 // precision as the same with LibTorch's forms.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <random>
 

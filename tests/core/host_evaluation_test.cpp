@@ -2,7 +2,8 @@
 // Evaluations on a device, here a GPU played by the CPU: the numbers of the CPU to the last bit,
 // and the host waits for the device once, not once a batch.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <bit>
 

@@ -2,7 +2,8 @@
 // Every model on a device that is not the CPU: the same results, no waiting of the host for the
 // device, and graphs that repeat a step with other inputs.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "model/attention/cuda_check.h"
 #include "model/decode/generate.h"

@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "model/blocks/decoder.h"
+
+#include <torch/utils.h>
+
 #include "model/decode/generate.h"
 #include "model/factory.h"
 #include "model/seq2seq/seq2seq_options.h"

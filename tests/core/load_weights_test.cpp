@@ -7,7 +7,8 @@
 #include <fstream>
 #include <numeric>
 
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/tensor_io.h"

@@ -2,6 +2,8 @@
 // Maps made from factors equal the maps that the plain form of attention computes.
 #include "probe/map_factors.h"
 
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include <unistd.h>

@@ -3,7 +3,8 @@
 #include "model/one_head/one_head.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <map>
 #include <numbers>

@@ -4,6 +4,7 @@
 
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/functional.h>
+#include <torch/utils.h>
 
 #include "model/blocks/onednn_linear.h"
 #include "model/blocks/parameters.h"

@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "support/rooms.h"
 #include "support/tiny_run.h"

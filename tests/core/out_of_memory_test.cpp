@@ -4,7 +4,7 @@
 #include "train/out_of_memory.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 

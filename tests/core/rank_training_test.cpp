@@ -2,7 +2,8 @@
 // Several ranks train the model that one process trains.
 #include <gtest/gtest.h>
 
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <filesystem>
 

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "model/factory.h"
+
+#include <torch/utils.h>
+
 #include "probe/collector.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"

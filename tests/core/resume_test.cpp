@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "checkpoint/tensor_io.h"
 #include "run/captures.h"

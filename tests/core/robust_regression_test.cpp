@@ -3,7 +3,8 @@
 #include "model/robust_regression/robust_regression.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <functional>
 

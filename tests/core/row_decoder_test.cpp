@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "model/attention/row_activation.h"
+
+#include <torch/utils.h>
+
 #include "model/blocks/layers.h"
 #include "model/blocks/parameters.h"
 #include "model/decode/generate.h"

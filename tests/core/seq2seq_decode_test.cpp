@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "model/decode/cache.h"
+
+#include <torch/utils.h>
+
 #include "model/decode/seq2seq_decode.h"
 #include "model/factory.h"
 #include "model/seq2seq/seq2seq.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
+#include <torch/utils.h>
 #include "model/attention/relational_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/recording.h"

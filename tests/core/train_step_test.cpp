@@ -2,7 +2,7 @@
 // Training on a GPU played by the CPU: the host runs ahead of the device, and steps are repeated as
 // a graph, with the bits of steps that are done one by one.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <limits>

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"

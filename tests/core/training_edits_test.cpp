@@ -3,7 +3,7 @@
 // force wherever the run's model is measured.
 #include <gtest/gtest.h>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 #include <fstream>

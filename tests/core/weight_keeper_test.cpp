@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "checkpoint/kept_ring.h"
 #include "checkpoint/tensor_io.h"

@@ -7,6 +7,9 @@
 #include <set>
 
 #include "checkpoint/tensor_io.h"
+
+#include <torch/utils.h>
+
 #include "model/blocks/parameters.h"
 #include "model/factory.h"
 #include "model/shapes.h"

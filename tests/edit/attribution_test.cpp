@@ -3,6 +3,8 @@
 // the stream loses with that part.
 #include "edit/attribution.h"
 
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -9,6 +9,9 @@
 #include <stdexcept>
 
 #include "edit/check_edits.h"
+
+#include <torch/utils.h>
+
 #include "edit/edit_json.h"
 #include "edit/edit_values.h"
 #include "edit/edited_run.h"

@@ -2,6 +2,8 @@
 // The logit lens on every model of the zoo, against its own output and its own modules.
 #include "edit/lens.h"
 
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // The edits of the inspector's maps: on every model, what is set in a cell is what the map shows.
 #include "edit/map_edits.h"
 
+#include <torch/utils.h>
+
 #include <gtest/gtest.h>
 
 #include <set>

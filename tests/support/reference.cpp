@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "support/reference.h"
+
+#include <torch/utils.h>
+
 #include "support/rooms.h"
 
 #include <cmath>

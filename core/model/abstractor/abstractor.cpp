@@ -2,6 +2,7 @@
 #include "model/abstractor/abstractor.h"
 
 #include <torch/nn/init.h>
+#include <torch/utils.h>
 
 #include <cmath>
 #include <limits>

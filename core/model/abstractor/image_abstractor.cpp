@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The Abstractor for images of DAT's Relational Games, with the residual stream of the objects.
+#include <torch/nn/modules/container/modulelist.h>
+
 #include "model/abstractor/abstractor_options.h"
 #include "model/attention/attention.h"
 #include "model/attention/symbols.h"

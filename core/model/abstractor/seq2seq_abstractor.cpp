@@ -2,6 +2,8 @@
 // Sequence to sequence with Abstractors between encoder and decoder: architectures (a) to (d) of
 // ABS section 3.3, chains of Abstractors, and the ablation.
 #include <torch/nn/init.h>
+#include <torch/nn/modules/container/moduledict.h>
+#include <torch/utils.h>
 
 #include "model/abstractor/abstractor.h"
 #include "model/decode/cache.h"

@@ -6,6 +6,8 @@
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/custom_class.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <mutex>

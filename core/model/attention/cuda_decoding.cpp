@@ -3,6 +3,7 @@
 
 #include <ATen/autocast_mode.h>
 #include <c10/core/DeviceGuard.h>
+#include <torch/utils.h>
 
 #include "model/attention/cuda_calls.h"
 

@@ -2,6 +2,7 @@
 #include "model/attention/relational_attention.h"
 
 #include <torch/nn/init.h>
+#include <torch/utils.h>
 
 #include <cmath>
 #include <stdexcept>

@@ -4,6 +4,7 @@
 #include <torch/nn/functional.h>
 
 #include <c10/core/InferenceMode.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <c10/util/BFloat16.h>
+#include <torch/utils.h>
 
 #include "model/attention/row_kernels.h"
 #include "model/blocks/matvec.h"

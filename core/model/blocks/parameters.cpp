@@ -3,6 +3,7 @@
 
 #include <torch/nn/functional.h>
 #include <torch/nn/init.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "model/decode/generate.h"
 
 #include <c10/core/InferenceMode.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/decode/seq2seq_decode.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 #include <optional>
 

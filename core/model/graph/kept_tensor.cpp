@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/graph/kept_tensor.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 
 #include "model/graph/device_graph.h"

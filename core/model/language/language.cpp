@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/language/language.h"
 
+#include <torch/utils.h>
+
 #include <cmath>
 
 #include "model/decode/cache.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/robust_regression/robust_regression.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 
 #include "model/blocks/parameters.h"
