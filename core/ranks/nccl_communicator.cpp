@@ -41,7 +41,7 @@ struct NcclFunctions {
 template <class Function>
 void find(void* library, const char* name, Function& function, std::string& problem) {
     function = reinterpret_cast<Function>(dlsym(library, name));
-    if (!function && problem.empty()) problem = std::string("it has no ") + name;
+    if (!function && problem.empty()) problem.append("it has no ").append(name);
 }
 
 NcclFunctions openNccl() {
