@@ -133,7 +133,13 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
     train->add_option("--seed", t.seed, "one seed instead of the preset's")
         ->check(CLI::NonNegativeNumber);
-    train->add_option("--device", t.device, "auto, cpu, cuda:0");
+    // An empty variable of a script is not the same as no option.
+    const CLI::Validator named(
+        [](const std::string& text) {
+            return text.empty() ? "is empty; leave it out or name one" : "";
+        },
+        "");
+    train->add_option("--device", t.device, "auto, cpu, cuda:0")->check(named);
     train->add_option("--out", t.out, "run folder");
     train->add_option("--capture-every", t.captureEvery, "steps between captures")
         ->check(CLI::NonNegativeNumber);
@@ -145,9 +151,12 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
     train->add_option("--ranks", t.ranks, "processes on this machine that train one model together")
         ->check(CLI::Range(1, 1024));
-    train->add_option("--devices", t.devices, "a rank for each: cuda:0,cuda:1 or cpu,cpu");
-    train->add_option("--rendezvous", t.rendezvous,
-                      "HOST:PORT of rank 0, for ranks of several machines");
+    train->add_option("--devices", t.devices, "a rank for each: cuda:0,cuda:1 or cpu,cpu")
+        ->check(named);
+    train
+        ->add_option("--rendezvous", t.rendezvous,
+                     "HOST:PORT of rank 0, for ranks of several machines")
+        ->check(named);
     train->add_option("--restarts", t.restarts, "how often a run that lost a rank is resumed")
         ->check(CLI::Range(0, 1000));
     train

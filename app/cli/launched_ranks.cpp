@@ -42,6 +42,24 @@ int threadsOf(const core::RankPlace& place, int wanted) {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / place.localSize);
 }
 
+// What all ranks must be told alike; devices and threads may differ from machine to machine.
+std::vector<std::string> sharedOptions(const TrainArguments& a) {
+    std::vector<std::string> all = {"train"};
+    const auto add = [&](const std::string& name, const std::string& value) {
+        if (!value.empty()) all.push_back(name + value);
+    };
+    const auto number = [&](const std::string& name, std::int64_t value, std::int64_t none) {
+        if (value != none) all.push_back(name + std::to_string(value));
+    };
+    add("", a.preset), add("--model ", a.model), add("--data ", a.data);
+    add("--out ", a.out), add("--resume ", a.resume);
+    for (const auto& setting : a.settings) add("--set ", setting);
+    for (const auto& edit : a.edits) add("--edit ", edit);
+    number("--epochs ", a.epochs, 0), number("--steps ", a.steps, 0);
+    number("--seed ", a.seed, -1), number("--capture-every ", a.captureEvery, -1);
+    return all;
+}
+
 std::string wantedDevice(const TrainArguments& a) {
     return !a.devices.empty() ? a.devices : a.device.empty() ? "auto" : a.device;
 }
@@ -56,6 +74,7 @@ bool isOtherRank(const std::string& rendezvous) {
 int followAsRank(const TrainArguments& a) {
     auto place = *launched(a.rendezvous);
     place.timeout = std::chrono::seconds(a.rankTimeout);
+    place.options = sharedOptions(a);
     return follow(place, wantedDevice(a), threadsOf(place, a.threads), true);
 }
 
@@ -114,6 +133,7 @@ std::shared_ptr<core::RankGroup> joinLaunchedRanks(const TrainArguments& a) {
                           "needs --ranks or --devices: here the launcher would have to start the "
                           "ranks again");
     place->timeout = std::chrono::seconds(a.rankTimeout);
+    place->options = sharedOptions(a);
     return core::joinRanks(*place, wantedDevice(a));
 }
 

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <future>
+#include <thread>
 
 // The declarations of gloo_declarations/ stand for those that this version was built with.
 static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 11,
@@ -55,7 +57,7 @@ public:
         options.timeout = place.timeout;
         // Its own socket would listen at every address of the machine.
         if (place.listening >= 0) options.masterListenFd = place.listening;
-        m_whole = orLost([&] { return c10::make_intrusive<c10d::TCPStore>(place.host, options); });
+        m_whole = opened(place, options);
         m_store = c10::make_intrusive<c10d::PrefixStore>(place.key, m_whole);
     }
 
@@ -79,6 +81,31 @@ public:
     const c10::intrusive_ptr<c10d::Store>& store() const { return m_store; }
 
 private:
+    using Store = c10::intrusive_ptr<c10d::TCPStore>;
+    // A program that is no store of ours may take the connection and never answer, which c10d would
+    // wait for without end: it waits in a thread of its own, which is left behind then.
+    static Store opened(const RankPlace& place, const c10d::TCPStoreOptions& options) {
+        const auto open = [host = place.host, options] {
+            return c10::make_intrusive<c10d::TCPStore>(host, options);
+        };
+        if (place.rank == 0) return orLost(open);
+        std::packaged_task<Store()> task(open);
+        auto result = task.get_future();
+        std::thread(std::move(task)).detach();
+        const auto where = place.host + " at port " + std::to_string(place.port);
+        const auto allowed = place.timeout + std::chrono::seconds(1);
+        if (result.wait_for(allowed) == std::future_status::ready) try {
+                return result.get();
+            } catch (const std::exception& error) {
+                throw RankLost("rank 0 was not found at " + where + " within " +
+                               std::to_string(place.timeout.count()) +
+                               " s; start it there, or give its address with --rendezvous");
+            }
+        throw RankLost("what listens at " + where + " has not answered within " +
+                       std::to_string(place.timeout.count()) +
+                       " s, and is perhaps another program; give another port with --rendezvous");
+    }
+
     c10::intrusive_ptr<c10d::TCPStore> m_whole;
     c10::intrusive_ptr<c10d::Store> m_store;
 };

@@ -54,14 +54,20 @@ RankGroup::RankGroup(const RankPlace& place, const std::string& device, ProcessE
     m_store = openRankStore(place);
     waitForAll();
     m_host = makeGlooCommunicator(*m_store, place);
-    const auto own = Json({{"machine", machineName()}, {"device", device}, {"process", getpid()}});
+    const auto own = Json({{"machine", machineName()},
+                           {"device", device},
+                           {"process", getpid()},
+                           {"options", place.options}});
     bool cuda = false, cpu = false;
+    std::vector<std::vector<std::string>> options;
     for (const auto& text : gatherTexts(own.dump())) {
         const auto json = Json::parse(text);
         m_names.push_back({json.at("machine"), json.at("device"), json.at("process")});
         (m_names.back().device == "cpu" ? cpu : cuda) = true;
+        options.push_back(json.at("options"));
     }
     if (!place.meetingFile.empty()) unlink(place.meetingFile.c_str());
+    requireSameOptions(options);
     if (cuda && cpu)
         throw OptionError("--devices",
                           "some ranks compute on the CPU and some on GPUs; give all the same kind");
@@ -71,6 +77,23 @@ RankGroup::RankGroup(const RankPlace& place, const std::string& device, ProcessE
 }
 
 RankGroup::~RankGroup() = default;
+
+// All ranks compare the same lists, so that all end with the same sentence.
+void RankGroup::requireSameOptions(const std::vector<std::vector<std::string>>& options) const {
+    const auto only = [](const auto& list, const auto& other) {
+        std::string text;
+        for (const auto& option : list)
+            if (std::find(other.begin(), other.end(), option) == other.end())
+                text += (text.empty() ? "" : " ") + option;
+        return text.empty() ? "nothing else" : "'" + text.substr(0, 200) + "'";
+    };
+    for (std::size_t r = 1; r < options.size(); ++r) {
+        if (options[r].empty() || options[0].empty() || options[r] == options[0]) continue;
+        throw Error(nameOf(static_cast<int>(r)) + " was given " + only(options[r], options[0]) +
+                    ", and rank 0 " + only(options[0], options[r]) +
+                    "; start all ranks with the same options");
+    }
+}
 
 // gloo would wait for its whole timeout for a process that has ended already.
 void RankGroup::waitForAll() {

@@ -70,11 +70,12 @@ public:
     /// Instead of joining: tells rank 0 why this process cannot.
     static void refuse(const RankPlace& place, const std::string& reason);
 
-private:
-    /// Why an exchange will not be done, if that is known now.
+    /// Why an exchange will not be done, if that is known now; "" otherwise. Not collective.
     std::string lossNow();
 
+private:
     void waitForAll();
+    void requireSameOptions(const std::vector<std::vector<std::string>>& options) const;
 
     RankPlace m_place;
     ProcessEnd m_processEnd;

@@ -128,9 +128,16 @@ std::map<std::string, std::string> processEnvironment() {
 
 std::optional<RankPlace> launchedPlace(const Environment& environment,
                                        const std::string& rendezvous) {
+    numberOf(environment, "SLURM_NTASKS");  // throws: a job whose numbers are wrong does not begin
     for (const auto& launcher : kLaunchers) {
         const auto rank = numberOf(environment, launcher.rank);
         const auto size = numberOf(environment, launcher.size);
+        // RANK alone may be a variable of something else.
+        if (rank && *rank > 0 && !size && std::string_view(launcher.name) != "torchrun")
+            throw OptionError(launcher.size, "is missing, and " + std::string(launcher.rank) +
+                                                 " is " + std::to_string(*rank) +
+                                                 "; start the ranks with " + launcher.name +
+                                                 ", or unset " + launcher.rank);
         if (!rank || !size || *size < 2) continue;
         if (*rank >= *size)
             throw OptionError(launcher.rank, std::to_string(*rank) + " is not below " +

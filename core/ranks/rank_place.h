@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace relascope::core {
 
@@ -20,6 +21,9 @@ struct RankPlace {
     std::string key;     ///< a secret of this run: those who do not have it do not find the others
     std::string meetingFile;  ///< of rank 0: to be removed once all have joined; usually empty
     std::chrono::seconds timeout{600};  ///< for an answer of another rank
+    /// What this rank was told to do, a text for each option, which must be the same for all. Empty
+    /// for a rank that rank 0 has started.
+    std::vector<std::string> options;
 };
 
 /// "HOST:PORT" or "[IPv6]:PORT". Throws OptionError("--rendezvous", ...).

@@ -242,9 +242,9 @@ TEST_F(Ranks, AKilledRankEndsTheRunInASentence) {
     const auto message = info["message"].get<std::string>();
     EXPECT_EQ(message.rfind("rank 1 (", 0), 0u) << message;
     EXPECT_NE(message.find("its process was killed by signal 9"), std::string::npos) << message;
-    EXPECT_NE(
-        message.find("; the checkpoint of step " + std::to_string(int(info["step"])) + " is whole"),
-        std::string::npos)
+    EXPECT_NE(message.find("; the checkpoint of step " + std::to_string(int(info["step"])) +
+                           " is complete"),
+              std::string::npos)
         << message;
     EXPECT_NE(slurp(path("run.err")).find(message), std::string::npos);
     expectResumes("run");
@@ -357,6 +357,8 @@ TEST_F(Ranks, RefusesWhatCannotBe) {
     expectRefused(kTiny + "--devices cpu,cpu --device cpu" + out, 2, "give one");
     expectRefused(kTiny + "--devices cpu,cpu --ranks 3" + out, 2, "3 contradicts --devices");
     expectRefused(kTiny + "--rendezvous node1:5" + out, 2, "none of their variables is set");
+    for (const char* empty : {"--devices", "--device", "--rendezvous"})
+        expectRefused(kTiny + empty + " ''" + out, 2, "is empty");
     expectRefused("rank", 2, "is started by `train --ranks` alone");
     EXPECT_FALSE(fs::exists(path("never")));
 }

@@ -93,6 +93,10 @@ TEST(RankPlace, RefusesWhatContradictsItself) {
                   launchedPlace({{"RANK", "x"}, {"WORLD_SIZE", "2"}}, "");
               }).find("RANK: 'x' is not a number"),
               std::string::npos);
+    for (const Environment& wrong : {Environment{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "abc"}},
+                                     {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}},
+                                     {{"OMPI_COMM_WORLD_RANK", "1"}}})
+        EXPECT_NE(refusal([&] { launchedPlace(wrong, ""); }), "") << wrong.begin()->first;
     RankPlace place;
     for (const char* wrong : {"node1", ":5", "node1:0", "node1:70000", "node1:x", "node1:"})
         EXPECT_NE(refusal([&] { readRendezvous(wrong, place); }), "") << wrong;
@@ -239,6 +243,46 @@ TEST(Ranks, AnotherKeyDoesNotFindThem) {
     EXPECT_NE(refusal([&] { RankGroup ranks(stranger, "cpu"); }), "");
     leader.join();
     EXPECT_NE(said.find("it has not joined within 2 s"), std::string::npos) << said;
+}
+
+TEST(Ranks, WithoutRank0TheAddressIsNamed) {
+    RankPlace place;
+    listenAt(place);
+    close(place.listening);  // nobody listens there any more
+    place.rank = 1, place.size = 2, place.key = randomKey(), place.listening = -1;
+    place.timeout = std::chrono::seconds(1);
+    const auto said = refusal([&] { RankGroup ranks(place, "cpu"); });
+    EXPECT_EQ(said, "rank 0 was not found at 127.0.0.1 at port " + std::to_string(place.port) +
+                        " within 1 s; start it there, or give its address with --rendezvous");
+}
+
+TEST(Ranks, AnotherProgramAtTheAddressIsNotWaitedForWithoutEnd) {
+    RankPlace place;
+    listenAt(place);  // takes connections, and never answers
+    auto other = place;
+    other.rank = 1, other.size = 2, other.key = randomKey(), other.listening = -1;
+    other.timeout = std::chrono::seconds(1);
+    const auto said = refusal([&] { RankGroup ranks(other, "cpu"); });
+    EXPECT_NE(said.find("127.0.0.1 at port " + std::to_string(place.port)), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("perhaps another program"), std::string::npos) << said;
+    close(place.listening);
+}
+
+TEST(Ranks, OtherOptionsAreRefusedOnAllRanks) {
+    RankPlace first;
+    first.size = 2, first.key = randomKey(), first.timeout = std::chrono::seconds(30);
+    first.options = {"train", "quick", "--epochs 3"};
+    listenAt(first);
+    auto second = first;
+    second.rank = 1, second.listening = -1, second.options.back() = "--epochs 4";
+    std::string said;
+    std::thread leader([&] { said = refusal([&] { RankGroup ranks(first, "cpu"); }); });
+    const auto other = refusal([&] { RankGroup ranks(second, "cpu"); });
+    leader.join();
+    EXPECT_EQ(other, said);
+    EXPECT_NE(said.find("was given '--epochs 4', and rank 0 '--epochs 3'"), std::string::npos)
+        << said;
 }
 
 // Parameters of a small stack, with one that is used twice and one that is never used.
