@@ -62,7 +62,8 @@ ProbeSample splitSample(const std::string& path, const core::OpenedModel& opened
 
 }  // namespace
 
-EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points) {
+EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points,
+                 core::EditUse use) {
     EditList all;
     for (const auto& argument : arguments) {
         if (argument == "none") continue;
@@ -72,6 +73,12 @@ EditList editsOf(const std::vector<std::string>& arguments, const std::vector<Po
             continue;
         }
         const auto list = core::readEdits(argument);
+        // In the list of all, "edits[3]" would not say of which file.
+        if (arguments.size() > 1) try {
+                core::checkEdits(list, points, use);
+            } catch (const OptionError& error) {
+                throw FileError(argument, error.what());
+            }
         if (all.name.empty()) all.name = list.name;
         for (const auto& [name, input] : list.inputs)
             if (!all.inputs.emplace(name, input).second && all.inputs.at(name) != input)

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "edit/check_edits.h"
 #include "train/open_model.h"
 
 namespace relascope::cli {
 
 /// The edits of all --edit arguments, in order: files of edits, "none", or words (edit_words.h).
 /// `points` are those of the model for the input. Throws OptionError or FileError.
-EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points);
+EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points,
+                 core::EditUse use = core::EditUse::Inspect);
 
 /// Whether "none" is among them: then edits that a run trains with are left out, too.
 bool leavesOutAll(const std::vector<std::string>& arguments);

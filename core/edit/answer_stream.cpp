@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "edit/edited_run.h"
 #include "edit/editor.h"
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
@@ -129,7 +130,7 @@ torch::Tensor readPass(ModelImpl& model, const ModelInput& input, PointReader& r
     const torch::NoGradGuard noGrad;
     const HookScopeOnTop scope(&reader);
     const RecordingScope unrecorded(nullptr);
-    const auto scores = model.forward(input);
+    const auto scores = answersOf(model, input);
     if (scores.size(0) != 1) throw OptionError("input", "give one example, not a batch");
     return scores.dim() == 3 ? scores[0] : scores;  // [n, answers]
 }

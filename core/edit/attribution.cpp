@@ -26,15 +26,21 @@ struct BlockParts {
     FeedForwardImpl* feedForward = nullptr;
 };
 
+// The module, or null for one that the model does without.
+template <class Holder>
+auto* moduleOf(const Holder& holder) {
+    return holder.is_empty() ? nullptr : holder.ptr().get();
+}
+
 template <class Block>
 bool takeDual(const torch::nn::Module& module, BlockParts& parts) {
     const auto* block = dynamic_cast<const Block*>(&module);
     if (!block) return false;
-    parts.sensory = block->dual_attn->self_attention.ptr().get();
+    parts.sensory = moduleOf(block->dual_attn->self_attention);
     parts.relational = block->dual_attn->relational_attention.get();
-    parts.feedForward = block->ff_block.ptr().get();
+    parts.feedForward = moduleOf(block->ff_block);
     if constexpr (std::is_same_v<Block, DualAttnDecoderBlockImpl>)
-        parts.cross = block->cross_attn.ptr().get();
+        parts.cross = moduleOf(block->cross_attn);
     return true;
 }
 
@@ -42,10 +48,10 @@ template <class Block>
 bool takePlain(const torch::nn::Module& module, BlockParts& parts) {
     const auto* block = dynamic_cast<const Block*>(&module);
     if (!block) return false;
-    parts.sensory = block->self_attn.ptr().get();
-    parts.feedForward = block->ff_block.ptr().get();
+    parts.sensory = moduleOf(block->self_attn);
+    parts.feedForward = moduleOf(block->ff_block);
     if constexpr (std::is_same_v<Block, DecoderBlockImpl>)
-        parts.cross = block->cross_attn.ptr().get();
+        parts.cross = moduleOf(block->cross_attn);
     return true;
 }
 

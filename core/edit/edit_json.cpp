@@ -89,7 +89,8 @@ void readNumbers(const Json& json, const std::string& field, std::size_t depth,
         if (numbers.size() >= kMostNumbers)
             throw OptionError(field, "has over " + std::to_string(kMostNumbers) + " numbers");
         const auto value = json.get<double>();
-        if (!std::isfinite(value)) refuse(field, json, "a finite number");
+        if (!std::isfinite(static_cast<float>(value)))
+            refuse(field, json, "a finite number of float32");
         return numbers.push_back(value);
     }
     if (!json.is_array() || json.empty() || depth >= 4)
@@ -225,8 +226,8 @@ Edit editOf(const Json& json, const std::string& where, StoredValues* stored) {
             break;
         case EditOp::Scale: {
             const auto& factor = keys.require("factor");
-            if (!factor.is_number() || !std::isfinite(factor.get<double>()))
-                refuse(keys.field("factor"), factor, "a finite number");
+            if (!factor.is_number() || !std::isfinite(factor.get<float>()))
+                refuse(keys.field("factor"), factor, "a finite number of float32");
             edit.factor = factor.get<double>();
             break;
         }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -14,8 +15,14 @@
 namespace relascope::core {
 namespace {
 
+constexpr std::size_t kLongestEcho = 200;
+
 [[noreturn]] void refuse(const std::string& message) {
     throw OptionError("--edit", message);
+}
+
+std::string cut(const std::string& text) {
+    return text.size() > kLongestEcho ? text.substr(0, kLongestEcho - 3) + "..." : text;
 }
 
 bool endsWith(const std::string& text, const std::string& end) {
@@ -41,7 +48,7 @@ public:
         return true;
     }
     std::string next(const std::string& wanted) {
-        if (done()) refuse("'" + m_text + "' ends where " + wanted + " should follow");
+        if (done()) refuse("'" + cut(m_text) + "' ends where " + wanted + " should follow");
         return m_words[m_at++];
     }
     bool number() const {
@@ -54,7 +61,9 @@ public:
         double value = 0.0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (error != std::errc() || end != word.data() + word.size())
-            refuse("'" + word + "' is not " + wanted);
+            refuse("'" + cut(word) + "' is not " + wanted);
+        if (!std::isfinite(static_cast<float>(value)))
+            refuse("'" + cut(word) + "' is beyond the numbers of float32, up to 3.4e38");
         return value;
     }
     std::int64_t integer(const std::string& wanted) { return integer(next(wanted), wanted); }
@@ -63,7 +72,7 @@ public:
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (error != std::errc() || end != word.data() + word.size() ||
             std::abs(value) > 1'000'000'000)
-            refuse("'" + word + "' is not " + wanted);
+            refuse("'" + cut(word) + "' is not " + wanted);
         return value;
     }
     /// Places as placesText() writes them, `counted` from 0 or 1.
@@ -80,12 +89,12 @@ public:
             const auto low = word.substr(0, colon), high = word.substr(colon + 1);
             if (!low.empty()) s.low = place(low);
             if (!high.empty()) s.high = place(high);
-            if (s.low && s.high && *s.low >= *s.high) refuse("'" + word + "' selects nothing");
+            if (s.low && s.high && *s.low >= *s.high) refuse("'" + cut(word) + "' selects nothing");
             return s;
         }
         std::istringstream parts(word);
         for (std::string part; std::getline(parts, part, ',');) s.places.push_back(place(part));
-        if (s.places.empty()) refuse("'" + word + "' is not " + wanted);
+        if (s.places.empty()) refuse("'" + cut(word) + "' is not " + wanted);
         return s;
     }
     const std::string& text() const { return m_text; }
@@ -142,7 +151,7 @@ public:
         while (isPlace()) place();
         operation();
         if (!m_words.done())
-            refuse("'" + m_words.peek() + "' follows the operation in '" + m_words.text() + "'");
+            refuse("'" + cut(m_words.peek()) + "' follows the operation in '" + cut(m_words.text()) + "'");
         return m_edit;
     }
 
@@ -188,7 +197,7 @@ private:
     std::string firstOf(std::initializer_list<const char*> names, const std::string& what) const {
         for (const char* name : names)
             if (has(name)) return inBlock(name);
-        refuse((m_block.empty() ? "this model" : m_words.text()) + ": there are no " + what +
+        refuse((m_block.empty() ? "this model" : cut(m_words.text())) + ": there are no " + what +
                (m_block.empty() ? "; name a layer, as \"layer 1\"" : " there"));
     }
 
@@ -215,7 +224,7 @@ private:
                "relations");
         } else if (const auto heads = headWords().find(word); heads != headWords().end()) {
             if (heads->second.named && !m_words.take("head"))
-                refuse("'head N' should follow '" + word + "'");
+                refuse("'head N' should follow '" + cut(word) + "'");
             const auto which = m_words.places("the number of a head", 1);
             const auto module = attention(cross, word);
             if (m_words.take("edge")) return edge(module, which);
@@ -261,7 +270,7 @@ private:
             cross ? std::vector<const char*>{"cross_attn"} : headWords().at(kind).modules;
         for (const char* name : names)
             if (there(name)) return name;
-        refuse("there are no such heads in '" + m_words.text() + "'");
+        refuse("there are no such heads in '" + cut(m_words.text()) + "'");
     }
 
     void edge(const std::string& module, const AxisSelection& heads) {

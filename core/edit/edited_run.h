@@ -32,8 +32,12 @@ struct EditInputs {
 void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
                 const EditInputs& inputs = {});
 
-/// The scores of the edited model, with the same recorder as the caller's. takeValues() comes
-/// first where the editor has references.
+/// The scores of a pass with the current hooks. Throws Error where they are not finite, naming the
+/// first hook point with such numbers.
+torch::Tensor answersOf(ModelImpl& model, const ModelInput& input);
+
+/// The scores of the edited model, as answersOf(), with the same recorder as the caller's.
+/// takeValues() comes first where the editor has references.
 torch::Tensor forwardEdited(ModelImpl& model, const ModelInput& input, Editor& editor);
 
 /// Gives the editor the values of its means without numbers that it does not have yet, over the

@@ -222,7 +222,7 @@ private:
     Read read(const ModelInput& input, const std::set<std::string>& names) {
         PointReader reader({names.begin(), names.end()});
         const HookScopeOnTop scope(&reader);
-        Read result{m_model.forward(input), {}};
+        Read result{answersOf(m_model, input), {}};
         result.tensors = reader.take();
         return result;
     }
@@ -272,7 +272,7 @@ private:
                 changed += effectShare(m_scores[t]) / static_cast<double>(trials.size());
             }
             auto& way = m_table.rows[place.first].ways[place.second];
-            way.change = pairedChange(m_how.metric, metricOf(m_base), mean);
+            way.change = pairedChange(m_how.metric, metricOf(m_base), mean, m_base.targets);
             way.changedAnswers = changed;
             m_table.base = way.change.base;
         }
@@ -321,7 +321,8 @@ private:
             prepareEdits(input, first);
             scores.add(forward(input, editor), batch, m_options.ignoredTarget());
         }
-        return pairedChange(m_how.metric, metricOf(m_base), metricOf(scores)).edited;
+        return pairedChange(m_how.metric, metricOf(m_base), metricOf(scores), m_base.targets)
+            .edited;
     }
 
     // The way of the joint measurements: the mean where it was asked for, else zero.

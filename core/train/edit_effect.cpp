@@ -16,9 +16,9 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
     EditEffect effect;
     effect.examples = static_cast<std::int64_t>(base.loss.size());
     effect.answers = static_cast<std::int64_t>(base.answers.size());
-    effect.changes.push_back(pairedChange("loss", base.loss, edited.loss));
-    effect.changes.push_back(
-        pairedChange(regression ? "mean_error" : "accuracy", base.accuracy, edited.accuracy));
+    effect.changes.push_back(pairedChange("loss", base.loss, edited.loss, base.targets));
+    effect.changes.push_back(pairedChange(regression ? "mean_error" : "accuracy", base.accuracy,
+                                          edited.accuracy, base.targets));
     std::int64_t changed = 0;
     for (std::size_t i = 0; i < base.answers.size(); ++i) {
         changed += base.answers[i] != edited.answers[i];
@@ -53,7 +53,7 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSessi
         if (below) below->forgetValues();  // those of the last batch do not fit other inputs
         session.prepareBatch(input, data, indices);
         if (below) below->prepareBatch(input, data, indices);
-        base.add(model.forward(input), *batch, ignore);
+        base.add(answersOf(model, input), *batch, ignore);
         edited.add(forwardEdited(model, input, session.editor()), *batch, ignore);
         done += batch->size();
         if (progress && !progress(static_cast<double>(done) / static_cast<double>(data->size())))

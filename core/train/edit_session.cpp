@@ -34,7 +34,11 @@ ModelInput secondInput(const EditInput& from, const ModelOptions& options, const
         sample = data.text(from.text);
     } else if (!from.image.empty()) {
         if (!data.image) throw OptionError(field + ".image", "pictures cannot be read here");
-        sample = data.image(from.image);
+        try {
+            sample = data.image(from.image);
+        } catch (const OptionError& error) {  // of the reader, which does not know the field
+            throw OptionError(field + ".image", error.message());
+        }
     } else if (!from.tokens.empty()) {
         sample.source.tokens = from.tokens;
         sample.target.tokens = from.target;

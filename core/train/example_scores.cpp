@@ -10,21 +10,23 @@ namespace relascope::core {
 void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int64_t ignore) {
     const auto scores = given.detach().to(torch::kCPU, torch::kDouble);
     const auto b = batch.size();
-    const auto targets = batch.targets.reshape({b, -1});
+    const auto wantedValues = batch.targets.reshape({b, -1});
     torch::Tensor losses, chosen;  // [b, targets]
     const auto flat = [b](const torch::Tensor& t) { return t.reshape({b, -1}); };
     if (batch.kind == TargetKind::Regression) {
-        losses = (flat(scores) - targets.to(torch::kDouble)).square();
-        const auto errors = (flat(scores) - targets.to(torch::kDouble)).abs().mean(1).contiguous();
+        losses = (flat(scores) - wantedValues.to(torch::kDouble)).square();
+        const auto errors =
+            (flat(scores) - wantedValues.to(torch::kDouble)).abs().mean(1).contiguous();
         const auto mean = losses.mean(1).contiguous();
         for (std::int64_t e = 0; e < b; ++e) {
             loss.push_back(mean[e].item<double>());
             accuracy.push_back(errors[e].item<double>());
+            targets.push_back(static_cast<double>(wantedValues.size(1)));
         }
         return;
     }
     const bool signs = batch.kind == TargetKind::MultiLabel || scores.size(-1) == 1;
-    const auto wanted = targets.round().to(torch::kLong);
+    const auto wanted = wantedValues.round().to(torch::kLong);
     if (signs) {
         losses = torch::binary_cross_entropy_with_logits(flat(scores), wanted.to(torch::kDouble),
                                                          {}, {}, at::Reduction::None);
@@ -45,6 +47,9 @@ void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int
     loss.insert(loss.end(), mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + b);
     accuracy.insert(accuracy.end(), share.const_data_ptr<double>(),
                     share.const_data_ptr<double>() + b);
+    const auto weights = count.contiguous();
+    targets.insert(targets.end(), weights.const_data_ptr<double>(),
+                   weights.const_data_ptr<double>() + b);
     const auto given64 = chosen.masked_select(counted).contiguous(),
                hit = hits.masked_select(counted).contiguous();
     const auto* answer = given64.const_data_ptr<std::int64_t>();
@@ -56,6 +61,7 @@ void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int
 void ExampleScores::append(const ExampleScores& more) {
     loss.insert(loss.end(), more.loss.begin(), more.loss.end());
     accuracy.insert(accuracy.end(), more.accuracy.begin(), more.accuracy.end());
+    targets.insert(targets.end(), more.targets.begin(), more.targets.end());
     answers.insert(answers.end(), more.answers.begin(), more.answers.end());
     right.insert(right.end(), more.right.begin(), more.right.end());
 }

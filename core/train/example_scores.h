@@ -15,6 +15,9 @@ namespace relascope::core {
 struct ExampleScores {
     std::vector<double> loss;      ///< mean over the example's targets that count; nats
     std::vector<double> accuracy;  ///< fraction of them that are right; of regression the MAE
+    /// How many targets count: the weight of the example in the metrics of the data set, which are
+    /// means over targets.
+    std::vector<double> targets;
     /// Of every target that counts: the answer (a class, token or bit) and whether it is right.
     std::vector<std::int64_t> answers;
     std::vector<bool> right;

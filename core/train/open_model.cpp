@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "checkpoint/checkpoint_model.h"
+#include "checkpoint/kept_file.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
@@ -107,6 +108,13 @@ StepToOpen stepToOpen(const std::string& run, std::int64_t step) {
     if (hasCheckpoint(run, step)) return {number, ""};
     const KeptWeights kept(run);
     const auto* nearest = kept.nearest(step);
+    // A step that was kept and cannot be read is not answered with another.
+    const auto damaged = keptFilePath(keptFolder(run), step);
+    for (const auto& problem : kept.problems())
+        if (problem.starts_with(damaged + ":"))
+            throw Error(problem +
+                        (nearest ? "; the nearest kept step is " + std::to_string(nearest->step)
+                                 : std::string("; no other step was kept")));
     if (!nearest) return {number, ""};
     const std::string found = std::to_string(nearest->step);
     return {found, "step " + found +

@@ -93,7 +93,7 @@ std::map<std::string, torch::Tensor> pointsWithGraph(ModelImpl& model, const Mod
     GradientReader reader({names.begin(), names.end()});
     const HookScopeOnTop scope(&reader);
     const RecordingScope unrecorded(nullptr);
-    scores = model.forward(input);
+    scores = answersOf(model, input);
     return reader.take();
 }
 
@@ -196,7 +196,7 @@ private:
 
     torch::Tensor forward(bool clean) {
         const EditsOn edits(*this, clean);
-        return m_model.forward(clean ? m_clean : m_corrupted);
+        return answersOf(m_model, clean ? m_clean : m_corrupted);
     }
 
     bool resampled() const {

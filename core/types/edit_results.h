@@ -14,7 +14,7 @@ namespace relascope {
 struct PairedChange {
     std::string metric;  ///< "loss", "accuracy", "mean_error"
     double base = 0.0, edited = 0.0;
-    double change = 0.0;           ///< mean over examples of edited - base
+    double change = 0.0;           ///< edited - base; means over targets, as the metric is
     double low = 0.0, high = 0.0;  ///< 95 % interval by bootstrap over examples
     bool operator==(const PairedChange&) const = default;
 };

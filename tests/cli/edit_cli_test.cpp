@@ -79,6 +79,71 @@ TEST(EditCli, EvalMeasuresTheChangeOnTheSameExamples) {
     EXPECT_EQ(runCli("eval " + run() + " --edit \"layer 1 relation 1 resample 5\"").code, 0);
 }
 
+// One definition of a metric: what eval says of a model is where eval --edit and ablate begin, also
+// where examples have different numbers of targets.
+TEST(EditCli, EveryMeasureOfAnUneditedModelIsItsMetric) {
+    const TemporaryFolder folder("edit-cli-metric");
+    std::filesystem::create_directories(folder.path());
+    const auto tiny = [](const std::string& preset) {
+        return "train " + preset +
+               " --steps 4 --threads 1 --set data.train_size=64 --set data.validation_size=40"
+               " --set data.test_size=8 --set train.batch_size=16 --set model.d_model=32"
+               " --set model.dff=32";
+    };
+    const std::string decoder = " --set model.decoder.dff=32 --set train.decode_examples=0";
+    const std::vector<std::pair<std::string, std::string>> runs = {
+        {"decoder.0.hook_mlp_out", tiny("math-linear-1d") + decoder},
+        {"decoder.0.hook_mlp_out", tiny("math-add") + decoder},
+        {"decoder.0.hook_mlp_out", tiny("argsort") + " --set train.decode_examples=0"},
+        {"blocks.0.hook_mlp_out", tiny("occurs")}};
+    int number = 0;
+    double largest = 0.0;
+    for (const auto& [point, command] : runs) {
+        SCOPED_TRACE(command);
+        const auto path = folder.path() + "/run" + std::to_string(number++);
+        const auto trained = runCli(command + " --out " + path);
+        ASSERT_EQ(trained.code, 0) << trained.err;
+        const auto nothing = folder.path() + "/nothing.json";
+        std::ofstream(nothing)
+            << R"({"format": "relascope-edit/1", "edits": [{"op": "scale", "at": ")" << point
+            << R"(", "factor": 1}]})";
+        const auto plain = json(runCli("eval --json " + path)),
+                   edited = json(runCli("eval --json " + path + " --edit " + nothing));
+        for (const std::string metric : {"loss", "accuracy"}) {
+            const double value = plain[metric];
+            for (const char* side : {"base", "edited"})
+                largest = std::max(largest, std::abs(edited[side][metric].get<double>() - value));
+            EXPECT_EQ(edited["interval"][metric][0], 0.0);
+            const auto table =
+                json(runCli("ablate --json --what mlp --how zero --metric " + metric + " " + path));
+            largest = std::max(largest, std::abs(table["base"].get<double>() - value));
+        }
+        EXPECT_LT(largest, 1e-5);
+    }
+    RecordProperty("largest_difference", std::to_string(largest));
+}
+
+TEST(EditCli, WhatIsNotFiniteIsNoAnswer) {
+    const std::string huge = " --edit \"layer 1 relation 1 scale 1e39\"",
+                      overflows = " --edit \"layer 1 relation 1 scale 3e38\"";
+    expectRefused("eval " + run() + huge, 2, "'1e39' is beyond the numbers of float32");
+    for (const std::string command :
+         {"eval", "ablate --what mlp --how zero", "lens --sample 1", "attribute --sample 1",
+          "patch --sample 1 --corrupt sample:2"})
+        expectRefused(command + " " + run() + overflows, 1,
+                      "the first such numbers are at blocks.0.");
+}
+
+TEST(EditCli, ADamagedKeptStepIsNamed) {
+    const TemporaryFolder folder("edit-cli-kept");
+    std::filesystem::copy(run(), folder.path(), std::filesystem::copy_options::recursive);
+    const auto file = folder.path() + "/weights/step-2.safetensors";
+    ASSERT_TRUE(std::filesystem::exists(file));
+    EXPECT_EQ(runCli("inspect --sample 1 --step 2 " + folder.path()).code, 0);
+    std::filesystem::resize_file(file, 40);
+    expectRefused("inspect --sample 1 --step 2 " + folder.path(), 1, file);
+}
+
 TEST(EditCli, MeansSayHowManyExamplesTheyAreOf) {
     const std::string words = "layer 1 relation 1 mean";
     for (const std::string command : {"eval", "inspect --sample 1", "lens --sample 1"}) {
@@ -252,6 +317,30 @@ TEST(EditCli, RefusesByNameWhatDoesNotFit) {
     std::ofstream(folder.path() + "/e.json")
         << R"({"format": "relascope-edit/1", "edits": [{"op": "zero"}]})";
     expectRefused(inspect + folder.path() + "/e.json", 1, "edits[0].at: is missing");
+    // Of several files the one is named, by its own numbers; a long text is cut.
+    const auto write = [&](const std::string& name, const std::string& edits) {
+        std::ofstream(folder.path() + name)
+            << R"({"format": "relascope-edit/1", "edits": [)" << edits << "]}";
+        return folder.path() + name;
+    };
+    const auto good = write("/good.json", R"({"op": "zero", "at": "blocks.0.rel.hook_r"})"),
+               bad = write("/bad.json", R"({"op": "zero", "at": "blocks.0.rel.hook_q9"})");
+    expectRefused(inspect + good + " --edit " + bad, 1, "bad.json: edits[0].at: ");
+    const auto outcome = runCli(inspect + "\"" + std::string(3000, 'x') + "\"");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_LT(outcome.err.size(), 700u) << outcome.err;
+    EXPECT_NE(outcome.err.find("xxx..."), std::string::npos) << outcome.err;
+    std::ofstream(folder.path() + "/picture.json")
+        << R"({"format": "relascope-edit/1", "inputs": {"B": {"image": "none.png"}},
+              "edits": [{"op": "patch", "at": "blocks.0.rel.hook_r", "from": "B"}]})";
+    expectRefused("inspect " + run() + " --sample 1 --edit " + folder.path() + "/picture.json", 2,
+                  "inputs.B.image: ");
+    // Tensors of something else are no values.
+    std::filesystem::copy(kLm + "/model.safetensors", folder.path() + "/other.safetensors");
+    std::ofstream(folder.path() + "/values.json")
+        << R"({"format": "relascope-edit/1", "edits": [{"op": "mean", "at": "blocks.0.rel.hook_r",
+              "values": {"file": "other.safetensors", "tensor": "edits.0.values"}}]})";
+    expectRefused(inspect + folder.path() + "/values.json", 1, "relascope-edit-values/1");
 }
 
 TEST(EditCli, TrainTakesEditsAndTheRunIsMeasuredWithThem) {

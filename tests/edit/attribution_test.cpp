@@ -67,6 +67,11 @@ std::vector<std::pair<std::string, ModelOptions>> preNormModels() {
             put(o, "symbol_retrieval", "position_relative"), put(o, "max_rel_pos", 3);
             put(o, "weight_tie_symbol_library", false);
         });
+        for (const std::string none : {"n_heads_sa", "n_heads_ra"})
+            add(name + ", " + none + " 0", base, [&](ModelOptions& o) {
+                put(o, none, 0);
+                if (o.has("decoder." + none)) put(o, "decoder." + none, 0);
+            });
         add(name + ", no norm", base, [](ModelOptions& o) {
             for (const std::string stack : {"", "decoder."})
                 if (o.has(stack + "norm_type"))
@@ -104,6 +109,36 @@ TEST_P(AttributionSums, AreTheLogits) {
     }
     EXPECT_GE(models, 40);
     RecordProperty("largest_relative_error", std::to_string(worst));
+}
+
+// Whatever the model: parts that add up, or one sentence that says why there are none.
+TEST(Attribution, EveryModelOfTheZooAddsUpOrSaysWhyNot) {
+    int sums = 0, refused = 0, postNorm = 0;
+    for (const auto& [name, base] : smallModels())
+        for (const std::string without : {"", "n_heads_sa", "n_heads_ra"}) {
+            SCOPED_TRACE(name + (without.empty() ? "" : ", " + without + " 0"));
+            auto options = base;
+            if (!without.empty()) {
+                if (!base.info().dual) continue;
+                put(options, without, 0);
+                if (options.has("decoder." + without)) put(options, "decoder." + without, 0);
+            }
+            auto model = drawn(options, torch::kDouble);
+            const auto input = smallBatch(options, 1, torch::kDouble);
+            try {
+                const auto found = attributeLogit(*model, options, input, {1, 0, -1});
+                EXPECT_LT(std::abs(found.sum() - found.logit), 1e-9 * (1.0 + largest(found)));
+                ++sums;
+            } catch (const OptionError& error) {
+                EXPECT_EQ(error.field(), "model") << error.what();
+                EXPECT_GT(error.message().size(), 40U) << error.what();
+                postNorm += error.message().find("post-norm") != std::string::npos;
+                ++refused;
+            }
+        }
+    EXPECT_GE(sums, 10);
+    EXPECT_GE(refused, 10);
+    EXPECT_GE(postNorm, 4) << "also without sensory heads";
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, AttributionSums, testing::Values(torch::kFloat, torch::kDouble),
