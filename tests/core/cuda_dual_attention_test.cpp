@@ -4,6 +4,7 @@
 #include "model/attention/cuda_dual_attention.h"
 
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/function.h>
 #include <torch/utils.h>
 
 #include <gtest/gtest.h>
