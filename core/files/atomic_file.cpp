@@ -23,11 +23,17 @@ std::string parentOf(const std::string& path) {
 
 }  // namespace
 
+void throwWriteError(const std::string& path, const char* doing, int error) {
+    const std::string reason = std::string(doing) + ": " + std::strerror(error);
+    if (error == ENOSPC || error == EDQUOT) throw DiskFull(path, reason + "; free some disk space");
+    throw FileError(path, reason);
+}
+
 AtomicFile::AtomicFile(const std::string& path) : m_path(path) {
     static std::atomic<unsigned> counter{0};
     m_temporary = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
     m_file = ::open(m_temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (m_file < 0) fail("cannot be written", errno);
+    if (m_file < 0) throwWriteError(m_path, "cannot be written", errno);
 }
 
 AtomicFile::~AtomicFile() {
@@ -35,30 +41,24 @@ AtomicFile::~AtomicFile() {
     if (!m_temporary.empty()) ::unlink(m_temporary.c_str());
 }
 
-void AtomicFile::fail(const char* doing, int error) const {
-    const std::string reason = std::string(doing) + ": " + std::strerror(error);
-    if (error == ENOSPC || error == EDQUOT)
-        throw DiskFull(m_path, reason + "; free some disk space");
-    throw FileError(m_path, reason);
-}
-
 void AtomicFile::write(const void* data, std::size_t bytes) {
     const auto* at = static_cast<const char*>(data);
     while (bytes > 0) {
         const ssize_t done = ::write(m_file, at, bytes);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) fail("cannot be written", errno);
+        if (done < 0) throwWriteError(m_path, "cannot be written", errno);
         at += done;
         bytes -= static_cast<std::size_t>(done);
     }
 }
 
 void AtomicFile::commit() {
-    if (::fsync(m_file) != 0) fail("cannot be flushed to disk", errno);
+    if (::fsync(m_file) != 0) throwWriteError(m_path, "cannot be flushed to disk", errno);
     const int file = m_file;
     m_file = -1;
-    if (::close(file) != 0) fail("cannot be closed", errno);
-    if (::rename(m_temporary.c_str(), m_path.c_str()) != 0) fail("cannot be replaced", errno);
+    if (::close(file) != 0) throwWriteError(m_path, "cannot be closed", errno);
+    if (::rename(m_temporary.c_str(), m_path.c_str()) != 0)
+        throwWriteError(m_path, "cannot be replaced", errno);
     m_temporary.clear();
     syncDirectory(parentOf(m_path));
 }
@@ -68,24 +68,25 @@ std::string readTextFile(const std::string& path, std::uint64_t limit) {
     if (file < 0) throw FileError(path, std::string("cannot be opened: ") + std::strerror(errno));
     struct stat status {};
     std::string text;
-    const char* problem = nullptr;
+    std::string problem;
     if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
         problem = "is not a file";
     else if (static_cast<std::uint64_t>(status.st_size) > limit)
         problem = "is larger than allowed for such a file";
-    if (!problem) {
+    if (problem.empty()) {
         text.resize(static_cast<std::size_t>(status.st_size));
         std::size_t done = 0;
         while (done < text.size()) {
             const ssize_t got = ::read(file, text.data() + done, text.size() - done);
             if (got < 0 && errno == EINTR) continue;
+            if (got < 0) problem = std::string("cannot be read: ") + std::strerror(errno);
             if (got <= 0) break;
             done += static_cast<std::size_t>(got);
         }
         text.resize(done);
     }
     ::close(file);
-    if (problem) throw FileError(path, problem);
+    if (!problem.empty()) throw FileError(path, problem);
     return text;
 }
 
@@ -103,9 +104,12 @@ void syncDirectory(const std::string& directory) {
 }
 
 void makeDirectories(const std::string& directory) {
-    std::error_code error;
+    std::error_code error, ignored;
     std::filesystem::create_directories(directory, error);
-    if (error || !std::filesystem::is_directory(directory))
+    if (error == std::errc::no_space_on_device)
+        throw DiskFull(directory,
+                       "cannot be created: " + error.message() + "; free some disk space");
+    if (error || !std::filesystem::is_directory(directory, ignored))
         throw FileError(directory,
                         "cannot be created as a folder: " +
                             (error ? error.message() : std::string("a file of that name exists")));

@@ -17,6 +17,10 @@ public:
     using FileError::FileError;
 };
 
+/// Throws what errno `error` means for writing that file: DiskFull or FileError with what was being
+/// done ("cannot be written").
+[[noreturn]] void throwWriteError(const std::string& path, const char* doing, int error);
+
 /// Writes beside the target under a temporary name; commit() makes it durable (fsync), renames it
 /// over the target and makes the rename durable. Without commit() the temporary file is removed.
 class AtomicFile {
@@ -33,8 +37,6 @@ public:
     void commit();
 
 private:
-    [[noreturn]] void fail(const char* doing, int error) const;
-
     std::string m_path, m_temporary;
     int m_file = -1;
 };

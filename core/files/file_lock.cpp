@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "types/error.h"
 
@@ -16,7 +18,14 @@ FileLock::FileLock(const std::string& path)
     : m_file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
     if (m_file < 0)
         throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-    if (::flock(m_file, LOCK_EX | LOCK_NB) != 0) ::close(std::exchange(m_file, -1));
+    // isHeld() of another process holds it for a moment.
+    for (int tries = 5; ::flock(m_file, LOCK_EX | LOCK_NB) != 0;) {
+        if (--tries == 0) {
+            ::close(std::exchange(m_file, -1));
+            return;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 FileLock::~FileLock() {

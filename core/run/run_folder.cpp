@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <limits>
+#include <sstream>
 
 #include "edit/edit_json.h"
 #include "files/atomic_file.h"
@@ -64,6 +65,34 @@ std::vector<SplitResult> resultsFromJson(const Json& json) {
     return results;
 }
 
+// Whether something was trained in a run folder, or may have been: what cannot be read counts.
+bool holdsTraining(const std::string& path) {
+    std::error_code error;
+    for (const char* name : {"/checkpoints", "/captures", "/weights"}) {
+        const bool empty = fs::is_empty(path + name, error);
+        if (error ? error != std::errc::no_such_file_or_directory : !empty) return true;
+    }
+    return fs::exists(path + "/before", error) ? holdsTraining(path + "/before") : bool(error);
+}
+
+// What a run writes before its first step. Nothing is removed with its contents.
+void removeStartFiles(const std::string& path) {
+    std::error_code ignored;
+    std::vector<fs::path> files;
+    for (const char* name :
+         {"run.json", "metrics.jsonl", "events.jsonl", "tokenizer.json", ".lock"})
+        files.push_back(fs::path(path) / name);
+    for (const char* folder : {"", "ranks"})
+        for (const auto& entry : fs::directory_iterator(fs::path(path) / folder, ignored))
+            if (const auto name = entry.path().filename().string();
+                name.find(".tmp-") != std::string::npos || entry.path().extension() == ".log")
+                files.push_back(entry.path());
+    for (const auto& file : files) fs::remove(file, ignored);
+    if (fs::exists(path + "/before", ignored)) removeStartFiles(path + "/before");
+    for (const char* name : {"checkpoints", "captures", "weights", "ranks", "before"})
+        fs::remove(fs::path(path) / name, ignored);
+}
+
 }  // namespace
 
 RunFolder::RunFolder(std::string path)
@@ -93,10 +122,17 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
                                   ? "already contains a run; choose another folder or use --resume"
                                   : "is not empty; choose another folder");
     RunFolder folder(path);
-    requireWritable(path);
-    makeDirectories(folder.checkpointsPath());
-    makeDirectories(folder.capturesPath());
-    folder.claim();
+    folder.m_isMine = !fs::exists(path, error);
+    try {
+        requireWritable(path);
+        folder.claim();
+        makeDirectories(folder.checkpointsPath());
+        makeDirectories(folder.capturesPath());
+    } catch (const FileError&) {
+        // Without the claim all that is in it belongs to another process.
+        if (!folder.removeStart() && folder.m_isMine) fs::remove(path, error);
+        throw;
+    }
     folder.m_options = options;
     auto& info = folder.m_info;
     info.path = path;
@@ -177,20 +213,34 @@ void RunFolder::saveInfo() {
     writeTextFile(m_path + "/run.json", json.dump(2) + "\n");
 }
 
+void RunFolder::trySaveInfo() noexcept {
+    try {
+        saveInfo();
+    } catch (const std::exception&) {
+    }
+}
+
+bool RunFolder::removeStart() {
+    if (!m_lock.held() || m_info.step > 0 || holdsTraining(m_path)) return false;
+    m_metricLines.clear(), m_eventLines.clear();
+    removeStartFiles(m_path);
+    std::error_code ignored;
+    if (m_isMine) fs::remove(m_path, ignored);
+    return true;
+}
+
 void RunFolder::append(const MetricPoint& point) {
     if (m_path.empty()) return;
     m_metricLines += metricToLine(point) + "\n";
-    flushIfDue();
 }
 
 void RunFolder::append(const Note& note) {
     if (m_path.empty()) return;
     m_eventLines += noteToLine(note) + "\n";
-    flushIfDue();
 }
 
-void RunFolder::flushIfDue() {
-    if (std::chrono::steady_clock::now() - m_flushed > std::chrono::milliseconds(900)) flush();
+bool RunFolder::flushIsDue() const {
+    return std::chrono::steady_clock::now() - m_flushed > std::chrono::milliseconds(900);
 }
 
 void RunFolder::flush() {
@@ -202,10 +252,16 @@ void RunFolder::flush() {
 
 void RunFolder::rewindMetrics(std::int64_t step) {
     if (m_path.empty()) return;
+    // A file that cannot be read is not an empty one: readTextFile throws, and nothing is replaced.
+    const std::string file = m_path + "/metrics.jsonl";
+    std::error_code error;
+    if (!fs::exists(file, error) && !error) return writeTextFile(file, "");
+    std::istringstream lines(readTextFile(file, std::numeric_limits<std::uint64_t>::max()));
     std::string kept;
-    for (const auto& point : readMetrics(m_path))
-        if (point.step <= step) kept += metricToLine(point) + "\n";
-    writeTextFile(m_path + "/metrics.jsonl", kept);
+    for (std::string line; std::getline(lines, line) && !lines.eof();)
+        if (const auto point = metricFromLine(line); point && point->step <= step)
+            kept += line + "\n";
+    writeTextFile(file, kept);
 }
 
 bool isRunFolder(const std::string& path) {

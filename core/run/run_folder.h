@@ -22,7 +22,7 @@ namespace relascope::core {
 class RunFolder {
 public:
     /// Creates a new run and claims it. The folder must be absent or empty. Throws FileError if it
-    /// is not empty or cannot be written.
+    /// is not empty or cannot be written; what was made is removed then.
     static RunFolder create(const std::string& path, const RunOptions& options);
     /// Opens an existing run to resume it. Throws FileError if it is not a run, damaged, or claimed
     /// by another process.
@@ -47,11 +47,19 @@ public:
     std::string fact(const std::string& key) const;
     /// Rewrites run.json atomically.
     void saveInfo();
+    /// The same where a failure changes nothing any more.
+    void trySaveInfo() noexcept;
+    /// Of a run that could not start: removes its files, and the folder if create() made it. Does
+    /// nothing and returns false once a step was trained or a checkpoint, capture or kept weight is
+    /// there, also of the pretraining stage. Files that a run does not write are left alone.
+    bool removeStart();
 
-    /// Buffered; written within a second of training, or by flush(). Throws DiskFull, after which
-    /// the unwritten lines are kept and tried again.
+    /// Kept in memory until flush() writes them.
     void append(const MetricPoint& point);
     void append(const Note& note);
+    /// Whether the last flush() is a second ago.
+    bool flushIsDue() const;
+    /// Throws DiskFull or FileError, after which the unwritten lines are kept.
     void flush();
     /// Removes metric points after `step` and an incomplete last line: a resumed run measures them
     /// again.
@@ -60,9 +68,9 @@ public:
 private:
     explicit RunFolder(std::string path);
     void claim();
-    void flushIfDue();
 
-    std::string m_path;  ///< empty: another process writes
+    std::string m_path;     ///< empty: another process writes
+    bool m_isMine = false;  ///< create() made the folder
     RunOptions m_options;
     RunInfo m_info;
     std::vector<std::pair<std::string, std::string>> m_facts;

@@ -76,7 +76,7 @@ std::string noteToLine(const Note& note) {
 void appendLines(const std::string& path, std::string& text) {
     if (text.empty()) return;
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file < 0) throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
+    if (file < 0) throwWriteError(path, "cannot be written", errno);
     const off_t before = ::lseek(file, 0, SEEK_END);
     std::size_t done = 0;
     int error = 0;
@@ -91,9 +91,7 @@ void appendLines(const std::string& path, std::string& text) {
     }
     if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all or nothing
     ::close(file);
-    if (error == ENOSPC || error == EDQUOT)
-        throw DiskFull(path, "the disk is full; free some disk space");
-    if (error) throw FileError(path, std::string("cannot be written: ") + std::strerror(error));
+    if (error) throwWriteError(path, "cannot be written", error);
     text.clear();
 }
 

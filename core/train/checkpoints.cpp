@@ -3,8 +3,11 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -12,6 +15,7 @@
 #include "checkpoint/tensor_io.h"
 #include "edit/edit_json.h"
 #include "files/atomic_file.h"
+#include "files/memory.h"
 #include "options/options_json.h"
 
 namespace relascope::core {
@@ -21,6 +25,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 // Edits may come with numbers, which take more room here, on lines of their own.
 constexpr std::size_t kLargestState = 16 * kLargestEditFile;
+// Between the name of a checkpoint and the number of the process that is writing it.
+constexpr const char* kUnfinished = ".tmp-";
+// After that name: the checkpoint that the new one is about to replace.
+constexpr const char* kReplaced = ".old";
 const char* const kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
 at::Generator generatorOf(const torch::Device& device) {
@@ -97,6 +105,59 @@ std::int64_t stepOf(const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+// Writes the files of a checkpoint into a folder that is there.
+void writeCheckpoint(const std::string& folder, ModelImpl& model,
+                     std::vector<std::pair<std::string, torch::Tensor>> tensors,
+                     const TrainState& state) {
+    saveWeights(model, folder + "/model.safetensors");
+    const auto device = model.parameters().front().device();
+    tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
+    if (device.is_cuda()) tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
+    saveTensors(folder + "/optimizer.safetensors", tensors);
+    writeTextFile(folder + "/state.json", trainStateToJson(state));
+    Json files = Json::object();
+    for (const char* name : kFiles) {
+        const std::string path = folder + "/" + name;
+        std::error_code error;
+        const auto bytes = fs::file_size(path, error);
+        if (error) throw FileError(path, "cannot be read: " + error.message());
+        files[name] = {{"bytes", bytes}, {"crc32", fileCrc32(path)}};
+    }
+    writeTextFile(folder + "/manifest.json",
+                  Json({{"format", 1}, {"step", state.step}, {"files", files}}).dump(2));
+}
+
+// Moves a complete checkpoint to its place. One of the same step that is there is replaced in one
+// operation where the file system can do that; it goes only after the new one has its name.
+void putInPlace(const std::string& made, const std::string& folder) {
+    std::error_code error;
+    if (fs::exists(folder, error)) {
+        const auto mark = keptMark(folder);
+        if (fs::exists(mark, error)) writeTextFile(keptMark(made), readTextFile(mark, 16u << 20));
+        if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
+            fs::remove_all(made, error);
+            return;
+        }
+        const auto old = made + kReplaced;
+        fs::rename(folder, old, error);
+        if (!error) fs::rename(made, folder, error);
+        std::error_code ignored;
+        if (error)
+            fs::rename(old, folder, ignored);
+        else
+            fs::remove_all(old, ignored);
+    } else {
+        fs::rename(made, folder, error);
+    }
+    if (error == std::errc::no_space_on_device)
+        throw DiskFull(folder, "cannot be written: " + error.message());
+    if (error) throw FileError(folder, "cannot be written: " + error.message());
+}
+
+}  // namespace
+
 void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
                     std::vector<std::pair<std::string, torch::Tensor>> tensors,
                     const TrainState& state) {
@@ -105,32 +166,33 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
     for (const auto& p : model.parameters()) bytes += 3 * static_cast<std::uint64_t>(p.nbytes());
     makeDirectories(checkpoints);
     if (const auto room = freeBytes(checkpoints); room < bytes)
-        throw DiskFull(folder, "needs " + std::to_string(bytes >> 20) + " MiB, " +
-                                   std::to_string(room >> 20) +
-                                   " MiB are free; free some disk space");
+        throw DiskFull(folder, "needs " + byteText(bytes) + ", and " + byteText(room) +
+                                   " are free; free some disk space");
+    static std::atomic<unsigned> counter{0};
+    const std::string made =
+        folder + kUnfinished + std::to_string(::getpid()) + "-" + std::to_string(counter++);
     try {
-        makeDirectories(folder);
-        fs::remove(folder + "/manifest.json");
-        saveWeights(model, folder + "/model.safetensors");
-        const auto device = model.parameters().front().device();
-        tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
-        if (device.is_cuda())
-            tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
-        saveTensors(folder + "/optimizer.safetensors", tensors);
-        writeTextFile(folder + "/state.json", trainStateToJson(state));
-        Json files = Json::object();
-        for (const char* name : kFiles) {
-            const std::string path = folder + "/" + name;
-            files[name] = {{"bytes", fs::file_size(path)}, {"crc32", fileCrc32(path)}};
-        }
-        writeTextFile(folder + "/manifest.json",
-                      Json({{"format", 1}, {"step", state.step}, {"files", files}}).dump(2));
-        syncDirectory(checkpoints);
-    } catch (const FileError&) {
+        makeDirectories(made);
+        writeCheckpoint(made, model, std::move(tensors), state);
+        putInPlace(made, folder);
+    } catch (...) {
         std::error_code ignored;
-        fs::remove_all(folder,
-                       ignored);  // an incomplete checkpoint would only occupy scarce space
+        fs::remove_all(made, ignored);  // it would only occupy scarce space
         throw;
+    }
+    syncDirectory(checkpoints);
+}
+
+void finishReplacements(const std::string& checkpoints) {
+    std::error_code error, ignored;
+    std::vector<fs::path> left;
+    fs::directory_iterator at(checkpoints, error);
+    for (const fs::directory_iterator end; !error && at != end; at.increment(error))
+        if (at->path().filename().string().ends_with(kReplaced)) left.push_back(at->path());
+    for (const auto& old : left) {
+        const auto name = old.filename().string();
+        const auto place = old.parent_path() / name.substr(0, name.find(kUnfinished));
+        if (!fs::exists(place, error) && !error) fs::rename(old, place, ignored);
     }
 }
 
@@ -170,6 +232,9 @@ TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optim
 
 std::string checkpointProblem(const std::string& checkpoint) {
     try {
+        std::error_code missing;
+        if (!fs::exists(checkpoint + "/manifest.json", missing) && !missing)
+            return "manifest.json is missing";
         const Json manifest = Json::parse(readTextFile(checkpoint + "/manifest.json", 1 << 20));
         for (const char* name : kFiles) {
             const std::string path = checkpoint + "/" + name;
@@ -181,20 +246,24 @@ std::string checkpointProblem(const std::string& checkpoint) {
                 return std::string(name) + " does not match its checksum";
         }
         return "";
-    } catch (const FileError&) {
-        return "manifest.json is missing";
-    } catch (const std::exception&) {
+    } catch (const nlohmann::json::exception&) {
         return "manifest.json is damaged";
+    } catch (const std::exception& error) {  // its path is that of the checkpoint
+        return error.what();
     }
 }
 
 std::vector<std::int64_t> checkpointSteps(const std::string& checkpoints) {
     std::vector<std::int64_t> steps;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(checkpoints, error)) {
-        const auto step = stepOf(entry.path().filename().string());
-        if (step >= 0 && fs::exists(entry.path() / "manifest.json")) steps.push_back(step);
+    std::error_code error, ignored;
+    fs::directory_iterator at(checkpoints, error);
+    for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+        const auto step = stepOf(at->path().filename().string());
+        if (step >= 0 && fs::exists(at->path() / "manifest.json", ignored)) steps.push_back(step);
     }
+    // A folder that cannot be read is not one without checkpoints.
+    if (error && error != std::errc::no_such_file_or_directory)
+        throw FileError(checkpoints, "cannot be read: " + error.message());
     std::sort(steps.begin(), steps.end());
     return steps;
 }
@@ -211,20 +280,31 @@ std::string newestCheckpoint(const std::string& checkpoints, std::vector<std::st
 }
 
 void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep) {
-    const auto steps = checkpointSteps(checkpoints);
     std::error_code ignored;
+    std::vector<std::int64_t> steps;
+    try {
+        steps = checkpointSteps(checkpoints);
+    } catch (const FileError&) {  // the next call removes them
+        return;
+    }
     for (std::size_t i = 0; i + 2 < steps.size(); ++i)
         if (const auto folder = checkpoints + "/step-" + std::to_string(steps[i]);
             steps[i] != bestStep && !isKeptCheckpoint(folder))
             fs::remove_all(folder, ignored);
-    // Incomplete checkpoints of a killed process: without a manifest, and older than the newest
-    // complete one.
-    for (const auto& entry : fs::directory_iterator(checkpoints, ignored)) {
-        const auto step = stepOf(entry.path().filename().string());
-        if (step >= 0 && !steps.empty() && step < steps.back() &&
-            !fs::exists(entry.path() / "manifest.json"))
-            fs::remove_all(entry.path(), ignored);
+    // What a killed process left: folders that it was writing, and in those of versions up to 0.6
+    // checkpoints without a manifest, older than the newest complete one.
+    std::vector<fs::path> left;
+    fs::directory_iterator at(checkpoints, ignored);
+    for (const fs::directory_iterator end; !ignored && at != end; at.increment(ignored)) {
+        const auto name = at->path().filename().string();
+        const auto step = stepOf(name);
+        std::error_code error;
+        const bool unfinished = name.starts_with("step-") && name.find(kUnfinished) < name.size();
+        if (unfinished || (step >= 0 && !steps.empty() && step < steps.back() &&
+                           !fs::exists(at->path() / "manifest.json", error) && !error))
+            left.push_back(at->path());
     }
+    for (const auto& path : left) fs::remove_all(path, ignored);
 }
 
 std::string checkpointWeights(const std::string& run, const std::string& which,

@@ -50,6 +50,10 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
                     std::vector<std::pair<std::string, torch::Tensor>> optimizer,
                     const TrainState& state);
 
+/// Puts a checkpoint back that was being replaced when the process was killed, where the file
+/// system cannot replace it in one operation.
+void finishReplacements(const std::string& checkpoints);
+
 /// Loads a checkpoint's weights, and with `optimizer` also its state and torch's generators.
 TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer);
 

@@ -5,16 +5,12 @@
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 
-#include "train/checkpoints.h"
 #include "train/out_of_memory.h"
 #include "train/rank_run.h"
 
 namespace relascope::core {
 namespace {
-
-namespace fs = std::filesystem;
 
 // "0.5.0" -> {0, 5, 0}.
 std::array<int, 3> versionNumbers(const std::string& text) {
@@ -50,17 +46,6 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
     return train(folder, data, control, sink, std::move(stop), request.edits, ranks);
 }
 
-// Removes the files of a start that failed.
-void discard(const std::string& path, bool existed) {
-    std::error_code ignored;
-    if (!existed) {
-        fs::remove_all(path, ignored);
-        return;
-    }
-    for (const auto& entry : fs::directory_iterator(path, ignored))
-        fs::remove_all(entry.path(), ignored);
-}
-
 // Gives the memory of a run back to the system at its end: until then the program keeps it
 // (startup/keep_memory.cpp), and LibTorch that of the device.
 struct ReturnsMemory {
@@ -81,8 +66,6 @@ TrainResult execute(const RunRequest& request, const DataOpener& open, Control& 
     if (request.resume) return resumeRun(request, open, control, sink, std::move(stop), ranks);
     request.options.check();
     const DataSplits data = open(request.options, stop);
-    std::error_code ignored;
-    const bool existed = fs::exists(request.path, ignored);
     RunFolder folder = RunFolder::create(request.path, request.options);
     folder.info().seed = request.seed;
     try {
@@ -90,12 +73,10 @@ TrainResult execute(const RunRequest& request, const DataOpener& open, Control& 
         beginRanks(ranks, folder, request.options);
         return train(folder, data, control, sink, std::move(stop), request.edits, ranks);
     } catch (const std::exception& error) {
-        if (newestCheckpoint(request.path + "/before/checkpoints").empty()) {
-            discard(request.path, existed);
-        } else {  // the weights of a pretraining stage are kept
+        if (!folder.removeStart()) {
             folder.info().state = RunState::Failed;
             folder.info().message = userMessage(error);
-            folder.saveInfo();
+            folder.trySaveInfo();
         }
         throw;
     }

@@ -200,8 +200,7 @@ void RunService::progress(bool force) {
 void RunService::finish(RunState state, const std::string& message) {
     m_job.addElapsed();
     progress(true);
-    m_job.report(state, message);
-    m_job.whileDiskFull([&] { m_job.folder.flush(); });
+    m_job.reportEnd(state, message);
 }
 
 }  // namespace relascope::core

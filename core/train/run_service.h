@@ -27,6 +27,7 @@ public:
     void progress(bool force = false);
     /// The examples from here on count for the rate.
     void restartRate();
+    /// The end of the run. Never throws.
     void finish(RunState state, const std::string& message);
     bool stopping() const { return m_control.stopping(); }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <exception>
 
 #include "data/batches.h"
 #include "edit/edited_run.h"
@@ -22,8 +22,6 @@
 
 namespace relascope::core {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Thrown by a step with a non-finite loss or gradient; the weights are unchanged.
 struct NonFinite : Error {
@@ -47,15 +45,24 @@ public:
     void run();
 
 private:
-    void end(RunState state, const std::string& message) {
-        m_keeper.finish();
-        m_service.finish(state, message);
-    }
+    /// The steps of the run, to its end.
+    void train();
+    /// The end of the run: records it, and tells the listeners. Never throws.
+    void end(RunState state, const std::string& message);
+    /// The end of a run that failed.
+    void fail(const std::string& message);
+    /// Who saves a checkpoint: all ranks, or this one alone, for what the others do is not known.
+    enum class Saving { Together, Alone };
+    /// Saves a checkpoint at an end that was not meant, as far as that is possible. Alone: if this
+    /// rank has all of the optimizer's state and the weights are those of a step. Never throws;
+    /// returns "" or what to add to the sentence of the end.
+    std::string saveLast(Saving saving);
+    /// The step of the newest complete checkpoint; -1 if there is none, kUnknown if they cannot be
+    /// read now.
+    std::int64_t newestSaved() const;
+    static constexpr std::int64_t kUnknown = -2;
     /// The end of a run without memory, after the exception is gone.
     void endOutOfMemory(const std::string& shortage);
-    /// Without the other ranks, if this one has all of the optimizer's state and the weights are
-    /// those of a step.
-    void checkpointAlone();
     /// The end of a run that lost a rank.
     void endLost(const std::string& seen);
     /// Puts the best weights of the run in place of the last ones.
@@ -113,69 +120,113 @@ private:
     bool m_weightsOfStep = true;
 };
 
+void Trainer::train() {
+    if (m_job.state.step == 0) {
+        takeNextEdits();
+        m_measurements.evaluate();
+        m_measurements.capture();
+        if (m_keeper.isDue(0)) m_keeper.keep();
+    } else {
+        makeUpMeasurements();
+        takeNextEdits();
+    }
+    m_service.restartRate();
+    m_keeper.restartClock();
+    m_job.directives.serve = m_job.onAnyRank(m_job.leads() && m_service.isWantedHere());
+    trainEpochs();
+}
+
+// Whatever happens, the handlers save what they can and do not throw: an exception that left here
+// would look like that of a run which could not start.
 void Trainer::run() {
     m_job.resumed = m_job.lastCheckpoint = Clock::now();
+    m_job.isSaved = m_job.state.step > 0;
     m_job.report(RunState::Running);
-    std::string shortage;
+    std::string shortage, lost;
     try {
-        if (m_job.state.step == 0) {
-            takeNextEdits();
-            m_measurements.evaluate();
-            m_measurements.capture();
-            if (m_keeper.isDue(0)) m_keeper.keep();
-        } else {
-            makeUpMeasurements();
-            takeNextEdits();
-        }
-        m_service.restartRate();
-        m_keeper.restartClock();
-        m_job.directives.serve = m_job.onAnyRank(m_job.leads() && m_service.isWantedHere());
-        trainEpochs();
+        train();
     } catch (const RankLost& loss) {
-        endLost(loss.what());
+        lost = loss.what();
     } catch (const NonFinite& problem) {
         // The optimizer has not changed the weights yet, so the saved state is the last good one.
-        m_job.checkpoint();
-        end(RunState::Failed, problem.what());
-        m_job.sink(Failed{problem.what()});
+        const auto unsaved = saveLast(Saving::Together);
+        fail(problem.what() + unsaved);
     } catch (const Cancelled&) {
-        m_job.checkpoint();
-        end(RunState::Interrupted, "cancelled at step " + std::to_string(m_job.state.step));
+        const auto unsaved = saveLast(Saving::Together);
+        end(RunState::Interrupted,
+            "cancelled at step " + std::to_string(m_job.state.step) + unsaved);
     } catch (const std::exception& error) {
         if (isOutOfMemory(error)) {
             shortage = shortageText(m_job.device.str(), error);
             if (m_job.ranks) m_job.ranks->leave(shortage);
         } else {
+            const bool isFull = dynamic_cast<const DiskFull*>(&error);
             if (m_job.ranks) m_job.ranks->leave(userMessage(error));
-            end(RunState::Failed, userMessage(error));
-            m_job.sink(Failed{userMessage(error)});
+            const auto unsaved = saveLast(Saving::Alone);
+            if (isFull && m_job.stop.stop_requested())
+                end(RunState::Interrupted,
+                    "cancelled at step " + std::to_string(m_job.state.step) + unsaved);
+            else
+                fail(userMessage(error) + unsaved);
         }
     }
+    if (!lost.empty()) endLost(lost);
     if (!shortage.empty()) endOutOfMemory(shortage);
+}
+
+void Trainer::end(RunState state, const std::string& message) {
+    m_keeper.finish();
+    m_service.finish(state, message);
+}
+
+void Trainer::fail(const std::string& message) {
+    end(RunState::Failed, message);
+    m_job.sink(Failed{message});
+}
+
+std::int64_t Trainer::newestSaved() const {
+    try {
+        const auto newest = newestCheckpoint(m_job.folder.checkpointsPath());
+        return newest.empty() ? -1 : checkpointState(newest).step;
+    } catch (const FileError&) {
+        return kUnknown;
+    }
+}
+
+std::string Trainer::saveLast(Saving saving) {
+    const bool isShared = m_job.ranks && m_job.options.train.sharded_moments;
+    if (saving == Saving::Alone && (!m_weightsOfStep || !m_started.empty() || isShared)) return "";
+    try {
+        m_job.checkpoint();
+        return "";
+    } catch (const std::exception& error) {
+        if (!m_job.leads()) return "";
+        const auto newest = newestSaved();
+        if (newest == m_job.state.step) return "";  // what failed came after it
+        const auto problem =
+            "no checkpoint of step " + std::to_string(m_job.state.step) +
+            " could be saved: " + userMessage(error) +
+            (newest == kUnknown ? ""
+             : newest < 0       ? "; the run starts again from step 0"
+                                : "; the run resumes from step " + std::to_string(newest));
+        const Note note{Note::Level::Warning, m_job.state.step, problem};
+        m_job.folder.append(note);
+        m_job.sink(note);
+        return "; " + problem;
+    }
 }
 
 void Trainer::endOutOfMemory(const std::string& shortage) {
     m_keeper.finish();  // copies that wait take memory
     m_job.optimizer->zeroGradients();
     releaseDeviceMemory();
-    checkpointAlone();
+    const auto unsaved = saveLast(Saving::Alone);
     // What is free without this run is what the next attempt has.
     m_job.model.reset();
     m_job.optimizer.reset();
     releaseDeviceMemory();
-    const std::string sentence =
-        trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()), ranksOf(m_job));
-    end(RunState::Failed, sentence);
-    m_job.sink(Failed{sentence});
-}
-
-void Trainer::checkpointAlone() {
-    const bool isShared = m_job.ranks && m_job.options.train.sharded_moments;
-    if (!m_weightsOfStep || !m_started.empty() || isShared) return;
-    try {
-        m_job.checkpoint();
-    } catch (const std::exception&) {  // the last checkpoint is kept
-    }
+    fail(trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()), ranksOf(m_job)) +
+         unsaved);
 }
 
 void Trainer::endLost(const std::string& seen) {
@@ -184,13 +235,10 @@ void Trainer::endLost(const std::string& seen) {
         return end(RunState::Failed, seen);
     }
     auto sentence = m_job.ranks->describeLoss(seen, m_job.state.step);
-    checkpointAlone();
-    const auto newest = newestCheckpoint(m_job.folder.checkpointsPath());
-    if (!newest.empty())
-        sentence += "; the checkpoint of step " + std::to_string(checkpointState(newest).step) +
-                    " is whole";
-    end(RunState::Failed, sentence);
-    m_job.sink(Failed{sentence});
+    const auto unsaved = saveLast(Saving::Alone);
+    if (const auto newest = newestSaved(); newest >= 0 && unsaved.empty())
+        sentence += "; the checkpoint of step " + std::to_string(newest) + " is complete";
+    fail(sentence + unsaved);
 }
 
 void Trainer::makeUpMeasurements() {
@@ -301,6 +349,8 @@ bool Trainer::captureIsDue(std::int64_t step) const {
 bool Trainer::checkpointIsDue(std::int64_t step, bool epochEnds) const {
     const auto every = m_job.options.train.checkpoint_every;
     if (every > 0) return step % every == 0;
+    // The first one early: before it a run that is killed begins again from step 0.
+    if (!m_job.isSaved && m_job.lastEvaluated == step) return true;
     // Saves within long epochs, so that less is lost. Of several ranks the clock of rank 0 counts.
     const double since =
         m_job.ranks ? m_job.directives.sinceCheckpoint : secondsSince(m_job.lastCheckpoint);
@@ -345,6 +395,9 @@ void Trainer::takeResults() {
     m_lastTaken = Clock::now();
     const auto results = m_step.take();
     const auto started = std::exchange(m_started, {});
+    // The weights are those after all of them: each is counted, also where a point of one cannot be
+    // written.
+    std::exception_ptr unwritten;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto& [batches, rate, generator] = started[i];
         const auto& found = results[i];
@@ -362,8 +415,13 @@ void Trainer::takeResults() {
         m_job.state.sinceLoss += found.loss * weight;
         m_job.state.lossSum += found.loss * weight;
         m_job.state.accuracySum += found.accuracy * weight;
-        m_measurements.recordStep(rate, found.norm);
+        try {
+            m_measurements.recordStep(rate, found.norm);
+        } catch (const std::exception&) {
+            unwritten = std::current_exception();
+        }
     }
+    if (unwritten) std::rethrow_exception(unwritten);
 }
 
 void Trainer::throwNonFinite(const std::vector<Batch>& batches) {
@@ -433,7 +491,7 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
         if (before.state != RunState::Done) {
             info.state = before.state;
             info.message = "pretraining: " + before.message;
-            folder.saveInfo();
+            folder.trySaveInfo();  // what was trained is in the folder of the stage
             sink(RunChanged{info});
             return {info, {}};
         }

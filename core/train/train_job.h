@@ -78,6 +78,9 @@ struct TrainJob {
 
     /// Writes the run's state into run.json and sends it to the listeners.
     void report(RunState runState, const std::string& message = "");
+    /// The same at the end of the run, with what is left to be written of its lines. Never throws:
+    /// the message says what could not be written, and the listeners get it in any case.
+    void reportEnd(RunState runState, std::string message);
     /// Writes a note of this step into events.jsonl and sends it to the listeners.
     void note(Note::Level level, const std::string& text) { note({level, state.step, text}); }
     void note(Note note);
@@ -88,9 +91,15 @@ struct TrainJob {
     /// branched there.
     void keepThisCheckpoint(const RunOptions& with);
     /// Runs `write`. A full disk pauses the run: the state stays in memory, and the write is
-    /// repeated every two seconds. Throws DiskFull once the run is stopped.
+    /// repeated every two seconds, until the run is stopped or, of several ranks, for as long as
+    /// the others wait. What fails for another reason is tried three times. Throws DiskFull,
+    /// FileError, or RankLost if a rank is lost meanwhile.
     template <class Write>
     void whileDiskFull(Write write);
+    void flushIfDue();
+    void beginDiskFull(const std::string& problem);
+    void waitForSpace(Clock::time_point began);
+    void endDiskFull();
 
     RunFolder& folder;
     const DataSplits& data;
@@ -112,6 +121,7 @@ struct TrainJob {
     std::int64_t lastEvaluated = -1;  ///< step of the last evaluation
     MetricPoint lastValidation;
     bool stoppedEarly = false;
+    bool isSaved = false;  ///< the run has a checkpoint
 
     /// What rank 0 wants all to do before the next step.
     struct Directives {
@@ -131,30 +141,22 @@ void prepare(TrainJob& job, const EditChoice& edits = {});
 
 template <class Write>
 void TrainJob::whileDiskFull(Write write) {
-    bool reported = false;
-    for (;;) {
+    std::optional<Clock::time_point> began;
+    for (int failed = 1;;) {
         try {
             write();
-            if (reported) {
-                sink(Note{Note::Level::Info, state.step,
-                          "disk space is available again; training continues"});
-                sink(RunChanged{folder.info()});
-            }
+            if (began) endDiskFull();
             return;
         } catch (const DiskFull& full) {
-            if (stop.stop_requested()) throw;
-            if (!reported) {
-                auto info = folder.info();
-                info.state = RunState::Paused;
-                info.message = full.what();
-                sink(RunChanged{info});
-                sink(Note{
-                    Note::Level::Warning, state.step,
-                    std::string("paused: ") + full.what() + "; the last checkpoint is intact"});
-                reported = true;
+            if (stop.stop_requested() || (ranks && ranks->isLost())) throw;
+            if (!began) {
+                began = Clock::now();
+                beginDiskFull(full.what());
             }
-            for (int wait = 0; wait < 20 && !stop.stop_requested(); ++wait)
-                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            waitForSpace(*began);
+        } catch (const FileError&) {
+            if (failed == 3) throw;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50 * failed++));
         }
     }
 }

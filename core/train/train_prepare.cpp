@@ -156,7 +156,12 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     const int ranks = job.ranks ? job.ranks->size() : 1;
     auto& info = job.folder.info();
     std::vector<std::string> problems;
+    finishReplacements(job.folder.checkpointsPath());
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
+    if (newest.empty() && !problems.empty())  // from step 0 it would write over what is there
+        throw FileError(job.folder.checkpointsPath(),
+                        "has no checkpoint that can be used (" + problems.front() +
+                            "); move the folder away to train the run from its start");
     for (const auto& problem : problems)
         job.note(Note::Level::Warning, "checkpoint " + problem + "; an older checkpoint is used");
     if (newest.empty())

@@ -239,7 +239,7 @@ void WeightKeeper::finish() {
     }
     try {
         noteProblem();
-    } catch (const FileError&) {  // a full disk while the run is stopped: its end says so
+    } catch (const std::exception&) {  // the note cannot be written: the end of the run says so
     }
 }
 
