@@ -35,7 +35,6 @@ protected:
         session.reset();
         ASSERT_TRUE(settled());
         EXPECT_EQ(fakeModels().alive, 0) << "the weights go with the session";
-        EXPECT_FALSE(fakeModels().destroyedElsewhere);
     }
     static bool waitUntil(const std::function<bool()>& holds) {
         return QTest::qWaitFor(holds, 20000);
@@ -147,9 +146,11 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
     EXPECT_EQ(fakeModels().alive, 1);
     load("third");
     EXPECT_EQ(fakeModels().alive, 1);
+    fakeModels().destroyedElsewhere = false;
     session->dropWeights();
     ASSERT_TRUE(settled());
     EXPECT_EQ(fakeModels().alive, 0);
+    EXPECT_FALSE(fakeModels().destroyedElsewhere);
 }
 
 TEST_F(SessionTest, EffectsOfEditsEndWithTheNextRequest) {
