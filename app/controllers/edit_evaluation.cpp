@@ -5,7 +5,6 @@
 
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/measured_weights.h"
-#include "app/controllers/runtime.h"
 #include "types/metric.h"
 #include "types/model_options.h"
 #include "widgets/tables/run_metrics.h"
@@ -18,8 +17,7 @@ constexpr std::int64_t kTextBatch = 4, kBatch = 250;
 
 }  // namespace
 
-EditEvaluation::EditEvaluation(QObject* parent)
-    : QObject(parent), m_weights(std::make_shared<MeasuredWeights>()) {
+EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {
     connect(&m_task, &LongTask::failed, this, &EditEvaluation::failed);
 }
 
@@ -33,10 +31,10 @@ void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string&
     const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits);
     m_task.run(
         m_queue, QStringLiteral("Evaluating on %1").arg(name),
-        [weights = m_weights, subject, split](LongJob& job, std::stop_token stop) {
-            awaitRuntime();
+        [subject, split](LongJob& job, std::stop_token stop) {
+            MeasuredWeights weights;  // two models are in the memory only while this runs
             core::OpenedModel& model =
-                weights->of(subject, job.stop.get_token(), job.callback(stop));
+                weights.of(subject, job.stop.get_token(), job.callback(stop));
             const auto data = splitOf(subject, split);
             job.fraction = 0.0;
             const bool text = model.options().input() == InputKind::Tokens;

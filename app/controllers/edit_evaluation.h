@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the edits of an inspector change over a split: measured on a thread and with a model of its
-// own, so that the inspector stays usable.
+// own, which goes with the result, so that the inspector stays usable.
 #pragma once
 
 #include <QObject>
-#include <memory>
 #include <string>
 
 #include "app/controllers/long_task.h"
@@ -12,8 +11,6 @@
 #include "types/edit_results.h"
 
 namespace relascope::app {
-
-class MeasuredWeights;
 
 class EditEvaluation : public QObject {
     Q_OBJECT
@@ -30,7 +27,6 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    std::shared_ptr<MeasuredWeights> m_weights;  ///< accessed by jobs of the queue only
     JobQueue m_queue;
     LongTask m_task;
 };

@@ -58,6 +58,9 @@ public:
     /// Whether a job is running or queued.
     bool busy() const;
 
+protected:
+    void customEvent(QEvent* event) override;  ///< one answer
+
 private:
     using Job = std::function<void(std::stop_token)>;
     void add(Job job);
@@ -67,6 +70,7 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
+    std::deque<std::function<void()>> m_answers;  ///< each with an event on its way
     bool m_running = false;
     std::jthread m_thread;  // last: joined before the rest goes
 };

@@ -26,9 +26,11 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
       m_jobs(jobs),
       m_session(jobs) {
     m_pace.setSingleShot(true);
-    m_pace.setInterval(kLiveInterval);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
-    connect(&m_session, &InspectionSession::inputRead, this, &ProbeController::ask);
+    connect(&m_session, &InspectionSession::inputRead, this, [this] {
+        m_search.abandon();
+        ask();
+    });
     connect(&m_session, &InspectionSession::textRead, this, &ProbeController::tellOfText);
     connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
         if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
@@ -58,17 +60,11 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
             Q_EMIT cleared(
                 QString("Reading the data of this run, %1 %").arg(qRound(100 * *m_fraction)));
     });
-    // A run may end between a request and its result; then there is none.
-    m_patience.setSingleShot(true);
-    m_patience.setInterval(5000);
-    connect(&m_patience, &QTimer::timeout, this, [this] {
-        m_waiting = false;
-        ask();
-    });
     connect(&selection, &Selection::viewChanged, this,
             [this] { m_session.setShownLayer(m_selection.view().layer); });
     connect(&selection, &Selection::currentChanged, this, &ProbeController::follow);
     connect(&selection, &Selection::stepChanged, this, [this] {
+        m_search.abandon();
         drop();
         offerSplits();
         tellOfText();
@@ -83,15 +79,21 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         m_session.dropWeights();
         drop();
     });
-    connect(&training, &TrainingController::finished, this, &ProbeController::ask);
+    // A request that came after the last step has no answer.
+    connect(&training, &TrainingController::finished, this, [this] {
+        if (std::exchange(m_liveRequest, 0) != 0) m_waiting = false;
+        ask();
+    });
     connect(&training, &TrainingController::progressed, this, [this](const Progress& progress) {
         // Paused: each single step is inspected. Running: the timer sends requests.
-        if (mode() == Mode::Live && progress.step != m_shownStep && !m_pace.isActive()) ask();
+        const bool asked = m_pace.isActive() || (m_waiting && m_training.running());
+        if (mode() == Mode::Live && progress.step != m_shownStep && !asked) ask();
     });
     connect(&training, &TrainingController::probeAnswered, this, [this](const ProbeAnswer& answer) {
         if (answer.request != m_liveRequest || mode() != Mode::Live) return;
-        m_patience.stop();
-        if (m_training.running()) m_pace.start();
+        m_liveRequest = 0;
+        if (m_training.running())
+            m_pace.start(std::max(kLiveInterval, static_cast<int>(1000 * answer.seconds)));
         if (answer.error.empty()) {
             if (!answer.points.empty()) {
                 m_points = std::make_shared<const std::vector<PointInfo>>(answer.points);
@@ -100,10 +102,10 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
             Q_EMIT editsRefused({});
             Q_EMIT meansFound(m_liveEdits, answer.means);
             return answered(inspectedOf(std::make_shared<const ProbeResult>(answer.result),
-                                        answer.base, m_edits,
+                                        answer.base, m_liveEdits,
                                         m_points ? *m_points : std::vector<PointInfo>()));
         }
-        if (m_edits.anyEnabled()) Q_EMIT editsRefused(QString::fromStdString(answer.error));
+        if (m_liveEdits.anyEnabled()) Q_EMIT editsRefused(QString::fromStdString(answer.error));
         m_waiting = false;
         refuse(QString::fromStdString(answer.error));
         if (std::exchange(m_again, false)) ask();
@@ -147,6 +149,7 @@ void ProbeController::follow() {
     m_session.forgetInput();
     m_shownStep = -1;
     m_again = false;
+    m_search.abandon();
     drop();
     // Not numbered with the requests: the data are the same at each step.
     const quint64 following = ++*m_following;
@@ -292,7 +295,6 @@ void ProbeController::ask() {
     auto chosen = sample();
     if (!chosen || !m_options) return;
     m_waiting = true;
-    m_patience.stop();
     passEdits();
     m_session.inspectRun(
         m_run, mode() == Mode::Kept ? m_selection.step() : std::nullopt, std::move(*chosen),
@@ -305,11 +307,11 @@ void ProbeController::askLive() {
     m_liveEdits = m_edits;
     m_liveRequest = m_training.probe(std::move(*chosen), m_edits, !m_points);
     m_waiting = m_liveRequest != 0;
-    if (m_waiting) m_patience.start();
 }
 
 void ProbeController::drop() {
     m_session.task().abandon();
+    m_liveRequest = 0;
     m_waiting = false;
 }
 
@@ -379,6 +381,7 @@ void ProbeController::refuse(const QString& sentence) {
 // ---------------------------------------------------------------------------------------------------
 
 void ProbeController::chooseSample(const QString& split, qint64 index) {
+    m_search.abandon();
     if (mode() == Mode::Captured) {
         m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, m_capturedCount - 1));
         Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
@@ -403,27 +406,31 @@ void ProbeController::chooseRandom(const QString& split, int label) {
     if (!data) return split == kPinnedSplit ? chooseSample(split, 0) : void();
     const qint64 index = QRandomGenerator::global()->bounded(qint64{data->size()});
     if (label < 0) return chooseSample(split, index);
-    m_selection.setSample(split, index);
-    chooseByLabel(split, label, true);
+    searchFrom(split, index, label, true);
 }
 
 void ProbeController::chooseByLabel(const QString& split, int label, bool forward) {
+    searchFrom(split, m_selection.sample(), label, forward);
+}
+
+void ProbeController::searchFrom(const QString& split, qint64 from, int label, bool forward) {
     const auto data =
         m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
     if (!data || labelNames(*data).empty()) return;
-    const auto work = [data, label, forward,
-                       from = m_selection.sample()](std::stop_token stop) -> qint64 {
+    const auto work = [data, from, label, forward](LongJob& job, std::stop_token stop) -> qint64 {
         LabelReader labelOf(data);
+        const auto goOn = job.callback(stop);
         const qint64 size = data->size();
         for (qint64 k = 1; k <= size; ++k) {
-            if (stop.stop_requested()) throw Cancelled();
+            if (!goOn(static_cast<double>(k) / static_cast<double>(size))) throw Cancelled();
             const qint64 index = ((from + (forward ? k : -k)) % size + size) % size;
             if (labelOf(index) == label) return index;
         }
         return -1;
     };
-    m_jobs.post(
-        this, work,
+    // Not in the queue of the models: a label that is rare in a large split is searched for long.
+    m_search.run(
+        m_searches, QStringLiteral("Searching %1 for the label").arg(split), work,
         [this, split](qint64 index) {
             if (index >= 0)
                 chooseSample(split, index);

@@ -29,7 +29,8 @@ inline const QString kPinnedSplit = QStringLiteral("pinned");
 class ProbeController : public QObject {
     Q_OBJECT
 public:
-    /// Minimum time between two inspections of a running training.
+    /// Minimum time in ms between two inspections of a running training, which also gets as long as
+    /// the last one took.
     static constexpr int kLiveInterval = 100;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
@@ -38,12 +39,13 @@ public:
 
     /// No requests are sent while the inspector is hidden.
     void setActive(bool active);
-    /// The step of the result shown; -1 without one.
 
     // Requests of the source pane.
     void chooseSample(const QString& split, qint64 index);
     void chooseRandom(const QString& split, int label);
+    /// Searches the split on a thread of its own; another choice ends the search.
     void chooseByLabel(const QString& split, int label, bool forward);
+    LongTask& search() { return m_search; }
     /// A picture for a run of images, a text file for one of text.
     void chooseImage(const QString& path);
     /// Texts and pictures of the user, and the maps of finished runs and captures.
@@ -91,6 +93,7 @@ private:
     void askLive();
     void passEdits();
     void drop();  ///< results of pending requests are dropped
+    void searchFrom(const QString& split, qint64 from, int label, bool forward);
     void answered(const widgets::Inspected& result);
     void show(widgets::Inspected result);
     std::shared_ptr<const ProbeResult> named(
@@ -117,13 +120,15 @@ private:
         std::make_shared<std::atomic<quint64>>(0);  ///< runs chosen: data of others end
     qint64 m_captured = 0;                          ///< which of the captured inputs
     qint64 m_capturedCount = 0;
-    quint64 m_liveRequest = 0;
-    qint64 m_shownStep = -1;
-    bool m_chosen = false;  ///< a sample, by the user
+    quint64 m_liveRequest = 0;  ///< whose answer is awaited, however long it takes; 0: none
+    qint64 m_shownStep = -1;    ///< of the result shown; -1 without one
+    bool m_chosen = false;      ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
     std::shared_ptr<std::atomic<double>> m_fraction =
         std::make_shared<std::atomic<double>>(0.0);  ///< of the data that is read
-    QTimer m_pace, m_patience, m_reading;
+    QTimer m_pace, m_reading;
+    JobQueue m_searches;
+    LongTask m_search;  // after the queue: it stops its job before the queue waits for it
 };
 
 }  // namespace relascope::app

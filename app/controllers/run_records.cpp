@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "app/controllers/job_queue.h"
+#include "app/later.h"
 #include "checkpoint/kept_weights.h"
 #include "options/published.h"
 #include "run/captures.h"
 #include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
-#include "run/run_lines.h"
 
 namespace relascope::app {
 namespace {
@@ -68,10 +68,12 @@ std::vector<widgets::PublishedValue> RunRecords::published(const QString& path) 
     return valuesOf(path, &Record::published);
 }
 
-RunRecords::Record RunRecords::readRecord(const std::string& path) {
+/// All of a run, or, of its points, marks and texts, those behind `from`.
+RunRecords::Record RunRecords::readRecord(const std::string& path, const Place& from) {
     Record record;
-    record.points = core::readMetrics(path);
-    for (const auto& note : core::readEvents(path)) {
+    record.read = from;
+    record.points = core::readMetrics(path, &record.read.metrics);
+    for (const auto& note : core::readEvents(path, &record.read.events)) {
         if (note.level == Note::Level::Edit)
             record.marks.push_back(markOf(note, core::hasKeptCheckpoint(path, note.step)));
         // Of a step that was reached twice, the last one is used.
@@ -81,7 +83,7 @@ RunRecords::Record RunRecords::readRecord(const std::string& path) {
     for (const auto step : core::captureSteps(path + "/captures")) record.captures.push_back(step);
     record.kept = keptSteps(path);
     try {
-        record.published = publishedBeside(core::readRunOptions(path));
+        if (from == Place()) record.published = publishedBeside(core::readRunOptions(path));
     } catch (const Error&) {
         // A preset of another version: nothing to compare with.
     }
@@ -89,31 +91,76 @@ RunRecords::Record RunRecords::readRecord(const std::string& path) {
 }
 
 void RunRecords::load(const QStringList& paths) {
-    for (const auto& path : paths) {
-        Record& record = m_records[path];
-        if (record.loaded || record.loading) continue;
-        record.loading = true;
-        const auto done = [this, path](Record read) {
-            Record& mine = m_records[path];
-            // The run was started or resumed while its file was read: points received since then
-            // replace those of the same steps.
-            if (path == m_live && !mine.points.empty()) {
-                const auto first = mine.points.front().step;
-                std::erase_if(read.points, [first](const auto& p) { return p.step >= first; });
-                read.points.insert(read.points.end(), mine.points.begin(), mine.points.end());
-            }
-            for (const auto& [step, text] : mine.samples) read.samples[step] = text;
-            mine = std::move(read);
-            mine.loaded = true;
-            Q_EMIT loaded(path);
-        };
-        m_jobs.post(
-            this, [file = path.toStdString()](std::stop_token) { return readRecord(file); }, done,
-            [this, path](const QString& sentence) {
-                m_records[path].loading = false;
-                Q_EMIT failed(sentence);
-            });
+    for (const auto& path : paths)
+        if (!m_records[path].loaded) read(path);
+}
+
+void RunRecords::read(const QString& path) {
+    Record& record = m_records[path];
+    if (std::exchange(record.loading, true)) return;
+    m_jobs.post(
+        this,
+        [file = path.toStdString(), from = record.read](std::stop_token) {
+            return std::pair(readRecord(file, from), from);
+        },
+        [this, path](std::pair<Record, Place> found) {
+            const auto known = m_records.find(path);
+            if (known == m_records.end()) return;
+            known->second.loading = false;
+            // Forgotten or trained here meanwhile: what is new is not behind what is known.
+            if (known->second.read == found.second) take(path, std::move(found.first));
+        },
+        [this, path](const QString& sentence) {
+            if (const auto known = m_records.find(path); known != m_records.end())
+                known->second.loading = false;
+            Q_EMIT failed(sentence);
+        });
+}
+
+void RunRecords::take(const QString& path, Record news) {
+    Record& mine = m_records[path];
+    const bool live = path == m_live;
+    const bool points = live || news.read.metrics.whole, notes = live || news.read.events.whole;
+    const auto add = [](auto& to, const auto& behind) {
+        to.insert(to.end(), behind.begin(), behind.end());
+    };
+    if (live) {
+        // The run was started or resumed while its file was read: points received since then
+        // replace those of the same steps.
+        if (!mine.points.empty()) {
+            const auto first = mine.points.front().step;
+            std::erase_if(news.points, [first](const auto& p) { return p.step >= first; });
+            add(news.points, mine.points);
+        }
+        for (const auto& mark : mine.marks)
+            if (std::find(news.marks.begin(), news.marks.end(), mark) == news.marks.end())
+                news.marks.push_back(mark);
+        for (const auto& [step, text] : mine.samples) news.samples[step] = text;
+        for (const auto step : mine.captures)
+            if (news.captures.empty() || news.captures.back() < step) news.captures.push_back(step);
+        news.read = {};  // what follows arrives as events: its files are read whole later
     }
+    const bool changed = mine.captures != news.captures || mine.kept != news.kept;
+    mine.read = news.read;
+    if (!mine.loaded) mine.published = std::move(news.published);
+    if (points)
+        mine.points = std::move(news.points);
+    else
+        add(mine.points, news.points);
+    if (notes) {
+        mine.marks = std::move(news.marks);
+        mine.samples = std::move(news.samples);
+    } else {
+        add(mine.marks, news.marks);
+        for (const auto& [step, text] : news.samples) mine.samples[step] = text;
+    }
+    mine.captures = std::move(news.captures);
+    mine.kept = std::move(news.kept);
+    if (!std::exchange(mine.loaded, true) || points) return Q_EMIT loaded(path);
+    if (!news.points.empty()) Q_EMIT pointsAppended(path, news.points);
+    if (notes || !news.marks.empty()) Q_EMIT marksChanged(path);
+    if (notes || !news.samples.empty()) Q_EMIT samplesChanged(path);
+    if (changed) Q_EMIT capturesChanged(path);
 }
 
 void RunRecords::follow(const RunInfo& run) {
@@ -122,20 +169,18 @@ void RunRecords::follow(const RunInfo& run) {
     if (path == m_live || known == m_records.end() || !known->second.loaded) return;
     const auto& points = known->second.points;
     const bool behind = !points.empty() && points.back().step < run.step;
-    if (run.state != RunState::Running && !behind) return;
-    known->second.loaded = false;
-    load({path});
+    // Once more after it has ended.
+    const bool running = run.state == RunState::Running;
+    if (std::exchange(known->second.running, running) || running || behind) read(path);
 }
 
 void RunRecords::setLive(const QString& path, const RunOptions& options, bool fresh) {
-    if (!m_live.isEmpty() && path.isEmpty()) {
-        m_keptRead.invalidate();
-        readKept();  // the last step
-    }
+    if (!m_live.isEmpty() && path.isEmpty()) listKept(m_live);  // the last step
     m_live = path;
     m_keptRead.invalidate();
     if (path.isEmpty()) return;
     Record& record = m_records[path];
+    record.read = {};
     record.published = publishedBeside(options);
     // The earlier points of a resumed run are on disk.
     if (fresh)
@@ -160,16 +205,30 @@ void RunRecords::readKept() {
     if (m_live.isEmpty() || m_readingKept ||
         (m_keptRead.isValid() && m_keptRead.elapsed() < interval))
         return;
+    listKept(m_live);
+}
+
+void RunRecords::listKept(const QString& path) {
+    constexpr int pause = 2000;  // ms
     m_readingKept = true;
+    const auto ended = [this] {
+        m_readingKept = false;
+        m_keptRead.start();
+    };
     m_jobs.post(
-        this, [file = m_live.toStdString()](std::stop_token) { return keptSteps(file); },
-        [this, path = m_live](std::vector<qint64> steps) {
-            m_readingKept = false;
-            m_keptRead.start();
+        this, [file = path.toStdString()](std::stop_token) { return keptSteps(file); },
+        [this, path, ended](std::vector<qint64> steps) {
+            ended();
             auto& known = m_records[path].kept;
             if (std::exchange(known, std::move(steps)) != known) Q_EMIT capturesChanged(path);
         },
-        [this](const QString&) { m_readingKept = false; });
+        [this, path, ended](const QString&) {
+            ended();
+            // Of a run that still trains, the next points ask again.
+            later(pause, this, [this, path] {
+                if (path != m_live && m_records.contains(path)) listKept(path);
+            });
+        });
 }
 
 void RunRecords::liveNote(const Note& note) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "run/run_lines.h"
 #include "types/metric.h"
 #include "types/run_info.h"
 #include "types/run_options.h"
@@ -38,7 +39,7 @@ public:
     std::vector<widgets::PublishedValue> published(const QString& path) const;
     /// Starts reading the points of these runs, except live ones and those already read.
     void load(const QStringList& paths);
-    /// Reads runs that another process trains again.
+    /// Reads what has come since of a run that another process trains.
     void follow(const RunInfo& run);
     void forget(const QString& path) { m_records.erase(path); }
 
@@ -61,16 +62,26 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    /// How far the files of a run were read.
+    struct Place {
+        core::LinesRead metrics, events;
+        bool operator==(const Place&) const = default;
+    };
     struct Record {
         std::vector<MetricPoint> points;
         std::vector<widgets::CurveMark> marks;
         std::vector<qint64> captures, kept;
         std::map<qint64, QString> samples;
         std::vector<widgets::PublishedValue> published;
+        Place read;
         bool loaded = false, loading = false;
+        bool running = false;  ///< when it was followed last
     };
-    static Record readRecord(const std::string& path);
+    static Record readRecord(const std::string& path, const Place& from);
+    void read(const QString& path);
+    void take(const QString& path, Record news);
     void readKept();
+    void listKept(const QString& path);
     template <class Values>
     const Values& valuesOf(const QString& path, Values Record::*values) const;
 

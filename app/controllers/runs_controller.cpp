@@ -86,6 +86,7 @@ void RunsController::refresh() {
     m_jobs.post(this, work, done, [this](const QString& sentence) {
         m_listing = false;
         Q_EMIT failed(sentence);
+        if (std::exchange(m_again, false)) refresh();
     });
 }
 
@@ -337,14 +338,16 @@ void RunsController::liveInfo(const RunInfo& fresh) {
 
 void RunsController::livePoints(const std::vector<MetricPoint>& points) {
     if (m_live.isEmpty()) return;
-    for (auto& info : m_infos) {
-        if (info.path != m_live.toStdString()) continue;
+    const auto enter = [&points, live = m_live.toStdString()](RunInfo& info) {
+        if (info.path != live) return;
         for (const auto& point : points) {
             info.step = std::max(info.step, point.step);
             if (point.split == Split::Validation) core::takeValidation(info, point);
         }
-    }
-    rebuildRows();
+    };
+    // Several times a second: the infos of the other runs are not copied.
+    for (auto& info : m_infos) enter(info);
+    for (auto& row : m_rows) enter(row.info);
     announce();
     m_records.append(points);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/training_controller.h"
 
-#include <atomic>
 #include <filesystem>
 
 #include "app/controllers/data_cache.h"
@@ -21,22 +20,7 @@ struct TrainingController::Job {
     std::string resume;  ///< or the run to go on with
     std::shared_ptr<DataCache> data;
     Mailbox mailbox;
-    std::atomic<bool> last = false;  ///< no further seeds
-
-    /// The control of the current run; each run has a new one.
-    std::shared_ptr<core::Control> control() {
-        std::lock_guard lock(m_mutex);
-        return m_control;
-    }
-    std::shared_ptr<core::Control> renew() {
-        std::lock_guard lock(m_mutex);
-        m_control = std::make_shared<core::Control>();
-        return m_control;
-    }
-
-private:
-    std::mutex m_mutex;
-    std::shared_ptr<core::Control> m_control = std::make_shared<core::Control>();
+    core::Control control;  ///< of all seeds: a request between two of them is not lost
 };
 
 namespace {
@@ -117,7 +101,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             mail.push(std::move(event));
         };
         try {
-            core::executeRun(request, open, *job->control(), sink, stop);
+            core::executeRun(request, open, job->control, sink, stop);
         } catch (...) {
             if (begun) mail.end();
             throw;
@@ -133,11 +117,11 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             const std::string group =
                 seeds.size() > 1 ? groupFolder(job->folder, job->options) : std::string();
             for (const auto seed : seeds) {
-                if (stop.stop_requested() || job->last) break;
-                if (seed != seeds.front()) job->renew();
+                if (stop.stop_requested() || job->control.stopping()) break;
                 trainOne({group.empty() ? core::freshRunPath(job->folder, job->options, seed)
                                         : group + "/seed-" + std::to_string(seed),
                           job->options, seed});
+                job->control.endRun();
             }
         }
     } catch (const Cancelled&) {
@@ -212,21 +196,19 @@ bool TrainingController::resumed() const {
 }
 
 void TrainingController::pause() {
-    if (m_job) m_job->control()->pause();
+    if (m_job) m_job->control.pause();
 }
 void TrainingController::resume() {
-    if (m_job) m_job->control()->resume();
+    if (m_job) m_job->control.resume();
 }
 void TrainingController::step() {
-    if (paused()) m_job->control()->step();
+    if (paused()) m_job->control.step();
 }
 void TrainingController::stop() {
     if (!m_job) return;
     if (m_ending) return;
     m_ending = true;
-    m_job->last = true;
-    m_job->control()->stopAfterEpoch();
-    m_job->control()->resume();  // a paused epoch has to go on to its end
+    m_job->control.stopAfterEpoch();
     Q_EMIT stateChanged();
 }
 void TrainingController::cancel() {
@@ -237,16 +219,16 @@ void TrainingController::cancel() {
 }
 void TrainingController::edit(const QString& key, const FieldValue& value) {
     if (!m_job) return;
-    m_job->control()->edit(key.toStdString(), value);
+    m_job->control.edit(key.toStdString(), value);
     const auto& field = RunOptions::field(key.toStdString());
     if (field.spec.live) field.set(m_options, value);
 }
 void TrainingController::setEdits(EditList edits) {
-    if (m_job) m_job->control()->setEdits(std::move(edits));
+    if (m_job) m_job->control.setEdits(std::move(edits));
 }
 quint64 TrainingController::probe(ProbeSample sample, EditList edits, bool points) {
     if (!m_job || m_run.isEmpty()) return 0;
-    m_job->control()->probe(++m_request, std::move(sample), std::move(edits), points);
+    m_job->control.probe(++m_request, std::move(sample), std::move(edits), points);
     return m_request;
 }
 

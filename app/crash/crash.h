@@ -16,7 +16,7 @@ struct Program {
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and exceptions that nothing catches leave a
 /// report and a line on stderr before they end the process as they always do. A signal that has a
-/// handler already is left to it; under AddressSanitizer nothing is installed. Call once, before
+/// handler already is left to it; under a sanitizer nothing is installed. Call once, before
 /// any thread starts. Never throws: without a place for reports there are none.
 void install(const Program& program);
 

@@ -27,7 +27,7 @@ namespace relascope::crash {
 namespace {
 
 // GCC and Clang say it in different ways.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #elif defined(__has_feature)
 constexpr bool kSanitized = __has_feature(address_sanitizer);

@@ -12,6 +12,7 @@
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
+#include "app/pages/data_progress.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/curves/captures_track.h"
@@ -154,6 +155,9 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     column->addWidget(m_curves, 1);
     column->addWidget(widgets::horizontalLine(above));
     column->addWidget(m_track);
+    auto* searching = new JobStrip(above);
+    searching->follow(m_c.probe.search());
+    column->addWidget(searching);
     m_splitter->addWidget(above);
     m_splitter->addWidget(m_inspector);
     m_splitter->setChildrenCollapsible(false);

@@ -2,12 +2,15 @@
 #include "run/run_lines.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <functional>
+#include <memory>
 
 #include "edit/edit_json.h"
 #include "files/atomic_file.h"
@@ -95,22 +98,33 @@ void appendLines(const std::string& path, std::string& text) {
     text.clear();
 }
 
-std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position) {
-    std::vector<MetricPoint> points;
-    std::ifstream file(path + "/metrics.jsonl", std::ios::binary);
-    if (!file) return points;
-    std::uint64_t at = position ? *position : 0;
-    file.seekg(static_cast<std::streamoff>(at));
-    for (std::string line; std::getline(file, line);) {
-        if (file.eof()) break;  // no line end: incomplete, or still being written
-        at += line.size() + 1;
-        if (auto point = metricFromLine(line)) points.push_back(std::move(*point));
-    }
-    if (position) *position = at;
-    return points;
-}
-
 namespace {
+
+// Calls with each complete line behind `*read`.
+void readLines(const std::string& path, LinesRead* read,
+               const std::function<void(const std::string&)>& take) {
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+    struct stat found = {};  // of the opened file: the path may name another one meanwhile
+    if (file) ::fstat(::fileno(file.get()), &found);
+    const auto bytes = static_cast<std::uint64_t>(found.st_size);
+    LinesRead from = read ? *read : LinesRead();
+    from.whole = from.file != found.st_ino || from.position > bytes;
+    if (from.whole) from.file = found.st_ino, from.position = 0;
+    if (from.position < bytes) {
+        std::string text(bytes - from.position, '\0');
+        std::fseek(file.get(), static_cast<long>(from.position), SEEK_SET);
+        text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+        // What follows the last line end is incomplete, or still being written.
+        std::size_t begin = 0;
+        for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+            take(text.substr(begin, end - begin));
+        from.position += begin;
+    }
+    if (read) *read = from;
+}
 
 // Nothing for a damaged line: its words remain.
 std::shared_ptr<const EditList> editsOfLine(const Json& line) {
@@ -125,12 +139,19 @@ std::shared_ptr<const EditList> editsOfLine(const Json& line) {
 
 }  // namespace
 
-std::vector<Note> readEvents(const std::string& path) {
+std::vector<MetricPoint> readMetrics(const std::string& path, LinesRead* read) {
+    std::vector<MetricPoint> points;
+    readLines(path + "/metrics.jsonl", read, [&](const std::string& line) {
+        if (auto point = metricFromLine(line)) points.push_back(std::move(*point));
+    });
+    return points;
+}
+
+std::vector<Note> readEvents(const std::string& path, LinesRead* read) {
     std::vector<Note> notes;
-    std::ifstream file(path + "/events.jsonl", std::ios::binary);
-    for (std::string line; std::getline(file, line) && !file.eof();) {
+    readLines(path + "/events.jsonl", read, [&](const std::string& line) {
         const Json json = Json::parse(line, nullptr, false);
-        if (!json.is_object()) continue;
+        if (!json.is_object()) return;
         Note note;
         const auto level = get<std::string>(json, "level", "info");
         note.level = level == "warning"      ? Note::Level::Warning
@@ -142,7 +163,7 @@ std::vector<Note> readEvents(const std::string& path) {
         note.text = get<std::string>(json, "text", "");
         if (get<std::string>(json, "kind", "") == "edits") note.edits = editsOfLine(json);
         notes.push_back(std::move(note));
-    }
+    });
     return notes;
 }
 

@@ -12,10 +12,19 @@
 
 namespace relascope::core {
 
-/// All complete lines of metrics.jsonl from byte `*position` on; sets it to the end of the lines
-/// read.
-std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position = nullptr);
-std::vector<Note> readEvents(const std::string& path);
+/// How far a file of lines was read. A run that is resumed replaces its metrics.jsonl by another
+/// file, with fewer lines.
+struct LinesRead {
+    std::uint64_t file = 0;  ///< which one, its inode; 0: none
+    std::uint64_t position = 0;
+    /// Whether the last reading began at the first line: what was read before has been replaced.
+    bool whole = true;
+    bool operator==(const LinesRead&) const = default;
+};
+
+/// All complete lines behind `*read`, which is then set to their end. Without it: all.
+std::vector<MetricPoint> readMetrics(const std::string& path, LinesRead* read = nullptr);
+std::vector<Note> readEvents(const std::string& path, LinesRead* read = nullptr);
 
 /// The interventions that the run trains with after that step, as events.jsonl says: those of the
 /// last line about them up to there. Where a run was resumed from an earlier step, the last one

@@ -38,9 +38,18 @@ public:
     void step() {
         set([](Requests& r) { ++r.steps; });
     }
-    /// Ends after the current epoch.
+    /// Ends after the current epoch, also if it is paused in it.
     void stopAfterEpoch() {
-        set([](Requests& r) { r.stop = true; });
+        set([](Requests& r) { r.stop = true, r.paused = false; });
+    }
+    /// After a run of a job of several: what was asked of it is not asked of the next one, but to
+    /// stop or to pause is asked of the job.
+    void endRun() {
+        set([](Requests& r) {
+            Requests kept;
+            kept.paused = r.paused, kept.stop = r.stop;
+            r = std::move(kept);
+        });
     }
     /// A new value of a live field, "train.learning_rate".
     void edit(std::string key, FieldValue value) {

@@ -158,6 +158,7 @@ void RunService::answerProbe() {
     const auto request = m_control.takeProbe();
     if (!request) return;
     ProbeAnswer answer{request->number, {}, {}, ""};
+    const auto began = Clock::now();
     bool missing = false;
     try {
         probe(*request, answer);
@@ -171,6 +172,7 @@ void RunService::answerProbe() {
             " for the maps of this input beside the training; look at a shorter input, or after "
             "the run";
     }
+    answer.seconds = secondsSince(began);
     m_job.sink(std::move(answer));
 }
 

@@ -58,6 +58,7 @@ struct ProbeAnswer {
     std::string error;                   ///< message; empty if `result` is valid
     std::vector<PointInfo> points = {};  ///< every hook point, if they were asked for
     TakenMeans means = {};               ///< of the means among the edits of the request
+    double seconds = 0.0;                ///< that the training waited for it
 };
 
 /// The job failed, with a message for the user.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Editing the inspected model in the window: keys, menus, the Edits tab, undo, files, evaluation,
 // earlier weights, and edits of a training that runs.
+#include <malloc.h>
+
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
 #include <QSignalSpy>
+#include <atomic>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "app/controllers/edit_evaluation.h"
 #include "app/edits_tab.h"
@@ -362,6 +366,33 @@ TEST_F(EditsTest, EvaluationSaysThePairedChange) {
     }));
 }
 
+TEST_F(EditsTest, EvaluationReleasesItsModel) {
+    chooseTiny(2);
+    c().experiment.set("model.dff", std::int64_t{65536});  // 17 MB of weights
+    c().experiment.set("train.keep_mib", std::int64_t{0});
+    c().experiment.start();
+    ASSERT_TRUE(waitUntil([this] {
+        return !c().training.busy() && inspector()->result() && inspector()->result()->step == 2 &&
+               edits().points() && !c().probe.session().task().busy();
+    }));
+    command("Knock out this map");
+    ASSERT_TRUE(editedIs(true));
+    ASSERT_TRUE(waitUntil([this] { return !c().models.busy(); }));
+    const auto used = [] {
+        const auto all = mallinfo2();
+        return static_cast<double>(all.uordblks + all.hblkhd) / (1 << 20);
+    };
+    const double before = used();
+    QSignalSpy said(&c().messages, &Messages::message);
+    tab().evaluate("validation");
+    ASSERT_TRUE(waitUntil([&] {
+        for (const auto& message : said)
+            if (message[1].toString() == "Evaluated the edits on validation") return true;
+        return false;
+    }));
+    EXPECT_TRUE(waitUntil([&] { return used() < before + 8; })) << used() - before << " MiB more";
+}
+
 TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     openEditable();
     command("Ablation table...");
@@ -420,6 +451,33 @@ TEST_F(EditsTest, ARunningTrainingIsEditedForTheInspectorAlone) {
     EXPECT_TRUE(
         waitUntil([&] { return inspector()->result()->step > step + 2 && inspector()->edited(); }));
     EXPECT_TRUE(c().runs.records().marks(c().training.run()).empty()) << "training is not edited";
+}
+
+TEST_F(EditsTest, AnAnswerOfTheTrainingIsWaitedForHoweverLongItTakes) {
+    chooseTiny();
+    std::atomic<bool> slow = true;
+    watchSplit("hexos", 16, [&slow, n = std::make_shared<std::atomic<int>>(0)] {
+        // A mean over all 16: one probe takes more than 5 s.
+        if (slow && (*n)++ % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+    });
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() && edits().points(); }));
+    Edit mean;
+    mean.op = EditOp::Mean, mean.at = "blocks.0.rel.hook_r";
+    mean.where["relation"] = {{0}, {}, {}};
+    mean.reference = EditReference{"hexos", 16, 0, {}};
+    edits().add({mean}, {});
+    EXPECT_TRUE(editedIs(true)) << edits().problem().toStdString();
+    slow = false;
+    const auto step = inspector()->result()->step;
+    EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step > step; }));
+    // Answers end with the run: what is shown then are its last weights.
+    click(window->bar()->stopButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    const auto last = c().runs.info(c().selection.current())->step;
+    EXPECT_TRUE(
+        waitUntil([&] { return inspector()->result()->step == last && inspector()->edited(); }));
 }
 
 TEST_F(EditsTest, TrainingTakesTheEditsFromHereOnWithAMark) {

@@ -6,6 +6,7 @@
 
 #include <QSignalSpy>
 #include <algorithm>
+#include <thread>
 
 #include "app/controllers/data_cache.h"
 #include "app/controllers/mailbox.h"
@@ -195,6 +196,88 @@ TEST_F(TrainingTest, SeveralSeedsAreOneBand) {
     EXPECT_EQ(runs[0].group, runs[1].group);
     EXPECT_EQ(runs[0].colorIndex, runs[1].colorIndex);
     EXPECT_TRUE(c().runs.name(c().selection.current()).endsWith(QStringLiteral("seed 4")));
+}
+
+TEST_F(TrainingTest, ARunOfAnotherProcessIsReadOnFromWhereItWasRead) {
+    const QString path = finishedRun();
+    const std::string folder = path.toStdString();
+    JobQueue jobs;
+    app::RunRecords records(jobs);
+    QSignalSpy loaded(&records, &app::RunRecords::loaded),
+        appended(&records, &app::RunRecords::pointsAppended),
+        marked(&records, &app::RunRecords::marksChanged),
+        captured(&records, &app::RunRecords::capturesChanged);
+    records.load({path});
+    ASSERT_TRUE(waitUntil([&] { return loaded.size() == 1; }));
+    const auto count = records.points(path).size();
+    ASSERT_GT(count, 0U);
+    RunInfo info = readRunInfo(folder);
+    info.state = RunState::Running;
+    std::string line = core::metricToLine(MetricPoint{13}) + '\n';
+    core::appendLines(folder + "/metrics.jsonl", line);
+    line = core::noteToLine({Note::Level::Edit, 13, "lr 1e-3", {}}) + '\n';
+    core::appendLines(folder + "/events.jsonl", line);
+    records.follow(info);
+    ASSERT_TRUE(waitUntil([&] { return appended.size() == 1 && marked.size() == 1; }));
+    EXPECT_EQ(appended[0][1].value<std::vector<MetricPoint>>().size(), 1U);
+    EXPECT_EQ(records.points(path).size(), count + 1);
+    EXPECT_EQ(records.marks(path).back().text, "lr 1e-3");
+    // Once more after its end, for what has no points: kept steps and captures.
+    info.state = RunState::Done;
+    std::filesystem::remove(folder + "/captures/step-12.safetensors");
+    records.follow(info);
+    ASSERT_TRUE(waitUntil([&] { return captured.size() == 1; }));
+    EXPECT_EQ(loaded.size(), 1) << "nothing was read again";
+    EXPECT_EQ(appended.size(), 1);
+    // A run that is resumed loses its last points.
+    info.state = RunState::Running;
+    RunFolder::open(folder).rewindMetrics(4);
+    records.follow(info);
+    ASSERT_TRUE(waitUntil([&] { return loaded.size() == 2; }));
+    EXPECT_LE(records.points(path).back().step, 4);
+    EXPECT_EQ(records.marks(path).size(), 1U) << "its events go on";
+}
+
+TEST_F(TrainingTest, TheLastKeptStepIsListedThoughAListingIsUnderWay) {
+    const QString path = finishedRun();
+    const std::string weights = path.toStdString() + "/weights/";
+    JobQueue jobs;
+    app::RunRecords records(jobs);
+    records.setLive(path, tinyOptions(), true);
+    std::filesystem::rename(weights + "step-12.safetensors", weights + "later");
+    records.append({MetricPoint{1}});
+    while (jobs.busy()) std::this_thread::yield();  // listed, and not yet answered
+    std::filesystem::rename(weights + "later", weights + "step-12.safetensors");
+    records.setLive({}, {}, false);
+    ASSERT_TRUE(waitUntil([&] { return !records.kept(path).empty() && !jobs.busy(); }));
+    EXPECT_TRUE(waitUntil([&] { return records.kept(path).back() == 12; }));
+}
+
+TEST_F(TrainingTest, PointsOfTheRunInTrainingCopyNoOtherRun) {
+    for (int i = 0; i < 6; ++i)
+        RunFolder::create(folder.path().toStdString() + "/other-" + std::to_string(i),
+                          tinyOptions())
+            .saveInfo();
+    c().runs.refresh();
+    ASSERT_TRUE(waitUntil([this] { return c().runs.rows().size() == 6; }));
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const auto places = [this] {
+        std::vector<const void*> all;
+        for (const auto& row : c().runs.rows()) all.push_back(row.info.options.data());
+        return all;
+    };
+    const auto before = places();
+    ASSERT_EQ(before.size(), 7U);
+    MetricPoint point{90000};
+    point.split = Split::Validation;
+    point.values = {{"loss", 0.001}, {"accuracy", 0.99}};
+    c().runs.livePoints({point});
+    EXPECT_EQ(places(), before);
+    const RunInfo& shown = c().runs.rows().front().info;
+    EXPECT_EQ(shown.step, 90000) << "its row has changed";
+    EXPECT_DOUBLE_EQ(shown.bestLoss, 0.001);
 }
 
 TEST_F(TrainingTest, WhatCannotBeTrainedSaysSo) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QMenu>
 #include <QSignalSpy>
+#include <atomic>
 
+#include "app/pages/data_progress.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
@@ -106,6 +108,35 @@ TEST_F(WorkbenchTest, SamplesAreChosenByNumberChanceAndLabel) {
     EXPECT_TRUE(waitUntil([this] {
         return c().selection.split() == "stripes" && inspector()->result()->sample.label == 0;
     }));
+}
+
+TEST_F(WorkbenchTest, ALabelIsSearchedForBesideTheMapsAndCancelled) {
+    finishedRun();
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() && c().runEdits.points(); }));
+    std::atomic<std::int64_t> read = 0;
+    watchSplit("stripes", 1'000'000'000, [&read] { ++read; });
+    auto* strip = child<app::JobStrip>(window->workbench());
+    strip->setDelay(0);
+    const auto begin = [&] {
+        const auto before = read.load();
+        Q_EMIT inspector()->sourcePane()->samples()->labelRequested("stripes", 7, true);
+        return waitUntil([&] { return c().probe.search().busy() && read > before; });
+    };
+    ASSERT_TRUE(begin()) << "no example has this label";
+    Edit zero;
+    zero.at = "blocks.0.rel.hook_r";
+    c().runEdits.add({zero}, {});
+    EXPECT_TRUE(waitUntil([this] { return inspector()->edited(); })) << "the maps do not wait";
+    EXPECT_TRUE(waitUntil([&] { return strip->isVisible(); }));
+    click(strip->cancelButton());
+    EXPECT_FALSE(c().probe.search().busy());
+    EXPECT_FALSE(strip->isVisible());
+    // Another choice ends it, too.
+    ASSERT_TRUE(begin());
+    Q_EMIT inspector()->sourcePane()->samples()->sampleRequested("hexos", 7);
+    EXPECT_FALSE(c().probe.search().busy());
+    EXPECT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin.ends_with(" 7"); }));
+    EXPECT_EQ(c().selection.split(), QStringLiteral("hexos"));
 }
 
 TEST_F(WorkbenchTest, DroppedPicturesAreFittedAndBadOnesExplained) {

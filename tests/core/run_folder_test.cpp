@@ -61,16 +61,30 @@ TEST(RunFolder, ToleratesATornLineAndAForeignFile) {
         folder.saveInfo();
     }
     std::ofstream(home / "run/metrics.jsonl", std::ios::app) << R"({"step": 3, "epo)";
-    std::uint64_t position = 0;
-    auto points = readMetrics(home / "run", &position);
+    LinesRead read;
+    auto points = readMetrics(home / "run", &read);
+    EXPECT_TRUE(read.whole);
     ASSERT_EQ(points.size(), 2u);
     EXPECT_TRUE(std::isnan(points[0].value("accuracy")));
     EXPECT_EQ(points[1].split, Split::Validation);
-    EXPECT_TRUE(readMetrics(home / "run", &position).empty());
+    EXPECT_TRUE(readMetrics(home / "run", &read).empty());
+    std::ofstream(home / "run/metrics.jsonl", std::ios::app) << "ch\": 0.3}\n";
+    points = readMetrics(home / "run", &read);
+    EXPECT_FALSE(read.whole);
+    ASSERT_EQ(points.size(), 1u) << "the line that was not complete before";
+    EXPECT_EQ(points[0].step, 3);
     {
         auto folder = RunFolder::open(home / "run");
         folder.rewindMetrics(1);
     }
+    points = readMetrics(home / "run", &read);
+    EXPECT_TRUE(read.whole) << "a resumed run begins another file";
+    EXPECT_EQ(points.size(), 1u);
+    LinesRead events;
+    EXPECT_TRUE(readEvents(home / "run", &events).empty());
+    std::ofstream(home / "run/events.jsonl") << noteToLine({Note::Level::Info, 3, "here"}) << '\n';
+    EXPECT_EQ(readEvents(home / "run", &events).size(), 1u);
+    EXPECT_TRUE(readEvents(home / "run", &events).empty());
     EXPECT_EQ(readMetrics(home / "run").size(), 1u);
     EXPECT_EQ(listRuns(home.path()).size(), 1u);
     writeTextFile(home / "run/run.json", R"({"format": 2})");

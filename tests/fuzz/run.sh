@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds the fuzz targets (preset asan, clang) and runs each for SECONDS seconds (60) from its corpus.
+# Builds the fuzz targets (preset fuzz, clang) and runs each for SECONDS seconds (60) from its corpus.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 seconds=${1:-60}
@@ -8,12 +8,12 @@ seconds=${1:-60}
 need_packages "${build_packages[@]}" clang-14 libclang-rt-14-dev
 need_torch
 need_texts
-configure_preset asan "$top/build/asan"
-cmake --build "$top/build/asan" --target fuzz
+configure_preset fuzz "$top/build/fuzz"
+cmake --build "$top/build/fuzz" --target fuzz
 for name in safetensors kept_weights edits npz torch_archive torch_state config tokenizer tokenizer_json text_reader; do
-  mkdir -p "$top/build/asan/corpus/$name"
+  mkdir -p "$top/build/fuzz/corpus/$name"
   say "fuzzing $name for $seconds s"
-  "$top/build/asan/bin/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    "$top/build/asan/corpus/$name" "$top/tests/fuzz/corpus/$name" 2>&1 | tail -n 12
+  "$top/build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$top/build/fuzz/corpus/$name" "$top/tests/fuzz/corpus/$name" 2>&1 | tail -n 12
 done
 say "no findings"

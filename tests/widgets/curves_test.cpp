@@ -167,6 +167,45 @@ TEST(CurvePanel, DrawsTheRunInItsColourAndFollowsTheTheme) {
     EXPECT_EQ(dark.pixelColor(3, 150), Theme::darkTheme().panel);
 }
 
+TEST(CurvePanel, ThePublishedValueIsNotWrittenOverTheCurve) {
+    CurvePanel panel;
+    panel.resize(920, 270);
+    panel.setRuns({{"a", "run a", "", 0, false}});
+    std::vector<MetricPoint> points;
+    for (int i = 0; i <= 10; ++i) points.push_back(point(i * 10, 0.5, i < 3 ? 0.3 + 0.2 * i : 0.9));
+    panel.appendPoints("a", points);
+    panel.setPublished({{"published", 0.9, 0}});
+    panel.show();
+    panel.flush();
+    QCoreApplication::processEvents();
+    panel.accuracyPlot()->replotNow();
+    const QImage picture = panel.accuracyPlot()->grab().toImage();
+    const QColor color = Theme::current().seriesColor(0);
+    const auto isCurve = [&](int x, int y) {
+        const QColor c = picture.pixelColor(x, y);
+        return std::abs(c.red() - color.red()) + std::abs(c.green() - color.green()) +
+                   std::abs(c.blue() - color.blue()) <
+               90;
+    };
+    // The row of the curve's flat part, and the widest gap in it.
+    int row = 0, most = 0;
+    for (int y = 30; y < picture.height() - 30; ++y) {
+        int count = 0;
+        for (int x = 0; x < picture.width(); ++x) count += isCurve(x, y);
+        if (count > most) most = count, row = y;
+    }
+    ASSERT_GT(most, 100);
+    int last = -1, widest = 0;
+    for (int x = 0; x < picture.width(); ++x) {
+        bool there = false;
+        for (int y = row - 2; y <= row + 2; ++y) there = there || isCurve(x, y);
+        if (!there) continue;
+        if (last >= 0) widest = std::max(widest, x - last);
+        last = x;
+    }
+    EXPECT_LT(widest, 20) << "the label and its background cover the curve";
+}
+
 TEST(CurvePanel, SharesThatAreAllZeroHaveAnAxisOfOnePercent) {
     CurvePanel panel;
     panel.resize(700, 260);

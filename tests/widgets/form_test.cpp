@@ -15,6 +15,7 @@
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"
 #include "widgets/form/options_form.h"
+#include "widgets/theme/controls.h"
 
 using namespace relascope;
 using Reason = FieldError::Reason;
@@ -265,6 +266,21 @@ TEST(OptionsForm, ChoicesAreReadableAndWhole) {
     EXPECT_EQ(models->currentData().toString(), "VisionDualAttnTransformer") << "as in files";
     for (const auto& name : ModelOptions::architectures())
         EXPECT_NE(architectureInfo(name).title, name == "PrediNet" ? "" : name);
+}
+
+TEST(OptionsForm, LabelsAreWholeAlsoOfChangedFields) {
+    Form f;
+    int labels = 0;
+    for (const auto* row : f.form.findChildren<FieldRow*>()) {
+        const auto* label = row->findChild<ElidedLabel*>();
+        if (label->maximumWidth() == QWIDGETSIZE_MAX) continue;  // on a line of its own
+        ++labels;
+        QFont bold = label->font();
+        bold.setWeight(QFont::DemiBold);
+        EXPECT_LE(QFontMetrics(bold).horizontalAdvance(label->text()), label->maximumWidth())
+            << label->text().toStdString();
+    }
+    EXPECT_GT(labels, 30);
 }
 
 // As the experiment does: each value goes into the options, and these come back into the form,

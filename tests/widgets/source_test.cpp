@@ -3,6 +3,7 @@
 
 #include <QSignalSpy>
 #include <QTest>
+#include <set>
 
 #include "probe_fixture.h"
 #include "support/rooms.h"
@@ -121,6 +122,24 @@ TEST_F(PatchViewTest, OddGridsGreyImagesAndNoClassToken) {
     view.setImage({}, {});
     QTest::keyClick(&view, Qt::Key_Down);
     EXPECT_FALSE(view.grab().isNull());
+}
+
+TEST(ProbabilityBarsTest, AnAnswerThatWasImpossibleBeforeHasNoZeroAboveItsBar) {
+    ProbabilityBars bars;
+    bars.setProbabilities({"", ""}, {0.9F, 0.1F}, 0);
+    bars.setBefore({0.0F, 1.0F});
+    bars.resize(400, bars.sizeHint().height());
+    const QImage picture = bars.grab().toImage();
+    const QColor text = Theme::current().text;
+    std::set<int> columns;  // with something above the first bar
+    const int high = bars.height() / 2;
+    for (int x = 0; x < 300; ++x)
+        for (int y = 2; y < high / 2 - 1; ++y) {
+            const QColor c = picture.pixelColor(x, y);
+            if (std::abs(c.red() - text.red()) + std::abs(c.green() - text.green()) < 160)
+                columns.insert(x);
+        }
+    EXPECT_LE(columns.size(), 1U);
 }
 
 TEST(ProbabilityBarsTest, FewestThatMatter) {

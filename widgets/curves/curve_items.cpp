@@ -47,6 +47,29 @@ void drawVeil(QPainter* painter, const QRectF& box) {
     painter->fillRect(box, color);
 }
 
+/// Whether a curve of the plot passes through the box.
+bool isCrossed(const QCustomPlot& plot, const QRectF& box) {
+    for (int i = 0; i < plot.graphCount(); ++i) {
+        const QCPGraph* graph = plot.graph(i);
+        if (!graph->visible() || graph->lineStyle() == QCPGraph::lsNone) continue;
+        const auto data = graph->data();
+        const auto end = data->findEnd(plot.xAxis->pixelToCoord(box.right()));
+        auto at = data->findBegin(plot.xAxis->pixelToCoord(box.left()));
+        for (; at != end && at + 1 != end; ++at) {
+            const QPointF a = graph->coordsToPixels(at->key, at->value);
+            const QPointF b = graph->coordsToPixels((at + 1)->key, (at + 1)->value);
+            const auto heightAt = [&](double x) {  // of the part inside
+                const double share = b.x() > a.x() ? (x - a.x()) / (b.x() - a.x()) : 0.0;
+                return a.y() + std::clamp(share, 0.0, 1.0) * (b.y() - a.y());
+            };
+            const double left = heightAt(box.left()), right = heightAt(box.right());
+            if (std::max(left, right) >= box.top() && std::min(left, right) <= box.bottom())
+                return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 double CurveTicker::getTickStep(const QCPRange& range) {
@@ -203,11 +226,21 @@ void MarksItem::draw(QCPPainter* painter) {
             published.size() == 1 ? "published " + published[0].text : QStringLiteral("published");
         // Left of the dashes: the flag of the cursor is above them.
         const int width = metrics.horizontalAdvance(word);
-        const QPointF base(area->right() - 48.0 - width,
-                           std::clamp(top + 4.0, area->top() + 10.0, area->bottom() - 4.0));
-        drawVeil(painter, QRectF(base.x() - 2, base.y() - 10, width + 4, 13));
+        const double left = area->right() - 48.0 - width;
+        const auto boxAt = [&](double base) { return QRectF(left - 2, base - 10, width + 4, 13); };
+        const auto baseAt = [&](double shift) {
+            return std::clamp(top + 4.0 + shift, area->top() + 10.0, area->bottom() - 4.0);
+        };
+        // A run that has reached the value has its curve there.
+        double base = baseAt(0.0);
+        for (const double shift : {0.0, -14.0, 14.0, -28.0, 28.0})
+            if (!isCrossed(*mParentPlot, boxAt(baseAt(shift)))) {
+                base = baseAt(shift);
+                break;
+            }
+        drawVeil(painter, boxAt(base));
         painter->setPen(t.muted);
-        painter->drawText(base, word);
+        painter->drawText(QPointF(left, base), word);
     }
     for (const CurveDot& ring : rings) {
         const double x = mParentPlot->xAxis->coordToPixel(ring.key);

@@ -14,6 +14,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QWheelEvent>
+#include <algorithm>
 #include <utility>
 
 #include "widgets/form/field_text.h"
@@ -46,7 +47,13 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     const QString label = QString::fromStdString(state.spec.label);
     m_label = new ElidedLabel(label, this);
     m_label->setFont(smallFont());
-    m_label->setFixedWidth(110);
+    // The few long ones take some of the field's place; those of changed fields are bold.
+    constexpr int usualLabel = 110, longestLabel = 140;
+    QFont bold = smallFont();
+    bold.setWeight(QFont::DemiBold);
+    const int labelWidth =
+        std::clamp(QFontMetrics(bold).horizontalAdvance(label) + 2, usualLabel, longestLabel);
+    m_label->setFixedWidth(labelWidth);
     m_kind = iconButton(state.spec.live ? "pencil" : "restart",
                         state.spec.live ? QStringLiteral("Can be changed during training")
                                         : QStringLiteral("Cannot be changed during training"),
@@ -111,9 +118,9 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     row->addWidget(m_label);
     column->addLayout(row);
     // Choices that would be elided next to the label get a separate line.
-    constexpr int besideLabel = 76;
+    const int besideLabel = 76 - (labelWidth - usualLabel);
     if (widest > besideLabel) {
-        m_label->setMinimumWidth(110);
+        m_label->setMinimumWidth(usualLabel);
         m_label->setMaximumWidth(QWIDGETSIZE_MAX);
         row->addStretch(1);
         column->addWidget(control);

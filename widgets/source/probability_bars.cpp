@@ -143,9 +143,11 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
             const qreal fraction = qBound(0.0F, m_full > 0 ? then / m_full : 0.0F, 1.0F);
             painter.setPen(QPen(t.text, 1));
             painter.setBrush(Qt::NoBrush);
-            painter.drawRoundedRect(
-                QRectF(bar.left() + 0.5, bar.top() - 6.5, qMax(2.0, bar.width() * fraction - 1), 5),
-                2, 2);
+            const QRectF hollow(bar.left() + 0.5, bar.top() - 6.5, bar.width() * fraction - 1, 5);
+            if (hollow.width() < 4)  // a rounded outline that small is taken for a zero
+                painter.drawLine(hollow.topLeft(), hollow.bottomLeft());
+            else
+                painter.drawRoundedRect(hollow, 2, 2);
         }
         painter.setRenderHint(QPainter::Antialiasing, false);
         QFont figures = numberFont(12);
