@@ -47,12 +47,13 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     const QString label = QString::fromStdString(state.spec.label);
     m_label = new ElidedLabel(label, this);
     m_label->setFont(smallFont());
-    // The few long ones take some of the field's place; those of changed fields are bold.
-    constexpr int usualLabel = 110, longestLabel = 140;
+    // Long ones take some of the field's place, longer ones stand above it; those of changed fields
+    // are bold.
+    constexpr int usualLabel = 110, longestLabel = 148;
     QFont bold = smallFont();
     bold.setWeight(QFont::DemiBold);
-    const int labelWidth =
-        std::clamp(QFontMetrics(bold).horizontalAdvance(label) + 2, usualLabel, longestLabel);
+    const int wholeLabel = QFontMetrics(bold).horizontalAdvance(label) + 2;
+    const int labelWidth = std::clamp(wholeLabel, usualLabel, longestLabel);
     m_label->setFixedWidth(labelWidth);
     m_kind = iconButton(state.spec.live ? "pencil" : "restart",
                         state.spec.live ? QStringLiteral("Can be changed during training")
@@ -119,7 +120,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     column->addLayout(row);
     // Choices that would be elided next to the label get a separate line.
     const int besideLabel = 76 - (labelWidth - usualLabel);
-    if (widest > besideLabel) {
+    if (widest > besideLabel || wholeLabel > longestLabel) {
         m_label->setMinimumWidth(usualLabel);
         m_label->setMaximumWidth(QWIDGETSIZE_MAX);
         row->addStretch(1);

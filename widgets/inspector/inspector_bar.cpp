@@ -17,7 +17,9 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int fullWidth = 900;  ///< px that one row needs with its full words
+/// px that one row needs with its full words, a comparison in it, and a short step in its head.
+constexpr int fullWidth = 900, comparedWidth = 220;
+const QString shortStep = QStringLiteral("step 384");
 
 const QString alpha(QChar(0x03B1));
 
@@ -138,11 +140,20 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
 }
 
 void InspectorBar::setStepText(const QString& text) {
+    m_stepText = text;
     m_head->setSubText(text);
+    chooseWords();
 }
 void InspectorBar::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    setNarrow(!m_compact && width() < (m_shown->isHidden() ? fullWidth : fullWidth + 220));
+    chooseWords();
+}
+
+void InspectorBar::chooseWords() {
+    const auto& font = fontMetrics();
+    const int longer = font.horizontalAdvance(m_stepText) - font.horizontalAdvance(shortStep);
+    setNarrow(!m_compact && width() < fullWidth + std::max(0, longer) +
+                                          (m_shown->isHidden() ? 0 : comparedWidth));
 }
 
 void InspectorBar::setNarrow(bool narrow) {
@@ -160,7 +171,7 @@ void InspectorBar::setNarrow(bool narrow) {
 
 void InspectorBar::setCompact(bool compact) {
     m_compact = compact;
-    setNarrow(!m_compact && width() < fullWidth);
+    chooseWords();
     if (!m_second) {
         if (!compact) return;
         m_second = new PanelHead({}, this);
@@ -200,7 +211,7 @@ void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& 
     m_beside->setVisible(compared);
     m_beside->setChecked(view.beside);
     arrangeCompared();
-    setNarrow(!m_compact && width() < (compared ? fullWidth + 220 : fullWidth));
+    chooseWords();
 }
 /// In compact form the controls of a comparison have a row of their own.
 void InspectorBar::arrangeCompared() {

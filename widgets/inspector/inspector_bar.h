@@ -49,10 +49,12 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void chooseWords();
     /// Uses short titles where the full ones would be elided.
     void setNarrow(bool narrow);
     void arrangeCompared();
 
+    QString m_stepText;
     bool m_compact = false, m_narrow = false;
     PanelHead *m_head, *m_second = nullptr;
     PanelHead* m_third = nullptr;  ///< of a comparison, in compact form
