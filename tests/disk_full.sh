@@ -25,7 +25,7 @@ finish() {
 }
 trap finish EXIT
 small=(quick --set model.d_model=32 --set model.dff=32 --set data.train_size=512 --set data.validation_size=64
-  --set train.batch_size=32 --set train.checkpoint_every=20 --set train.keep_mib=1 --device cpu --threads 1)
+  --set train.batch_size=32 --set train.checkpoint_every=20 --set train.evaluate_every=100 --set train.keep_mib=1 --device cpu)
 
 fail() { echo "$*"; tail -n 5 "$work/err"; exit 1; }
 wait_for() { # TEXT: in what the run says
@@ -40,6 +40,9 @@ start() { # RANKS STEPS: begins $disk/run or resumes it, in the background
   # A process of its own group, as a shell would start it.
   setsid "$cli" train "$@" --threads 1 $([ "$ranks" = 1 ] || echo --ranks "$ranks") >/dev/null 2>"$work/err" &
   pid=$!
+}
+newest() { # the step of the newest checkpoint, 0 without any
+  find "$disk/run/checkpoints" -path '*/step-*/manifest.json' 2>/dev/null | sed -n 's|.*/step-\([0-9]*\)/.*|\1|p' | sort -n | tail -n 1 | grep . || echo 0
 }
 fill() { # [FREE]: leaves so many bytes free
   dd if=/dev/zero of="$disk/filler" bs=64K 2>/dev/null || true
@@ -112,8 +115,9 @@ for ranks in 1 2; do
   for free in 0 600000; do
     signal=INT; [ "$free" = 0 ] || signal=TERM
     for again in new resumed; do
-      start "$ranks" 4000
-      for _ in $(seq 300); do [ -f "$disk/run/checkpoints/step-40/manifest.json" ] && break; sleep 0.05; done
+      began=$(newest)
+      start "$ranks" 700
+      for _ in $(seq 600); do [ "$(newest)" -ge $((began + 40)) ] && break; sleep 0.05; done
       fill "$free"
       wait_for "paused:"
       before=$(check)
@@ -122,7 +126,7 @@ for ranks in 1 2; do
       [ "$(check)" -ge "$before" ] || fail "$ranks ranks, $again, $free bytes free: a checkpoint is gone"
       rm "$disk/filler"
     done
-    finish_and_compare "$ranks" 4000 "$ranks ranks, $free bytes free"
+    finish_and_compare "$ranks" 700 "$ranks ranks, $free bytes free"
   done
 done
 echo "stopped while full and while short, with one process and two ranks: all was kept"
@@ -132,7 +136,7 @@ churn() { while :; do
   dd if=/dev/zero of="$disk/filler" bs=64K 2>/dev/null || true
   sleep "0.$((RANDOM % 40 + 5))"; rm -f "$disk/filler"; sleep "0.$((RANDOM % 60 + 5))"
 done; }
-steps=$((count * 150 + 500))
+steps=$((count > 6 ? count * 60 + 600 : 700))
 for ranks in 1 2; do
   last=-1
   churn & filling=$!

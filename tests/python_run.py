@@ -127,7 +127,7 @@ class TestNumbers(Reading):
             forms = {Safetensors(run.path + f"/weights/step-{s}.safetensors").metadata["form"] for s in run.kept_steps()}
             self.assertEqual(forms, {name})
         last, checkpoint = runs["float32"].weights(20), runs["float32"].checkpoint(20)
-        self.assertEqual(list(runs["float32"].checkpoints()), [20])
+        self.assertEqual(list(runs["float32"].checkpoints()), [16, 20])  # of the first evaluation, and the last
         self.assertEqual(set(last), set(checkpoint))
         for name, values in checkpoint.items():
             np.testing.assert_array_equal(last[name], values)

