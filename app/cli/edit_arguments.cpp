@@ -67,7 +67,9 @@ EditList editsOf(const std::vector<std::string>& arguments, const std::vector<Po
     EditList all;
     for (const auto& argument : arguments) {
         if (argument == "none") continue;
-        const bool file = argument.ends_with(".json") || std::filesystem::is_regular_file(argument);
+        std::error_code none;  // words may be longer than a name can be
+        const bool file =
+            argument.ends_with(".json") || std::filesystem::is_regular_file(argument, none);
         if (!file) {
             all.edits.push_back(core::editFromWords(argument, points));
             continue;

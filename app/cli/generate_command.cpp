@@ -54,8 +54,9 @@ int generate(const GenerateArguments& a) {
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
     settleTrainingEdits(a.edits, a.path, opened);
     if (!a.edits.empty())
-        opened.setEdits(editsOf(a.edits, opened.points(opened.promptInput(prompt)), core::EditUse::Generate),
-                        editData(a.path, opened));
+        opened.setEdits(
+            editsOf(a.edits, opened.points(opened.promptInput(prompt)), core::EditUse::Generate),
+            editData(a.path, opened));
     if (a.bfloat16) opened.narrow();
 
     Json tokens = Json::array();

@@ -153,7 +153,9 @@ int train(const TrainArguments& a) {
     const auto device = launched ? a.device : deviceArgument(a);
     core::EditChoice edits;
     if (!a.edits.empty())
-        edits = [&a](const std::vector<PointInfo>& points) { return editsOf(a.edits, points, core::EditUse::Train); };
+        edits = [&a](const std::vector<PointInfo>& points) {
+            return editsOf(a.edits, points, core::EditUse::Train);
+        };
     if (!a.resume.empty()) {
         const auto isOther = [](const std::string& setting) {
             return !setting.starts_with("train.batch_size=") &&

@@ -62,11 +62,12 @@ EditValues StoredValues::read(const std::string& file, const std::string& tensor
         const auto& metadata = opened.header().metadata;
         const auto format = metadata.find("format");
         if (format == metadata.end() || format->second != kEditValuesFormat)
-            throw OptionError(field + ".file",
-                              path + " does not hold the values of edits: its metadata 'format' is " +
-                                  (format == metadata.end() ? "absent"
-                                                            : "'" + format->second.substr(0, 80) + "'") +
-                                  ", not '" + kEditValuesFormat + "'");
+            throw OptionError(
+                field + ".file",
+                path + " does not hold the values of edits: its metadata 'format' is " +
+                    (format == metadata.end() ? "absent"
+                                              : "'" + format->second.substr(0, 80) + "'") +
+                    ", not '" + kEditValuesFormat + "'");
         found = m_files.emplace(path, std::move(opened)).first;
     }
     const auto& open = found->second;

@@ -35,7 +35,9 @@ class Words {
 public:
     explicit Words(const std::string& text) : m_text(text) {
         std::istringstream in(text);
-        for (std::string word; in >> word;) m_words.push_back(word);
+        for (std::string word; in >> word; m_words.push_back(word))
+            if (word.size() > kLongestEcho)
+                refuse("'" + cut(word) + "' is longer than any word of an edit");
     }
     bool done() const { return m_at >= m_words.size(); }
     const std::string& peek() const {
@@ -151,7 +153,8 @@ public:
         while (isPlace()) place();
         operation();
         if (!m_words.done())
-            refuse("'" + cut(m_words.peek()) + "' follows the operation in '" + cut(m_words.text()) + "'");
+            refuse("'" + cut(m_words.peek()) + "' follows the operation in '" +
+                   cut(m_words.text()) + "'");
         return m_edit;
     }
 

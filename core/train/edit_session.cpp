@@ -38,6 +38,8 @@ ModelInput secondInput(const EditInput& from, const ModelOptions& options, const
             sample = data.image(from.image);
         } catch (const OptionError& error) {  // of the reader, which does not know the field
             throw OptionError(field + ".image", error.message());
+        } catch (const FileError& error) {
+            throw OptionError(field + ".image", error.what());
         }
     } else if (!from.tokens.empty()) {
         sample.source.tokens = from.tokens;

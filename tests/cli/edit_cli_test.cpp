@@ -94,8 +94,8 @@ TEST(EditCli, EveryMeasureOfAnUneditedModelIsItsMetric) {
     const std::vector<std::pair<std::string, std::string>> runs = {
         {"decoder.0.hook_mlp_out", tiny("math-linear-1d") + decoder},
         {"decoder.0.hook_mlp_out", tiny("math-add") + decoder},
-        {"decoder.0.hook_mlp_out", tiny("argsort") + " --set train.decode_examples=0"},
-        {"blocks.0.hook_mlp_out", tiny("occurs")}};
+        {"decoder.0.hook_mlp_out", tiny("sort-argsort") + " --set train.decode_examples=0"},
+        {"blocks.0.hook_mlp_out", tiny("relational-games-occurs")}};
     int number = 0;
     double largest = 0.0;
     for (const auto& [point, command] : runs) {
@@ -127,21 +127,25 @@ TEST(EditCli, WhatIsNotFiniteIsNoAnswer) {
     const std::string huge = " --edit \"layer 1 relation 1 scale 1e39\"",
                       overflows = " --edit \"layer 1 relation 1 scale 3e38\"";
     expectRefused("eval " + run() + huge, 2, "'1e39' is beyond the numbers of float32");
-    for (const std::string command :
-         {"eval", "ablate --what mlp --how zero", "lens --sample 1", "attribute --sample 1",
-          "patch --sample 1 --corrupt sample:2"})
-        expectRefused(command + " " + run() + overflows, 1,
+    for (const auto& [command, more] : std::vector<std::pair<std::string, std::string>>{
+             {"eval", ""},
+             {"ablate", " --what mlp --how zero"},
+             {"lens", " --sample 1"},
+             {"attribute", " --sample 1 --logit 1"},
+             {"patch", " --clean sample:1 --corrupt sample:2"}})
+        expectRefused(command + " " + run() + more + overflows, 1,
                       "the first such numbers are at blocks.0.");
 }
 
 TEST(EditCli, ADamagedKeptStepIsNamed) {
     const TemporaryFolder folder("edit-cli-kept");
     std::filesystem::copy(run(), folder.path(), std::filesystem::copy_options::recursive);
-    const auto file = folder.path() + "/weights/step-2.safetensors";
+    std::filesystem::remove_all(folder.path() + "/captures");  // of the same step
+    const auto file = folder.path() + "/weights/step-0.safetensors";
     ASSERT_TRUE(std::filesystem::exists(file));
-    EXPECT_EQ(runCli("inspect --sample 1 --step 2 " + folder.path()).code, 0);
+    EXPECT_EQ(runCli("inspect --sample 1 --step 0 " + folder.path()).code, 0);
     std::filesystem::resize_file(file, 40);
-    expectRefused("inspect --sample 1 --step 2 " + folder.path(), 1, file);
+    expectRefused("inspect --sample 1 --step 0 " + folder.path(), 1, file);
 }
 
 TEST(EditCli, MeansSayHowManyExamplesTheyAreOf) {

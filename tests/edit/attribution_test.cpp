@@ -69,7 +69,7 @@ std::vector<std::pair<std::string, ModelOptions>> preNormModels() {
         });
         for (const std::string none : {"n_heads_sa", "n_heads_ra"})
             add(name + ", " + none + " 0", base, [&](ModelOptions& o) {
-                put(o, none, 0);
+                put(o, none, 0), put(o, "share_attn_params", false);
                 if (o.has("decoder." + none)) put(o, "decoder." + none, 0);
             });
         add(name + ", no norm", base, [](ModelOptions& o) {
@@ -120,7 +120,7 @@ TEST(Attribution, EveryModelOfTheZooAddsUpOrSaysWhyNot) {
             auto options = base;
             if (!without.empty()) {
                 if (!base.info().dual) continue;
-                put(options, without, 0);
+                put(options, without, 0), put(options, "share_attn_params", false);
                 if (options.has("decoder." + without)) put(options, "decoder." + without, 0);
             }
             auto model = drawn(options, torch::kDouble);

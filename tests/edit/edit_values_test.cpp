@@ -116,7 +116,8 @@ TEST_F(EditValuesTest, LeaveOtherFilesAlone) {
 
 void writeTensor(const std::string& path, const std::string& dtype, std::vector<std::int64_t> shape,
                  std::span<const std::uint8_t> bytes) {
-    core::writeSafetensors(path, {{"mean", dtype, std::move(shape), bytes}});
+    core::writeSafetensors(path, {{"mean", dtype, std::move(shape), bytes}},
+                           {{"format", core::kEditValuesFormat}});
 }
 
 TEST_F(EditValuesTest, HostileFilesAreRefusedByName) {
@@ -133,6 +134,9 @@ TEST_F(EditValuesTest, HostileFilesAreRefusedByName) {
     const std::vector<float> numbers = {1.0F, -2.0F, 0.25F, 4.0F};
     const auto bytes = std::as_bytes(std::span(numbers));
     const std::span data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    core::writeSafetensors(at("v.safetensors"), {{"mean", "F32", {2, 2}, data}});
+    EXPECT_NE(edits(named).find("metadata 'format' is absent"), std::string::npos)
+        << "tensors of something else";
     writeTensor(at("v.safetensors"), "F32", {2, 2}, data);
     EXPECT_EQ(edits(named), "");
     EXPECT_EQ(core::readEdits(at("e.json")).edits[0].values,
