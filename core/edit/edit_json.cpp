@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "edit/edit_values.h"
@@ -33,6 +34,11 @@ constexpr std::size_t kMostNumbers = 100'000;  // of one list; a file has at mos
     auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     throw OptionError(field, text + " is not " + wanted);
+}
+
+// Also without NaN. A conversion of larger numbers to float would be undefined.
+bool isFloat32(double value) {
+    return std::abs(value) <= std::numeric_limits<float>::max();
 }
 
 std::int64_t integer(const Json& json, const std::string& field) {
@@ -89,8 +95,7 @@ void readNumbers(const Json& json, const std::string& field, std::size_t depth,
         if (numbers.size() >= kMostNumbers)
             throw OptionError(field, "has over " + std::to_string(kMostNumbers) + " numbers");
         const auto value = json.get<double>();
-        if (!std::isfinite(static_cast<float>(value)))
-            refuse(field, json, "a finite number of float32");
+        if (!isFloat32(value)) refuse(field, json, "a finite number of float32");
         return numbers.push_back(value);
     }
     if (!json.is_array() || json.empty() || depth >= 4)
@@ -226,7 +231,7 @@ Edit editOf(const Json& json, const std::string& where, StoredValues* stored) {
             break;
         case EditOp::Scale: {
             const auto& factor = keys.require("factor");
-            if (!factor.is_number() || !std::isfinite(factor.get<float>()))
+            if (!factor.is_number() || !isFloat32(factor.get<double>()))
                 refuse(keys.field("factor"), factor, "a finite number of float32");
             edit.factor = factor.get<double>();
             break;

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -64,7 +65,7 @@ public:
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (error != std::errc() || end != word.data() + word.size())
             refuse("'" + cut(word) + "' is not " + wanted);
-        if (!std::isfinite(static_cast<float>(value)))
+        if (!(std::abs(value) <= std::numeric_limits<float>::max()))
             refuse("'" + cut(word) + "' is beyond the numbers of float32, up to 3.4e38");
         return value;
     }

@@ -135,6 +135,7 @@ torch::Tensor answersOf(ModelImpl& model, const ModelInput& input) {
     if (answers.isfinite().all().item<bool>()) return answers;
     FirstNotFinite watch(activeHooks());
     const HookScope scope(&watch);
+    const RecordingScope unrecorded(nullptr);  // the maps of the first pass stay
     model.forward(input);
     throw Error("the answers of the model are not finite; " +
                 (watch.found().empty()
