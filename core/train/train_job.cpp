@@ -36,7 +36,7 @@ void TrainJob::reportEnd(RunState runState, std::string message) {
         // run.json still calls the run running, and without a process that means interrupted.
         if (runState != RunState::Failed) info.state = RunState::Interrupted;
         info.message += (message.empty() ? "" : "; ") + ("its end is not recorded: " + problem) +
-                        "; resume the run to go on";
+                        "; resume the run to continue it";
         sink(Note{Note::Level::Warning, state.step, info.message});
         folder.trySaveInfo();  // the lines may be what could not be written
     }
@@ -89,7 +89,7 @@ void TrainJob::beginDiskFull(const std::string& problem) {
     info.state = RunState::Paused;
     info.message = problem;
     sink(RunChanged{info});
-    const auto until = ranks ? "; it goes on waiting for " +
+    const auto until = ranks ? "; the run waits for at most " +
                                    std::to_string(ranks->place().timeout.count()) +
                                    " s, as the other ranks do (--rank-timeout)"
                              : std::string();

@@ -235,7 +235,7 @@ TEST_F(TrainingTest, ARunOfAnotherProcessIsReadOnFromWhereItWasRead) {
     records.follow(info);
     ASSERT_TRUE(waitUntil([&] { return loaded.size() == 2; }));
     EXPECT_LE(records.points(path).back().step, 4);
-    EXPECT_EQ(records.marks(path).size(), 1U) << "its events go on";
+    EXPECT_EQ(records.marks(path).size(), 1U) << "later events are still read";
 }
 
 TEST_F(TrainingTest, TheLastKeptStepIsListedThoughAListingIsUnderWay) {

@@ -113,7 +113,7 @@ protected:
         return name;
     }
 
-    /// Nothing that the run had said to be saved is lost, and it goes on to the same bits.
+    /// Every checkpoint that the run reported is there, and resuming it ends with the same bits.
     void expectKept(const std::string& name, const Outcome& outcome, bool resumed, int ranks = 1) {
         const auto saved = outcome.saved();
         if (!resumed && outcome.threw && saved.empty() && !fs::exists(path(name))) return;

@@ -278,7 +278,7 @@ TEST(Control, StopAndPauseAreOfTheJobAllElseOfTheRun) {
     EXPECT_FALSE(control.takeTrainingEdits());
     EXPECT_FALSE(control.takeProbe());
     control.stopAfterEpoch();
-    EXPECT_FALSE(control.paused()) << "a paused epoch goes on to its end";
+    EXPECT_FALSE(control.paused()) << "a paused epoch continues to its end";
     control.endRun();
     EXPECT_TRUE(control.stopping());
 }
