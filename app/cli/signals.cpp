@@ -11,7 +11,8 @@
 namespace relascope::cli {
 
 std::stop_token stopOnSignals() {
-    static std::stop_source source;
+    // Never destroyed: the thread below may meet a signal while the process ends.
+    static auto& source = *new std::stop_source;
     static std::once_flag once;
     std::call_once(once, [] {
         // One thread waits for signals; there are no signal handlers.
