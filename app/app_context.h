@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page is given: the controllers, the shared choice, and a place to say things.
+// Something to be done a moment later, if what it is about still lives.
 #pragma once
+
+#include <functional>
+#include <utility>
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
 
 #include "widgets/bar/status_strip.h"
 
 namespace relascope::app {
+
+/// Calls once after `milliseconds`, on the thread of `context`, unless that is destroyed before.
+inline void later(int milliseconds, QObject* context, std::function<void()> call) {
+    auto* timer = new QTimer(context);
+    timer->setSingleShot(true);
+    QObject::connect(timer, &QTimer::timeout, context, std::move(call));
+    QObject::connect(timer, &QTimer::timeout, timer, &QObject::deleteLater);
+    timer->start(milliseconds);
+}
+
+// What a page is given: the controllers, the shared choice, and a place to say things.
 
 class RunsController;
 class Selection;

@@ -11,8 +11,8 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
-#include "app/about.h"
 #include "app/controllers/controllers.h"
+#include "app/help.h"
 #include "app/main_window.h"
 #include "widgets/bar/notice_bar.h"
 #include "widgets/theme/controls.h"

@@ -10,21 +10,21 @@
 #include <utility>
 
 #include "app/controllers/controllers.h"
-#include "app/controllers/edit_evaluation.h"
-#include "app/controllers/text_input.h"
+#include "app/controllers/edited_probe.h"
+#include "app/controllers/inspection_session.h"
 #include "app/inspector_editing.h"
 #include "app/main_window.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/measure_window.h"
 #include "app/pages/workbench_page.h"
-#include "edit/edit_values.h"
-#include "edit/edit_words.h"
+#include "interventions/edit_values.h"
+#include "interventions/edit_words.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/edits/edits_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/view_text.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -45,7 +45,7 @@ std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
             core::meanText(edit, taken == means.end() ? nullptr : &taken->second));
         if (!mean.isEmpty())
             line.effect = line.effect.isEmpty() ? mean : line.effect + u'\n' + mean;
-        line.tip = QString::fromStdString(edit.at);
+        line.tip = QString::fromStdString(edit.point);
         if (!edit.note.empty()) line.tip += u'\n' + QString::fromStdString(edit.note);
         line.enabled = edit.enabled;
         lines.push_back(std::move(line));
@@ -136,7 +136,7 @@ EditsTab::EditsTab(MainWindow& window)
     connect(window.form(), &widgets::OptionsForm::tabRequested, this,
             [this](int tab) { tab == m_tab ? show() : m_window.form()->showTab(tab); });
     connect(window.form(), &widgets::OptionsForm::collapsedChanged, this, [this](bool collapsed) {
-        if (collapsed && std::exchange(m_hidRail, false)) m_window.rail()->show();
+        if (collapsed && std::exchange(m_hidSidebar, false)) m_window.sidebar()->show();
     });
     connect(window.bar(), &widgets::TrainBar::interventionClicked, this, &EditsTab::show);
     connect(&c.training, &TrainingController::stateChanged, this, &EditsTab::refresh);
@@ -202,9 +202,9 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     const bool live = c.training.busy() && c.training.run() == run;
     // A run in training may have no checkpoint yet.
     if (c.selection.step())
-        subject.which = std::to_string(shown.result->step);
+        subject.checkpoint = std::to_string(shown.result->step);
     else if (live && !kept.empty())
-        subject.which = std::to_string(kept.back());
+        subject.checkpoint = std::to_string(kept.back());
     return subject;
 }
 
@@ -301,9 +301,9 @@ InspectorEditing& EditsTab::editing() const {
 void EditsTab::show() {
     // In a narrow window the list at the left makes room for the inspector.
     constexpr int narrow = 1240;  // px
-    if (m_window.width() < narrow && m_window.rail()->isVisible()) {
-        m_window.rail()->hide();
-        m_hidRail = true;
+    if (m_window.width() < narrow && m_window.sidebar()->isVisible()) {
+        m_window.sidebar()->hide();
+        m_hidSidebar = true;
     }
     m_window.form()->showTab(m_tab);
     m_panel->focusWords();

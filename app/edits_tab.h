@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/controllers/measured_subject.h"
+#include "app/controllers/measure_controller.h"
 
 namespace relascope::widgets {
 class EditsPanel;
@@ -77,7 +77,7 @@ private:
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;
     int m_tab = 1;
-    bool m_hidRail = false;  ///< for the room, until the tab is collapsed
+    bool m_hidSidebar = false;  ///< for the room, until the tab is collapsed
 };
 
 }  // namespace relascope::app

@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/launch.h"
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <thread>
 
 #include <QCommandLineParser>
 #include <QFileInfo>
 #include <QSysInfo>
 #include <QUrl>
-#include <cstdio>
-#include <set>
 
 #include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/cli/window_options.h"
+#include "app/launch.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
-#include "train/study.h"
+#include "study/study.h"
 
 namespace relascope::app {
+
+void endProcessWithin(std::chrono::milliseconds limit, int code) {
+    std::thread([limit, code] {
+        std::this_thread::sleep_for(limit);
+        std::fputs("relascope: a background task did not stop; ending without it\n", stderr);
+        std::_Exit(code);
+    }).detach();
+}
+
 namespace {
 
 void trainOptions(Launch& launch, const QCommandLineParser& parser) {

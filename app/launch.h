@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line of the window.
+// Ends the process even if a thread does not end.
 #pragma once
+
+#include <chrono>
+#include <optional>
 
 #include <QSize>
 #include <QString>
 #include <QStringList>
-#include <optional>
 
 #include "types/run_options.h"
 
 namespace relascope::app {
+
+/// Ends the process with `code` after `limit` at the latest. Called after the window has closed and
+/// everything has been saved.
+void endProcessWithin(std::chrono::milliseconds limit, int code);
+
+// The command line of the window.
 
 struct Launch {
     QStringList files;   ///< to be opened according to their contents; absolute paths

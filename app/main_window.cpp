@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/main_window.h"
+#include <utility>
 
 #include <QAbstractButton>
 #include <QApplication>
@@ -15,15 +15,16 @@
 #include <QTabBar>
 #include <QUrl>
 #include <QVBoxLayout>
-#include <utility>
 
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
+#include "app/main_window.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
-#include "app/page_export.h"
 #include "app/pages/checkpoint_page.h"
-#include "app/pages/data_progress.h"
+#include "app/pages/compare_page.h"
+#include "app/pages/data_page.h"
+#include "app/pages/data_source.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
@@ -36,7 +37,8 @@
 #include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
+#include "widgets/tables/runs_table.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 
@@ -54,7 +56,7 @@ MainWindow::MainWindow(bool remember)
       m_opener(new Opener(*this)),
       m_exporter(new PageExport(*this)),
       m_bar(new widgets::TrainBar),
-      m_rail(new widgets::Rail),
+      m_sidebar(new widgets::Sidebar),
       m_form(new widgets::OptionsForm),
       m_status(new widgets::StatusStrip),
       m_log(new widgets::LogDrawer),
@@ -69,7 +71,7 @@ MainWindow::MainWindow(bool remember)
 
     auto& c = *m_controllers;
     wireBar(*m_bar, c);
-    wireRail(*m_rail, c, *m_runActions);
+    wireSidebar(*m_sidebar, c, *m_runActions);
     wireForm(*m_form, c);
     wireStatus(*m_status, *m_log, c);
     setCentralWidget(makeCentre());
@@ -112,7 +114,7 @@ QWidget* MainWindow::makeCentre() {
     column->addWidget(m_bar);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
-    row->addWidget(m_rail);
+    row->addWidget(m_sidebar);
     row->addWidget(makePages(), 1);
     row->addWidget(m_form);
     column->addLayout(row, 1);
@@ -127,7 +129,7 @@ QWidget* MainWindow::makeCentre() {
 
 QWidget* MainWindow::makePages() {
     auto* centre = new QWidget(this);
-    widgets::paper(centre);
+    widgets::paintOnPanelColour(centre);
     auto* middle = widgets::columnOf(centre);
     auto* head = new QHBoxLayout;
     head->setContentsMargins(4, 0, 8, 0);
@@ -349,6 +351,59 @@ void MainWindow::dropEvent(QDropEvent* event) {
     if (paths.isEmpty()) return;
     event->acceptProposedAction();
     m_opener->openAll(paths);
+}
+
+void addFurtherPages(MainWindow& window) {
+    AppContext context = window.controllers().context();
+    auto* compare = new ComparePage(context);
+    window.addPage(PageId::Compare, compare);
+    QObject::connect(compare, &ComparePage::workbenchRequested, &window,
+                     [&window] { window.showPage(PageId::Workbench); });
+    auto* actions = &window.runActions();
+    QObject::connect(compare->table(), &widgets::RunsTable::runMenuRequested, actions,
+                     &RunActions::popUp);
+    QObject::connect(
+        compare->table(), &widgets::RunsTable::deleteRequested, actions,
+        [actions](const QStringList& paths) { actions->perform(RunActions::Kind::Delete, paths); });
+    QObject::connect(compare->curves(), &widgets::CurvePanel::markMenuRequested, actions,
+                     &RunActions::popUpMark);
+
+    auto* study = new StudyPage(window.controllers().study, context.messages);
+    window.addPage(PageId::Study, study);
+    study->preset = [&window] { return window.controllers().selection.preset(); };
+    QObject::connect(study, &StudyPage::runRequested, &window.opener(), &Opener::openRun);
+
+    auto* data = new DataPage(context);
+    window.addPage(PageId::Data, data);
+    QObject::connect(
+        data, &DataPage::trainOnRequested, &window,
+        [&window](const DataOptions& options, const std::vector<std::string>& fields,
+                  const DatasetInfo& info) {
+            auto& c = window.controllers();
+            c.experiment.trainOn(options, fields, info);
+            c.selection.setPreset(QString::fromStdString(c.experiment.options().preset));
+            window.showPage(PageId::Workbench);
+        });
+
+    auto& c = window.controllers();
+    auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);
+    window.addPage(PageId::Checkpoint, checkpoint);
+    QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
+                     [&window] { window.showPage(PageId::Checkpoint); });
+    QObject::connect(&c.checkpoint.recent(), &RecentCheckpoints::changed, window.sidebar(),
+                     [&window] {
+                         const auto& known = window.controllers().checkpoint.recent().list();
+                         QStringList paths;
+                         for (const auto& recent : known) paths << recent.path;
+                         const QStringList titles = checkpointTitles(paths);
+                         std::vector<widgets::CheckpointEntry> entries;
+                         for (std::size_t i = 0; i < known.size(); ++i)
+                             entries.push_back({known[i].path, titles[static_cast<qsizetype>(i)],
+                                                known[i].size, known[i].missing});
+                         window.sidebar()->setCheckpoints(entries);
+                     });
+    QObject::connect(window.sidebar(), &widgets::Sidebar::checkpointChosen, &c.checkpoint.recent(),
+                     &RecentCheckpoints::choose);
 }
 
 }  // namespace relascope::app

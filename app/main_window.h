@@ -2,12 +2,13 @@
 // The main window: menu bar and a stack of pages.
 #pragma once
 
-#include <QMainWindow>
 #include <functional>
 #include <memory>
 
+#include <QMainWindow>
+
 #include "app/app_context.h"
-#include "app/page_id.h"
+#include "app/selection.h"
 #include "widgets/theme/theme.h"
 
 class QStackedWidget;
@@ -18,7 +19,7 @@ namespace relascope::widgets {
 class LogDrawer;
 class NoticeBar;
 class OptionsForm;
-class Rail;
+class Sidebar;
 class RelationInspector;
 class StatusStrip;
 class TrainBar;
@@ -72,7 +73,7 @@ public:
     WorkbenchPage* workbench() const { return m_workbench; }
     StudyPage* studyPage() const;
     widgets::TrainBar* bar() const { return m_bar; }
-    widgets::Rail* rail() const { return m_rail; }
+    widgets::Sidebar* sidebar() const { return m_sidebar; }
     widgets::OptionsForm* form() const { return m_form; }
     RunActions& runActions() const { return *m_runActions; }
     Opener& opener() const { return *m_opener; }
@@ -112,7 +113,7 @@ private:
     Opener* m_opener;
     PageExport* m_exporter;
     widgets::TrainBar* m_bar;
-    widgets::Rail* m_rail;
+    widgets::Sidebar* m_sidebar;
     widgets::OptionsForm* m_form;
     widgets::StatusStrip* m_status;
     widgets::LogDrawer* m_log;

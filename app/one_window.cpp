@@ -1,25 +1,101 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/one_window.h"
-
 #include <sys/socket.h>
 #include <unistd.h>
+#include <algorithm>
+#include <utility>
 
+#include <QApplication>
 #include <QCryptographicHash>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocalSocket>
 #include <QStandardPaths>
 #include <QThread>
 #include <QWidget>
 #include <QWindow>
-#include <utility>
 
-#include "app/later.h"
+#include "app/app_context.h"
+#include "app/controllers/controllers.h"
+#include "app/main_window.h"
+#include "app/one_window.h"
+#include "app/opener.h"
 #include "types/error.h"
+#include "widgets/tour/tour_overlay.h"
 
 namespace relascope::app {
+namespace {
+
+constexpr qsizetype kLongestPath = 16384, kLongestToken = 1024;
+
+bool isToken(const QByteArray& token) {
+    return token.size() <= kLongestToken &&
+           std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+bool isPath(const QString& path) {
+    return !path.isEmpty() && path.size() <= kLongestPath && QDir::isAbsolutePath(path) &&
+           !path.startsWith(u':') && !path.contains(QChar(u'\0'));
+}
+
+}  // namespace
+
+QByteArray encoded(const Handover& handover) {
+    QJsonObject object{{"open", QJsonArray::fromStringList(handover.paths)}};
+    if (isToken(handover.activation))
+        object.insert("activation", QString::fromLatin1(handover.activation));
+    return QJsonDocument(object).toJson(QJsonDocument::Compact) + '\n';
+}
+
+std::optional<Handover> decodedHandover(const QByteArray& line) {
+    if (line.size() > kLongestHandover || !line.endsWith('\n')) return std::nullopt;
+    const QJsonDocument document = QJsonDocument::fromJson(line);
+    if (!document.isObject() || !document.object().value("open").isArray()) return std::nullopt;
+    const QJsonArray open = document.object().value("open").toArray();
+    if (open.size() > kMostPaths) return std::nullopt;
+    Handover handover;
+    for (const auto& path : open) {
+        if (!isPath(path.toString())) return std::nullopt;
+        handover.paths << path.toString();
+    }
+    const QByteArray token = document.object().value("activation").toString().toUtf8();
+    if (isToken(token)) handover.activation = token;
+    return handover;
+}
+
+namespace {
+
+constexpr int kLookAgainMs = 200;
+
+// Under a dialog the pages must not change.
+void openWithoutDialog(MainWindow& window, const QStringList& paths, bool said = false) {
+    if (QApplication::activeModalWidget()) {
+        if (!said)
+            window.controllers().messages.info(
+                QStringLiteral("The files of the second start are opened when the dialog is "
+                               "closed"));
+        later(kLookAgainMs, &window, [&window, paths] { openWithoutDialog(window, paths, true); });
+        return;
+    }
+    // The tour covers the window.
+    if (auto* tour = window.findChild<widgets::TourOverlay*>()) tour->end();
+    window.opener().openAll(paths);
+}
+
+}  // namespace
+
+void serveOtherStarts(MainWindow& window, OneWindow& others) {
+    QObject::connect(&others, &OneWindow::asked, &window, [&window](const Handover& handover) {
+        bringToFront(window, handover.activation);
+        if (!handover.paths.isEmpty()) openWithoutDialog(window, handover.paths);
+    });
+    QObject::connect(&window, &MainWindow::closing, &others, &OneWindow::close);
+}
+
 namespace {
 
 constexpr int kMostGuests = 16;

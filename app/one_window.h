@@ -1,14 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One window a user and display: a second start hands its files to the window that is open.
+// What a second start of the program says to the window that is open: one line of JSON, after the
+// window has greeted it with the version that it understands.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
+#include <QByteArray>
 #include <QLocalServer>
 #include <QObject>
 #include <QString>
-#include <chrono>
+#include <QStringList>
 
-#include "app/handover.h"
 #include "files/file_lock.h"
+
+namespace relascope::app {
+
+struct Handover {
+    QStringList paths;      ///< absolute; none: the window is only shown
+    QByteArray activation;  ///< XDG_ACTIVATION_TOKEN or DESKTOP_STARTUP_ID; may be empty
+
+    bool operator==(const Handover&) const = default;
+};
+
+/// The window's first line, and its answers to a handover.
+inline constexpr char kGreeting[] = "relascope-window 1\n";
+inline constexpr char kTaken[] = "taken\n";
+inline constexpr char kRefused[] = "refused\n";
+
+constexpr qsizetype kLongestHandover = 1 << 20;  ///< bytes with the line's end
+constexpr qsizetype kMostPaths = 1000;
+
+/// One line that ends with '\n'.
+QByteArray encoded(const Handover& handover);
+/// Nothing for a line that is no handover: too long, not JSON, paths that are not absolute, hold a
+/// NUL or are too many.
+std::optional<Handover> decodedHandover(const QByteArray& line);
+
+// What the window does when the program is started again.
+
+class MainWindow;
+class OneWindow;
+
+/// Comes to the front and opens the files, once no dialog asks for an answer. A window that closes
+/// takes no more.
+void serveOtherStarts(MainWindow& window, OneWindow& others);
+
+}  // namespace relascope::app
+
+// One window a user and display: a second start hands its files to the window that is open.
 
 class QLocalSocket;
 class QWidget;

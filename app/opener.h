@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opens files and folders that the user chose or dropped: runs, studies, checkpoints, texts,
-// images.
+// Titles for a list of checkpoints, all different.
 #pragma once
 
-#include <QObject>
-#include <QStringList>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include <QObject>
+#include <QStringList>
+
 #include "app/controllers/job_queue.h"
 
 namespace relascope::app {
+
+/// One title per path: "DAT-sa8-ra8-343M" for a folder or the weights in it, "text-dat-s0 ·
+/// step-300" for a checkpoint of a run. Equal titles are extended by the names of parent folders.
+QStringList checkpointTitles(const QStringList& paths);
+
+// Opens files and folders that the user chose or dropped: runs, studies, checkpoints, texts,
+// images.
 
 class Controllers;
 class MainWindow;

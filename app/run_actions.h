@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The actions on runs, shared by the rail, the Compare page and the Run menu.
+// The actions on runs, shared by the sidebar, the Compare page and the Run menu.
 #pragma once
 
 #include <QObject>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "types/run_info.h"
-#include "widgets/curves/curve_types.h"
+#include "widgets/curves/curve_data.h"
 
 class QMenu;
 class QPoint;

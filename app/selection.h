@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The selection shared by the pages: the chosen runs, the inspected run, step and sample.
+// The pages of the window.
 #pragma once
+
+#include <array>
+#include <optional>
+#include <utility>
 
 #include <QObject>
 #include <QString>
 #include <QStringList>
-#include <optional>
-#include <utility>
 
 #include "widgets/inspector/inspector_view.h"
 
 namespace relascope::app {
+
+/// In the order of the tabs.
+enum class PageId { Workbench, Compare, Study, Data, Checkpoint };
+
+inline constexpr std::array kPages{PageId::Workbench, PageId::Compare, PageId::Study, PageId::Data,
+                                   PageId::Checkpoint};
+
+inline QString pageTitle(PageId id) {
+    static const char* const titles[] = {"Workbench", "Compare", "Study", "Data", "Checkpoint"};
+    return QString::fromLatin1(titles[static_cast<int>(id)]);
+}
+/// By its title, in any case.
+inline std::optional<PageId> pageNamed(const QString& title) {
+    for (const PageId id : kPages)
+        if (pageTitle(id).compare(title, Qt::CaseInsensitive) == 0) return id;
+    return std::nullopt;
+}
+
+// The selection shared by the pages: the chosen runs, the inspected run, step and sample.
 
 /// One object per window. Setters emit a signal only if the value changed, also to the object that
 /// called them.
@@ -19,7 +40,7 @@ class Selection : public QObject {
 public:
     using QObject::QObject;
 
-    /// Run folders overlaid in the curves, in the order of the rail.
+    /// Run folders overlaid in the curves, in the order of the sidebar.
     const QStringList& runs() const { return m_runs; }
     /// The inspected run: one of `runs`, or empty.
     const QString& current() const { return m_current; }

@@ -9,13 +9,13 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/opener.h"
-#include "app/pages/study_curves.h"
 #include "app/pages/study_page.h"
+#include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 
 namespace relascope::app {
@@ -109,7 +109,7 @@ void Session::restore(MainWindow& window) const {
         checkpoints.push_back({paths[i], sizes.value(i), false});
     window.controllers().checkpoint.recent().set(std::move(checkpoints));
     window.foldForm(s.value(key("formCollapsed")).toBool());
-    window.rail()->setHidden(s.value(key("railHidden")).toBool());
+    window.sidebar()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
     curves->set(&widgets::CurveOptions::axis,
                 static_cast<widgets::CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
@@ -160,7 +160,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("checkpoints"), paths);
     s.setValue(key("checkpointSizes"), sizes);
     s.setValue(key("formCollapsed"), window.formFolded());
-    s.setValue(key("railHidden"), window.rail()->isHidden());
+    s.setValue(key("railHidden"), window.sidebar()->isHidden());
     s.setValue(key("axis"), static_cast<int>(curves->axis()));
     s.setValue(key("logX"), curves->options().logX);
     s.setValue(key("logY"), curves->options().logY);

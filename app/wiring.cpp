@@ -18,7 +18,7 @@
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/form/options_form.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -137,24 +137,25 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     show();
 }
 
-void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
+void wireSidebar(widgets::Sidebar& sidebar, Controllers& c, RunActions& actions) {
     std::vector<widgets::ExperimentEntry> entries;
     for (const auto& preset : core::presets())
         entries.push_back(
             {QString::fromStdString(preset.family), QString::fromStdString(preset.name),
              QString::fromStdString(preset.title), QString::fromStdString(preset.help)});
-    rail.setExperiments(entries);
-    QObject::connect(&c.runs, &RunsController::rowsChanged, &rail, [&rail, &c] {
-        rail.setRuns(c.runs.rows());
-        rail.setHiddenRuns(c.runs.hiddenRuns(), c.runs.showsHidden());
-        rail.setSelectedRuns(c.selection.runs());
+    sidebar.setExperiments(entries);
+    QObject::connect(&c.runs, &RunsController::rowsChanged, &sidebar, [&sidebar, &c] {
+        sidebar.setRuns(c.runs.rows());
+        sidebar.setHiddenRuns(c.runs.hiddenRuns(), c.runs.showsHidden());
+        sidebar.setSelectedRuns(c.selection.runs());
     });
-    QObject::connect(&rail, &widgets::Rail::presetChosen, &c.selection, &Selection::setPreset);
-    QObject::connect(&rail, &widgets::Rail::presetChosen, &c.experiment,
+    QObject::connect(&sidebar, &widgets::Sidebar::presetChosen, &c.selection,
+                     &Selection::setPreset);
+    QObject::connect(&sidebar, &widgets::Sidebar::presetChosen, &c.experiment,
                      [&c](const QString& preset) { c.experiment.choosePreset(preset); });
-    QObject::connect(&c.selection, &Selection::presetChanged, &rail,
-                     [&rail, &c] { rail.setCurrentPreset(c.selection.preset()); });
-    QObject::connect(&rail, &widgets::Rail::runsSelected, &c.selection,
+    QObject::connect(&c.selection, &Selection::presetChanged, &sidebar,
+                     [&sidebar, &c] { sidebar.setCurrentPreset(c.selection.preset()); });
+    QObject::connect(&sidebar, &widgets::Sidebar::runsSelected, &c.selection,
                      [&c](const QStringList& paths) {
                          const QStringList before = c.selection.runs();
                          if (paths == before) return;
@@ -169,25 +170,25 @@ void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
                          c.selection.setCurrent(fresh);
                          c.experiment.showRun(fresh);
                      });
-    QObject::connect(&c.selection, &Selection::runsChanged, &rail,
-                     [&rail, &c] { rail.setSelectedRuns(c.selection.runs()); });
-    QObject::connect(&rail, &widgets::Rail::runMenuRequested, &actions, &RunActions::popUp);
+    QObject::connect(&c.selection, &Selection::runsChanged, &sidebar,
+                     [&sidebar, &c] { sidebar.setSelectedRuns(c.selection.runs()); });
+    QObject::connect(&sidebar, &widgets::Sidebar::runMenuRequested, &actions, &RunActions::popUp);
     QObject::connect(
-        &rail, &widgets::Rail::deleteRequested, &actions,
+        &sidebar, &widgets::Sidebar::deleteRequested, &actions,
         [&actions](const QStringList& paths) { actions.perform(RunActions::Kind::Delete, paths); });
-    QObject::connect(&rail, &widgets::Rail::renameRequested, &actions, &RunActions::rename);
-    QObject::connect(&rail, &widgets::Rail::showHiddenRequested, &c.runs,
+    QObject::connect(&sidebar, &widgets::Sidebar::renameRequested, &actions, &RunActions::rename);
+    QObject::connect(&sidebar, &widgets::Sidebar::showHiddenRequested, &c.runs,
                      &RunsController::setShowHidden);
-    QObject::connect(&c.experiment, &ExperimentController::changed, &rail, [&rail, &c] {
+    QObject::connect(&c.experiment, &ExperimentController::changed, &sidebar, [&sidebar, &c] {
         const QString preset = QString::fromStdString(c.experiment.options().preset);
-        rail.setCurrentPreset(preset);
+        sidebar.setCurrentPreset(preset);
         c.selection.setPreset(preset);
     });
-    // Runs of other processes are listed periodically while the rail is visible.
-    auto* timer = new QTimer(&rail);
+    // Runs of other processes are listed periodically while the sidebar is visible.
+    auto* timer = new QTimer(&sidebar);
     timer->setInterval(4000);
-    QObject::connect(timer, &QTimer::timeout, &c.runs, [&rail, &c] {
-        if (rail.isVisible()) c.runs.refresh();
+    QObject::connect(timer, &QTimer::timeout, &c.runs, [&sidebar, &c] {
+        if (sidebar.isVisible()) c.runs.refresh();
     });
     timer->start();
 }

@@ -5,7 +5,7 @@
 namespace relascope::widgets {
 class LogDrawer;
 class OptionsForm;
-class Rail;
+class Sidebar;
 class StatusStrip;
 class TrainBar;
 }  // namespace relascope::widgets
@@ -16,7 +16,7 @@ class Controllers;
 class RunActions;
 
 void wireBar(widgets::TrainBar& bar, Controllers& controllers);
-void wireRail(widgets::Rail& rail, Controllers& controllers, RunActions& actions);
+void wireSidebar(widgets::Sidebar& sidebar, Controllers& controllers, RunActions& actions);
 /// Adds the choice of the preset's model above the fields.
 void wireForm(widgets::OptionsForm& form, Controllers& controllers);
 void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& controllers);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "datasets/registry.h"
-
 #include <map>
 #include <stdexcept>
 
-#include "datasets/opener.h"
+#include "datasets/registry.h"
 #include "types/data_kind.h"
 
 namespace relascope::datasets {

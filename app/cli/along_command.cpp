@@ -4,15 +4,14 @@
 #include <iostream>
 #include <sstream>
 
-#include "app/cli/answer_tables.h"
+#include "analysis/along_training.h"
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
-#include "app/cli/progress_line.h"
-#include "edit/edit_words.h"
+#include "app/cli/run_text.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_words.h"
 #include "run/run_folder.h"
-#include "train/along_training.h"
 
 namespace relascope::cli {
 namespace {
@@ -101,7 +100,7 @@ int inspectAlong(const InspectArguments& a, MapKind kind, const Drawing& drawing
     const auto input = opened.options().input();
     if (classNames.empty() && (input == InputKind::Images || input == InputKind::Objects))
         classNames = classNamesOf(opened, a.path);
-    settleTrainingEdits(a.edits, a.path, opened);
+    resolveTrainingEdits(a.edits, a.path, opened);
     core::AlongOptions options;
     options.cell = {kind, a.layer - 1, a.index - 1, 0, a.source, a.to};
     options.edits = editsOf(a.edits, opened.points(sample));

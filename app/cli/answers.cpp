@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/answers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 
-#include "app/cli/answer_tables.h"
+#include "analysis/answer_names.h"
+#include "app/cli/answers.h"
 #include "app/cli/edit_arguments.h"
 #include "files/atomic_file.h"
-#include "train/answer_names.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
@@ -19,7 +17,7 @@ AnsweredInput openAnswered(const LensArguments& a) {
     if (!a.out.empty()) endingOf(a.out, {".csv"});
     core::OpenedModel model(a.path, a.checkpoint, a.device);
     if (!model.warning().empty()) std::cerr << model.warning() << "\n";
-    settleTrainingEdits(a.edits, a.path, model);
+    resolveTrainingEdits(a.edits, a.path, model);
     auto input = readSample(model, a.path, a);
     // Images and sets that are not from the data have classes all the same.
     const auto kind = model.options().input();

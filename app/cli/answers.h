@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the commands lens and attribute have in common: a model with an input, the names of answers,
-// and how text, tables and JSON show them.
+// The results of lens, attribute and inspect --along as CSV, and what stands at the columns of
+// patching maps; for the command line and for the window.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/sample_input.h"
-#include "train/open_model.h"
+#include "types/along.h"
+#include "types/edit_results.h"
 #include "types/error.h"
 #include "types/lens.h"
+#include "types/relation_map.h"
+
+namespace relascope::core {
+class OpenedModel;
+}  // namespace relascope::core
 
 namespace relascope::cli {
+
+std::string lensCsv(const LensResult& result);
+std::string attributionCsv(const Attribution& result);
+/// step,value,probability, and with edits the two without them.
+std::string alongCsv(const AlongTraining& along);
+/// Of a language model the tokens of A, with those of B behind a slash where they differ; empty for
+/// other models.
+std::vector<std::string> patchPositions(const core::OpenedModel& model, const ProbeSample& a,
+                                        const ProbeSample& b);
+
+// What the commands lens and attribute have in common: a model with an input, the names of answers,
+// and how text, tables and JSON show them.
 
 struct AnsweredInput {
     core::OpenedModel model;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/build_facts.h"
-
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commit.h"
+#include "app/cli/build_facts.h"
 #include "options/builtin_resources.h"
 #include "train/devices.h"
 

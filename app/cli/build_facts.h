@@ -26,4 +26,14 @@ std::string versionText(const BuildFacts& facts);
 /// The same as one JSON object.
 std::string versionJson(const BuildFacts& facts);
 
+// The commit that this program was built from. Its source is written at every build
+// (commit.cmake), and only where something has changed.
+
+struct Commit {
+    const char* hash;  ///< "08fb745", or the text of RELASCOPE_COMMIT; "unknown" without git
+    const char* date;  ///< "2026-03-01"; empty if unknown
+    bool modified;     ///< the files under version control had changes
+};
+extern const Commit kCommit;
+
 }  // namespace relascope::cli

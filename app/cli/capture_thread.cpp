@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "run/capture_records.h"
+#include "run/captures.h"
 #include "types/error.h"
 
 namespace relascope::cli {
@@ -65,7 +65,7 @@ void CaptureThread::run(const std::string& captures, const std::stop_token& stop
             capture.records =
                 images.of(capture.step, capture.wall, [&stop] { return !stop.stop_requested(); });
             remarks = images.takeRemarks();
-        } catch (const std::exception& error) {  // no memory, for example: training goes its way
+        } catch (const std::exception& error) {  // no memory, for example: training continues
             remarks = {"without the images of step " + std::to_string(capture.step) + ": " +
                        userMessage(error)};
         }

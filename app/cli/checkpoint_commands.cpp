@@ -8,11 +8,10 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
-#include "app/cli/progress_line.h"
+#include "app/cli/run_text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_weights.h"
-#include "edit/edit_words.h"
-#include "run/run_facts.h"
+#include "interventions/edit_words.h"
 #include "run/run_folder.h"
 
 namespace relascope::cli {

@@ -1,13 +1,91 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/drawing.h"
-
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
-#include "train/open_model.h"
+#include "analysis/open_model.h"
+#include "app/cli/cli.h"
+#include "app/cli/drawing.h"
+#include "files/program_folder.h"
+#include "types/error.h"
+
+extern char** environ;
 
 namespace relascope::cli {
+
+namespace fs = std::filesystem;
+
+std::string ownProgram() {
+    const fs::path file = core::programFile();
+    if (file.empty()) throw Error("the path of this program cannot be determined");
+    return file.string();
+}
+
+int drawWithSibling(int argc, char** argv) {
+    const fs::path sibling = fs::path(ownProgram()).parent_path() / "relascope";
+    if (!fs::exists(sibling))
+        throw Error(
+            "figures are drawn by the program relascope, which was not found next to this one; "
+            ".csv works without it");
+    setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    std::vector<char*> arguments(argv, argv + argc);
+    std::string name = sibling.string();
+    arguments[0] = name.data();
+    arguments.push_back(nullptr);
+    execv(name.c_str(), arguments.data());
+    throw Error("relascope cannot be started: " + std::string(std::strerror(errno)));
+}
+
+int runSideBySide(const std::vector<std::string>& arguments, int count,
+                  const std::stop_token& stop) {
+    const std::string program = ownProgram();
+    std::vector<std::string> texts = arguments;
+    std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
+    for (auto& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    // The children handle signals themselves and must not inherit the blocked ones.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    std::vector<pid_t> children;
+    for (int i = 0; i < count; ++i) {
+        pid_t child = 0;
+        if (posix_spawn(&child, program.c_str(), nullptr, &attributes, pointers.data(), environ) ==
+            0)
+            children.push_back(child);
+    }
+    posix_spawnattr_destroy(&attributes);
+    if (children.empty()) throw Error(program + " cannot be restarted");
+    int exit = 0;
+    bool signalled = false;
+    while (!children.empty()) {
+        if (stop.stop_requested() && !signalled) {
+            for (const auto child : children) kill(child, SIGINT);
+            signalled = true;
+        }
+        std::erase_if(children, [&](pid_t child) {
+            int status = 0;
+            if (waitpid(child, &status, WNOHANG) != child) return false;
+            exit = std::max(exit, WIFEXITED(status) ? WEXITSTATUS(status) : kExitFailed);
+            return true;
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return exit;
+}
+
 namespace {
 
 const std::vector<std::string> kPictures = {".png", ".svg", ".pdf"};

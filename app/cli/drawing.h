@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How commands draw figures: by the functions of the program, or, where it has none, as the program
-// with the window and the same arguments.
+// Other processes of this program.
 #pragma once
 
 #include <initializer_list>
 #include <iostream>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "app/cli/cli.h"
-#include "app/cli/sibling.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -16,6 +16,19 @@ class OpenedModel;
 }  // namespace relascope::core
 
 namespace relascope::cli {
+
+/// The path of the running executable.
+std::string ownProgram();
+/// Replaces this process by the program `relascope` with the same arguments, as pictures require
+/// Qt. Throws Error if it is not found.
+int drawWithSibling(int argc, char** argv);
+/// Starts `count` processes of this program with these arguments and waits for them; a requested
+/// stop is passed on as SIGINT. Returns the highest exit code.
+int runSideBySide(const std::vector<std::string>& arguments, int count,
+                  const std::stop_token& stop);
+
+// How commands draw figures: by the functions of the program, or, where it has none, as the program
+// with the window and the same arguments.
 
 struct Drawing {
     const Renderers& renderers;

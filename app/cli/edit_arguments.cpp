@@ -15,9 +15,9 @@
 #include "app/cli/run_text.h"
 #include "app/cli/sample_input.h"
 #include "datasets/registry.h"
-#include "edit/edit_json.h"
-#include "edit/edit_values.h"
-#include "edit/edit_words.h"
+#include "interventions/edit_json.h"
+#include "interventions/edit_values.h"
+#include "interventions/edit_words.h"
 #include "run/run_folder.h"
 #include "types/metric.h"
 #include "types/option_groups.h"
@@ -95,8 +95,8 @@ bool leavesOutAll(const std::vector<std::string>& arguments) {
     return std::find(arguments.begin(), arguments.end(), "none") != arguments.end();
 }
 
-void settleTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
-                         core::OpenedModel& opened) {
+void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
+                          core::OpenedModel& opened) {
     if (!opened.trainingEdits().anyEnabled()) return;
     const auto words = core::wordsOf(opened.trainingEdits());
     if (leavesOutAll(arguments)) {

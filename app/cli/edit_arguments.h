@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "edit/check_edits.h"
-#include "train/open_model.h"
+#include "analysis/open_model.h"
+#include "interventions/check_edits.h"
 
 namespace relascope::cli {
 
@@ -20,8 +20,8 @@ EditList editsOf(const std::vector<std::string>& arguments, const std::vector<Po
 bool leavesOutAll(const std::vector<std::string>& arguments);
 /// Edits that the opened weights are trained with: leaves them out if `arguments` say "none", else
 /// names them on stderr.
-void settleTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
-                         core::OpenedModel& opened);
+void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
+                          core::OpenedModel& opened);
 /// Puts the edits of --edit in force in what follows, and names them on stderr. `sample` is an
 /// input of the model, which must stay where it is. Throws OptionError or FileError.
 void applyEdits(const std::vector<std::string>& arguments, const std::string& path,
@@ -49,7 +49,7 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                            const std::string& split);
 
 /// {"metric": {"base", "edited", "change", "interval": [low, high]}, ...} and the changed answers.
-/// With the edits in force in `opened`; those of training are in both.
+/// Names the edits in force in `opened`; training edits apply to the base and the edited pass.
 std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,
                        const std::string& split);
 /// The same for people.

@@ -5,16 +5,15 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/answer_tables.h"
+#include "analysis/ablation_options.h"
+#include "app/cli/answers.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
-#include "app/cli/progress_line.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "model/architecture.h"
 #include "run/run_folder.h"
-#include "train/ablation_options.h"
 #include "types/metric.h"
 #include "types/suggest.h"
 
@@ -40,7 +39,7 @@ Json ablationJson(const AblationTable& table, const core::OpenedModel& opened) {
                 {"changed_answers", finiteJson(way.changedAnswers)}};
         rows.push_back({{"part", row.part},
                         {"group", row.group},
-                        {"point", row.edit.at},
+                        {"point", row.edit.point},
                         {"part_norm", finiteJson(row.partNorm)},
                         {"stream_norm", finiteJson(row.streamNorm)},
                         {"ways", ways}});
@@ -130,7 +129,7 @@ int ablate(const AblateArguments& a, const Drawing& drawing) {
     how.pairs = a.pairs;
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     warnOf(a.path, opened);
-    settleTrainingEdits(a.edits, a.path, opened);
+    resolveTrainingEdits(a.edits, a.path, opened);
     if (!opened.isRun())
         throw OptionError("path", a.path + " is no run folder; only runs have data to measure on");
     how.metric = !a.metric.empty()                 ? a.metric
@@ -178,7 +177,7 @@ int patch(const PatchArguments& a, const Drawing& drawing) {
     how.check();
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     warnOf(a.path, opened);
-    settleTrainingEdits(a.edits, a.path, opened);
+    resolveTrainingEdits(a.edits, a.path, opened);
     const auto clean = inputFromWords(a.clean, "--clean", a.path, opened, a.split),
                corrupted = inputFromWords(a.corrupt, "--corrupt", a.path, opened, a.split);
     applyEdits(a.edits, a.path, opened, clean);

@@ -5,7 +5,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/commands.h"
-#include "app/cli/progress_line.h"
+#include "app/cli/run_text.h"
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "run/run_list.h"

@@ -7,10 +7,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "files/atomic_file.h"
-#include "train/open_model.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 
@@ -52,7 +52,7 @@ int generate(const GenerateArguments& a) {
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
-    settleTrainingEdits(a.edits, a.path, opened);
+    resolveTrainingEdits(a.edits, a.path, opened);
     if (!a.edits.empty())
         opened.setEdits(
             editsOf(a.edits, opened.points(opened.promptInput(prompt)), core::EditUse::Generate),

@@ -13,15 +13,15 @@
 #include <optional>
 #include <sstream>
 
+#include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "checkpoint/kept_weights.h"
-#include "edit/edit_words.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_words.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
-#include "train/open_model.h"
 #include "types/map_difference.h"
 #include "types/suggest.h"
 
@@ -97,9 +97,9 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditLis
     }
     const auto chosen = a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{};
     keptStep = chosen.kept;
-    core::OpenedModel opened(a.path, chosen.which, a.device);
+    core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     const auto [sample, classNames] = readSample(opened, a.path, a);
-    settleTrainingEdits(a.edits, a.path, opened);
+    resolveTrainingEdits(a.edits, a.path, opened);
     training = opened.trainingEdits();
     if (!a.edits.empty() || training.anyEnabled())
         return probeWithEdits(a, opened, sample, classNames,

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <thread>
 
+#include "bench/benchmark.h"
 #include "datasets/registry.h"
 #include "options/device_list.h"
 #include "ranks/child_ranks.h"
@@ -26,9 +27,12 @@ int follow(const core::RankPlace& place, const std::string& device, int threads,
     core::initDevices(threads);
     try {
         const auto ranks = core::joinRanks(place, device);
-        core::followRuns(*ranks, [](const RunOptions& options, std::stop_token token) {
-            return datasets::openRunData(options, {}, std::move(token));
-        });
+        core::followRuns(
+            *ranks,
+            [](const RunOptions& options, std::stop_token token) {
+                return datasets::openRunData(options, {}, std::move(token));
+            },
+            core::followRankBenchmark);
     } catch (const core::RankLost& lost) {
         if (says)
             std::cerr << "relascope-cli: rank " << place.rank << " ends: " << lost.what() << "\n";

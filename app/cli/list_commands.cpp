@@ -5,18 +5,17 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/verify.h"
 #include "app/cli/commands.h"
-#include "app/cli/progress_line.h"
-#include "checkpoint/verify.h"
+#include "app/cli/run_text.h"
+#include "bench/benchmark.h"
 #include "datasets/generators/relational_games.h"
-#include "datasets/readers/npz_images.h"
-#include "datasets/readers/npz_writer.h"
+#include "datasets/readers/npz.h"
 #include "datasets/registry.h"
 #include "model/kernels/plugin.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
-#include "train/benchmark.h"
 #include "train/devices.h"
 #include "train/find_cuda.h"
 #include "types/data_kind.h"

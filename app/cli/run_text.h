@@ -2,6 +2,7 @@
 // Text output of the results of a run or an evaluation.
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -19,5 +20,24 @@ std::string metricText(const std::string& metric, double value);
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values);
 /// null where a number is not finite, as JSON has none.
 nlohmann::ordered_json finiteJson(double value);
+
+// Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.
+
+class ProgressLine {
+public:
+    ProgressLine();
+    ~ProgressLine();
+    /// Shows `text` after a bar filled to `fraction` (0..1).
+    void show(double fraction, const std::string& text);
+    /// Prints a whole line above the bar.
+    void say(const std::string& line);
+    /// Ends the bar's line.
+    void done();
+
+private:
+    bool m_terminal;
+    bool m_open = false;
+    std::chrono::steady_clock::time_point m_shown;
+};
 
 }  // namespace relascope::cli

@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include "datasets/readers/image_file.h"
+#include "analysis/open_model.h"
+#include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
-#include "train/open_model.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {

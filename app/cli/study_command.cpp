@@ -8,17 +8,16 @@
 #include <thread>
 
 #include "app/cli/commands.h"
-#include "app/cli/progress_line.h"
+#include "app/cli/drawing.h"
 #include "app/cli/run_text.h"
-#include "app/cli/sibling.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/device_list.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
-#include "train/slurm_script.h"
-#include "train/study.h"
-#include "train/study_results.h"
+#include "study/slurm_script.h"
+#include "study/study.h"
+#include "study/study_results.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {

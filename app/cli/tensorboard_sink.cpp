@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "files/atomic_file.h"
-#include "run/event_records.h"
 #include "run/run_export.h"
 #include "run/run_lines.h"
 
@@ -81,7 +80,8 @@ void TensorBoardSink::take(const TrainEvent& event) {
         reached(taken->step);
         m_captures.add(taken->step, now);
     } else if (const auto* note = std::get_if<Note>(&event)) {
-        // Those before the first point may be of the pretraining stage, whose steps are others.
+        // Notes before the first point may come from the pretraining stage, which counts its own
+        // steps.
         if (!m_pretrains) m_records += core::noteRecord(*note, now);
     }
     add(m_captures.take(), now);

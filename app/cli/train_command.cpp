@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/launched_ranks.h"
-#include "app/cli/progress_line.h"
 #include "app/cli/run_text.h"
 #include "app/cli/tensorboard_sink.h"
 #include "datasets/registry.h"
@@ -20,9 +20,7 @@
 #include "run/run_folder.h"
 #include "run/run_list.h"
 #include "train/execute_run.h"
-#include "train/open_model.h"
 #include "train/rank_run.h"
-#include "train/text_evaluation.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {
@@ -208,10 +206,10 @@ int evaluate(const EvalArguments& a) {
     const auto chosen =
         a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
-    core::OpenedModel opened(a.path, chosen.which, a.device);
+    core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
-    settleTrainingEdits(a.edits, a.path, opened);
+    resolveTrainingEdits(a.edits, a.path, opened);
     core::DatasetPtr data;
     std::string split = a.split;
     ProgressLine line;

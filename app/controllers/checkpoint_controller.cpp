@@ -1,21 +1,144 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/controllers/checkpoint_controller.h"
-
-#include <QFileInfo>
 #include <algorithm>
 
-#include "app/controllers/opened_weights.h"
+#include <QFileInfo>
+#include <QStringList>
+
+#include "analysis/open_model.h"
+#include "analysis/verify.h"
+#include "app/controllers/checkpoint_controller.h"
+#include "app/controllers/inspection_session.h"
 #include "app/controllers/runtime.h"
-#include "app/controllers/text_input.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/verify.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
-#include "train/text_evaluation.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
+
+void CheckpointNumbers::setCheckpoint(const CheckpointInfo& info) {
+    ++m_shown;
+    abandon();
+    m_path = info.path;
+    m_tensors = info.tensors.size();
+    m_broken.clear();
+    m_read.clear();
+    if (info.bytes <= kReadAllBytes && m_tensors <= kReadAllTensors)
+        for (const auto& tensor : info.tensors)
+            m_unread.push_back(QString::fromStdString(tensor.name));
+    m_toRead = m_unread.size();
+}
+
+void CheckpointNumbers::read() {
+    if (m_toRead > 0)
+        m_task.begin(QStringLiteral("Reading the values of %1 tensors")
+                         .arg(widgets::groupedNumber(static_cast<qlonglong>(m_toRead))));
+    readNext();
+}
+
+void CheckpointNumbers::abandon() {
+    m_unread.clear();
+    m_reading.clear();
+    m_task.abandon();
+    Q_EMIT finished();
+}
+
+void CheckpointNumbers::chooseTensor(const QString& name) {
+    if (m_path.empty() || m_read.contains(name) || m_reading == name) return;
+    const auto waiting = std::find(m_unread.begin(), m_unread.end(), name);
+    if (waiting != m_unread.end()) m_unread.erase(waiting);
+    m_unread.push_front(name);
+    m_toRead = std::max(m_toRead, m_read.size() + m_unread.size());
+    readNext();
+}
+
+void CheckpointNumbers::readNext() {
+    if (!m_reading.isEmpty()) return;
+    const auto& job = m_task.job();
+    if (job && m_toRead > 0)
+        job->fraction = static_cast<double>(m_read.size()) / static_cast<double>(m_toRead);
+    if (m_unread.empty()) {
+        m_task.finish();
+        return Q_EMIT finished();
+    }
+    m_reading = m_unread.front();
+    m_unread.pop_front();
+    const auto stop = job ? job->stop.get_token() : std::stop_token();
+    m_queue.post(
+        this,
+        [path = m_path, name = m_reading.toStdString(), stop](std::stop_token) {
+            awaitRuntime();
+            return core::tensorStatistics(path, name, 64, stop);
+        },
+        [this, name = m_reading, shown = m_shown](const TensorStatistics& statistics) {
+            if (shown == m_shown) take(name, statistics);
+        },
+        [this, shown = m_shown](const QString& sentence) {
+            if (shown != m_shown) return;
+            abandon();  // the file no longer matches its header
+            Q_EMIT failed(sentence);
+        });
+}
+
+void CheckpointNumbers::take(const QString& name, const TensorStatistics& statistics) {
+    if (m_reading == name) m_reading.clear();
+    m_read.insert(name);
+    if (statistics.notFinite > 0)
+        m_broken.push_back({ProblemKind::NotFinite, statistics.name,
+                            statistics.name + ": " + std::to_string(statistics.notFinite) + " of " +
+                                std::to_string(statistics.count) +
+                                " values are not finite (NaN or infinity)"});
+    Q_EMIT statisticsReady(statistics);
+    readNext();
+}
+
+namespace {
+
+constexpr std::size_t kRemembered = 8;
+
+}  // namespace
+
+void RecentCheckpoints::add(const QString& path, const QString& size) {
+    std::erase_if(m_list, [&](const RecentCheckpoint& r) { return r.path == path; });
+    m_list.insert(m_list.begin(), {path, size, false});
+    if (m_list.size() > kRemembered) m_list.resize(kRemembered);
+    Q_EMIT changed();
+}
+
+void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
+    m_list = std::move(list);
+    if (m_list.size() > kRemembered) m_list.resize(kRemembered);
+    Q_EMIT changed();
+    // Checking for files can be slow if the disk is asleep.
+    QStringList paths;
+    for (const auto& r : m_list) paths << r.path;
+    m_disk.post(
+        this,
+        [paths](std::stop_token) {
+            QStringList gone;
+            for (const QString& path : paths)
+                if (!QFileInfo::exists(path)) gone << path;
+            return gone;
+        },
+        [this](const QStringList& gone) {
+            for (auto& r : m_list) r.missing = gone.contains(r.path);
+            if (!gone.isEmpty()) Q_EMIT changed();
+        });
+}
+
+void RecentCheckpoints::choose(const QString& path) {
+    m_disk.post(
+        this, [path](std::stop_token) { return QFileInfo::exists(path); },
+        [this, path, choice = ++m_choice](bool there) {
+            if (choice != m_choice) return;
+            if (there) return Q_EMIT chosen(path);
+            std::erase_if(m_list, [&](const RecentCheckpoint& r) { return r.path == path; });
+            Q_EMIT changed();
+            Q_EMIT failed(path + QStringLiteral(": not found; removed from the list"));
+        });
+}
+
 namespace {
 
 constexpr std::int64_t kEvaluationBatch = 256, kTextBatch = 4;
@@ -287,7 +410,7 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
             return model.evaluate(data, request.text ? kTextBatch : kEvaluationBatch,
                                   job.stop.get_token(), job.callback(stop));
         },
-        [this, name = request.name](const core::Evaluation& evaluation) {
+        [this, name = request.name](const Evaluation& evaluation) {
             Q_EMIT evaluated(evaluation, name);
         });
 }

@@ -1,22 +1,96 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The checkpoint that is shown: its header, the numbers of its tensors, its weights. All of it is
-// read, loaded, compared and written off the window's thread.
+// Reads the values of a checkpoint's tensors one after another, selected ones first.
 #pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include <QObject>
 #include <QString>
-#include <memory>
-#include <optional>
-#include <vector>
 
-#include "app/controllers/checkpoint_numbers.h"
+#include "analysis/open_model.h"
 #include "app/controllers/inspection_session.h"
-#include "app/controllers/recent_checkpoints.h"
+#include "app/controllers/job_queue.h"
 #include "app/controllers/text_generator.h"
-#include "train/open_model.h"
 #include "types/checkpoint_info.h"
 
 namespace relascope::app {
+
+class CheckpointNumbers : public QObject {
+    Q_OBJECT
+public:
+    static constexpr std::uint64_t kReadAllBytes = std::uint64_t{8}
+                                                   << 30;  ///< numbers of files up to
+    static constexpr std::size_t kReadAllTensors = 4000;
+
+    explicit CheckpointNumbers(QObject* parent = nullptr) : QObject(parent) {}
+
+    /// Sets another checkpoint without reading any of its values.
+    void setCheckpoint(const CheckpointInfo& info);
+    /// Reads all values if that takes only seconds, otherwise those of selected tensors.
+    void read();
+    /// Stops reading; pending results are dropped.
+    void abandon();
+    void chooseTensor(const QString& name);
+    bool complete() const { return !m_path.empty() && m_read.size() >= m_tensors; }
+    /// Tensors with values that are not finite.
+    const std::vector<CheckpointProblem>& problems() const { return m_broken; }
+    LongTask& task() { return m_task; }
+
+Q_SIGNALS:
+    void statisticsReady(const relascope::TensorStatistics& statistics);
+    void finished();  ///< all values are read, or reading was stopped
+    void failed(const QString& sentence);
+
+private:
+    void readNext();
+    void take(const QString& name, const TensorStatistics& statistics);
+
+    std::string m_path;
+    std::size_t m_tensors = 0, m_toRead = 0;  ///< in the checkpoint, and of these requested
+    std::vector<CheckpointProblem> m_broken;
+    std::deque<QString> m_unread;
+    std::set<QString> m_read;
+    QString m_reading;
+    quint64 m_shown = 0;  ///< incremented with each checkpoint, so that late results can be dropped
+    JobQueue m_queue;
+    LongTask m_task;
+};
+
+// The checkpoints that were opened before, newest first.
+
+struct RecentCheckpoint {
+    QString path, size;
+    bool missing = false;
+};
+
+class RecentCheckpoints : public QObject {
+    Q_OBJECT
+public:
+    explicit RecentCheckpoints(QObject* parent = nullptr) : QObject(parent) {}
+
+    const std::vector<RecentCheckpoint>& list() const { return m_list; }
+    void set(std::vector<RecentCheckpoint> list);
+    void add(const QString& path, const QString& size);
+    /// Answers by chosen(), or takes it off the list with a sentence where it is gone.
+    void choose(const QString& path);
+
+Q_SIGNALS:
+    void changed();
+    void chosen(const QString& path);
+    void failed(const QString& sentence);
+
+private:
+    std::vector<RecentCheckpoint> m_list;
+    quint64 m_choice = 0;
+    JobQueue m_disk;
+};
+
+// The checkpoint that is shown: its header, the numbers of its tensors, its weights. All of it is
+// read, loaded, compared and written off the window's thread.
 
 /// The data that a loaded model is evaluated on: generated, or from a file.
 struct EvaluationRequest {
@@ -89,7 +163,7 @@ Q_SIGNALS:
                 const relascope::app::InputRequest& request);
     /// What is wrong with the typed text; empty if it is valid.
     void textProblem(const QString& sentence);
-    void evaluated(const relascope::core::Evaluation& evaluation, const QString& name);
+    void evaluated(const relascope::Evaluation& evaluation, const QString& name);
     void converted(const QString& path);
     void stateChanged();  ///< which actions are enabled
     void warned(const QString& sentence);

@@ -6,8 +6,8 @@
 
 #include "app/app_context.h"
 #include "app/controllers/checkpoint_controller.h"
-#include "app/controllers/data_cache.h"
 #include "app/controllers/device_monitor.h"
+#include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"
 #include "app/controllers/inspector_edits.h"
 #include "app/controllers/job_queue.h"

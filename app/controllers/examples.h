@@ -1,16 +1,50 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts about examples of any data set: their name, label and answer.
+// Data sets that are open, shared by training and the inspector so that none is opened twice.
 #pragma once
 
-#include <QString>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <QString>
 
 #include "data/dataset.h"
 #include "types/data_options.h"
-#include "widgets/data/shown_sample.h"
+#include "types/run_options.h"
+#include "widgets/data/sample_view.h"
 
 namespace relascope::app {
+
+/// Thread-safe. Concurrent requests for the same data wait for one result; the last few data sets
+/// stay open.
+class DataCache {
+public:
+    /// Throws the same errors as openData().
+    std::shared_ptr<const core::DataSplits> get(const DataOptions& options,
+                                                const core::ProgressCallback& progress,
+                                                std::stop_token stop);
+    /// With those of its pretraining stages, as openRunData() has them.
+    core::DataSplits getForRun(const RunOptions& options, const core::ProgressCallback& progress,
+                               std::stop_token stop);
+
+private:
+    struct Entry {
+        DataOptions options;
+        std::mutex opening;
+        std::shared_ptr<const core::DataSplits> splits;
+    };
+    std::shared_ptr<Entry> entry(const DataOptions& options);
+
+    static constexpr std::size_t kKept = 3;
+    std::mutex m_mutex;
+    std::list<std::shared_ptr<Entry>> m_entries;  ///< most recently used first
+};
+
+// Texts about examples of any data set: their name, label and answer.
 
 /// "image", "sequence", "pair": one example of such data; with a count "2,500 images".
 QString exampleWord(const DataOptions& options, bool several);

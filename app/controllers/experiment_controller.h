@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the options form shows and Start begins: a preset's options, or those of a chosen run.
+// What the form says of a run before it starts: memory, tokens, kept weights, time.
 #pragma once
 
-#include <QObject>
-#include <QStringList>
-#include <QTimer>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTimer>
+
 #include "types/dataset_info.h"
 #include "types/run_options.h"
 
 namespace relascope::app {
+
+/// Of valid options, as label and value. `free` is the free memory in bytes of the device (of the
+/// one with the least, if there are several), 0 if unknown; `flopsPerSecond` is 0 before a run was
+/// measured.
+std::vector<std::pair<QString, QString>> runEstimates(const RunOptions& options, std::uint64_t free,
+                                                      double flopsPerSecond);
+
+// What the options form shows and Start begins: a preset's options, or those of a chosen run.
 
 class JobQueue;
 class RunsController;

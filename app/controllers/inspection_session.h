@@ -1,24 +1,89 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The inspection of a model: its weights, its tokenizer, an input and the requested maps. Serves
-// runs, captures and checkpoints; their controllers provide the location of the weights.
+// Typed texts as inputs for the inspector.
 #pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
 
 #include <QObject>
 #include <QString>
 #include <QTimer>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "analysis/open_model.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/long_task.h"
+#include "app/controllers/job_queue.h"
 #include "text/tokenizer.h"
+#include "types/generate_options.h"
 #include "types/model_options.h"
 #include "types/relation_map.h"
 #include "widgets/source/input_chooser.h"
 
 namespace relascope::app {
+
+inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of a typed text
+
+/// Maximum number of tokens to inspect: the context of the model, or as many as fit into the free
+/// memory (the size of maps is quadratic in the length).
+std::int64_t longestLook(const ModelOptions& model);
+
+struct TypedText {
+    ProbeSample sample;
+    std::string note;  ///< a message if the text was shortened, otherwise empty
+};
+/// The first tokens of a text, as many as longestLook() allows. Throws OptionError for an empty
+/// text.
+TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
+                    const ModelOptions& model);
+/// The same for given tokens.
+ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
+                        const std::string& origin);
+/// The first tokens of a sample; an image stays as it is.
+void shorten(ProbeSample& sample, std::int64_t longest);
+
+/// The beginning of a text file, as much as a model can read. Throws FileError if it is not text.
+std::string beginningOfText(const std::string& path);
+
+/// The likeliest next tokens of a probe of a text.
+std::vector<TokenChoice> nextTokens(const ProbeResult& result);
+/// The probabilities of the same tokens in a result without edits; empty without such a result.
+std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
+
+/// The weights behind one InspectionSession. Used by the jobs of one queue only, so that one job at
+/// a time uses the model.
+struct OpenedWeights {
+    std::unique_ptr<core::OpenedModel> model;
+    std::string path;        ///< where they came from
+    std::string tokenizer;   ///< chosen by the user; empty: the one stored with the weights
+    std::string checkpoint;  ///< of a run: "", "last", "best" or a step, as it was asked for
+    bool bfloat16 = false;   ///< rounded since they were read
+    /// Every hook point, for the first input; the numbers of objects of others may differ.
+    std::shared_ptr<const std::vector<PointInfo>> points;
+    /// The last result without edits, and what it is of.
+    ProbeSample baseSample;
+    std::vector<std::string> baseNames;  ///< of the classes
+    std::shared_ptr<const ProbeResult> base;
+
+    /// Reads the weights. On an error the previous ones are kept.
+    void load(const std::string& from, const std::string& device, std::stop_token stop,
+              const core::ProgressCallback& progress, const std::string& step = {});
+    /// Uses the weights rounded, or as in the file, which is then read again. Throws Cancelled if
+    /// none are loaded.
+    core::OpenedModel& as(bool rounded, std::stop_token stop,
+                          const core::ProgressCallback& progress);
+    void setTokenizer(const std::string& nameOrPath);
+};
+
+/// The run that a file or folder of weights belongs to (RUN/checkpoints/step-N), or empty.
+std::string runOfWeights(const std::string& path);
+/// The newest folder of weights of a run. Throws FileError if there are none yet.
+std::string newestWeights(const std::string& run);
+
+// The inspection of a model: its weights, its tokenizer, an input and the requested maps. Serves
+// runs, captures and checkpoints; their controllers provide the location of the weights.
 
 struct OpenedWeights;
 

@@ -7,9 +7,9 @@
 
 #include "app/controllers/job_queue.h"
 #include "app/controllers/undo_history.h"
-#include "edit/edit_json.h"
-#include "edit/edit_values.h"
-#include "edit/edit_words.h"
+#include "interventions/edit_json.h"
+#include "interventions/edit_values.h"
+#include "interventions/edit_words.h"
 #include "types/block_options.h"
 #include "types/error.h"
 
@@ -114,8 +114,8 @@ void InspectorEdits::addWords(const QString& words) {
     if (const QString why = disabledReason(); !why.isEmpty()) return Q_EMIT wordsRefused(why);
     try {
         const Edit edit = core::editFromWords(words.toStdString(), *m_points);
-        if (edit.op == EditOp::Patch && !m_list.inputs.contains(edit.from))
-            throw OptionError("patch", "there is no input '" + edit.from +
+        if (edit.op == EditOp::Patch && !m_list.inputs.contains(edit.input))
+            throw OptionError("patch", "there is no input '" + edit.input +
                                            "'; drop a second one on the source with Shift");
         add({edit}, {});
         Q_EMIT wordsRefused({});
@@ -211,9 +211,9 @@ void InspectorEdits::knockOut(const core::MapPlace& map, EditOp how) {
         std::erase_if(next.edits, [&](const Edit& edit) {
             EditList one;
             one.edits = {edit};
-            const auto axis = edit.where.find(target.axis);
-            const bool alone =
-                axis == edit.where.end() ? target.axis.empty() : axis->second.places.size() == 1;
+            const auto axis = edit.selection.find(target.axis);
+            const bool alone = axis == edit.selection.end() ? target.axis.empty()
+                                                            : axis->second.places.size() == 1;
             return alone && core::takesOut(one, target);
         });
         const auto edit = core::partEdit(target, how);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/controllers/edited_probe.h"
-#include "edit/map_edits.h"
+#include "interventions/map_edits.h"
 #include "types/edit.h"
 #include "types/model_options.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/controllers/job_queue.h"
-
 #include <QCoreApplication>
 #include <QEvent>
 
+#include "app/controllers/job_queue.h"
 #include "app/crash/crash.h"
 
 namespace relascope::app {

@@ -1,21 +1,64 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/controllers/measure_controller.h"
-
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
-#include "app/cli/answer_tables.h"
-#include "app/controllers/measured_weights.h"
-#include "app/controllers/opened_weights.h"
+#include "analysis/along_training.h"
+#include "app/cli/answers.h"
+#include "app/controllers/inspection_session.h"
+#include "app/controllers/measure_controller.h"
 #include "app/controllers/runtime.h"
 #include "model/architecture.h"
 #include "run/run_folder.h"
-#include "train/along_training.h"
 #include "types/suggest.h"
-#include "widgets/measure/measure_text.h"
+#include "widgets/analysis/measure_frame.h"
 
 namespace relascope::app {
+
+core::OpenedModel& MeasuredWeights::of(const MeasuredSubject& subject, std::stop_token stop,
+                                       const core::ProgressCallback& progress) {
+    awaitRuntime();
+    if (m_model && m_path == subject.path && m_checkpoint == subject.checkpoint &&
+        m_device == subject.device)
+        return *m_model;
+    drop();  // two models may not fit into the memory
+    auto fresh = std::make_unique<core::OpenedModel>(subject.path, subject.checkpoint,
+                                                     subject.device, std::move(stop), progress);
+    // The tokenizer of a run is in the run folder, not next to the weights.
+    if (!fresh->isRun() && fresh->options().input() == InputKind::Tokens) {
+        const std::string run = runOfWeights(subject.path), own = run + "/tokenizer.json";
+        if (!run.empty() && std::filesystem::exists(own)) fresh->setTokenizer(own);
+    }
+    m_model = std::move(fresh);
+    m_path = subject.path, m_checkpoint = subject.checkpoint, m_device = subject.device;
+    return *m_model;
+}
+
+core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name) {
+    if (!subject.splits)
+        throw Error("There are no data to measure on: open a run, whose data are known.");
+    const auto data = subject.splits->find(name);
+    if (!data) throw Error("There is no split '" + name + "' in these data.");
+    return data;
+}
+
+EditList enabledEdits(const EditList& edits) {
+    EditList enabled = edits;
+    enabled.name.clear(), enabled.model.clear();
+    std::erase_if(enabled.edits, [](const Edit& edit) { return !edit.enabled; });
+    return enabled;
+}
+
+core::EditData editDataOf(const MeasuredSubject& subject) {
+    auto data = subject.editData;
+    if (!data.split && subject.splits)
+        data.split = [splits = subject.splits](const std::string& name) {
+            return splits->find(name);
+        };
+    return data;
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -59,7 +102,7 @@ SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
     SubjectChange change;
     const bool samePlace = a->path == b->path && a->device == b->device && a->splits == b->splits;
     const bool sameSample = a->sample == b->sample && a->classNames == b->classNames;
-    change.weights = !samePlace || a->which != b->which;
+    change.weights = !samePlace || a->checkpoint != b->checkpoint;
     change.sample = change.weights || !sameSample;
     const bool sameMap = a->map && b->map ? a->map->sameMap(*b->map) : !a->map && !b->map;
     change.edits = change.sample || enabledEdits(a->edits) != enabledEdits(b->edits);

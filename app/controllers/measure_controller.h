@@ -1,23 +1,107 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ablation tables, patching maps, the logit lens and attribution for the window: measured on a
-// thread and with a model of their own, so that the inspector stays usable.
+// What the window Measure measures: weights, an input, and the data to measure on.
 #pragma once
 
-#include <QObject>
-#include <QStringList>
 #include <memory>
 #include <optional>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "app/controllers/long_task.h"
-#include "app/controllers/measured_subject.h"
-#include "train/ablation_options.h"
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
+#include "app/controllers/job_queue.h"
+#include "data/dataset.h"
+#include "interventions/edit_data.h"
 #include "types/along.h"
+#include "types/edit.h"
 #include "types/edit_results.h"
 #include "types/lens.h"
 #include "types/model_options.h"
+#include "types/relation_map.h"
 
 namespace relascope::app {
+
+struct MeasuredSubject {
+    std::string path;  ///< a run folder or a checkpoint
+    /// As OpenedModel takes it: "", "best", a step. Weights are read again only when path or
+    /// `checkpoint` change, so a run that trains needs the step.
+    std::string checkpoint;
+    QString name;  ///< of the run or checkpoint, in titles and file names
+    std::optional<ProbeSample> sample;
+    QString sampleName;                              ///< "validation 12"
+    std::shared_ptr<const core::DataSplits> splits;  ///< null: no data to measure on
+    std::vector<std::string> classNames;
+    std::optional<MapCell> map;  ///< the chosen map and cell
+    QString cellName;            ///< "patch (0, 1) → patch (2, 1)"
+    /// Those of the inspector; the enabled ones are in force in everything that is measured.
+    EditList edits;
+    /// For values of other examples; without a `split`, that of `splits` is used. Called on another
+    /// thread.
+    core::EditData editData;
+    std::string device = "auto";
+};
+
+// The model of the window Measure, apart from that of the inspector.
+
+/// Used by the jobs of one queue only, so that one job at a time uses the model.
+class MeasuredWeights {
+public:
+    /// The weights of the subject, which are read when the last ones were others. `progress` gets
+    /// the fraction read. Throws FileError, Cancelled.
+    core::OpenedModel& of(const MeasuredSubject& subject, std::stop_token stop,
+                          const core::ProgressCallback& progress);
+    void drop() {
+        m_ablation.clear();
+        m_model.reset();
+    }
+    /// Where an ablation of these weights that was cancelled continues.
+    core::AblationProgress& ablation() { return m_ablation; }
+
+private:
+    core::AblationProgress m_ablation;
+    std::unique_ptr<core::OpenedModel> m_model;
+    std::string m_path, m_checkpoint, m_device;
+};
+
+/// Throws Error without data, or without that split.
+core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name);
+/// Where edits find values: as the inspector does, and in the splits of the subject.
+core::EditData editDataOf(const MeasuredSubject& subject);
+
+/// The enabled edits of the subject alone.
+EditList enabledEdits(const EditList& edits);
+/// `action` with these in force in the model.
+template <class Action>
+auto withEdits(core::OpenedModel& model, const MeasuredSubject& subject, Action&& action) {
+    struct ClearEditsOnExit {  // of no other user of the model
+        core::OpenedModel& model;
+        ~ClearEditsOnExit() { model.setEdits({}, {}); }
+    } const none{model};
+    model.setEdits(enabledEdits(subject.edits), editDataOf(subject));
+    return action();
+}
+
+/// `action` with errors of options as sentences without the name of an option.
+template <class Action>
+auto withoutOptionNames(Action&& action) {
+    try {
+        return action();
+    } catch (const OptionError& error) {
+        std::string sentence = error.message();
+        if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z')
+            sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+        throw Error(sentence);
+    }
+}
+
+// Ablation tables, patching maps, the logit lens and attribution for the window: measured on a
+// thread and with a model of their own, so that the inspector stays usable.
 
 class MeasuredWeights;
 

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "app/controllers/data_cache.h"
 #include "app/controllers/examples.h"
+#include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
-#include "app/controllers/text_input.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
 #include "run/run_folder.h"
@@ -31,7 +30,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         m_search.abandon();
         ask();
     });
-    connect(&m_session, &InspectionSession::textRead, this, &ProbeController::tellOfText);
+    connect(&m_session, &InspectionSession::textRead, this, &ProbeController::emitText);
     connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
         if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
     });
@@ -67,7 +66,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         m_search.abandon();
         drop();
         offerSplits();
-        tellOfText();
+        emitText();
         ask();
     });
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
@@ -158,7 +157,7 @@ void ProbeController::follow() {
         Q_EMIT cleared({});
         return;
     }
-    struct Found {
+    struct LoadedRunData {
         RunOptions options;
         std::shared_ptr<const core::DataSplits> splits;
         core::TokenizerPtr tokenizer;
@@ -179,7 +178,8 @@ void ProbeController::follow() {
             return newest->load() == following && !stop.stop_requested();
         };
         if (!wanted(0.0)) throw Cancelled();
-        Found found{known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}};
+        LoadedRunData found{
+            known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}};
         const bool text = found.options.data.isText();
         const DataOptions options =
             began ? found.options.data : core::runData(path, found.options.data);
@@ -204,7 +204,7 @@ void ProbeController::follow() {
     };
     m_jobs.post(
         this, work,
-        [this, following](Found found) {
+        [this, following](LoadedRunData found) {
             if (following != *m_following) return;
             m_reading.stop();
             m_options = std::move(found.options);
@@ -464,7 +464,7 @@ void ProbeController::chooseImage(const QString& path) {
     m_session.choose(request);
 }
 
-void ProbeController::tellOfText() {
+void ProbeController::emitText() {
     if (m_session.text().isEmpty()) return;
     Q_EMIT textProblem(
         mode() == Mode::Captured

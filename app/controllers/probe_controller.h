@@ -99,7 +99,7 @@ private:
     std::shared_ptr<const ProbeResult> named(
         const std::shared_ptr<const ProbeResult>& result) const;
     void refuse(const QString& sentence);
-    void tellOfText();
+    void emitText();
     Mode mode() const;
 
     RunsController& m_runs;
@@ -116,9 +116,9 @@ private:
     std::shared_ptr<const core::DataSplits> m_splits;
     std::optional<ProbeSample> m_pinned;    ///< the sentence whose maps are captured
     std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
-    std::shared_ptr<std::atomic<quint64>> m_following =
-        std::make_shared<std::atomic<quint64>>(0);  ///< runs chosen: data of others end
-    qint64 m_captured = 0;                          ///< which of the captured inputs
+    std::shared_ptr<std::atomic<quint64>> m_following = std::make_shared<std::atomic<quint64>>(
+        0);                 ///< generation; loading for older runs is cancelled
+    qint64 m_captured = 0;  ///< which of the captured inputs
     qint64 m_capturedCount = 0;
     quint64 m_liveRequest = 0;  ///< whose answer is awaited, however long it takes; 0: none
     qint64 m_shownStep = -1;    ///< of the result shown; -1 without one

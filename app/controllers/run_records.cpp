@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/app_context.h"
 #include "app/controllers/job_queue.h"
-#include "app/later.h"
 #include "checkpoint/kept_weights.h"
 #include "options/published.h"
 #include "run/captures.h"
-#include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
 
 namespace relascope::app {

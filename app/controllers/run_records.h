@@ -15,7 +15,7 @@
 #include "types/run_info.h"
 #include "types/run_options.h"
 #include "types/train_event.h"
-#include "widgets/curves/curve_types.h"
+#include "widgets/curves/curve_data.h"
 
 namespace relascope::app {
 

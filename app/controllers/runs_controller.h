@@ -17,7 +17,7 @@
 #include "app/controllers/run_records.h"
 #include "types/run_info.h"
 #include "types/run_options.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 
 namespace relascope::app {
 

@@ -1,24 +1,154 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/controllers/study_controller.h"
-
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cmath>
+#include <thread>
 
 #include <QCoreApplication>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
-#include <algorithm>
-#include <thread>
 
+#include "app/controllers/study_controller.h"
+#include "options/metrics.h"
 #include "run/run_list.h"
-#include "train/study.h"
+#include "study/study.h"
 
 namespace relascope::app {
 namespace {
 
-constexpr qint64 kOften = 1000, kSeldom = 5000;  ///< ms between two readings
+/// The value of each run, by the same code that summarizes the study.
+double valueOf(const StudyPlan& plan, const StudyCell& cell, const core::StudyMeasure& measure) {
+    if (cell.state != CellState::Done) return std::nan("");
+    StudyInfo alone;
+    alone.plan = plan;
+    StudyCell light;
+    light.model = cell.model;
+    light.size = cell.size;
+    light.values = cell.values;
+    light.state = cell.state;
+    light.info.metric = cell.info.metric;
+    light.info.bestLoss = cell.info.bestLoss;
+    light.info.bestAccuracy = cell.info.bestAccuracy;
+    light.info.bestMetric = cell.info.bestMetric;
+    light.info.results = cell.info.results;
+    alone.cells.push_back(std::move(light));
+    const auto points = core::studyPoints(alone, measure);
+    return points.empty() ? std::nan("") : points.front().mean;
+}
+
+double shareDone(const RunInfo& info) {
+    if (info.totalSteps <= 0) return 0.0;
+    return std::clamp(static_cast<double>(info.step) / static_cast<double>(info.totalSteps), 0.0,
+                      1.0);
+}
+
+void count(StudyReading& reading) {
+    double seconds = 0.0;
+    for (const auto& cell : reading.info->cells) {
+        switch (cell.state) {
+            case CellState::Done:
+                ++reading.done;
+                seconds += cell.info.seconds;
+                break;
+            case CellState::Running:
+                ++reading.running;
+                reading.left += 1.0 - shareDone(cell.info);
+                break;
+            case CellState::Failed:
+                ++reading.failed;
+                if (reading.firstFailure.isEmpty())
+                    reading.firstFailure = QString::fromStdString(
+                        cell.message.empty() ? cell.name : cell.name + ": " + cell.message);
+                break;
+            case CellState::Interrupted:
+                ++reading.interrupted;
+                reading.left += 1.0 - shareDone(cell.info);
+                break;
+            case CellState::Waiting:
+                ++reading.waiting;
+                reading.left += 1.0;
+                break;
+        }
+    }
+    if (reading.done > 0) reading.secondsARun = seconds / static_cast<double>(reading.done);
+}
+
+}  // namespace
+
+widgets::StudyMetric studyMetric(const core::StudyMeasure& measure) {
+    widgets::StudyMetric metric;
+    metric.name = QString::fromStdString(measure.metric);
+    metric.split = QString::fromStdString(measure.split);
+    metric.percent = metricInfo(measure.metric).isFraction();
+    metric.lowerIsBetter = lowerIsBetter(measure.metric);
+    return metric;
+}
+
+bool StudyReading::looksLike(const StudyReading& other) const {
+    return info->path == other.info->path && info->plan == other.info->plan &&
+           measures == other.measures && measure == other.measure && runs == other.runs;
+}
+
+std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
+                                               const std::optional<core::StudyMeasure>& wanted) {
+    auto reading = std::make_shared<StudyReading>();
+    reading->info = std::move(info);
+    const StudyInfo& study = *reading->info;
+    reading->measures = core::studyMeasures(study);
+    if (!reading->measures.empty()) {
+        const auto found =
+            wanted ? std::find(reading->measures.begin(), reading->measures.end(), *wanted)
+                   : reading->measures.begin();
+        reading->measure = found == reading->measures.end() ? reading->measures.front() : *found;
+        reading->metric = studyMetric(*reading->measure);
+    }
+    reading->layout = widgets::StudyLayout(study);
+    count(*reading);
+    for (const auto& cell : study.cells) {
+        const auto place = reading->layout.place(
+            widgets::studySeries(study.plan, cell.model, cell.values), cell.size);
+        widgets::GridRun run;
+        run.row = place.row;
+        run.column = place.column;
+        run.name = QString::fromStdString(cell.name);
+        run.path = QString::fromStdString(cell.info.path);
+        run.seed = cell.seed;
+        run.state = cell.state;
+        run.progress = shareDone(cell.info);
+        if (reading->measure) run.value = valueOf(study.plan, cell, *reading->measure);
+        run.seconds = cell.info.seconds;
+        run.message = QString::fromStdString(cell.message);
+        run.device = QString::fromStdString(cell.info.device);
+        reading->runs.push_back(std::move(run));
+    }
+    if (!reading->measure) return reading;
+    reading->points = core::studyPoints(study, *reading->measure);
+    reading->published = core::publishedCurves(study.plan, *reading->measure);
+    for (auto& point : core::referenceCurves(study.plan, *reading->measure))
+        reading->published.push_back(std::move(point));
+    reading->csv = QString::fromStdString(core::studyCsv(study, *reading->measure));
+    reading->latex = QString::fromStdString(core::studyLatex(study, *reading->measure));
+    // The examples needed to reach a level are defined for fractions over several sizes.
+    const auto& columns = reading->layout.columns();
+    if (!reading->metric.percent || reading->metric.lowerIsBetter || columns.size() < 2 ||
+        !reading->layout.sizesAcross())
+        return reading;
+    reading->needed.levels = {0.8, 0.9, 0.95};
+    for (const auto& row : reading->layout.rows()) {
+        std::vector<double> sizes;
+        for (const double level : reading->needed.levels)
+            sizes.push_back(core::sizeToReach(reading->points, row.name.toStdString(), level));
+        reading->needed.sizes.push_back(std::move(sizes));
+    }
+    return reading;
+}
+
+namespace {
+
+constexpr qint64 kActivePollMs = 1000, kIdlePollMs = 5000;  ///< ms between two readings
 constexpr int kSaving = 60000;  ///< ms a process may take to save when the window is gone
 
 QString clean(const QString& path) {
@@ -226,8 +356,8 @@ void StudyController::schedule(qint64 lastMilliseconds) {
     const bool elsewhere = m_reading && m_reading->running > 0;
     if (!here && !m_watched) return;
     // Reading a study of thousands of runs is slow: use a fifth of a core at most.
-    m_timer.start(
-        static_cast<int>(std::max(here || elsewhere ? kOften : kSeldom, 4 * lastMilliseconds)));
+    m_timer.start(static_cast<int>(
+        std::max(here || elsewhere ? kActivePollMs : kIdlePollMs, 4 * lastMilliseconds)));
 }
 
 void StudyController::setWatched(bool watched) {
@@ -303,7 +433,7 @@ void StudyController::start(int jobs, bool retry) {
     if (retry) arguments << QStringLiteral("--retry");
     m_process.start(program(), arguments);
     Q_EMIT workChanged();
-    m_timer.start(kOften);
+    m_timer.start(kActivePollMs);
 }
 
 void StudyController::stop() {

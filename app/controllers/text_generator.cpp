@@ -9,9 +9,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
-#include "app/controllers/opened_weights.h"
-#include "app/controllers/text_input.h"
 #include "probe/probe_memory.h"
 
 namespace relascope::app {
@@ -76,7 +75,7 @@ QString endText(TextEnd end) {
 /// What the window and the thread share; emptied by a timer, so that the cost for the window does
 /// not depend on the number of tokens per second.
 struct TextGenerator::Job {
-    struct Post {
+    struct Batch {
         std::optional<std::vector<std::string>> pieces;
         std::vector<std::int64_t> ids;
         std::vector<GeneratedToken> plain, tokens;
@@ -88,7 +87,7 @@ struct TextGenerator::Job {
         std::lock_guard lock(m_mutex);
         change(m_post);
     }
-    Post take() {
+    Batch take() {
         std::lock_guard lock(m_mutex);
         return std::exchange(m_post, {});
     }
@@ -100,7 +99,7 @@ struct TextGenerator::Job {
 
 private:
     std::mutex m_mutex;
-    Post m_post;
+    Batch m_post;
 };
 
 TextGenerator::TextGenerator(std::shared_ptr<OpenedWeights> weights, JobQueue& models,

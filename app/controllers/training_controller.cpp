@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/controllers/training_controller.h"
-
 #include <filesystem>
 
-#include "app/controllers/data_cache.h"
-#include "app/controllers/mailbox.h"
+#include "app/controllers/examples.h"
 #include "app/controllers/runtime.h"
+#include "app/controllers/training_controller.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
 #include "run/run_list.h"
@@ -217,14 +215,14 @@ void TrainingController::cancel() {
     m_thread.request_stop();
     Q_EMIT stateChanged();
 }
-void TrainingController::edit(const QString& key, const FieldValue& value) {
+void TrainingController::changeOption(const QString& key, const FieldValue& value) {
     if (!m_job) return;
-    m_job->control.edit(key.toStdString(), value);
+    m_job->control.changeOption(key.toStdString(), value);
     const auto& field = RunOptions::field(key.toStdString());
     if (field.spec.live) field.set(m_options, value);
 }
 void TrainingController::setEdits(EditList edits) {
-    if (m_job) m_job->control.setEdits(std::move(edits));
+    if (m_job) m_job->control.setInterventions(std::move(edits));
 }
 quint64 TrainingController::probe(ProbeSample sample, EditList edits, bool points) {
     if (!m_job || m_run.isEmpty()) return 0;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs one training at a time on its own thread, controlled from the window.
+// Where a training thread leaves its events until the window's timer fetches them, put together so
+// that the cost for the window does not depend on the number of steps per second.
 #pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <QObject>
 #include <QTimer>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include "types/edit.h"
 #include "types/run_info.h"
@@ -14,6 +20,80 @@
 #include "types/train_event.h"
 
 namespace relascope::app {
+
+/// The events of one run since the last fetch.
+struct RunUpdate {
+    std::string path;
+    std::optional<RunInfo> info;      ///< the newest
+    std::vector<MetricPoint> points;  ///< all, in order
+    std::vector<Note> notes;
+    std::vector<std::int64_t> captures;
+    std::optional<Progress> progress;  ///< the newest
+    std::optional<ProbeAnswer> probe;  ///< the newest
+    std::optional<std::string> failed;
+    bool ended = false;
+};
+
+class Mailbox {
+public:
+    struct Batch {
+        std::vector<RunUpdate> runs;
+        std::optional<double> preparing;    ///< fraction of the data prepared
+        std::optional<std::string> failed;  ///< of the job, outside of any run
+        bool finished = false;
+    };
+
+    /// The following events belong to that run.
+    void begin(std::string path) {
+        std::lock_guard lock(m_mutex);
+        m_path = std::move(path);
+        m_post.runs.push_back({m_path});
+    }
+    void push(TrainEvent event) {
+        std::lock_guard lock(m_mutex);
+        std::visit([this](auto& e) { put(current(), std::move(e)); }, event);
+    }
+    void end() {
+        std::lock_guard lock(m_mutex);
+        current().ended = true;
+    }
+    void preparing(double fraction) {
+        std::lock_guard lock(m_mutex);
+        m_post.preparing = fraction;
+    }
+    void fail(std::string sentence) {
+        std::lock_guard lock(m_mutex);
+        m_post.failed = std::move(sentence);
+    }
+    void finish() {
+        std::lock_guard lock(m_mutex);
+        m_post.finished = true;
+    }
+    Batch take() {
+        std::lock_guard lock(m_mutex);
+        return std::exchange(m_post, {});
+    }
+
+private:
+    RunUpdate& current() {
+        if (m_post.runs.empty() || m_post.runs.back().path != m_path)
+            m_post.runs.push_back({m_path});
+        return m_post.runs.back();
+    }
+    static void put(RunUpdate& d, RunChanged&& e) { d.info = std::move(e.info); }
+    static void put(RunUpdate& d, Progress&& e) { d.progress = e; }
+    static void put(RunUpdate& d, MetricPoint&& e) { d.points.push_back(std::move(e)); }
+    static void put(RunUpdate& d, Note&& e) { d.notes.push_back(std::move(e)); }
+    static void put(RunUpdate& d, CaptureTaken&& e) { d.captures.push_back(e.step); }
+    static void put(RunUpdate& d, ProbeAnswer&& e) { d.probe = std::move(e); }
+    static void put(RunUpdate& d, Failed&& e) { d.failed = std::move(e.message); }
+
+    std::mutex m_mutex;
+    std::string m_path;
+    Batch m_post;
+};
+
+// Runs one training at a time on its own thread, controlled from the window.
 
 class DataCache;
 
@@ -35,7 +115,7 @@ public:
     void stop();    ///< after the current epoch; further seeds are not started
     void cancel();  ///< immediately, after saving a checkpoint
     /// Changes a live field; the log reports when it takes effect.
-    void edit(const QString& key, const FieldValue& value);
+    void changeOption(const QString& key, const FieldValue& value);
     /// Interventions on the model that trains, from the next step on; an empty list ends them. The
     /// log reports when they take effect, or why they do not.
     void setEdits(EditList edits);

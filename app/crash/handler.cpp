@@ -35,8 +35,8 @@ constexpr bool kSanitized = __has_feature(address_sanitizer);
 constexpr bool kSanitized = false;
 #endif
 
-constexpr std::size_t kStack = 65536;  ///< of the handler
-constexpr unsigned kPatience = 10;     ///< seconds for a report
+constexpr std::size_t kStack = 65536;           ///< of the handler
+constexpr unsigned kReportTimeoutSeconds = 10;  ///< seconds for a report
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 /// Everything the handler needs, set aside by install().
@@ -253,7 +253,7 @@ extern "C" void onCrash(int signal, siginfo_t* info, void* context) {
     timeout.sa_handler = onTimeout;
     ::sigaction(SIGALRM, &timeout, nullptr);
     unblock(SIGALRM);
-    ::alarm(kPatience);
+    ::alarm(kReportTimeoutSeconds);
     writeReport(signal, info, context);
     ::alarm(0);
     if (info->si_code <= 0 || signal == SIGABRT) endWith(signal);

@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of a report, each written within the signal handler; private to this folder.
+// Output within a signal handler: system calls and a buffer of its own, no memory, no locks.
 #pragma once
 
-#include "app/crash/safe_writer.h"
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace relascope::crash {
+
+/// Writes to a file descriptor. After an error (a full disk) it writes nothing more.
+class SafeWriter {
+public:
+    /// `home` is replaced by ~ where path() writes it; may be empty.
+    SafeWriter(int file, std::string_view home) : m_file(file), m_home(home) {}
+    ~SafeWriter() { flush(); }
+    SafeWriter(const SafeWriter&) = delete;
+    SafeWriter& operator=(const SafeWriter&) = delete;
+
+    SafeWriter& text(std::string_view text);
+    SafeWriter& path(std::string_view path);
+    SafeWriter& number(std::uint64_t value, int digits = 1);
+    SafeWriter& hex(std::uint64_t value);  ///< "0x7f"
+    void flush();
+
+private:
+    int m_file;
+    std::string_view m_home;
+    char m_buffer[1024];
+    std::size_t m_used = 0;
+    bool m_failed = false;
+};
+
+// The parts of a report, each written within the signal handler; private to this folder.
 
 /// The first line of every report.
 constexpr std::string_view kTitle = "Relascope crash report, version 1";

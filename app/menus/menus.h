@@ -1,13 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The menus of the window, one class each.
+// Menu entries: their shortcuts, and why they are disabled.
 #pragma once
 
-#include <QList>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "app/menus/commands.h"
+#include <QKeySequence>
+#include <QList>
+#include <QObject>
+#include <QString>
+
 #include "app/run_actions.h"
+
+class QAction;
+class QMenu;
+
+namespace relascope::app {
+
+class Controllers;
+class MainWindow;
+
+/// Every shortcut of the window with its description, for the sheet.
+using KeyList = std::vector<std::pair<QString, QString>>;
+
+/// Enabled when `disabledReason` is empty; otherwise the reason is its tooltip.
+void allow(QAction* action, const QString& disabledReason);
+
+/// Base class of the menus; refresh() updates the state of the entries.
+class AppMenu : public QObject {
+    Q_OBJECT
+public:
+    AppMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    virtual void refresh() {}
+
+protected:
+    using Slot = std::function<void()>;
+    QAction* add(const QString& text, const QKeySequence& key, const QString& help, Slot slot,
+                 QMenu* into = nullptr);
+    QAction* addToggle(const QString& text, const QKeySequence& key, const QString& help,
+                       Slot slot);
+
+    MainWindow& m_window;
+    Controllers& m_c;
+    QMenu* m_menu;
+    KeyList& m_keys;
+};
+
+}  // namespace relascope::app
+
+// The menus of the window, one class each.
 
 class QActionGroup;
 
@@ -61,11 +104,11 @@ private:
     QActionGroup* m_bands;
 };
 
-class LookMenu : public AppMenu {  ///< View
+class MainViewMenu : public AppMenu {  ///< View
     Q_OBJECT
 public:
-    LookMenu(MainWindow& window, QMenu* menu, KeyList& keys);
-    ~LookMenu() override;
+    MainViewMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    ~MainViewMenu() override;
     void refresh() override;
 
 private:
@@ -73,7 +116,7 @@ private:
     void addAxes();
     QActionGroup *m_themes, *m_axes;
     std::unique_ptr<StudyMenu> m_study;
-    QAction *m_rail, *m_options, *m_log, *m_logX, *m_logY, *m_smooth, *m_full;
+    QAction *m_sidebar, *m_options, *m_log, *m_logX, *m_logY, *m_smooth, *m_full;
 };
 
 class EditsMenu;

@@ -6,11 +6,11 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
-#include "app/pages/data_progress.h"
-#include "app/pages/measure_controls.h"
+#include "app/pages/data_source.h"
+#include "app/pages/measure_window.h"
 #include "types/metric.h"
-#include "widgets/measure/ablation_view.h"
-#include "widgets/measure/measure_text.h"
+#include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/measure_frame.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 

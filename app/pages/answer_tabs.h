@@ -1,17 +1,57 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The logit lens and attribution in the window Measure; computed at once when they are seen.
+// The chosen map and cell along training in the window Measure; computed when they are seen.
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "app/controllers/measure_controller.h"
 
+class QPushButton;
+
 namespace relascope::widgets {
 class AttributionView;
 class LensView;
+class AlongView;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+class JobStrip;
+
+class AlongTab : public QWidget {
+    Q_OBJECT
+public:
+    AlongTab(MeasureController& controller, QWidget* parent);
+
+    /// After MeasureController::setSubject(), with SubjectChange::along.
+    void subjectChanged(bool anew);
+    /// The tab is seen: steps that are missing are computed.
+    void activate();
+    widgets::AlongView* view() const { return m_view; }
+    JobStrip* strip() const { return m_strip; }
+    /// Computes the rest after a Cancel.
+    QPushButton* continueButton() const { return m_continue; }
+
+Q_SIGNALS:
+    void stepChosen(qint64 step);
+
+private:
+    void read();
+    void showResult(AlongTraining along);
+    void updateButton();
+
+    MeasureController& m_c;
+    QPushButton* m_continue;
+    JobStrip* m_strip;
+    widgets::AlongView* m_view;
+    QTimer m_start;            ///< edits that are dragged change many times a second
+    bool m_read = false;       ///< the subject was read, or is being read
+    bool m_valid = false;      ///< what is shown is of the subject
+    std::string m_checkpoint;  ///< of the subject; a run that trains keeps more steps with time
+};
+
+// The logit lens and attribution in the window Measure; computed at once when they are seen.
 
 class LensTab : public QWidget {
     Q_OBJECT

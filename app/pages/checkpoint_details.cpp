@@ -1,21 +1,172 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/pages/checkpoint_details.h"
-
-#include <QScrollArea>
-#include <QStackedWidget>
-#include <QVBoxLayout>
 #include <cmath>
 
+#include <QDesktopServices>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "app/controllers/checkpoint_controller.h"
+#include "app/controllers/edited_probe.h"
+#include "app/controllers/inspection_session.h"
+#include "app/pages/checkpoint_details.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
+#include "widgets/checkpoint/verify_badge.h"
 #include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
+#include "widgets/generate/generate_panel.h"
+#include "widgets/generate/generated_text.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/source/text_input.h"
+#include "widgets/source/text_outcome.h"
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
+namespace {
+
+/// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
+QString filesText(const CheckpointInfo& info) {
+    QStringList names;
+    if (info.configFrom.find(".json") != std::string::npos)
+        names << QString::fromStdString(info.configFrom);
+    if (info.files.size() > 2)
+        names << QStringLiteral("%1 files").arg(info.files.size());
+    else
+        for (const auto& file : info.files)
+            if (const QString name = QFileInfo(QString::fromStdString(file)).fileName();
+                !names.contains(name))
+                names << name;
+    return QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
+        .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
+             widgets::groupedNumber(info.parameters));
+}
+
+}  // namespace
+
+CheckpointHead::CheckpointHead(CheckpointController& controller, QWidget* figure, QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_title(new QLabel(this)),
+      m_files(new widgets::ElidedLabel({}, this)),
+      m_badge(new widgets::VerifyBadge(this)),
+      m_verify(new QPushButton(widgets::icon("restart"), QStringLiteral("Verify"), this)),
+      m_evaluate(new QPushButton(widgets::icon("target"), QStringLiteral("Evaluate"), this)),
+      m_inspect(new QPushButton(widgets::icon("eye"), QStringLiteral("Inspect"), this)) {
+    setFixedHeight(64);
+    m_title->setFont(widgets::titleFont());
+    m_title->setTextFormat(Qt::PlainText);
+    m_files->setFont(widgets::smallFont());
+    m_files->setForegroundRole(QPalette::PlaceholderText);
+    auto* more =
+        widgets::iconButton("more", QStringLiteral("Checkpoint: open, convert, copy"), this);
+    m_menu = (new widgets::ViewMenu(more, figure, [this] { return title(); }))->menu();
+    fillMenu();
+    auto* names = new QVBoxLayout;
+    names->setSpacing(0);
+    names->addStretch(1);
+    names->addWidget(m_title);
+    names->addWidget(m_files);
+    names->addStretch(1);
+    auto* row = widgets::rowOf(this, {16, 0, 12, 0}, 8);
+    row->addLayout(names, 4);
+    row->addSpacing(8);
+    row->addWidget(m_badge, 3);
+    for (QWidget* w : std::initializer_list<QWidget*>{m_verify, m_evaluate, m_inspect, more})
+        row->addWidget(w);
+    connect(m_verify, &QPushButton::clicked, this, [this] {
+        m_badge->setRunning();
+        m_c.verify();
+    });
+    connect(m_evaluate, &QPushButton::clicked, this, &CheckpointHead::evaluationRequested);
+    connect(m_inspect, &QPushButton::clicked, &m_c, &CheckpointController::load);
+    connect(&m_c, &CheckpointController::verified, this, [this](const VerifyReport& report) {
+        m_badge->setReport(report);
+        m_verify->setText(QStringLiteral("Verify again"));
+    });
+}
+
+void CheckpointHead::fillMenu() {
+    m_menu->setToolTipsVisible(true);
+    m_menu->addSeparator();
+    m_menu->addAction(QStringLiteral("Open a file\u2026"), this, &CheckpointHead::fileRequested);
+    m_menu->addAction(QStringLiteral("Open a folder\u2026"), this,
+                      &CheckpointHead::folderRequested);
+    m_tokenizer = m_menu->addAction(QStringLiteral("Choose tokenizer\u2026"), this,
+                                    &CheckpointHead::tokenizerRequested);
+    m_tokenizer->setToolTip(QStringLiteral("A tokenizer.json, a vocab.json or a folder with one"));
+    m_convert =
+        m_menu->addAction(QStringLiteral("Convert\u2026"), this, &CheckpointHead::convertRequested);
+    m_convert->setToolTip(
+        QStringLiteral("Save as .safetensors, as .pt or as a folder in the published format"));
+    m_show = m_menu->addAction(QStringLiteral("Show in the file manager"), this,
+                               &CheckpointHead::showFolder);
+}
+
+void CheckpointHead::showFolder() {
+    const QFileInfo file(m_c.path());
+    const QString folder = file.isDir() ? file.filePath() : file.path();
+    if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
+        Q_EMIT noFileManager(
+            QStringLiteral("No file manager could be opened; the checkpoint is in ") + folder);
+}
+
+void CheckpointHead::opened() {
+    const CheckpointInfo& info = *m_c.info();
+    m_title->setText(QString::fromStdString(info.name));
+    m_title->setToolTip(widgets::plainTip(QString::fromStdString(info.path)));
+    m_files->setText(filesText(info));
+    m_badge->setUnknown(info.hasReference);
+    m_verify->setText(QStringLiteral("Verify"));
+}
+
+void CheckpointHead::refresh() {
+    const auto set = [](QPushButton* button, const QString& disabledReason, const QString& help) {
+        button->setEnabled(disabledReason.isEmpty());
+        button->setToolTip(disabledReason.isEmpty() ? help : disabledReason);
+    };
+    const auto& info = m_c.info();
+    const QString load = m_c.loadDisabledReason();
+    set(m_verify, m_c.verifyDisabledReason(),
+        QStringLiteral("Recompute every stored output and compare"));
+    set(m_evaluate, m_c.evaluateDisabledReason(),
+        QStringLiteral("Compute loss and accuracy on a data set"));
+    set(m_inspect,
+        m_c.loaded() ? QStringLiteral("The weights are loaded; the inspector is on the right")
+                     : load,
+        QStringLiteral("Load the weights and inspect them"));
+    m_inspect->setProperty("primary", info && load.isEmpty() && !m_c.loaded());
+    m_inspect->update();
+    m_verify->setVisible(info && info->hasReference);
+    m_evaluate->setVisible(
+        info && (!info->model || m_c.isLanguage() || info->model->input() == InputKind::Images));
+    m_tokenizer->setEnabled(m_c.isLanguage() && m_c.loaded());
+    m_convert->setEnabled(info && !m_c.task().busy());
+    m_show->setEnabled(info.has_value());
+}
+
+void CheckpointHead::verifyEnded() {
+    if (m_badge->title() == QLatin1String("Verifying")) m_badge->setUnknown(true);
+}
+
+QString CheckpointHead::title() const {
+    return m_title->text();
+}
+QString CheckpointHead::files() const {
+    return m_files->text();
+}
+
 namespace {
 
 QString percent(double fraction) {
@@ -90,7 +241,7 @@ void CheckpointDetails::showTab(Tab tab) {
     m_views->setCurrentIndex(tab);
 }
 
-void CheckpointDetails::setEvaluation(const core::Evaluation& evaluation, const QString& data,
+void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QString& data,
                                       bool language) {
     std::vector<std::pair<QString, QString>> rows = {
         {QStringLiteral("Data"), data},
@@ -110,12 +261,138 @@ void CheckpointDetails::setEvaluation(const core::Evaluation& evaluation, const 
     showTab(Evaluated);
 }
 
-QString CheckpointDetails::evaluationText(const core::Evaluation& evaluation, bool language) {
+QString CheckpointDetails::evaluationText(const Evaluation& evaluation, bool language) {
     return QStringLiteral("loss %1, %2")
         .arg(QString::number(evaluation.loss, 'f', 3),
              language ? QStringLiteral("perplexity ") +
                             widgets::perplexityText(std::exp(evaluation.loss))
                       : QStringLiteral("accuracy ") + percent(evaluation.accuracy));
+}
+
+CheckpointText::CheckpointText(CheckpointController& controller,
+                               widgets::RelationInspector& inspector, QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_inspector(inspector),
+      m_tokenizerRow(new QWidget(this)),
+      m_tokenizer(new QPushButton(widgets::icon("folder"), QStringLiteral("Choose tokenizer\u2026"),
+                                  m_tokenizerRow)),
+      m_panel(new widgets::GeneratePanel(this)) {
+    auto* needed = new widgets::ElidedLabel(
+        QStringLiteral("The tokenizer of this model is unknown."), m_tokenizerRow);
+    needed->setFont(widgets::smallFont());
+    auto* ask = new QHBoxLayout(m_tokenizerRow);
+    ask->setContentsMargins(16, 8, 16, 8);
+    ask->addWidget(needed, 1);
+    ask->addWidget(m_tokenizer);
+    m_panel->setFollow(true);
+    auto* lines = widgets::columnOf(this);
+    lines->addWidget(m_tokenizerRow);
+    lines->addWidget(m_panel, 1);
+    wire();
+}
+
+void CheckpointText::wire() {
+    auto& generator = m_c.generator();
+    generator.setFollow(m_panel->follow());
+    connect(m_panel, &widgets::GeneratePanel::generateRequested, this,
+            [this](const QString& prompt, const GenerateOptions& options, bool bfloat16) {
+                m_c.setBfloat16(bfloat16);
+                m_c.generator().start(prompt, options);
+            });
+    connect(m_panel, &widgets::GeneratePanel::stopRequested, &generator, &TextGenerator::stop);
+    connect(m_panel, &widgets::GeneratePanel::followChanged, &generator, &TextGenerator::setFollow);
+    connect(m_panel, &widgets::GeneratePanel::bfloat16Changed, this, [this](bool on) {
+        if (!on) m_c.setBfloat16(false);
+    });
+    connect(m_panel, &widgets::GeneratePanel::tokenChosen, this, &CheckpointText::chooseToken);
+    connect(m_panel, &widgets::GeneratePanel::exported, this, &CheckpointText::exported);
+    connect(m_panel, &widgets::GeneratePanel::exportFailed, this, &CheckpointText::failed);
+    connect(&generator, &TextGenerator::editsChanged, m_panel,
+            [this] { m_panel->setEdits(wordsOfList(m_c.generator().edits())); });
+    connect(&generator, &TextGenerator::began, m_panel, &widgets::GeneratePanel::begin);
+    connect(&generator, &TextGenerator::plainWritten, m_panel,
+            [this](const std::vector<GeneratedToken>& tokens) {
+                for (const auto& token : tokens) m_panel->appendPlain(token);
+            });
+    connect(&generator, &TextGenerator::written, m_panel,
+            [this](const std::vector<GeneratedToken>& tokens) {
+                for (const auto& token : tokens) m_panel->append(token);
+            });
+    connect(&generator, &TextGenerator::ended, m_panel, &widgets::GeneratePanel::finish);
+    connect(&generator, &TextGenerator::failed, m_panel, &widgets::GeneratePanel::fail);
+    connect(&generator, &TextGenerator::inspected, this, &CheckpointText::showResult);
+
+    auto& session = m_c.session();
+    connect(m_inspector.sourcePane()->textInput(), &widgets::TextInput::textTyped, &session,
+            &InspectionSession::chooseText);
+    connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane()->textInput(),
+            &widgets::TextInput::setProblem);
+    connect(&session, &InspectionSession::textOffered, this, [this](const QString& text) {
+        auto* input = m_inspector.sourcePane()->textInput();
+        input->setOpen(true);
+        input->setText(text);
+    });
+}
+
+void CheckpointText::refresh() {
+    const QString why = m_c.generateDisabledReason();
+    m_panel->setAvailable(why.isEmpty(), why);
+    m_tokenizerRow->setVisible(m_c.loaded() && !m_c.session().tokenizer());
+}
+
+void CheckpointText::loaded() {
+    m_inspector.sourcePane()->textInput()->setOpen(false);
+    leave();
+    if (!m_c.loaded() || !m_c.isLanguage()) return;
+    if (m_panel->prompt().isEmpty() || !m_c.prompt().isEmpty())
+        m_panel->setPrompt(m_c.prompt().isEmpty()
+                               ? QStringLiteral("A finite-state machine is a mathematical model "
+                                                "of computation. It is an abstract machine "
+                                                "that can be in")
+                               : m_c.prompt());
+}
+
+void CheckpointText::showNextTokens() {
+    const auto& inspected = m_inspector.choice().inspected();
+    const ProbeResult* result = inspected.result.get();
+    if (!result || !result->sample.source.text) return;
+    const auto& words = result->sample.source.labels;
+    m_inspector.sourcePane()->outcome()->setNextTokens(
+        words.empty() ? QStringLiteral("Next token")
+                      : QStringLiteral("Next token after \u201C%1\u201D")
+                            .arg(widgets::pieceLabel(words.back())),
+        nextTokens(*result), nextTokensBefore(*result, inspected.before.get()));
+    m_inspector.setSubText(
+        QFileInfo(m_c.session().path()).fileName() +
+        (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
+}
+
+void CheckpointText::showResult(const std::shared_ptr<const ProbeResult>& result, int first) {
+    const int last = result->sample.source.size() - 1;
+    const int chosen = m_panel->text()->chosen();
+    widgets::InspectorView view = m_inspector.view();
+    const bool own = chosen >= first && chosen - first <= last;
+    view.source = own ? chosen - first : last;
+    m_resultFirst = first;
+    m_inspector.setResult(result);
+    m_inspector.setView(view);
+    m_inspector.sourcePane()->textInput()->setOpen(false);
+    showNextTokens();
+}
+
+/// Chooses a token of the text, also in the inspector if it follows.
+void CheckpointText::chooseToken(int index) {
+    if (!m_panel->follow()) return;
+    const ProbeResult* result = m_inspector.result();
+    const int place = index - m_resultFirst;
+    if (m_resultFirst >= 0 && result && place >= 0 && place < result->sample.source.size()) {
+        widgets::InspectorView view = m_inspector.view();
+        view.source = place;
+        m_inspector.setView(view);
+    } else if (!m_c.generator().running()) {
+        m_c.generator().inspect(index);
+    }
 }
 
 }  // namespace relascope::app

@@ -1,12 +1,72 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The panel below the tensors: configuration, outline, the values of one tensor, the last
-// evaluation.
+// Head of the Checkpoint page: name, files, verification, and buttons.
 #pragma once
+
+#include <memory>
 
 #include <QWidget>
 
-#include "train/open_model.h"
+#include "analysis/open_model.h"
 #include "types/checkpoint_info.h"
+#include "types/relation_map.h"
+
+class QLabel;
+class QMenu;
+class QPushButton;
+
+namespace relascope::widgets {
+class ElidedLabel;
+class VerifyBadge;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class CheckpointController;
+
+class CheckpointHead : public QWidget {
+    Q_OBJECT
+public:
+    /// `figure` is the widget that the menu copies and saves as a picture.
+    CheckpointHead(CheckpointController& controller, QWidget* figure, QWidget* parent = nullptr);
+
+    /// Updates the head for another checkpoint.
+    void opened();
+    /// Updates which buttons and entries are enabled, with the reason if not.
+    void refresh();
+    /// Hides the progress after the job was cancelled or failed.
+    void verifyEnded();
+
+    QString title() const;
+    QString files() const;
+    widgets::VerifyBadge* badge() const { return m_badge; }
+    QPushButton* verifyButton() const { return m_verify; }
+    QMenu* menu() const { return m_menu; }
+
+Q_SIGNALS:
+    void fileRequested();
+    void folderRequested();
+    void tokenizerRequested();
+    void convertRequested();
+    void evaluationRequested();
+    void noFileManager(const QString& sentence);
+
+private:
+    void fillMenu();
+    void showFolder();
+
+    CheckpointController& m_c;
+    QLabel* m_title;
+    widgets::ElidedLabel* m_files;
+    widgets::VerifyBadge* m_badge;
+    QPushButton *m_verify, *m_evaluate, *m_inspect;
+    QMenu* m_menu;
+    QAction *m_tokenizer = nullptr, *m_convert = nullptr, *m_show = nullptr;
+};
+
+}  // namespace relascope::app
+
+// The panel below the tensors: configuration, outline, the values of one tensor, the last
+// evaluation.
 
 class QStackedWidget;
 
@@ -31,9 +91,9 @@ public:
     void setCheckpoint(const CheckpointInfo& info);
     void showTab(Tab tab);
     /// Shows the tab with the results; `language`: the model was evaluated on text, not images.
-    void setEvaluation(const core::Evaluation& evaluation, const QString& data, bool language);
+    void setEvaluation(const Evaluation& evaluation, const QString& data, bool language);
     /// "loss 0.123, accuracy 98.0 %"
-    static QString evaluationText(const core::Evaluation& evaluation, bool language);
+    static QString evaluationText(const Evaluation& evaluation, bool language);
 
     widgets::HistogramView* histogram() const { return m_histogram; }
     widgets::OutlineView* outline() const { return m_outline; }
@@ -48,6 +108,57 @@ private:
     widgets::OutlineView* m_outline;
     widgets::HistogramView* m_histogram;
     widgets::StatisticsView* m_evaluation;
+};
+
+}  // namespace relascope::app
+
+// Text generation on the Checkpoint page, next to the inspector.
+
+class QPushButton;
+
+namespace relascope::widgets {
+class GeneratePanel;
+class RelationInspector;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class CheckpointController;
+
+/// The inspector follows the text while it is generated, and the token chosen in it.
+class CheckpointText : public QWidget {
+    Q_OBJECT
+public:
+    CheckpointText(CheckpointController& controller, widgets::RelationInspector& inspector,
+                   QWidget* parent = nullptr);
+
+    /// Updates whether a text can be generated, with the reason if not.
+    void refresh();
+    /// Other weights were loaded, or the weights were removed.
+    void loaded();
+    /// The inspector shows an input other than the generated text.
+    void leave() { m_resultFirst = -1; }
+    /// Shows the likeliest tokens after the text in the inspector.
+    void showNextTokens();
+
+    widgets::GeneratePanel* panel() const { return m_panel; }
+    QPushButton* tokenizerButton() const { return m_tokenizer; }
+
+Q_SIGNALS:
+    void exported(const QString& path);
+    void failed(const QString& sentence);
+
+private:
+    void wire();
+    void showResult(const std::shared_ptr<const ProbeResult>& result, int first);
+    void chooseToken(int index);
+
+    CheckpointController& m_c;
+    widgets::RelationInspector& m_inspector;
+    QWidget* m_tokenizerRow;
+    QPushButton* m_tokenizer;
+    widgets::GeneratePanel* m_panel;
+    int m_resultFirst = -1;  ///< index of the generated token that the result shown begins with
 };
 
 }  // namespace relascope::app

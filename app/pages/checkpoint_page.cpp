@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/checkpoint_page.h"
-#include "app/controllers/background.h"
+#include "app/controllers/job_queue.h"
 
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -15,11 +15,8 @@
 
 #include "app/app_context.h"
 #include "app/pages/checkpoint_details.h"
-#include "app/pages/checkpoint_head.h"
-#include "app/pages/checkpoint_text.h"
-#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
-#include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
 #include "widgets/checkpoint/problems_list.h"
@@ -104,7 +101,7 @@ void CheckpointPage::layOut() {
     widgets::columnOf(this)->addWidget(all);
     for (QWidget* part :
          std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_inspecting})
-        widgets::paper(part);
+        widgets::paintOnPanelColour(part);
 }
 
 /// The left side shows the tensors or the generated text, chosen by the switch above. The inspector
@@ -242,7 +239,7 @@ void CheckpointPage::wire() {
                        QStringLiteral("%1: %2").arg(badge->title(), badge->text()));
     });
     connect(&m_c, &CheckpointController::evaluated, this,
-            [this](const core::Evaluation& evaluation, const QString& data) {
+            [this](const Evaluation& evaluation, const QString& data) {
                 const bool language = m_c.isLanguage();
                 m_details->setEvaluation(evaluation, data, language);
                 m_messages.ok(QStringLiteral("%1 on %2: %3")

@@ -31,8 +31,8 @@ class ViewMenu;
 
 namespace relascope::app {
 
-/// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of
-/// the runs folder: one text per run, and one per set of runs that was compared.
+/// The check boxes are Selection::runs(), the same as in the sidebar. Notes are kept in notes.json
+/// of the runs folder: one text per run, and one per set of runs that was compared.
 class ComparePage : public QWidget {
     Q_OBJECT
 public:

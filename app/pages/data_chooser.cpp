@@ -14,12 +14,12 @@
 #include <iterator>
 
 #include "app/controllers/examples.h"
-#include "app/pages/import_guess.h"
+#include "app/pages/import_dialog.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/form/options_form.h"
-#include "widgets/lists/run_delegate.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -34,7 +34,7 @@ const char* const kFilesKey = "data/files";
 // Fields about the use of the data during training, not about the data.
 constexpr const char* kOfRuns[] = {"kind", "task", "prompt", "pinned_text", "sample_tokens", "mix"};
 
-/// Lines as in the rail, with headings.
+/// Lines as in the sidebar, with headings.
 class ChooserDelegate : public widgets::LineDelegate {
 public:
     using widgets::LineDelegate::LineDelegate;

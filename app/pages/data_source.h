@@ -1,23 +1,83 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The data that the Data page shows: opened, read, counted and saved off the window's thread.
+// Strips below a panel's head: a long job with progress and Cancel, and an error message.
 #pragma once
 
-#include <QObject>
-#include <QString>
-#include <QStringList>
 #include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/controllers/long_task.h"
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTimer>
+#include <QWidget>
+
+#include "app/controllers/job_queue.h"
 #include "app/pages/data_chooser.h"
 #include "app/pages/data_statistics.h"
 #include "data/dataset.h"
-#include "widgets/data/shown_sample.h"
+#include "widgets/data/sample_view.h"
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace relascope::widgets {
+class ElidedLabel;
+}  // namespace relascope::widgets
 
 namespace relascope::app {
+
+struct LongJob;
+class LongTask;
+
+/// Appears when a job takes longer than the delay; the old content stays visible meanwhile.
+class JobStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit JobStrip(QWidget* parent = nullptr);
+
+    /// Shows the jobs of this task, and cancels them.
+    void follow(LongTask& task);
+    void begin(const QString& text, std::shared_ptr<LongJob> job);
+    void end();
+    bool busy() const { return m_job != nullptr; }
+    void setDelay(int milliseconds) { m_delay.setInterval(milliseconds); }
+    QPushButton* cancelButton() const { return m_cancel; }
+    QProgressBar* bar() const { return m_bar; }
+
+Q_SIGNALS:
+    /// The job was cancelled; it delivers no result.
+    void cancelled();
+
+private:
+    widgets::ElidedLabel* m_text;
+    QProgressBar* m_bar;
+    QPushButton* m_cancel;
+    QTimer m_delay, m_tick;
+    std::shared_ptr<LongJob> m_job;
+};
+
+/// An error message, shown until it is dismissed or an action succeeds.
+class ErrorStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit ErrorStrip(QWidget* parent = nullptr);
+    void setSentence(const QString& sentence);  ///< empty: hidden
+    QString sentence() const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void restyle();
+    QLabel *m_icon, *m_text;
+};
+
+// The data that the Data page shows: opened, read, counted and saved off the window's thread.
 
 /// An opened data set with its splits ("train", "validation", ...). One split is shown, as a whole
 /// or filtered by a label. A new request drops the results of earlier ones.

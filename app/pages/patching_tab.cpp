@@ -9,9 +9,9 @@
 #include <QVBoxLayout>
 #include <limits>
 
-#include "app/pages/data_progress.h"
-#include "app/pages/measure_controls.h"
-#include "widgets/measure/patch_map_view.h"
+#include "app/pages/data_source.h"
+#include "app/pages/measure_window.h"
+#include "widgets/analysis/patch_maps.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"

@@ -13,7 +13,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "train/slurm_script.h"
+#include "study/slurm_script.h"
 #include "types/error.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"

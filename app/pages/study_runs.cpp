@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/pages/study_runs.h"
-
 #include <QComboBox>
 #include <QMenu>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 
 #include "app/controllers/study_controller.h"
-#include "app/pages/study_page_text.h"
+#include "app/pages/study_page.h"
+#include "app/pages/study_runs.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
-#include "widgets/study/study_grid_legend.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -98,6 +96,89 @@ QString StudyRuns::chooseFailed() {
                runs[static_cast<std::size_t>(i)].message;
     }
     return {};
+}
+
+StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_head(new widgets::PanelHead(QStringLiteral("Sample efficiency"), this)),
+      m_plot(new widgets::EfficiencyPlot(this)),
+      m_band(new QComboBox(this)),
+      m_log(new widgets::ToggleChip(QStringLiteral("log x"), this)),
+      m_published(new widgets::ToggleChip(QStringLiteral("Published"), this)),
+      m_reference(new widgets::ToggleChip(QStringLiteral("Relascope\u2019s own"), this)) {
+    m_band->addItems({QStringLiteral("95% bootstrap"), QStringLiteral("\u00B1 2 s.e.m."),
+                      QStringLiteral("No band")});
+    m_band->setAccessibleName(QStringLiteral("Band"));
+    m_band->setToolTip(QStringLiteral("Band around the mean over seeds"));
+    m_band->setFont(widgets::smallFont());
+    m_published->setChecked(true);
+    addMenu();
+    auto* column = widgets::columnOf(this);
+    column->addWidget(m_head);
+    column->addWidget(m_plot, 1);
+    connect(m_band, &QComboBox::activated, m_plot,
+            [this](int index) { m_plot->setBand(static_cast<widgets::StudyBand>(index)); });
+    connect(m_log, &QAbstractButton::toggled, m_plot, &widgets::EfficiencyPlot::setLogX);
+    connect(m_published, &QAbstractButton::toggled, m_plot,
+            [this](bool on) { m_plot->setShown(CurveSource::Published, on); });
+    connect(m_reference, &QAbstractButton::toggled, m_plot,
+            [this](bool on) { m_plot->setShown(CurveSource::Relascope, on); });
+}
+
+void StudyCurves::addMenu() {
+    auto* more = widgets::iconButton("more", QStringLiteral("Plot: copy, save"), m_head);
+    auto* menu = new widgets::ViewMenu(
+        more, m_plot, [this] { return studyFileName(m_c.path(), "curves"); },
+        [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
+    constexpr QSize size(720, 480);  // as `study --figure` draws it
+    menu->paintVector = [this, size](QPainter& painter) {
+        m_plot->paintVector(painter, QRectF(QPointF(0, 0), size));
+    };
+    menu->wholeSize = [size] { return size; };
+    menu->caption = [this] { return studyCaption(m_c); };
+    menu->addPgfplots([this, menu] { return m_plot->pgfplots(menu->caption()); });
+    menu->menu()->addSeparator();
+    menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot,
+                            &widgets::EfficiencyPlot::resetZoom);
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{m_log, m_published, m_reference, m_band, more})
+        m_head->addControl(control);
+}
+
+void StudyCurves::showStudy() {
+    if (!m_c.reading()) return m_plot->setStudy({}, {}, {}, {});
+    const StudyReading& r = *m_c.reading();
+    m_plot->setStudy(r.layout, r.metric, r.points, r.published);
+    m_head->setTitle(!r.layout.sizesAcross() ? QStringLiteral("By %1").arg(r.layout.axisTitle())
+                     : r.layout.columns().size() < 2 ? QStringLiteral("Comparison")
+                                                     : QStringLiteral("Sample efficiency"));
+    m_head->setSubText(r.measure ? r.metric.title() : QString());
+    m_log->setEnabled(m_plot->canLogX());
+    m_log->setToolTip(
+        m_plot->canLogX()
+            ? QStringLiteral("Logarithmic horizontal axis")
+            : QStringLiteral(
+                  "Available when the axis shows training sizes or positive values of an option"));
+    m_reference->setEnabled(m_plot->has(CurveSource::Relascope));
+    m_reference->setToolTip(
+        m_plot->has(CurveSource::Relascope)
+            ? QStringLiteral(
+                  "Results of Relascope\u2019s own runs of these presets, dotted with hollow "
+                  "triangles; resources/reference describes them")
+            : QStringLiteral("Relascope has no reference runs of this experiment, these models and "
+                             "this metric"));
+    m_published->setEnabled(m_plot->has(CurveSource::Published));
+    m_published->setToolTip(
+        m_plot->has(CurveSource::Published)
+            ? QStringLiteral("The papers\u2019 curves, dashed with hollow squares")
+            : QStringLiteral(
+                  "The papers have no curve for this experiment, these models and this metric"));
+}
+
+void StudyCurves::setBand(widgets::StudyBand band) {
+    m_band->setCurrentIndex(static_cast<int>(band));
+    m_plot->setBand(band);
 }
 
 }  // namespace relascope::app

@@ -4,6 +4,8 @@
 
 #include <QWidget>
 
+#include "widgets/study/efficiency_plot.h"
+
 class QComboBox;
 
 namespace relascope::widgets {
@@ -37,6 +39,45 @@ private:
     widgets::StudyGrid* m_grid;
     widgets::StudyGridLegend* m_legend;
     QComboBox* m_measure;
+};
+
+}  // namespace relascope::app
+
+// The sample-efficiency plot of the Study page and its controls.
+
+class QComboBox;
+
+namespace relascope::widgets {
+class PanelHead;
+class ToggleChip;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class StudyController;
+
+class StudyCurves : public QWidget {
+    Q_OBJECT
+public:
+    explicit StudyCurves(StudyController& controller, QWidget* parent = nullptr);
+
+    /// Shows the study read by the controller, or nothing.
+    void showStudy();
+    void setBand(widgets::StudyBand band);
+
+    widgets::EfficiencyPlot* plot() const { return m_plot; }
+    widgets::ToggleChip* logChip() const { return m_log; }
+    widgets::ToggleChip* publishedChip() const { return m_published; }
+    widgets::ToggleChip* referenceChip() const { return m_reference; }
+
+private:
+    void addMenu();
+
+    StudyController& m_c;
+    widgets::PanelHead* m_head;
+    widgets::EfficiencyPlot* m_plot;
+    QComboBox* m_band;
+    widgets::ToggleChip *m_log, *m_published, *m_reference;
 };
 
 }  // namespace relascope::app

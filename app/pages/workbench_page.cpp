@@ -8,15 +8,14 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "app/controllers/background.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
-#include "app/controllers/text_input.h"
-#include "app/pages/data_progress.h"
+#include "app/controllers/inspection_session.h"
+#include "app/controllers/job_queue.h"
+#include "app/pages/data_source.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/curves/captures_track.h"
-#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/inspector_bar.h"
@@ -24,7 +23,7 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/source/patches.h"
+#include "widgets/source/patch_view.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
 #include "widgets/text/text_flow.h"
@@ -145,12 +144,12 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
       m_track(new widgets::CapturesTrack(this)),
       m_inspector(new widgets::RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
-    widgets::paper(m_empty);
+    widgets::paintOnPanelColour(m_empty);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_splitter);
 
     auto* above = new QWidget(m_splitter);
-    widgets::paper(above);
+    widgets::paintOnPanelColour(above);
     auto* column = widgets::columnOf(above);
     column->addWidget(m_curves, 1);
     column->addWidget(widgets::horizontalLine(above));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/app_context.h"
-#include "widgets/curves/curve_types.h"
+#include "widgets/curves/curve_data.h"
 
 class QSplitter;
 class QStackedLayout;

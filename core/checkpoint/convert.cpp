@@ -5,9 +5,7 @@
 #include <optional>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
-#include "checkpoint/source_parts.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
 #include "files/byte_source.h"

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "checkpoint/checkpoint_model.h"
+#include "checkpoint/checkpoint.h"
 
 #include <torch/utils.h>
 
-#include "checkpoint/finite.h"
 #include "checkpoint/tensor_io.h"
+#include "checkpoint/tensor_numbers.h"
 #include "files/byte_source.h"
 
 namespace relascope::core {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <torch/types.h>
-
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,7 +12,8 @@
 
 #include "checkpoint/source.h"
 #include "files/safetensors.h"
-#include "model/factory.h"
+#include "model/model.h"
+#include "types/model_options.h"
 
 namespace relascope::core {
 
@@ -59,5 +59,17 @@ LoadReport loadWeights(ModelImpl& model, const std::string& path);
 
 /// Writes the model's weights, a tied tensor once with its second name in the metadata.
 void saveWeights(ModelImpl& model, const std::string& path);
+
+// Inputs of models stored as tensors, in golden cases and beside edits.
+
+/// A tensor of a file that was read. Throws FileError naming both if it is not there.
+torch::Tensor storedTensor(const std::map<std::string, torch::Tensor>& tensors,
+                           const std::string& name, const std::string& file);
+
+/// The input of such a model: `prefix` + "images", "tokens", "objects", or "source" and
+/// "target_in". Its shapes are checked by the model.
+ModelInput storedInput(const std::map<std::string, torch::Tensor>& tensors,
+                       const std::string& prefix, const ModelOptions& options,
+                       const std::string& file);
 
 }  // namespace relascope::core

@@ -16,4 +16,9 @@ bool hasNumbers(std::string_view dtype);
 void decodeNumbers(std::string_view dtype, std::span<const std::uint8_t> bytes,
                    std::span<double> out);
 
+// A fast check whether stored numbers are finite.
+
+/// False if `bytes` (whole elements) contain an infinite or NaN value; true for integer types.
+bool allFinite(std::string_view dtype, std::span<const std::uint8_t> bytes);
+
 }  // namespace relascope::core

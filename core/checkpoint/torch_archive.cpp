@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "checkpoint/torch_archive.h"
-
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "checkpoint/pickle_json.h"
-#include "checkpoint/torch_tensor.h"
+#include "checkpoint/torch_archive.h"
 #include "files/crc32.h"
 #include "files/safetensors.h"
 
@@ -173,6 +173,213 @@ void TorchArchive::gather(const ArchiveTensor& tensor, std::uint64_t at,
                                   : copyStrided<std::uint64_t>;
     copy(tensor, m_gathered.data(), at / size, out.data(), out.size() / size);
     if (at + out.size() == tensor.bytes) m_last = nullptr, m_gathered = {};
+}
+
+namespace {
+
+constexpr std::size_t kMaxRank = 64;
+using Names = std::pair<std::string_view, std::string_view>;
+
+// torch's name, safetensors' name.
+constexpr std::array<Names, 11> kStorages = {{{"torch.FloatStorage", "F32"},
+                                              {"torch.DoubleStorage", "F64"},
+                                              {"torch.HalfStorage", "F16"},
+                                              {"torch.BFloat16Storage", "BF16"},
+                                              {"torch.LongStorage", "I64"},
+                                              {"torch.IntStorage", "I32"},
+                                              {"torch.ShortStorage", "I16"},
+                                              {"torch.CharStorage", "I8"},
+                                              {"torch.ByteStorage", "U8"},
+                                              {"torch.BoolStorage", "BOOL"},
+                                              {"torch.ComplexFloatStorage", "C64"}}};
+constexpr std::array<Names, 26> kDtypes = {{{"torch.float32", "F32"},
+                                            {"torch.float", "F32"},
+                                            {"torch.float64", "F64"},
+                                            {"torch.double", "F64"},
+                                            {"torch.float16", "F16"},
+                                            {"torch.half", "F16"},
+                                            {"torch.bfloat16", "BF16"},
+                                            {"torch.int64", "I64"},
+                                            {"torch.long", "I64"},
+                                            {"torch.int32", "I32"},
+                                            {"torch.int", "I32"},
+                                            {"torch.int16", "I16"},
+                                            {"torch.short", "I16"},
+                                            {"torch.int8", "I8"},
+                                            {"torch.uint8", "U8"},
+                                            {"torch.uint16", "U16"},
+                                            {"torch.uint32", "U32"},
+                                            {"torch.uint64", "U64"},
+                                            {"torch.bool", "BOOL"},
+                                            {"torch.complex64", "C64"},
+                                            {"torch.cfloat", "C64"},
+                                            {"torch.float8_e4m3fn", "F8_E4M3"},
+                                            {"torch.float8_e5m2", "F8_E5M2"},
+                                            {"torch.float8_e8m0fnu", "F8_E8M0"},
+                                            {"torch.float8_e4m3fnuz", "F8_E4M3FNUZ"},
+                                            {"torch.float8_e5m2fnuz", "F8_E5M2FNUZ"}}};
+
+std::string_view lookUp(const auto& table, std::string_view name) {
+    for (const auto& [torch, ours] : table)
+        if (torch == name) return ours;
+    return {};
+}
+
+class TensorReader {
+public:
+    TensorReader(const Pickle& pickle, const std::string& name, const ZipDirectory& zip,
+                 const std::string& folder)
+        : m_pickle(pickle), m_zip(zip), m_folder(folder) {
+        m_tensor.name = name;
+    }
+
+    ArchiveTensor read(const PickleValue* value) {
+        for (int level = 0; m_pickle.callee(*value).starts_with("torch._utils._rebuild_parameter");
+             ++level) {
+            const auto& arguments = m_pickle.arguments(*value);
+            if (arguments.empty() || level == 4) fail("is a damaged parameter");
+            value = &m_pickle[arguments[0]];
+        }
+        const auto callee = m_pickle.callee(*value);
+        const auto& arguments = m_pickle.arguments(*value);
+        if (!isPickledTensor(m_pickle, *value)) fail("is " + m_pickle.describe(*value));
+        if (arguments.size() < 4) fail("is described by too few values");
+        readStorage(m_pickle[arguments[0]]);
+        if (callee.ends_with("_v3")) {  // the storage is of bytes, the type comes last
+            if (arguments.size() < 7) fail("is described by too few values");
+            readDtype(m_pickle[arguments[6]]);
+        }
+        if (m_tensor.dtype.empty()) m_tensor.dtype = "U8";
+        m_tensor.shape = numbers(m_pickle[arguments[2]], "shape");
+        m_tensor.stride = numbers(m_pickle[arguments[3]], "strides");
+        if (m_tensor.shape.size() != m_tensor.stride.size())
+            fail("has " + std::to_string(m_tensor.shape.size()) + " dimensions but " +
+                 std::to_string(m_tensor.stride.size()) + " strides");
+        place(number(m_pickle[arguments[1]], "offset"));
+        return std::move(m_tensor);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& why) const {
+        throw FileError(m_zip.path(), "tensor '" + m_tensor.name.substr(0, 200) + "' " + why);
+    }
+
+    std::uint64_t number(const PickleValue& value, const char* what) const {
+        if (value.kind != PickleKind::Integer)
+            fail(std::string("has ") + m_pickle.describe(value) + " as " + what);
+        if (value.integer < 0)
+            fail(std::string("has a negative number in its ") + what + ": " +
+                 std::to_string(value.integer));
+        return static_cast<std::uint64_t>(value.integer);
+    }
+
+    std::vector<std::int64_t> numbers(const PickleValue& value, const char* what) const {
+        if (value.kind != PickleKind::Tuple && value.kind != PickleKind::List)
+            fail(std::string("has ") + m_pickle.describe(value) + " as " + what);
+        if (value.items.size() > kMaxRank) fail("has more than 64 dimensions");
+        std::vector<std::int64_t> all;
+        for (const auto item : value.items)
+            all.push_back(static_cast<std::int64_t>(number(m_pickle[item], what)));
+        return all;
+    }
+
+    // ('storage', torch.FloatStorage, key, 'cpu', elements)
+    void readStorage(const PickleValue& value) {
+        if (value.kind != PickleKind::Persistent)
+            fail("has " + m_pickle.describe(value) + " as storage");
+        const auto& id = m_pickle[value.items[0]];
+        if (id.kind != PickleKind::Tuple || id.items.size() < 5 ||
+            m_pickle[id.items[0]].text != "storage" ||
+            m_pickle[id.items[1]].kind != PickleKind::Global ||
+            m_pickle[id.items[2]].kind != PickleKind::String)
+            fail("has a storage that PyTorch does not write");
+        const auto type = m_pickle[id.items[1]].text;
+        const bool untyped = type.ends_with("UntypedStorage");
+        m_tensor.dtype = lookUp(kStorages, type);
+        if (m_tensor.dtype.empty() && !untyped)
+            fail("is of " + std::string(type) + ", which is not supported");
+        const std::string key(m_pickle[id.items[2]].text);
+        if (key.empty() || key == "." || key == ".." ||
+            key.find_first_of("/\\") != std::string::npos)
+            fail("has storage '" + key.substr(0, 200) + "', which points outside the archive");
+        m_tensor.record = m_zip.find(m_folder + "data/" + key);
+        if (!m_tensor.record)
+            fail("needs record '" + m_folder.substr(0, 200) + "data/" + key.substr(0, 200) +
+                 "', which is missing");
+        const std::uint64_t item = untyped ? 1 : static_cast<std::uint64_t>(itemSize());
+        if (__builtin_mul_overflow(number(m_pickle[id.items[4]], "storage size"), item, &m_storage))
+            fail("has a storage whose size overflows");
+        if (m_storage > m_tensor.record->size)
+            fail("has a storage of " + std::to_string(m_storage) + " bytes, but its record has " +
+                 std::to_string(m_tensor.record->size));
+    }
+
+    void readDtype(const PickleValue& value) {
+        m_tensor.dtype = lookUp(kDtypes, value.text);
+        if (value.kind != PickleKind::Global || m_tensor.dtype.empty())
+            fail("is of " +
+                 (value.text.empty() ? m_pickle.describe(value)
+                                     : std::string(value.text.substr(0, 80))) +
+                 ", which is not supported");
+    }
+
+    int itemSize() const { return dtypeBits(m_tensor.dtype) / 8; }
+
+    // Offset and strides count elements. What is read must lie within the storage, and no view may
+    // be larger than its storage (an expanded one would ask for any amount of memory).
+    void place(std::uint64_t offset) {
+        const auto item = static_cast<std::uint64_t>(itemSize());
+        std::uint64_t elements = 1, last = 0, expected = 1;
+        bool overflow = false;
+        m_tensor.contiguous = true;
+        for (std::size_t i = m_tensor.shape.size(); i-- > 0;) {
+            const auto size = static_cast<std::uint64_t>(m_tensor.shape[i]),
+                       stride = static_cast<std::uint64_t>(m_tensor.stride[i]);
+            std::uint64_t step = 0;
+            overflow |= __builtin_mul_overflow(elements, size, &elements);
+            if (size > 1) {
+                m_tensor.contiguous = m_tensor.contiguous && stride == expected;
+                overflow |= __builtin_mul_overflow(size - 1, stride, &step);
+                overflow |= __builtin_add_overflow(last, step, &last);
+                overflow |= __builtin_mul_overflow(expected, size, &expected);
+            }
+        }
+        std::uint64_t end = 0;
+        overflow |= __builtin_mul_overflow(elements, item, &m_tensor.bytes);
+        overflow |= __builtin_add_overflow(last, 1, &last);
+        overflow |= __builtin_mul_overflow(last, item, &m_tensor.span);
+        overflow |= __builtin_mul_overflow(offset, item, &m_tensor.offset);
+        overflow |= __builtin_add_overflow(m_tensor.offset, m_tensor.span, &end);
+        if (elements == 0 && !overflow) {
+            m_tensor.offset = m_tensor.span = 0;
+            m_tensor.contiguous = true;
+            return;
+        }
+        if (overflow) fail("has a shape or strides that overflow");
+        if (end > m_storage)
+            fail("reaches to byte " + std::to_string(end) + " of a storage of " +
+                 std::to_string(m_storage));
+        if (m_tensor.bytes > m_storage)
+            fail("needs " + std::to_string(m_tensor.bytes) + " bytes, its storage has " +
+                 std::to_string(m_storage) + "; save a contiguous() copy");
+    }
+
+    const Pickle& m_pickle;
+    const ZipDirectory& m_zip;
+    const std::string& m_folder;
+    ArchiveTensor m_tensor;
+    std::uint64_t m_storage = 0;
+};
+
+}  // namespace
+
+bool isPickledTensor(const Pickle& pickle, const PickleValue& value) {
+    return pickle.callee(value).starts_with("torch._utils._rebuild_");
+}
+
+ArchiveTensor pickledTensor(const Pickle& pickle, const PickleValue& value, const std::string& name,
+                            const ZipDirectory& zip, const std::string& folder) {
+    return TensorReader(pickle, name, zip, folder).read(&value);
 }
 
 }  // namespace relascope::core

@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/zip_directory.h"
+#include "checkpoint/pickle.h"
+#include "checkpoint/zip.h"
 
 namespace relascope::core {
 
@@ -72,5 +73,16 @@ private:
     mutable std::uint32_t m_crc = 0;
     mutable std::vector<std::uint8_t> m_gathered;
 };
+
+// The description of a pickled tensor: torch._utils._rebuild_tensor_v2 and similar functions.
+
+/// True for a call of one of the functions that PyTorch writes for tensors and parameters.
+bool isPickledTensor(const Pickle& pickle, const PickleValue& value);
+
+/// Dtype, shape, strides and place of a pickled tensor, checked against its storage's record
+/// (`folder` + "data/" + key) in `zip`. Throws FileError naming the tensor: it needs more bytes
+/// than its record has, its view leaves the storage, a stride is negative, the record is missing.
+ArchiveTensor pickledTensor(const Pickle& pickle, const PickleValue& value, const std::string& name,
+                            const ZipDirectory& zip, const std::string& folder);
 
 }  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/zip_writer.h"
+#include "checkpoint/zip.h"
 #include "files/safetensors.h"
 
 namespace relascope::core {

@@ -200,4 +200,10 @@ std::optional<Batch> BatchLoader::next() {
     return batch;
 }
 
+ModelInput inputOf(const Batch& batch, const torch::Device& device) {
+    const auto there = [&](const torch::Tensor& t) { return t.to(device, /*non_blocking=*/true); };
+    if (batch.targetIn.defined()) return {there(batch.inputs), there(batch.targetIn)};
+    return there(batch.inputs);
+}
+
 }  // namespace relascope::core

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "model/model.h"
 
 namespace relascope::core {
 
@@ -69,5 +70,8 @@ private:
     std::exception_ptr m_error;
     std::jthread m_thread;
 };
+
+/// The model input of a batch, on `device`.
+ModelInput inputOf(const Batch& batch, const torch::Device& device);
 
 }  // namespace relascope::core

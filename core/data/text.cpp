@@ -7,7 +7,6 @@
 
 #include "data/text_tokens.h"
 #include "data/token_cache.h"
-#include "data/token_windows.h"
 
 namespace relascope::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From text files to token ids in the cache.
+// Windows of a token sequence as examples, and how the windows of one epoch are chosen.
 #pragma once
 
 #include "data/dataset.h"
@@ -8,6 +8,51 @@
 #include "types/data_options.h"
 
 namespace relascope::core {
+
+using TokenSequencePtr = std::shared_ptr<const TokenSequence>;
+
+/// Tokens begin .. begin + tokens of a sequence, read as windows of `context` tokens and the next
+/// one.
+struct TokenRange {
+    std::int64_t begin = 0, tokens = 0, context = 0;
+
+    /// Windows side by side from the first token on.
+    std::int64_t fits() const { return tokens > context ? (tokens - 1) / context : 0; }
+    /// Number of windows of one round of training, the same for every offset.
+    std::int64_t windowsARound() const;
+    /// The start of window `number` in endless training: rounds of adjacent windows, each round
+    /// with another offset. Every offset is used once before one is repeated.
+    std::int64_t trainStart(std::int64_t number) const;
+    /// The start of window i of `count` windows that are spread evenly over the range.
+    std::int64_t evenStart(std::int64_t i, std::int64_t count) const;
+};
+
+/// Throws std::out_of_range for an invalid index.
+class TokenWindows : public TokenDataset {
+public:
+    using Start = std::function<std::int64_t(std::int64_t)>;
+    /// `start` says where in the sequence window i of info.size begins.
+    TokenWindows(TokenSequencePtr sequence, TokenizerPtr tokenizer, DatasetInfo info,
+                 std::string split, std::int64_t context, Start start);
+
+    const DatasetInfo& info() const override { return m_info; }
+    ProbeSample sample(std::int64_t index) const override;
+    std::int64_t context() const override { return m_context; }
+    void read(std::int64_t index, std::span<std::int64_t> tokens) const override;
+    TokenizerPtr tokenizer() const override { return m_tokenizer; }
+
+    const TokenSequence& sequence() const { return *m_sequence; }
+
+private:
+    TokenSequencePtr m_sequence;
+    TokenizerPtr m_tokenizer;
+    DatasetInfo m_info;
+    std::string m_split;
+    std::int64_t m_context;
+    Start m_start;
+};
+
+// From text files to token ids in the cache.
 
 /// Reports the fraction done of several passes, ten times a second. Throws Cancelled on request of
 /// the callback or the stop token.

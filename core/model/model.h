@@ -4,12 +4,14 @@
 
 #include <torch/nn/module.h>
 #include <torch/types.h>
-
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "model/attention/chunked_attention.h"
 #include "model/hooks/hooks.h"
+#include "types/model_options.h"
 #include "types/option_groups.h"
 
 namespace relascope::core {
@@ -76,5 +78,63 @@ protected:
 
     Options m_options;
 };
+
+// Evaluation mode for the time of a scope.
+
+/// Puts a model into evaluation mode in its scope, also if an exception is thrown.
+class EvaluationMode {
+public:
+    explicit EvaluationMode(ModelImpl& model) : m_model(model), m_training(model.is_training()) {
+        model.eval();
+    }
+    ~EvaluationMode() { m_model.train(m_training); }
+    EvaluationMode(const EvaluationMode&) = delete;
+    EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+private:
+    ModelImpl& m_model;
+    bool m_training;
+};
+
+// Whole models from options.
+
+/// Builds the model. Its weights follow the current ParameterScope (without one, they are
+/// initialised from torch's default generator). Sets the paths of all recording points. Throws
+/// OptionError before anything is allocated.
+ModelPtr makeModel(const ModelOptions& options);
+
+/// Registers the class of an architecture, as a static object in the file that defines the class.
+/// `initialise` sets the published initial weights, if they differ from those of the modules.
+class RegisterModel {
+public:
+    using Initialise = void (*)(torch::nn::Module& model);
+
+    template <class Impl, class Options = typename Impl::Options>
+    static RegisterModel of(const char* architecture, Initialise initialise = nullptr) {
+        return RegisterModel(
+            architecture,
+            [](const ModelOptions& options) -> ModelPtr {
+                return std::make_shared<Impl>(options.get<Options>());
+            },
+            initialise);
+    }
+
+private:
+    using Build = ModelPtr (*)(const ModelOptions&);
+    RegisterModel(const char* architecture, Build build, Initialise initialise);
+};
+
+/// A parameter or stored buffer, or a further name of one, as in checkpoints.
+struct NamedTensor {
+    std::string name;
+    torch::Tensor tensor;
+    std::string aliasOf;  ///< empty for the first name
+    bool buffer = false;  ///< stored, but no parameter: positions
+};
+/// Every tensor under its first name, in the order of registration, then every further name.
+std::vector<NamedTensor> stateOf(ModelImpl& model);
+
+/// Parameters that training changes, each once.
+std::vector<torch::Tensor> trainableParameters(ModelImpl& model);
 
 }  // namespace relascope::core

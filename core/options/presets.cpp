@@ -6,7 +6,7 @@
 
 #include "options/builtin_resources.h"
 #include "options/field_text.h"
-#include "options/fit_data.h"
+#include "options/run_settings.h"
 #include "types/suggest.h"
 
 namespace relascope::core {

@@ -23,4 +23,11 @@ struct RunSettings {
 /// The checked options. Throws OptionError naming the key and its valid values.
 RunOptions runOptions(const RunSettings& settings);
 
+// Model options that follow from the data.
+
+/// Sets the model options that follow from the data options: sizes of objects, vocabularies,
+/// lengths, classes, image shapes. Options that the data do not determine (relational games, text,
+/// folders of images) stay unchanged. Throws OptionError for an unknown kind.
+void fitToData(RunOptions& options);
+
 }  // namespace relascope::core

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "probe/map_collector.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "probe/layers.h"
+#include "probe/map_collector.h"
 
 namespace relascope::core {
 namespace {

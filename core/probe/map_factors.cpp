@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "model/attention/row_activation.h"
-#include "model/attention/vector_versions.h"
+#include "model/attention/tile_levels.h"
 #include "types/error.h"
 
 namespace relascope::core {

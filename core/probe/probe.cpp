@@ -9,7 +9,7 @@
 #include <random>
 
 #include "model/architecture.h"
-#include "model/evaluation_mode.h"
+#include "model/model.h"
 #include "probe/layers.h"
 #include "probe/map_collector.h"
 #include "probe/probe_memory.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/factory.h"
+#include "model/model.h"
 #include "probe/probe_watch.h"
 #include "types/relation_map.h"
 

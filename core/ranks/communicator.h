@@ -4,10 +4,14 @@
 #pragma once
 
 #include <torch/types.h>
-
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "ranks/rank_lost.h"
+#include "ranks/rank_place.h"
 
 namespace relascope::core {
 
@@ -42,5 +46,37 @@ public:
 private:
     int m_rank, m_size;
 };
+
+// Ranks on the CPU: gloo, through the c10d of LibTorch's library, and the store of texts through
+// which they find each other. Nothing of it is encrypted: for a network that is trusted.
+
+/// Texts by key, held by rank 0. Thread-safe. Every function throws RankLost if rank 0 is gone.
+class RankStore {
+public:
+    virtual ~RankStore() = default;
+    virtual void set(const std::string& key, const std::string& text) = 0;
+    /// The text, if there is one now.
+    virtual std::optional<std::string> find(const std::string& key) = 0;
+    /// Waits for it. Throws RankLost after `timeout`.
+    virtual std::string wait(const std::string& key, std::chrono::milliseconds timeout) = 0;
+};
+
+/// Of rank 0 it serves the store, at the address of `place` alone. Throws RankLost where rank 0
+/// does not answer within the timeout, Error.
+std::unique_ptr<RankStore> openRankStore(const RankPlace& place);
+
+/// Connects all ranks with each other; each has called this. Tensors are on the CPU.
+std::unique_ptr<Communicator> makeGlooCommunicator(RankStore& store, const RankPlace& place);
+
+// Ranks on GPUs: NVIDIA's NCCL, opened at run time. LibTorch's CUDA library brings it.
+
+/// Asked while an exchange is not done: why it will not be, or empty. May throw RankLost.
+using LossWatch = std::function<std::string()>;
+
+/// Collective; the ranks of `host` meet through it. `device`: "cuda:1". An exchange that is not
+/// done within `timeout` throws RankLost. Throws OptionError("--devices", ...) where there is no
+/// NCCL, RankLost.
+std::unique_ptr<Communicator> makeNcclCommunicator(Communicator& host, const std::string& device,
+                                                   std::chrono::seconds timeout, LossWatch watch);
 
 }  // namespace relascope::core

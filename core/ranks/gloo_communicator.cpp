@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ranks/gloo_communicator.h"
+#include "ranks/communicator.h"
 
 #define USE_C10D_GLOO
 #include <torch/version.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ranks/nccl_communicator.h"
+#include "ranks/communicator.h"
 
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>

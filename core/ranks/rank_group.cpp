@@ -13,14 +13,15 @@
 #include <thread>
 #include <utility>
 
-#include "ranks/nccl_communicator.h"
+#include "ranks/communicator.h"
 
 namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto kPatience = std::chrono::milliseconds(2000);  // for what the others say of a loss
+constexpr auto kLossNoticeTimeout =
+    std::chrono::milliseconds(2000);  // for what the others say of a loss
 
 std::string machineName() {
     std::array<char, 256> name{};
@@ -143,7 +144,7 @@ bool RankGroup::any(bool own) {
     return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row[0] != 0.0; });
 }
 
-std::string RankGroup::fromLeader(const std::string& text) {
+std::string RankGroup::broadcast(const std::string& text) {
     auto length = torch::full({1}, static_cast<std::int64_t>(text.size()), torch::kLong);
     m_host->broadcast(length, 0);
     auto bytes =
@@ -201,7 +202,7 @@ std::string RankGroup::describeLoss(const std::string& seen, std::int64_t step) 
     const auto at = kWasLost + std::to_string(step) + ": ";
     std::vector<bool> silent(static_cast<std::size_t>(size()), true);
     silent[static_cast<std::size_t>(rank())] = false;
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto until = std::chrono::steady_clock::now() + kLossNoticeTimeout;
     try {
         while (std::chrono::steady_clock::now() < until) {
             for (int r = 0; r < size(); ++r) {

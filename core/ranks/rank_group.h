@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ranks/communicator.h"
-#include "ranks/gloo_communicator.h"
 #include "ranks/rank_place.h"
 
 namespace relascope::core {
@@ -53,7 +52,7 @@ public:
     /// Whether it is so on some rank. Collective.
     bool any(bool own);
     /// The text of rank 0, on all. Collective.
-    std::string fromLeader(const std::string& text);
+    std::string broadcast(const std::string& text);
     /// The texts of every rank, by rank. Collective.
     std::vector<std::string> gatherTexts(const std::string& own);
     /// The values of rank 0 into a tensor of any device, on all. Collective.

@@ -1,14 +1,50 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relations and attention of a few inputs, captured at growing intervals during training.
+// The maps of a run's captures as records of an event file, within the bounds of a run.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "files/safetensors.h"
 #include "types/relation_map.h"
 
 namespace relascope::core {
+
+/// Cells that the images of a run have together; a cell takes about two bytes of a file.
+constexpr std::int64_t kMostCellsOfRun = 128 << 20;
+
+class CaptureRecords {
+public:
+    /// `folder` holds the captures of the run; `mostCells` is kMostCellsOfRun but in tests.
+    explicit CaptureRecords(std::string folder, std::int64_t mostCells = kMostCellsOfRun);
+
+    /// Of these steps, ascending, as many as fit: spread evenly, the first and the last included.
+    std::vector<std::int64_t> fitting(const std::vector<std::int64_t>& steps);
+    /// The images of a capture, unless those of the run would have too many cells; `wanted` is
+    /// asked before each. A file that cannot be read is left out.
+    std::string of(std::int64_t step, double wall, const std::function<bool()>& wanted);
+
+    int images() const { return m_images; }
+    /// What was left out, and why, since the last call; each sentence once.
+    std::vector<std::string> takeRemarks();
+
+private:
+    void remark(const std::string& sentence);
+
+    std::string m_folder;
+    std::int64_t m_mostCells, m_cells = 0;
+    int m_images = 0;
+    bool m_full = false;
+    std::set<std::string> m_said;
+    std::vector<std::string> m_remarks;
+};
+
+// Relations and attention of a few inputs, captured at growing intervals during training.
 
 /// Disk budget for all captures of a run; fewer inputs are captured if they would not fit.
 constexpr std::uint64_t kCaptureBudget = 256ull << 20;
@@ -28,5 +64,39 @@ std::vector<std::int64_t> captureSteps(const std::string& folder);
 ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64_t sample);
 /// How many inputs a capture holds.
 std::int64_t captureSamples(const std::string& folder, std::int64_t step);
+
+// The sequences of captured samples: texts, tokens, vectors, and names and pictures of their
+// elements. Private to core/run.
+
+inline std::span<const std::uint8_t> bytesOf(const auto& values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()),
+            values.size() * sizeof(values[0])};
+}
+
+/// The bytes of one sample of a tensor [samples, ...] of that rank. Throws FileError.
+std::vector<std::uint8_t> sampleBytes(const SafetensorsFile& file, const TensorEntry& entry,
+                                      std::size_t rank, std::int64_t sample);
+
+/// One side of the samples of a capture, ready to be written under `prefix`: PREFIXtokens I64
+/// [samples, n] or PREFIXvectors F32 [samples, n, width], for text the pieces as bytes with the end
+/// of each, otherwise names as metadata; PREFIXpictures U8 [samples, n, height, width, channels].
+class StoredSequences {
+public:
+    StoredSequences(std::string prefix, const std::vector<ProbeResult>& results,
+                    ProbeSequence ProbeSample::*side);
+    /// The tensors point into this object.
+    void addTo(std::vector<TensorToWrite>& out, std::map<std::string, std::string>& metadata) const;
+
+private:
+    std::string m_prefix;
+    std::vector<const ProbeSequence*> m_sequences;
+    std::vector<std::int64_t> m_tokens, m_ends;
+    std::vector<float> m_vectors;
+    std::vector<std::uint8_t> m_pieces, m_pictures;
+};
+
+/// That side of one sample; empty if the capture has none. Throws FileError for a damaged one.
+ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefix,
+                           std::int64_t sample);
 
 }  // namespace relascope::core

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "files/atomic_file.h"
-#include "run/capture_records.h"
 #include "run/captures.h"
-#include "run/event_records.h"
 #include "run/json_values.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"

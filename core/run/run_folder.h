@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The run folder (formats.md section 9): written so that killing the process at any moment leaves a
-// valid run.
+// Checkpoints that are kept permanently: a branch of the run can start from each.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "files/file_lock.h"
@@ -16,6 +18,32 @@
 #include "types/train_event.h"
 
 namespace relascope::core {
+
+/// The file that marks a checkpoint as kept: the options of its step.
+inline std::string keptMark(const std::string& checkpoint) {
+    return checkpoint + "/options.json";
+}
+inline bool isKeptCheckpoint(const std::string& checkpoint) {
+    std::error_code ignored;
+    return std::filesystem::exists(keptMark(checkpoint), ignored) &&
+           std::filesystem::exists(checkpoint + "/manifest.json", ignored);
+}
+/// Whether the run has a checkpoint of that step that is kept.
+inline bool hasKeptCheckpoint(const std::string& run, std::int64_t step) {
+    return isKeptCheckpoint(run + "/checkpoints/step-" + std::to_string(step));
+}
+
+// What run.json says of how a run was made, without the run being opened.
+
+/// The facts of run.json, in their order: "version", "torch", "threads" ... Throws FileError.
+std::vector<std::pair<std::string, std::string>> readRunFacts(const std::string& path);
+
+/// The processes of a run of several, from its facts: "2 ranks: cuda:0, cuda:1 on node7, node8", as
+/// far as they are there; empty for one process.
+std::string processesText(const std::vector<std::pair<std::string, std::string>>& facts);
+
+// The run folder (formats.md section 9): written so that killing the process at any moment leaves a
+// valid run.
 
 /// A run on disk that this process has claimed for training. To read a run, use the free functions
 /// below.

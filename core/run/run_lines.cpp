@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "run/run_lines.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
-#include "edit/edit_json.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_json.h"
+#include "run/capture_maps.h"
 #include "run/json_values.h"
+#include "run/run_lines.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -172,6 +175,186 @@ EditList editsAfterStep(const std::string& path, std::int64_t step) {
     for (const auto& note : readEvents(path))
         if (note.edits && note.step <= step) edits = *note.edits;
     return edits;
+}
+
+namespace {
+
+constexpr std::array<std::uint32_t, 256> crcTable() {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+        std::uint32_t crc = byte;
+        for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78U : 0U);
+        table[byte] = crc;
+    }
+    return table;
+}
+
+std::string littleEndian(std::uint64_t value, int bytes) {
+    std::string out;
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> 8 * i & 255);
+    return out;
+}
+
+// A protobuf message, of the fields that event files need.
+class Message {
+public:
+    Message& number(int field, std::uint64_t value) { return tag(field, 0).varint(value); }
+    Message& real(int field, double value) {
+        tag(field, 1).m_bytes += littleEndian(std::bit_cast<std::uint64_t>(value), 8);
+        return *this;
+    }
+    Message& real(int field, float value) {
+        tag(field, 5).m_bytes += littleEndian(std::bit_cast<std::uint32_t>(value), 4);
+        return *this;
+    }
+    Message& text(int field, const std::string& value) {
+        tag(field, 2).varint(value.size()).m_bytes += value;
+        return *this;
+    }
+    Message& message(int field, const Message& value) { return text(field, value.m_bytes); }
+    bool empty() const { return m_bytes.empty(); }
+    const std::string& bytes() const { return m_bytes; }
+
+private:
+    Message& tag(int field, int type) { return varint(static_cast<unsigned>(field << 3 | type)); }
+    Message& varint(std::uint64_t value) {
+        for (; value > 127; value >>= 7) m_bytes += static_cast<char>((value & 127) | 128);
+        m_bytes += static_cast<char>(value);
+        return *this;
+    }
+
+    std::string m_bytes;
+};
+
+// The checksum of the format: TFRecord rotates it and adds a constant, so that a checksum of data
+// that hold checksums remains a good one.
+std::string maskedCrc(const std::string& bytes) {
+    const std::uint32_t crc = crc32c(bytes);
+    return littleEndian(std::rotr(crc, 15) + 0xa282ead8U, 4);
+}
+
+std::string recordOf(const Message& event) {
+    const std::string length = littleEndian(event.bytes().size(), 8);
+    return length + maskedCrc(length) + event.bytes() + maskedCrc(event.bytes());
+}
+
+// Event: wall_time 1, step 2, summary 5.
+std::string recordOf(std::int64_t step, double wall, const Message& summary) {
+    Message event;
+    event.real(1, wall).number(2, static_cast<std::uint64_t>(step)).message(5, summary);
+    return recordOf(event);
+}
+
+// Summary: value 1. Value: tag 1, simple_value 2.
+void addScalar(Message& summary, const std::string& tag, double value) {
+    summary.message(1, Message().text(1, tag).real(2, static_cast<float>(value)));
+}
+
+// Value: tag 1, tensor 8 (dtype 1 = 7, a string; shape 2; string_val 8), metadata 9 (plugin_data 1:
+// plugin_name 1; data_class 4 = 2, a tensor).
+std::string textRecord(const std::string& tag, std::int64_t step, double wall,
+                       const std::string& markdown) {
+    const Message one = Message().message(2, Message().number(1, 1));
+    const Message tensor = Message().number(1, 7).message(2, one).text(8, markdown);
+    const Message metadata = Message().message(1, Message().text(1, "text")).number(4, 2);
+    const Message value = Message().text(1, tag).message(8, tensor).message(9, metadata);
+    return recordOf(step, wall, Message().message(1, value));
+}
+
+// Text as a block of code, which Markdown leaves as it is.
+std::string verbatim(const std::string& text) {
+    std::string out = "    ";
+    for (const char c : text) {
+        out += c;
+        if (c == '\n') out += "    ";
+    }
+    return out;
+}
+
+std::string cellText(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '|') out += '\\';
+        out += c == '\n' ? ' ' : c;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::uint32_t crc32c(const std::string& bytes) {
+    static constexpr auto table = crcTable();
+    std::uint32_t crc = ~0U;
+    for (const char c : bytes) crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(c)) & 255];
+    return ~crc;
+}
+
+std::string eventFileBegin(double wall) {
+    return recordOf(Message().real(1, wall).text(3, "brain.Event:2"));
+}
+
+// Event: session_log 7 (status 1 = 1, a start).
+std::string restartRecord(std::int64_t step, double wall) {
+    const Message start = Message().number(1, 1);
+    return recordOf(
+        Message().real(1, wall).number(2, static_cast<std::uint64_t>(step)).message(7, start));
+}
+
+std::string pointRecord(const MetricPoint& point, double wall) {
+    Message summary;
+    for (const auto& [key, value] : point.values)
+        addScalar(summary, key + "/" + splitName(point.split), value);
+    return summary.empty() ? "" : recordOf(point.step, wall, summary);
+}
+
+std::string noteRecord(const Note& note, double wall) {
+    if (note.level == Note::Level::Checkpoint) return {};
+    if (note.level == Note::Level::Sample)
+        return textRecord("generated text", note.step, wall, verbatim(note.text));
+    const std::string before = note.level == Note::Level::Warning ? "warning: "
+                               : note.level == Note::Level::Edit  ? "edit: "
+                                                                  : "";
+    return textRecord("notes", note.step, wall, verbatim(before + note.text));
+}
+
+std::string remarkRecord(const std::string& sentence, std::int64_t step, double wall) {
+    return textRecord("notes", step, wall, verbatim(sentence));
+}
+
+// Image, value 4: height 1, width 2, colorspace 3 (3 is RGB), encoded_image_string 4. Metadata:
+// summary_description 3, data_class 4 = 3, a sequence of bytes.
+std::string sheetRecord(const MapSheet& sheet, std::int64_t step, double wall) {
+    const Message image = Message()
+                              .number(1, static_cast<std::uint64_t>(sheet.image.height))
+                              .number(2, static_cast<std::uint64_t>(sheet.image.width))
+                              .number(3, 3)
+                              .text(4, pngBytes(sheet.image));
+    const Message metadata =
+        Message().message(1, Message().text(1, "images")).text(3, sheet.about).number(4, 3);
+    Message summary;
+    summary.message(1, Message().text(1, sheet.name).message(4, image).message(9, metadata));
+    addScalar(summary, "map scale/" + sheet.name, sheet.limits.high);
+    return recordOf(step, wall, summary);
+}
+
+std::string optionsRecord(const RunInfo& info, double wall) {
+    std::vector<std::pair<std::string, std::string>> rows = {
+        {"preset", info.preset}, {"variant", info.variant},
+        {"model", info.model},   {"seed", std::to_string(info.seed)},
+        {"device", info.device}, {"parameters", std::to_string(info.parameters)}};
+    rows.insert(rows.end(), info.options.begin(), info.options.end());
+    std::string table = "| option | value |\n|---|---|\n";
+    for (const auto& [key, value] : rows)
+        table += "| " + cellText(key) + " | " + cellText(value) + " |\n";
+    return textRecord("options", 0, wall, table);
+}
+
+std::string resultsRecord(const RunInfo& info, double wall) {
+    Message summary;
+    for (const auto& result : info.results)
+        for (const auto& [key, value] : result.values)
+            addScalar(summary, key + "/" + result.split, value);
+    return summary.empty() ? "" : recordOf(info.step, wall, summary);
 }
 
 }  // namespace relascope::core

@@ -1,13 +1,126 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "text/byte_pair_tokenizer.h"
-
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <queue>
+#include <stdexcept>
 
 #include "files/sha256.h"
+#include "text/byte_pair_tokenizer.h"
+#include "text/gpt2_ranks.h"
 #include "text/words.h"
 
 namespace relascope::core {
+namespace {
+
+constexpr std::size_t kLongestWord = 100;
+constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+
+std::uint64_t pairOf(std::int32_t left, std::int32_t right) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
+           static_cast<std::uint32_t>(right);
+}
+
+}  // namespace
+
+BytePairs::BytePairs(std::size_t merges) {
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(16, 2 * merges + 2));
+    m_shift = 64 - std::countr_zero(size);
+    m_slots.assign(size, {kEmpty, kNone, 0});
+    m_merges.reserve(merges);
+}
+
+const BytePairs::Slot& BytePairs::slot(std::int32_t left, std::int32_t right) const {
+    const std::uint64_t pair = pairOf(left, right);
+    // Fibonacci hashing: the high bits of the product depend on every bit of the pair.
+    std::size_t at =
+        static_cast<std::size_t>((pair ^ pair >> 29) * 0x9e3779b97f4a7c15ULL >> m_shift);
+    while (m_slots[at].pair != pair && m_slots[at].pair != kEmpty)
+        at = (at + 1) & (m_slots.size() - 1);
+    return m_slots[at];
+}
+
+bool BytePairs::add(Merge merge) {
+    auto& place = const_cast<Slot&>(slot(merge.left, merge.right));
+    if (place.pair != kEmpty) return false;
+    place = {pairOf(merge.left, merge.right), static_cast<std::int32_t>(m_merges.size()),
+             merge.result};
+    m_merges.push_back(merge);
+    return true;
+}
+
+void BytePairs::apply(std::vector<std::int32_t>& symbols) const {
+    if (symbols.size() < 2) return;
+    symbols.size() <= kLongestWord ? applyToWord(symbols) : applyToRun(symbols);
+}
+
+void BytePairs::applyToWord(std::vector<std::int32_t>& symbols) const {
+    std::int32_t ranks[kLongestWord], results[kLongestWord];  // of symbol i with i + 1
+    std::size_t count = symbols.size();
+    const auto lookUp = [&](std::size_t i) {
+        const auto& found = slot(symbols[i], symbols[i + 1]);
+        ranks[i] = found.rank, results[i] = found.result;
+    };
+    for (std::size_t i = 0; i + 1 < count; ++i) lookUp(i);
+    while (count > 1) {
+        const auto at =
+            static_cast<std::size_t>(std::min_element(ranks, ranks + count - 1) - ranks);
+        if (ranks[at] == kNone) break;
+        symbols[at] = results[at];
+        --count;
+        for (std::size_t i = at + 1; i < count; ++i) {
+            symbols[i] = symbols[i + 1];
+            if (i + 1 < count) ranks[i] = ranks[i + 1], results[i] = results[i + 1];
+        }
+        if (at + 1 < count) lookUp(at);
+        if (at > 0) lookUp(at - 1);
+    }
+    symbols.resize(count);
+}
+
+void BytePairs::applyToRun(std::vector<std::int32_t>& symbols) const {
+    // A linked list of symbols, and a heap of candidate pairs that may be outdated.
+    struct Candidate {
+        std::int32_t rank;
+        std::size_t at;
+        bool operator>(const Candidate& o) const {
+            return rank != o.rank ? rank > o.rank : at > o.at;
+        }
+    };
+    const std::size_t count = symbols.size();
+    std::vector<std::size_t> next(count), previous(count);
+    std::vector<Candidate> first;
+    first.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        next[i] = i + 1, previous[i] = i - 1;
+        if (i + 1 == count) break;
+        const auto rank = slot(symbols[i], symbols[i + 1]).rank;
+        if (rank != kNone) first.push_back({rank, i});
+    }
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> heap(std::greater<>{},
+                                                                                std::move(first));
+    constexpr std::int32_t gone = -1;
+    while (!heap.empty()) {
+        const auto [rank, at] = heap.top();
+        heap.pop();
+        if (symbols[at] == gone || next[at] >= count) continue;
+        const auto right = next[at];
+        const auto& merge = slot(symbols[at], symbols[right]);
+        if (merge.rank != rank) continue;
+        symbols[at] = merge.result;
+        symbols[right] = gone;
+        next[at] = next[right];
+        if (next[at] < count) previous[next[at]] = at;
+        const auto offer = [&](std::size_t i) {
+            const auto found = slot(symbols[i], symbols[next[i]]).rank;
+            if (found != kNone) heap.push({found, i});
+        };
+        if (next[at] < count) offer(at);
+        if (at > 0) offer(previous[at]);
+    }
+    std::erase(symbols, gone);
+}
+
 namespace {
 
 // For shorter texts a new cache costs more than it saves.
@@ -107,6 +220,72 @@ void BytePairTokenizer::encode(std::string_view text, std::vector<std::int32_t>&
 
 std::size_t BytePairTokenizer::lastCut(std::string_view text) const {
     return m_parts.splitsWords ? lastWordCut(text, m_parts.prefixSpace) : 0;
+}
+
+namespace {
+
+// GPT-2's tokenizer from the ranks that are built into the program.
+
+constexpr std::size_t kRanks = 50256;
+
+std::string fromBase64(std::string_view text) {
+    std::string bytes;
+    std::uint32_t held = 0;
+    int bits = 0;
+    for (const char c : text) {
+        const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
+                          : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                          : c >= '0' && c <= '9' ? c - '0' + 52
+                          : c == '+'             ? 62
+                          : c == '/'             ? 63
+                                                 : -1;
+        if (value < 0) break;  // padding
+        held = held << 6 | static_cast<std::uint32_t>(value);
+        bits += 6;
+        if (bits >= 8) bits -= 8, bytes += static_cast<char>(held >> bits);
+    }
+    return bytes;
+}
+
+TokenizerPtr build() {
+    BytePairTokenizer::Parts parts;
+    parts.name = "gpt2";
+    parts.pairs = BytePairs(kRanks - 256);
+    // The rank of a piece is its id. Applying all earlier merges to the piece leaves the two
+    // symbols that its own merge joins.
+    std::string_view rest = gpt2Ranks();
+    std::vector<std::int32_t> symbols;
+    while (!rest.empty()) {
+        const auto line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (line.empty()) continue;
+        const auto id = static_cast<std::int32_t>(parts.pieces.size());
+        const std::string piece = fromBase64(line.substr(0, line.find(' ')));
+        if (id < 256) {
+            parts.byteIds[static_cast<unsigned char>(piece.at(0))] = id;
+        } else {
+            symbols.clear();
+            for (const char c : piece)
+                symbols.push_back(parts.byteIds[static_cast<unsigned char>(c)]);
+            parts.pairs.apply(symbols);
+            if (symbols.size() != 2 || !parts.pairs.add({symbols[0], symbols[1], id}))
+                throw std::logic_error("the built-in GPT-2 ranks are damaged: rebuild the program");
+        }
+        parts.pieces.push_back(piece);
+    }
+    if (parts.pieces.size() != kRanks)
+        throw std::logic_error("the built-in GPT-2 ranks are incomplete: rebuild the program");
+    parts.endOfText = static_cast<std::int32_t>(kRanks);
+    parts.special = {*parts.endOfText};
+    parts.pieces.emplace_back("<|endoftext|>");
+    return std::make_shared<BytePairTokenizer>(std::move(parts));
+}
+
+}  // namespace
+
+TokenizerPtr gpt2Tokenizer() {
+    static const TokenizerPtr tokenizer = build();
+    return tokenizer;
 }
 
 }  // namespace relascope::core

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "files/sha256.h"
-#include "text/unicode.h"
+#include "text/words.h"
 
 namespace relascope::core {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "text/unicode.h"
+#include "text/words.h"
 
 namespace relascope::core {
 

@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "text/unicode.h"
-
 namespace relascope::core {
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "checkpoint/kept_ring.h"
+#include "checkpoint/kept_weights.h"
 #include "files/atomic_file.h"
 #include "options/estimates.h"
 #include "options/metrics.h"

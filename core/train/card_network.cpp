@@ -20,8 +20,8 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kBatch = 32, kChannels = 32, kHidden = 64;
-constexpr int kMoved = 2;              // largest shift in pixels, in each direction
-constexpr std::int64_t kPatience = 4;  // multiple of the requested epochs
+constexpr int kMoved = 2;                     // largest shift in pixels, in each direction
+constexpr std::int64_t kMostEpochFactor = 4;  // multiple of the requested epochs
 
 struct CardNetworkImpl : ModelImpl {
     CardNetworkImpl(const CardPictures& cards, std::int64_t embedding, at::Generator generator)
@@ -137,7 +137,7 @@ CardTable trained(const CardPictures& cards, const CardNetworkOptions& options,
     adam.learning_rate = 2e-3;  // with batches of 32, half the epochs that 1e-3 takes with 64
     Optimizer optimizer(*network, adam);
     CardTable table;
-    for (std::int64_t epoch = 0; epoch < kPatience * options.epochs; ++epoch) {
+    for (std::int64_t epoch = 0; epoch < kMostEpochFactor * options.epochs; ++epoch) {
         const auto order = torch::tensor(shuffledOrder(options.examples, options.seed, epoch));
         for (std::int64_t at = 0; at < options.examples; at += kBatch) {
             const double fraction =

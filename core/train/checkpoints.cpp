@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/tensor_io.h"
-#include "edit/edit_json.h"
 #include "files/atomic_file.h"
 #include "files/memory.h"
+#include "interventions/edit_json.h"
 #include "options/options_json.h"
 
 namespace relascope::core {

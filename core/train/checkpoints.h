@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/factory.h"
-#include "run/kept_checkpoints.h"
+#include "model/model.h"
+#include "run/run_folder.h"
 #include "train/optimizer.h"
 #include "types/edit.h"
 #include "types/run_options.h"

@@ -52,12 +52,12 @@ public:
         });
     }
     /// A new value of a live field, "train.learning_rate".
-    void edit(std::string key, FieldValue value) {
-        set([&](Requests& r) { r.edits.emplace_back(std::move(key), std::move(value)); });
+    void changeOption(std::string key, FieldValue value) {
+        set([&](Requests& r) { r.optionChanges.emplace_back(std::move(key), std::move(value)); });
     }
     /// Interventions on the model that trains, from the next step on, instead of any before; an
     /// empty list ends them.
-    void setEdits(EditList edits) {
+    void setInterventions(EditList edits) {
         set([&](Requests& r) { r.trainingEdits = std::move(edits); });
     }
     /// Probes a sample with the current weights, and also with `edits` of the inspector on top,
@@ -76,7 +76,7 @@ public:
     /// Whether the loop is to be held, or something waits to be served.
     bool hasRequests() const {
         return get([](const Requests& r) {
-            return r.paused || !r.edits.empty() || r.trainingEdits || r.probe;
+            return r.paused || !r.optionChanges.empty() || r.trainingEdits || r.probe;
         });
     }
     bool stopping() const {
@@ -90,7 +90,7 @@ public:
     }
     std::vector<std::pair<std::string, FieldValue>> takeEdits() {
         std::lock_guard lock(m_mutex);
-        return std::exchange(m_requests.edits, {});
+        return std::exchange(m_requests.optionChanges, {});
     }
     /// The newest list of setEdits().
     std::optional<EditList> takeTrainingEdits() {
@@ -106,7 +106,7 @@ private:
     struct Requests {
         bool paused = false, stop = false;
         int steps = 0;
-        std::vector<std::pair<std::string, FieldValue>> edits;
+        std::vector<std::pair<std::string, FieldValue>> optionChanges;
         std::optional<EditList> trainingEdits;
         std::optional<ProbeRequest> probe;
     };

@@ -17,7 +17,7 @@
 
 #include "files/memory.h"
 #include "model/attention/cuda_check.h"
-#include "model/graph/graph_library.h"
+#include "model/graph/device_graph.h"
 #include "options/device_list.h"
 #include "options/estimates.h"
 #include "train/find_cuda.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 

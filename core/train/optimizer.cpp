@@ -270,7 +270,7 @@ void Optimizer::shareState(RankGroup& ranks) {
         }
         return;
     }
-    if (ranks.fromLeader(m_stored.empty() ? "" : "stored").empty()) return;  // a new run: zeros
+    if (ranks.broadcast(m_stored.empty() ? "" : "stored").empty()) return;  // a new run: zeros
     const std::map<std::string, torch::Tensor> known(m_stored.begin(), m_stored.end());
     for (std::size_t i = 0; i < m_names.size(); ++i)
         for (const auto& [kind, moment] :

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/factory.h"
+#include "model/model.h"
 #include "ranks/rank_group.h"
 #include "types/train_options.h"
 

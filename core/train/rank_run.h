@@ -22,9 +22,11 @@ class RankGroup;  // ranks/rank_group.h
 std::shared_ptr<RankGroup> joinRanks(RankPlace place, const std::string& wanted);
 
 /// What a rank other than 0 does: it takes part in the runs of rank 0 until that says it is the
-/// end. What happens is written into ranks/R.log of the run folder, where there is one on this
-/// machine. Throws RankLost and what training throws, after it has told rank 0 why.
-void followRuns(RankGroup& ranks, const DataOpener& open);
+/// end, and in its benchmarks through `bench`, which gets the request as JSON. What happens is
+/// written into ranks/R.log of the run folder, where there is one on this machine. Throws RankLost
+/// and what training throws, after it has told rank 0 why.
+void followRuns(RankGroup& ranks, const DataOpener& open,
+                const std::function<void(RankGroup&, const std::string&)>& bench = {});
 /// Of rank 0: there are no further runs for the others. Does nothing if a rank is lost.
 void endRanks(RankGroup& ranks);
 /// Whether a rank is lost: nothing can be trained with these any more.

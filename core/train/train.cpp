@@ -6,18 +6,18 @@
 #include <exception>
 
 #include "data/batches.h"
-#include "edit/edited_run.h"
 #include "files/memory.h"
+#include "interventions/edited_run.h"
 #include "probe/probe.h"
 #include "ranks/rank_group.h"
 #include "run/captures.h"
-#include "train/measurements.h"
 #include "train/nonfinite.h"
 #include "train/out_of_memory.h"
 #include "train/rank_job.h"
-#include "train/run_service.h"
+#include "train/run_metrics.h"
 #include "train/train_step.h"
 #include "train/training_edits.h"
+#include "train/training_requests.h"
 #include "train/weight_keeper.h"
 
 namespace relascope::core {
@@ -33,7 +33,7 @@ public:
     Trainer(TrainJob& job, Control& control)
         : m_job(job),
           m_service(job, control, [this] { afterEdits(); }),
-          m_measurements(job),
+          m_metrics(job),
           m_step(job),
           m_keeper(job) {
         if (job.ranks && job.leads())
@@ -67,8 +67,8 @@ private:
     void endLost(const std::string& seen);
     /// Puts the best weights of the run in place of the last ones.
     void restoreBest();
-    /// What was due after the step that the run stood at, and did not come about: the run was
-    /// cancelled, or had no memory, in the middle of it.
+    /// The measurements due at the resumed step that the run skipped, because it was cancelled or
+    /// out of memory in the middle of them.
     void makeUpMeasurements();
     /// The edits of training are others from this step on.
     void afterEdits() {
@@ -110,8 +110,8 @@ private:
     };
 
     TrainJob& m_job;
-    RunService m_service;
-    Measurements m_measurements;
+    TrainingRequests m_service;
+    RunMetrics m_metrics;
     TrainStep m_step;
     WeightKeeper m_keeper;
     std::vector<Started> m_started;
@@ -123,8 +123,8 @@ private:
 void Trainer::train() {
     if (m_job.state.step == 0) {
         takeNextEdits();
-        m_measurements.evaluate();
-        m_measurements.capture();
+        m_metrics.evaluate();
+        m_metrics.capture();
         if (m_keeper.isDue(0)) m_keeper.keep();
     } else {
         makeUpMeasurements();
@@ -244,11 +244,11 @@ void Trainer::endLost(const std::string& seen) {
 void Trainer::makeUpMeasurements() {
     const auto step = m_job.state.step;
     if (m_job.lastEvaluated != step && evaluationIsDue(step, m_job.state.batch == 0))
-        m_measurements.evaluate();
+        m_metrics.evaluate();
     if (!m_job.leads()) return;
     const auto captured = captureSteps(m_job.folder.capturesPath());
     if (captureIsDue(step) && !std::binary_search(captured.begin(), captured.end(), step))
-        m_measurements.capture();
+        m_metrics.capture();
 }
 
 void Trainer::takeNextEdits() {
@@ -263,8 +263,8 @@ void Trainer::trainEpochs() {
         return m_job.ranks ? m_job.directives.stop : m_service.stopping();
     };
     while (m_job.state.step < m_job.totalSteps && !m_job.stoppedEarly && !stopping()) trainEpoch();
-    if (m_job.lastEvaluated != m_job.state.step) m_measurements.evaluate();
-    if (m_measurements.lastCapture() != m_job.state.step) m_measurements.capture();
+    if (m_job.lastEvaluated != m_job.state.step) m_metrics.evaluate();
+    if (m_metrics.lastCapture() != m_job.state.step) m_metrics.capture();
     m_keeper.keepLast();  // before the best weights take their place
     if (m_job.options.train.early_stopping.restore_best && m_job.state.bestStep >= 0 &&
         m_job.state.bestStep != m_job.state.step) {
@@ -275,7 +275,7 @@ void Trainer::trainEpochs() {
     }
     const bool whole = m_job.state.step >= m_job.totalSteps || m_job.stoppedEarly;
     try {
-        if (whole) m_measurements.test();
+        if (whole) m_metrics.test();
     } catch (const Cancelled&) {  // no checkpoint: the weights may be the best, not the last
         return end(RunState::Interrupted, "stopped during testing; resume to finish the test");
     }
@@ -289,7 +289,7 @@ void Trainer::restoreBest() {
     m_weightsOfStep = false;
     const auto best =
         m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
-    if (!m_job.asLeaderSays(m_job.leads() && checkpointProblem(best).empty())) return;
+    if (!m_job.broadcastBool(m_job.leads() && checkpointProblem(best).empty())) return;
     EditList edits;
     if (m_job.leads()) {
         edits = loadCheckpoint(best, *m_job.model, nullptr).edits;
@@ -328,8 +328,8 @@ void Trainer::trainEpoch() {
         if (canRunAhead(epochEnds)) continue;
         takeResults();
         if (epochEnds) ++m_job.state.epoch, m_job.state.batch = 0;
-        if (evaluationIsDue(m_job.state.step, epochEnds)) m_measurements.evaluate();
-        if (captureIsDue(m_job.state.step)) m_measurements.capture();
+        if (evaluationIsDue(m_job.state.step, epochEnds)) m_metrics.evaluate();
+        if (captureIsDue(m_job.state.step)) m_metrics.capture();
         if (m_keeper.isDue(m_job.state.step)) m_keeper.keep();
         if (checkpointIsDue(m_job.state.step, epochEnds)) m_job.checkpoint();
         m_service.progress();
@@ -416,7 +416,7 @@ void Trainer::takeResults() {
         m_job.state.lossSum += found.loss * weight;
         m_job.state.accuracySum += found.accuracy * weight;
         try {
-            m_measurements.recordStep(rate, found.norm);
+            m_metrics.recordStep(rate, found.norm);
         } catch (const std::exception&) {
             unwritten = std::current_exception();
         }
@@ -459,7 +459,7 @@ RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits
                                            : RunFolder::create(path, stage);
     before.info().seed = folder.info().seed;
     bool done = before.info().state == RunState::Done;
-    if (ranks) done = ranks->fromLeader(done ? "done" : "") == "done";
+    if (ranks) done = ranks->broadcast(done ? "done" : "") == "done";
     if (done) before.info().state = RunState::Done;
     if (done) return before.info();
     sink(Note{Note::Level::Info, 0, "pretraining: " + stage.data.task + ", in " + path});

@@ -6,9 +6,9 @@
 #include <stop_token>
 
 #include "data/dataset.h"
+#include "interventions/edit_data.h"
 #include "run/run_folder.h"
 #include "train/control.h"
-#include "train/edit_data.h"
 #include "types/run_options.h"
 #include "types/train_event.h"
 

@@ -14,7 +14,7 @@ void TrainJob::report(RunState runState, const std::string& message) {
     info.message = message;
     info.step = state.step, info.epoch = epochNow();
     info.seconds = runState == RunState::Running ? elapsed() : state.seconds;
-    whileDiskFull([&] { folder.saveInfo(); });
+    retryUntilDiskHasRoom([&] { folder.saveInfo(); });
     sink(RunChanged{info});
 }
 
@@ -23,7 +23,7 @@ void TrainJob::reportEnd(RunState runState, std::string message) {
     info.step = state.step, info.epoch = epochNow(), info.seconds = state.seconds;
     std::string problem;
     try {
-        whileDiskFull([&] {
+        retryUntilDiskHasRoom([&] {
             info.state = runState;
             info.message = message;
             folder.flush();
@@ -60,7 +60,7 @@ void TrainJob::record(const MetricPoint& point) {
 void TrainJob::flushIfDue() {
     if (!folder.flushIsDue()) return;
     try {
-        whileDiskFull([&] { folder.flush(); });
+        retryUntilDiskHasRoom([&] { folder.flush(); });
     } catch (const DiskFull&) {
         if (!stop.stop_requested()) throw;
     }
@@ -73,7 +73,7 @@ void TrainJob::checkpoint() {
     if (!leads()) return;
     TrainState saved = state;
     saved.seconds = elapsed();
-    whileDiskFull([&] {
+    retryUntilDiskHasRoom([&] {
         folder.flush();  // first, so that a checkpoint never has more steps than the metrics
         saveCheckpoint(folder.checkpointsPath(), *model, optimizerState, saved);
     });
@@ -81,7 +81,7 @@ void TrainJob::checkpoint() {
     note(Note::Level::Checkpoint, "checkpoint at step " + std::to_string(state.step));
     auto& info = folder.info();
     info.step = state.step, info.epoch = epochNow(), info.seconds = saved.seconds;
-    whileDiskFull([&] { folder.saveInfo(); });
+    retryUntilDiskHasRoom([&] { folder.saveInfo(); });
 }
 
 void TrainJob::beginDiskFull(const std::string& problem) {
@@ -116,7 +116,7 @@ void TrainJob::endDiskFull() {
 
 void TrainJob::keepThisCheckpoint(const RunOptions& with) {
     if (!leads()) return;
-    whileDiskFull([&] {
+    retryUntilDiskHasRoom([&] {
         keepCheckpoint(folder.checkpointsPath() + "/step-" + std::to_string(state.step), with);
     });
 }

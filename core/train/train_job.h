@@ -13,12 +13,12 @@
 
 #include "data/dataset.h"
 #include "files/atomic_file.h"
-#include "model/factory.h"
+#include "interventions/edit_session.h"
+#include "model/model.h"
 #include "options/estimates.h"
 #include "ranks/rank_group.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
-#include "train/edit_session.h"
 #include "train/optimizer.h"
 #include "train/train.h"
 
@@ -45,8 +45,8 @@ struct TrainJob {
     /// Whether this process decides and writes: it is alone, or rank 0.
     bool leads() const { return !ranks || ranks->leads(); }
     /// What rank 0 says. Collective.
-    bool asLeaderSays(bool here) const {
-        return ranks ? ranks->fromLeader(here ? "yes" : "") == "yes" : here;
+    bool broadcastBool(bool here) const {
+        return ranks ? ranks->broadcast(here ? "yes" : "") == "yes" : here;
     }
     /// Whether it is so here or, of several ranks, on some. Collective.
     bool onAnyRank(bool here) const { return ranks ? ranks->any(here) : here; }
@@ -95,7 +95,7 @@ struct TrainJob {
     /// the others wait. What fails for another reason is tried three times. Throws DiskFull,
     /// FileError, or RankLost if a rank is lost meanwhile.
     template <class Write>
-    void whileDiskFull(Write write);
+    void retryUntilDiskHasRoom(Write write);
     void flushIfDue();
     void beginDiskFull(const std::string& problem);
     void waitForSpace(Clock::time_point began);
@@ -125,7 +125,7 @@ struct TrainJob {
 
     /// What rank 0 wants all to do before the next step.
     struct Directives {
-        bool serve = false;            ///< its RunService has something to do
+        bool serve = false;            ///< its TrainingRequests has something to do
         bool stop = false;             ///< after this epoch
         double sinceCheckpoint = 0.0;  ///< seconds
     };
@@ -140,7 +140,7 @@ struct TrainJob {
 void prepare(TrainJob& job, const EditChoice& edits = {});
 
 template <class Write>
-void TrainJob::whileDiskFull(Write write) {
+void TrainJob::retryUntilDiskHasRoom(Write write) {
     std::optional<Clock::time_point> began;
     for (int failed = 1;;) {
         try {

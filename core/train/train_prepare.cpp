@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/continue_text.h"
 #include "data/text.h"
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
@@ -17,9 +18,8 @@
 #include "probe/probe_memory.h"
 #include "run/captures.h"
 #include "run/run_lines.h"
-#include "train/continue_text.h"
 #include "train/init_from.h"
-#include "train/live_edits.h"
+#include "train/option_changes.h"
 #include "train/rank_job.h"
 #include "train/requirements.h"
 #include "train/train_job.h"

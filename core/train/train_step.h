@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One optimizer step: forward and backward passes, clipping, the update of the weights. On the CPU
-// its results are known when it ends. On a GPU they stay there until they are asked for, so that
-// the host prepares the next steps meanwhile, and a step that was done three times is recorded and
-// repeated from then on (model/graph/device_graph.h). Private to core/train.
+// The batches of a step on a GPU, at places that a recorded step refers to. Private to core/train.
 #pragma once
 
+#include <c10/core/Event.h>
+#include <torch/types.h>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -13,10 +13,47 @@
 #include "data/batches.h"
 #include "model/graph/device_graph.h"
 #include "ranks/gradient_buckets.h"
-#include "train/step_inputs.h"
 #include "train/train_job.h"
 
 namespace relascope::core {
+
+class StepInputs {
+public:
+    /// Memory for batches as large as these; `fill` is to be called before they are used.
+    StepInputs(const std::vector<Batch>& like, const torch::Device& device);
+
+    /// Whether batches have the same kinds, types and shapes.
+    bool fits(const std::vector<Batch>& batches) const;
+    /// Copies batches to their places, in the order of the current stream; `answers` is how many
+    /// targets count in each. Does not wait for the device, unless two fills before this one are
+    /// not done.
+    void fill(const std::vector<Batch>& batches, const std::vector<std::int64_t>& answers);
+
+    const std::vector<Batch>& batches() const { return m_batches; }
+    /// The part of each batch in the loss, 0-dimensional float.
+    const std::vector<torch::Tensor>& weights() const { return m_weights; }
+    /// How many targets count in all, 0-dimensional double.
+    const torch::Tensor& answers() const { return m_answers; }
+
+private:
+    /// Memory that the device reads by itself, in the order of tensorsOf().
+    struct Staging {
+        std::vector<torch::Tensor> tensors;
+        c10::Event copied;
+    };
+
+    torch::Device m_device;
+    std::vector<Batch> m_batches;
+    std::vector<torch::Tensor> m_weights;
+    torch::Tensor m_answers;
+    std::vector<Staging> m_staging;
+    std::size_t m_next = 0;
+};
+
+// One optimizer step: forward and backward passes, clipping, the update of the weights. On the CPU
+// its results are known when it ends. On a GPU they stay there until they are asked for, so that
+// the host prepares the next steps meanwhile, and a step that was done three times is recorded and
+// repeated from then on (model/graph/device_graph.h). Private to core/train.
 
 struct StepFigures {
     double loss = 0.0;      ///< mean over the targets that count

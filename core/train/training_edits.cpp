@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "edit/check_edits.h"
-#include "edit/edit_json.h"
-#include "edit/edit_words.h"
-#include "edit/edited_run.h"
+#include "interventions/check_edits.h"
+#include "interventions/edit_json.h"
+#include "interventions/edit_words.h"
+#include "interventions/edited_run.h"
 #include "probe/probe.h"
 #include "train/train_job.h"
 
@@ -29,7 +29,7 @@ void requireFixedPlaces(const Edit& edit, const std::string& where) {
     const std::string why =
         "counts from the end, which moves while a run generates its samples and answers; count "
         "from the start";
-    for (const auto& [axis, selection] : edit.where)
+    for (const auto& [axis, selection] : edit.selection)
         if (grows(axis) && countsFromTheEnd(selection)) throw OptionError(where + "." + axis, why);
     if (edit.op == EditOp::Swap && grows(edit.axis) && std::min(edit.first, edit.second) < 0)
         throw OptionError(where + ".pair", why);
@@ -96,7 +96,7 @@ void recordTrainingEdits(TrainJob& job) {
                                  : "edits in training from here on: " + wordsOf(list),
               std::make_shared<const EditList>(list)};
     job.note(std::move(note));
-    job.whileDiskFull([&] { job.folder.flush(); });
+    job.retryUntilDiskHasRoom([&] { job.folder.flush(); });
 }
 
 bool takeTrainingEdits(TrainJob& job, EditList list) {
@@ -105,7 +105,7 @@ bool takeTrainingEdits(TrainJob& job, EditList list) {
                                     job.options.train.batch_size);
     } catch (const Error& error) {
         job.note(Note::Level::Warning,
-                 std::string("the edits are not taken into training: ") + error.what());
+                 std::string("edits not applied to training: ") + error.what());
         return false;
     }
     if (list == job.state.edits) return false;

@@ -6,15 +6,15 @@
 #include <memory>
 #include <vector>
 
-#include "train/edit_session.h"
+#include "interventions/edit_session.h"
 #include "types/edit.h"
 
 namespace relascope::core {
 
 struct TrainJob;
 
-/// The list as training takes it: enabled edits alone, with the numbers that a checkpoint would
-/// give back. Throws OptionError for the first that does not fit a model with these points or that
+/// The list as training takes it: the enabled edits, with numbers rounded as a checkpoint stores
+/// them. Throws OptionError for the first that does not fit a model with these points or that
 /// training does not have, FileError if it is larger than a file of edits may be.
 EditList checkedTrainingEdits(EditList list, const std::vector<PointInfo>& points,
                               const ModelOptions& options, std::int64_t batchSize);

@@ -12,7 +12,7 @@ namespace {
 
 /// Copies that wait for the disk take at most that much memory, or are one.
 constexpr std::uint64_t kMostWaiting = 64ull << 20;
-constexpr double kMostOfTime = 0.02, kUnnoticed = 0.1;  // seconds
+constexpr double kMostTimeFraction = 0.02, kFreeSeconds = 0.1;  // seconds
 
 const char* nameOf(torch::ScalarType type) {
     switch (type) {
@@ -38,8 +38,8 @@ torch::Tensor placeOf(WeightValues::Tensor& tensor) {
                             torch::TensorOptions().dtype(*scalarType(tensor.dtype)));
 }
 
-// A device answers each copy only after what it was told before: small tensors are put together
-// there, so that few copies are waited for.
+// Each copy waits for the work queued on the device, so small tensors are joined there and copied
+// together.
 void copyInto(WeightValues& values, const std::vector<torch::Tensor>& sources) {
     constexpr std::size_t most = 16u << 20;
     std::vector<std::size_t> group;
@@ -126,7 +126,7 @@ bool WeightKeeper::isTooSlow() const {
     const double whole = (m_job.elapsed() - m_startSeconds) *
                          static_cast<double>(m_job.totalSteps - m_startStep) /
                          static_cast<double>(done);
-    return m_spent + m_lastCost > std::max(kUnnoticed, kMostOfTime * whole);
+    return m_spent + m_lastCost > std::max(kFreeSeconds, kMostTimeFraction * whole);
 }
 
 void WeightKeeper::copy(bool always, bool marked) {

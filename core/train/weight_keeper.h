@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "checkpoint/kept_ring.h"
+#include "checkpoint/kept_weights.h"
 #include "train/train_job.h"
 
 namespace relascope::core {

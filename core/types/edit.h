@@ -85,16 +85,17 @@ struct EditValues {
 /// One intervention.
 struct Edit {
     EditOp op = EditOp::Zero;
-    std::string at;                              ///< the hook point: "blocks.1.rel.hook_r"
-    std::map<std::string, AxisSelection> where;  ///< by axis; an axis without one is taken whole
-    EditValues values;                           ///< of set, add, mean
-    double factor = 1.0;                         ///< of scale
-    std::int64_t shift = 1;                      ///< of resample
-    std::string from;                            ///< of patch: a name of EditList::inputs
-    std::string axis;                            ///< of swap
-    std::int64_t first = 0, second = 0;          ///< of swap: the pair
-    std::optional<EditReference> reference;      ///< of mean
-    std::string when;  ///< "prompt" or "new": only receivers of that part of a text; "": all
+    std::string point;  ///< the hook point: "blocks.1.rel.hook_r"
+    std::map<std::string, AxisSelection>
+        selection;                           ///< by axis; an axis without one is taken whole
+    EditValues values;                       ///< of set, add, mean
+    double factor = 1.0;                     ///< of scale
+    std::int64_t shift = 1;                  ///< of resample
+    std::string input;                       ///< of patch: a name of EditList::inputs
+    std::string axis;                        ///< of swap
+    std::int64_t first = 0, second = 0;      ///< of swap: the pair
+    std::optional<EditReference> reference;  ///< of mean
+    std::string textPart;  ///< "prompt" or "new": only receivers of that part of a text; "": all
     bool enabled = true;
     std::string note;
     bool operator==(const Edit&) const = default;

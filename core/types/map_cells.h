@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -90,5 +91,18 @@ Extent percentiles(std::vector<float> values);
 /// The scale that shows such values: symmetric about 0 when signed, from 0 when all are >= 0. A
 /// scale of no width (constant or no values) becomes one of width 1 or 2.
 Limits limitsOf(const Extent& extent, bool isSigned);
+
+// Padding of sequences, which is never shown, and the sides of maps. The functions are in
+// core/probe, without LibTorch.
+
+/// The side along the rows (columns) of a layer's maps, an index of ProbeResult::sides; 0 where
+/// the result does not say.
+int rowSide(const ProbeResult& result, int layer);
+int columnSide(const ProbeResult& result, int layer);
+
+/// The result without the padding of its texts, in sides and maps; unchanged if there is none.
+/// `leftOut` is set to the number of source elements removed.
+std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeResult> result,
+                                                  int* leftOut);
 
 }  // namespace relascope

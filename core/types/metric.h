@@ -145,4 +145,14 @@ struct MetricPoint {
     bool operator==(const MetricPoint&) const = default;
 };
 
+/// What a model scores on a data set.
+struct Evaluation {
+    std::int64_t examples = 0;
+    double loss = 0.0;                  ///< mean cross entropy, nats
+    double accuracy = 0.0;              ///< 0..1; of text, of the next token; NaN of numbers
+    std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
+    /// Further metrics of the task: "sequence_accuracy", "mean_error" and so on.
+    std::vector<std::pair<std::string, double>> values;
+};
+
 }  // namespace relascope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Information on a run that is available without its weights: a row of the table, an entry of the
-// rail.
+// sidebar.
 #pragma once
 
 #include <array>

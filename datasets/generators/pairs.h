@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "datasets/generators/permutation.h"
+#include "datasets/generators/random.h"
 #include "datasets/generators/sorting.h"
 
 namespace relascope::datasets {

@@ -7,9 +7,8 @@
 #include <string>
 
 #include "data/dataset.h"
-#include "datasets/generators/card_table.h"
 #include "datasets/generators/cards.h"
-#include "datasets/generators/permutation.h"
+#include "datasets/generators/random.h"
 
 namespace relascope::datasets {
 

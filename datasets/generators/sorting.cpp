@@ -6,7 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "datasets/generators/object_tile.h"
+#include "datasets/generators/figures.h"
 
 namespace relascope::datasets {
 namespace {

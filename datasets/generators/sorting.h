@@ -7,7 +7,7 @@
 #include <string>
 
 #include "data/dataset.h"
-#include "datasets/generators/permutation.h"
+#include "datasets/generators/random.h"
 
 namespace relascope::datasets {
 

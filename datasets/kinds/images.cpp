@@ -3,13 +3,13 @@
 #include <filesystem>
 
 #include "datasets/augment/augmented_images.h"
-#include "datasets/generators/permutation.h"
-#include "datasets/kinds/split_size.h"
-#include "datasets/opener.h"
+#include "datasets/generators/random.h"
+#include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/cifar.h"
 #include "datasets/readers/idx.h"
 #include "datasets/readers/image_folder.h"
-#include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz.h"
+#include "datasets/registry.h"
 #include "types/suggest.h"
 
 namespace relascope::datasets {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Labelled images (DAT 4.3): the descriptor.
 #include "datasets/kinds/kind_parts.h"
-#include "datasets/readers/class_names.h"
+#include "datasets/readers/loaded_images.h"
 
 namespace relascope::datasets {
 namespace {

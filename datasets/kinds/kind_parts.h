@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "types/data_kind.h"
+#include "types/error.h"
 
 namespace relascope::datasets {
 
@@ -71,6 +73,45 @@ inline std::string lowerCase(std::string text) {
         return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     });
     return text;
+}
+
+}  // namespace relascope::datasets
+
+namespace relascope::datasets::mathematics {
+
+// Generated questions are unlimited; a size of 0 stands for these.
+
+inline constexpr std::int64_t kUsualTrain = 100'000, kUsualValidation = 5'000, kUsualTest = 10'000;
+
+}  // namespace relascope::datasets::mathematics
+
+namespace relascope::datasets {
+
+// The size of a split, for all kinds of data.
+
+/// `wanted` of `available` examples, 0 meaning all. Throws OptionError for more than there are.
+inline std::int64_t splitSize(const char* field, std::int64_t wanted, std::int64_t available,
+                              const std::string& what) {
+    if (wanted > available)
+        throw OptionError(std::string("data.") + field,
+                          std::to_string(wanted) + " is more than the available " +
+                              std::to_string(available) + " " + what + "; 0 uses all of them");
+    return wanted > 0 ? wanted : available;
+}
+
+// The names of the published archives of the Relational Games.
+
+inline const std::vector<std::string>& gameFamilies() {
+    static const std::vector<std::string> names = {"pentos", "hexos", "stripes"};
+    return names;
+}
+
+/// "1task_between_hexos.npz": for two tasks the name in the file name differs.
+inline std::string gameFile(const std::string& task, const std::string& family) {
+    const std::string printed = task == "between"         ? "1task_between"
+                                : task == "match_pattern" ? "1task_match_patt"
+                                                          : task;
+    return printed + "_" + family + ".npz";
 }
 
 }  // namespace relascope::datasets

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "datasets/generators/math/question_data.h"
-#include "datasets/kinds/math_sizes.h"
-#include "datasets/kinds/split_size.h"
-#include "datasets/opener.h"
+#include "datasets/generators/math/problem.h"
+#include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/question_answer.h"
+#include "datasets/registry.h"
 #include "types/suggest.h"
 
 namespace relascope::datasets {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Mathematics (DAT 4.2): the descriptor.
-#include "datasets/generators/math/symbols.h"
+#include "datasets/generators/math/problem.h"
 #include "datasets/kinds/kind_parts.h"
-#include "datasets/kinds/math_sizes.h"
 
 namespace relascope::datasets {
 namespace {

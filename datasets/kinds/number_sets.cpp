@@ -3,7 +3,7 @@
 // the earlier manuscript of ABS).
 #include "datasets/generators/number_sets.h"
 
-#include "datasets/opener.h"
+#include "datasets/registry.h"
 
 namespace relascope::datasets {
 namespace {

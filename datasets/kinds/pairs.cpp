@@ -2,8 +2,8 @@
 // Pairwise order as a kind of data (ABS 4.1).
 #include "datasets/generators/pairs.h"
 
-#include "datasets/kinds/split_size.h"
-#include "datasets/opener.h"
+#include "datasets/kinds/kind_parts.h"
+#include "datasets/registry.h"
 
 namespace relascope::datasets {
 namespace {

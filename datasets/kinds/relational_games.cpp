@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "datasets/kinds/relational_games_files.h"
-#include "datasets/opener.h"
-#include "datasets/readers/npz_images.h"
+#include "datasets/kinds/kind_parts.h"
+#include "datasets/readers/npz.h"
+#include "datasets/registry.h"
 #include "types/metric.h"
 
 namespace relascope::datasets {

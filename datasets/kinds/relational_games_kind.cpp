@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Relational Games (DAT 4.1): the descriptor.
 #include "datasets/kinds/kind_parts.h"
-#include "datasets/kinds/relational_games_files.h"
 
 namespace relascope::datasets {
 namespace {

@@ -8,7 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "datasets/generators/random.h"
-#include "datasets/opener.h"
+#include "datasets/registry.h"
 #include "types/data_kind.h"
 #include "types/error.h"
 

@@ -3,8 +3,8 @@
 #include "datasets/generators/set.h"
 
 #include "datasets/generators/cards.h"
-#include "datasets/kinds/split_size.h"
-#include "datasets/opener.h"
+#include "datasets/kinds/kind_parts.h"
+#include "datasets/registry.h"
 
 namespace relascope::datasets {
 namespace {

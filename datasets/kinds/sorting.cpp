@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "datasets/kinds/split_size.h"
-#include "datasets/opener.h"
+#include "datasets/kinds/kind_parts.h"
+#include "datasets/registry.h"
 
 namespace relascope::datasets {
 namespace {

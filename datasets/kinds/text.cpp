@@ -2,7 +2,7 @@
 // Opens text; core/data reads it.
 #include "data/text.h"
 
-#include "datasets/opener.h"
+#include "datasets/registry.h"
 
 namespace relascope::datasets {
 namespace {

@@ -5,7 +5,6 @@
 #include <stop_token>
 #include <string>
 
-#include "datasets/readers/class_names.h"
 #include "datasets/readers/loaded_images.h"
 
 namespace relascope::datasets {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "datasets/readers/class_names.h"
 #include "datasets/readers/loaded_images.h"
 
 namespace relascope::datasets {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "datasets/readers/loaded_images.h"
-
 #include <algorithm>
 #include <stdexcept>
 
+#include "datasets/readers/loaded_images.h"
 #include "files/memory.h"
 
 namespace relascope::datasets {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "datasets/generators/math/symbols.h"
+#include "datasets/generators/math/problem.h"
 #include "files/byte_source.h"
 #include "files/memory.h"
 

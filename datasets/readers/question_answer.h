@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/generators/math/question_data.h"
+#include "datasets/generators/math/problem.h"
 
 namespace relascope::datasets {
 

@@ -14,10 +14,9 @@
 #include "app/controllers/examples.h"
 #include "app/pages/data_chooser.h"
 #include "app/pages/data_page.h"
-#include "app/pages/data_progress.h"
 #include "app/pages/data_source.h"
-#include "app/pages/import_guess.h"
-#include "app/pages/picked.h"
+#include "app/pages/import_dialog.h"
+#include "app/pages/sample_subset.h"
 #include "datasets/registry.h"
 #include "options/options_json.h"
 #include "options/presets.h"
@@ -29,7 +28,6 @@
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"
 #include "widgets/inspector/sample_chooser.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/tile_view.h"
 
@@ -250,7 +248,7 @@ TEST_F(AnyDataTest, PairsAreLookedIntoAndChosenByLabel) {
     Q_EMIT inspector()->imageDropped(folder.path() + "/photo.png");
     ASSERT_TRUE(waitUntil([&] { return !said.isEmpty(); }));
     EXPECT_TRUE(said.last().at(1).toString().contains("The input of this run is pairs"));
-    // The rail and the bar's words know the run by its metric and results.
+    // The sidebar and the bar's words know the run by its metric and results.
     const RunInfo* info = c().runs.info(c().selection.current());
     ASSERT_TRUE(info);
     EXPECT_EQ(info->metric, "accuracy");

@@ -17,14 +17,11 @@
 #include <QTreeWidget>
 
 #include "app/pages/checkpoint_details.h"
-#include "app/pages/checkpoint_head.h"
 #include "app/pages/checkpoint_page.h"
-#include "app/pages/checkpoint_text.h"
-#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
-#include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -35,7 +32,6 @@
 #include "widgets/data/statistics_view.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
@@ -396,8 +392,8 @@ TEST_F(WindowTest, ACheckpointHasItsPageItsRailAndItsKeys) {
     window->opener().openCheckpoint(golden(kVision));
     ASSERT_TRUE(waitUntil([this] { return c().checkpoint.info().has_value(); }));
     EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
-    ASSERT_EQ(window->rail()->checkpoints()->count(), 1);
-    EXPECT_EQ(window->rail()->checkpoints()->item(0)->text(), kVision);
+    ASSERT_EQ(window->sidebar()->checkpoints()->count(), 1);
+    EXPECT_EQ(window->sidebar()->checkpoints()->item(0)->text(), kVision);
     EXPECT_NE(window->activeInspector(), window->workbench()->inspector());
     c().checkpoint.load();
     ASSERT_TRUE(
@@ -410,7 +406,7 @@ TEST_F(WindowTest, ACheckpointHasItsPageItsRailAndItsKeys) {
     EXPECT_EQ(window->activeInspector()->view().kind, MapKind::SensoryAttention);
     window->showPage(PageId::Workbench);
     EXPECT_EQ(window->activeInspector(), window->workbench()->inspector());
-    auto* list = window->rail()->checkpoints();
+    auto* list = window->sidebar()->checkpoints();
     QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
                       list->visualItemRect(list->item(0)).center());
     EXPECT_TRUE(waitUntil([this] { return window->currentPage() == PageId::Checkpoint; }));

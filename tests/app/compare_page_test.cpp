@@ -23,7 +23,6 @@
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
-#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/tables/diff_table.h"

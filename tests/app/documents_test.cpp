@@ -6,10 +6,10 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 
-#include "app/documents.h"
+#include "app/help.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
-#include "widgets/help/document_format.h"
+#include "widgets/help/document_viewer.h"
 
 namespace relascope {
 namespace {

@@ -12,18 +12,17 @@
 #include <random>
 #include <thread>
 
-#include "app/controllers/edit_evaluation.h"
+#include "app/controllers/edited_probe.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
-#include "app/pages/along_tab.h"
+#include "app/pages/answer_tabs.h"
 #include "app/pages/measure_window.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
+#include "widgets/analysis/along_view.h"
 #include "widgets/edits/edits_panel.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/measure/along_plot.h"
-#include "widgets/measure/along_view.h"
 
 namespace relascope {
 namespace {
@@ -76,7 +75,7 @@ TEST_F(EditsTest, XTakesTheChosenMapOutAndReturnsIt) {
     QTest::keyClick(window.get(), Qt::Key_X);
     ASSERT_TRUE(editedIs(true));
     ASSERT_EQ(list().edits.size(), 1U);
-    EXPECT_EQ(list().edits[0].at, "blocks.0.rel.hook_r");
+    EXPECT_EQ(list().edits[0].point, "blocks.0.rel.hook_r");
     EXPECT_EQ(inspector()->mapPane()->map()->values().at(1, 1), 0.0F);
     EXPECT_EQ(inspector()->choice().inspected().before->probabilities, before);
     EXPECT_NE(outputs(), before);
@@ -112,7 +111,7 @@ TEST_F(EditsTest, EShowsTheTabAndWordsAreAdded) {
     QTest::keyClicks(words, "layer 2 feed-forward zero");
     QTest::keyClick(words, Qt::Key_Return);
     ASSERT_EQ(list().edits.size(), 1U);
-    EXPECT_EQ(list().edits[0].at, "blocks.1.hook_mlp_out");
+    EXPECT_EQ(list().edits[0].point, "blocks.1.hook_mlp_out");
     EXPECT_TRUE(words->text().isEmpty());
     ASSERT_TRUE(editedIs(true));
     // What the edit does alone follows.
@@ -129,9 +128,9 @@ TEST_F(EditsTest, InANarrowWindowTheListMakesRoom) {
     ASSERT_TRUE(waitUntil([this] { return window->width() == 1024; }));
     QTest::keyClick(window.get(), Qt::Key_E);
     EXPECT_TRUE(tab().panel()->isVisible());
-    EXPECT_FALSE(window->rail()->isVisible());
+    EXPECT_FALSE(window->sidebar()->isVisible());
     window->form()->setCollapsed(true);
-    EXPECT_TRUE(window->rail()->isVisible());
+    EXPECT_TRUE(window->sidebar()->isVisible());
 }
 
 TEST_F(EditsTest, UndoOfFiftyRandomActionsRestoresListAndPicture) {
@@ -243,8 +242,8 @@ TEST_F(EditsTest, AnEditThatDoesNotFitIsSaidAndTheModelShownAsItIs) {
     openEditable();
     const auto before = outputs();
     Edit far;
-    far.at = "blocks.0.rel.hook_r";
-    far.where["i"].places = {99};
+    far.point = "blocks.0.rel.hook_r";
+    far.selection["i"].places = {99};
     edits().add({far}, {});
     ASSERT_TRUE(waitUntil([this] { return !edits().problem().isEmpty(); }));
     EXPECT_TRUE(edits().problem().contains("99")) << edits().problem().toStdString();
@@ -400,7 +399,7 @@ TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     EXPECT_TRUE(tab().measureWindow()->isVisible());
     EXPECT_EQ(tab().measureWindow()->tab(), MeasureWindow::Tab::Ablation);
     Edit edit;
-    edit.at = "blocks.0.rel.hook_r";
+    edit.point = "blocks.0.rel.hook_r";
     Q_EMIT tab().measureWindow()->editRequested(edit);
     EXPECT_TRUE(editedIs(true));
     tab().measureWindow()->close();
@@ -464,8 +463,8 @@ TEST_F(EditsTest, AnAnswerOfTheTrainingIsWaitedForHoweverLongItTakes) {
     ASSERT_TRUE(trains(5));
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() && edits().points(); }));
     Edit mean;
-    mean.op = EditOp::Mean, mean.at = "blocks.0.rel.hook_r";
-    mean.where["relation"] = {{0}, {}, {}};
+    mean.op = EditOp::Mean, mean.point = "blocks.0.rel.hook_r";
+    mean.selection["relation"] = {{0}, {}, {}};
     mean.reference = EditReference{"hexos", 16, 0, {}};
     edits().add({mean}, {});
     EXPECT_TRUE(editedIs(true)) << edits().problem().toStdString();

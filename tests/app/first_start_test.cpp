@@ -9,15 +9,14 @@
 #include <chrono>
 #include <thread>
 
-#include "app/checkpoint_titles.h"
 #include "app/controllers/study_controller.h"
-#include "app/exit_guard.h"
-#include "app/tour.h"
+#include "app/help.h"
+#include "app/launch.h"
+#include "app/opener.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/bar/status_strip.h"
-#include "widgets/tour/relation_primer.h"
 #include "widgets/tour/tour_overlay.h"
 
 namespace relascope {
@@ -40,7 +39,7 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
     EXPECT_TRUE(tour->findChild<RelationPrimer*>());
     EXPECT_TRUE(tour->highlighted().isEmpty());
     EXPECT_FALSE(child<QPushButton>(tour, "Back")->isEnabled());
-    QWidget* parts[] = {window->rail(),
+    QWidget* parts[] = {window->sidebar(),
                         window->form(),
                         window->bar(),
                         window->workbench()->curves(),

@@ -11,7 +11,6 @@
 #include <QTest>
 
 #include "app/pages/import_dialog.h"
-#include "app/pages/import_guess.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
 

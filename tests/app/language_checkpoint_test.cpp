@@ -5,20 +5,17 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 
+#include "analysis/open_model.h"
 #include "app/pages/checkpoint_details.h"
-#include "app/pages/checkpoint_head.h"
 #include "app/pages/checkpoint_page.h"
-#include "app/pages/checkpoint_text.h"
-#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
 #include "support/rooms.h"
 #include "tests/app/language_fixture.h"
 #include "tests/widgets/child.h"
 #include "text/tokenizer.h"
-#include "train/open_model.h"
 #include "widgets/data/statistics_view.h"
 #include "widgets/generate/generate_panel.h"
-#include "widgets/generate/generated_pair.h"
 #include "widgets/generate/generated_text.h"
 
 namespace relascope {

@@ -17,7 +17,7 @@
 #include "tests/widgets/child.h"
 #include "widgets/inspector/find_bar.h"
 #include "widgets/inspector/sample_chooser.h"
-#include "widgets/lists/run_delegate.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/source/probability_bars.h"
 
 namespace relascope {
@@ -214,9 +214,9 @@ TEST_F(LanguageTest, CurvesAndListsShowThePerplexity) {
     curves()->flush();
     EXPECT_EQ(curves()->axis(), CurveAxis::Tokens);
     EXPECT_DOUBLE_EQ(curves()->keyOfStep(20), 20.0 * 2 * kContext);
-    ASSERT_TRUE(waitUntil([this] { return window->rail()->runs()->count() == 1; }));
+    ASSERT_TRUE(waitUntil([this] { return window->sidebar()->runs()->count() == 1; }));
     ASSERT_TRUE(waitUntil([this] {
-        return window->rail()
+        return window->sidebar()
             ->runs()
             ->item(0)
             ->data(Qt::AccessibleTextRole)

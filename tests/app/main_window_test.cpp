@@ -79,7 +79,7 @@ TEST_F(MainWindowTest, FitsASmallScreen) {
 
 TEST_F(MainWindowTest, KeysAreTextWhileTyping) {
     chooseTiny();
-    auto* search = window->rail()->searchField();
+    auto* search = window->sidebar()->searchField();
     search->setFocus();
     ASSERT_TRUE(waitUntil([&] { return search->hasFocus(); }));
     for (const auto key : {Qt::Key_D, Qt::Key_P, Qt::Key_1, Qt::Key_Space, Qt::Key_L, Qt::Key_N})

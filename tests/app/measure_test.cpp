@@ -11,11 +11,11 @@
 #include <QTableView>
 #include <QTest>
 
+#include "analysis/open_model.h"
 #include "app/controllers/measure_controller.h"
 #include "app/pages/ablation_tab.h"
-#include "app/pages/along_tab.h"
 #include "app/pages/answer_tabs.h"
-#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
 #include "app/pages/measure_window.h"
 #include "app/pages/patching_tab.h"
 #include "datasets/registry.h"
@@ -23,14 +23,12 @@
 #include "support/rooms.h"
 #include "support/trained.h"
 #include "tests/widgets/child.h"
-#include "train/open_model.h"
+#include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/along_view.h"
+#include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/lens_view.h"
+#include "widgets/analysis/patch_maps.h"
 #include "widgets/export/export.h"
-#include "widgets/measure/ablation_view.h"
-#include "widgets/measure/along_view.h"
-#include "widgets/measure/attribution_view.h"
-#include "widgets/measure/lens_grid.h"
-#include "widgets/measure/lens_view.h"
-#include "widgets/measure/patch_map_view.h"
 #include "widgets/theme/controls.h"
 #include "window_fixture.h"
 
@@ -185,7 +183,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     const auto plain = lens->result().answers[0].logit;
     QSignalSpy read(&window.controller(), &MeasureController::lensRead);
     Edit edit;
-    edit.at = "blocks.0.hook_attn_out";
+    edit.point = "blocks.0.hook_attn_out";
     subject.edits.edits = {edit};
     window.setSubject(subject);
     ASSERT_TRUE(waitUntil([&] { return !read.empty(); }, 60000));
@@ -200,7 +198,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     // A line that is switched off is no change.
     read.clear();
     edit.enabled = false;
-    edit.at = "hook_embed";
+    edit.point = "hook_embed";
     subject.edits.edits.push_back(edit);
     window.setSubject(subject);
     QTest::qWait(100);
@@ -213,7 +211,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     ASSERT_TRUE(idle(Kind::Ablation));
     ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
     for (const auto& row : table()->table().rows)
-        if (row.edit.at == "blocks.0.hook_attn_out") {
+        if (row.edit.point == "blocks.0.hook_attn_out") {
             EXPECT_EQ(row.ways[0].change.change, 0.0) << "out already";
         }
 }
@@ -344,7 +342,7 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     ASSERT_EQ(steps.size(), 1);
     EXPECT_EQ(steps[0][0].toLongLong(), 8);
     results.clear();
-    run.subject.which = "8";
+    run.subject.checkpoint = "8";
     window.setSubject(run.subject);
     // Another cell of the map is read from what is there.
     run.subject.map->j = 5;
@@ -356,7 +354,7 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     ASSERT_TRUE(
         waitUntil([&] { return view->along().cell.kind == MapKind::RelationalAttention; }, 60000));
     Edit edit;
-    edit.at = "blocks.0.rel.hook_r";
+    edit.point = "blocks.0.rel.hook_r";
     edit.op = EditOp::Zero;
     run.subject.edits.edits.push_back(edit);
     window.setSubject(run.subject);
@@ -422,7 +420,7 @@ TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
     window.setSubject(subject);
     EXPECT_FALSE(table()->isEmpty());
     window.controller().task(Kind::Ablation).abandon();
-    subject.which = "best";
+    subject.checkpoint = "best";
     window.setSubject(subject);
     EXPECT_TRUE(table()->isEmpty()) << "other weights";
 }

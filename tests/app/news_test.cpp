@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is new: which sections, once after an update, and in Help.
-#include "app/news.h"
+#include "app/help.h"
 
 #include <QPushButton>
 #include <QRegularExpression>
@@ -9,11 +9,10 @@
 #include <QTextBrowser>
 #include <QVersionNumber>
 
-#include "app/documents.h"
 #include "options/builtin_resources.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
-#include "widgets/help/news_dialog.h"
+#include "widgets/help/document_viewer.h"
 
 namespace relascope {
 namespace {

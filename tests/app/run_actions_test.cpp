@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be done to runs, from the rail's menu to undo; and undo of the options.
+// What can be done to runs, from the sidebar's menu to undo; and undo of the options.
 #include "app/run_actions.h"
 
 #include <QComboBox>
@@ -13,7 +13,6 @@
 #include <QToolTip>
 
 #include "app/pages/compare_page.h"
-#include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
@@ -40,12 +39,12 @@ protected:
     }
     void list(int rows) {
         c().runs.refresh();
-        ASSERT_TRUE(waitUntil([&] { return window->rail()->runs()->count() == rows; }));
+        ASSERT_TRUE(waitUntil([&] { return window->sidebar()->runs()->count() == rows; }));
     }
     QStringList shown() const {
         QStringList names;
-        for (int i = 0; i < window->rail()->runs()->count(); ++i)
-            names << window->rail()->runs()->item(i)->text();
+        for (int i = 0; i < window->sidebar()->runs()->count(); ++i)
+            names << window->sidebar()->runs()->item(i)->text();
         names.sort();
         return names;
     }
@@ -98,7 +97,7 @@ TEST_F(RunActionsTest, ARunIsRenamedAndTaggedAndUndoTakesItBack) {
     EXPECT_EQ(shown(), (QStringList{"The baseline", "b"}));
     answer(QStringLiteral("#paper, seeds,paper"));
     actions().perform(RunActions::Kind::Tags, {a, b});
-    EXPECT_TRUE(window->rail()
+    EXPECT_TRUE(window->sidebar()
                     ->runs()
                     ->item(0)
                     ->data(Qt::AccessibleTextRole)
@@ -111,10 +110,10 @@ TEST_F(RunActionsTest, ARunIsRenamedAndTaggedAndUndoTakesItBack) {
         const auto labels = readRunLabels(a.toStdString());
         return labels.name == "The baseline" && labels.tags.size() == 2;
     }));
-    window->rail()->setFilter(QStringLiteral("baseline"));
-    EXPECT_FALSE(window->rail()->runs()->item(0)->isHidden() &&
-                 window->rail()->runs()->item(1)->isHidden());
-    window->rail()->setFilter({});
+    window->sidebar()->setFilter(QStringLiteral("baseline"));
+    EXPECT_FALSE(window->sidebar()->runs()->item(0)->isHidden() &&
+                 window->sidebar()->runs()->item(1)->isHidden());
+    window->sidebar()->setFilter({});
 
     EXPECT_EQ(command(QStringLiteral("Undo Tags of 2 runs"))->shortcut(), QKeySequence("Ctrl+Z"));
     QTest::keyClick(window.get(), Qt::Key_Z, Qt::ControlModifier);
@@ -132,7 +131,7 @@ TEST_F(RunActionsTest, HiddenRunsAreFoundByReload) {
     ASSERT_EQ(compare()->table()->shownRows(), 2);
     choose(*actions().menu({a}), QStringLiteral("Hide"));
     EXPECT_EQ(shown(), QStringList{"b"});
-    EXPECT_EQ(window->rail()->hiddenButton()->text(), "1 hidden");
+    EXPECT_EQ(window->sidebar()->hiddenButton()->text(), "1 hidden");
     EXPECT_EQ(compare()->table()->shownRows(), 1);
     ASSERT_TRUE(waitUntil([&] { return readRunLabels(a.toStdString()).hidden; }));
     list(1);  // looking for new runs leaves it hidden
@@ -140,10 +139,10 @@ TEST_F(RunActionsTest, HiddenRunsAreFoundByReload) {
     ASSERT_TRUE(waitUntil([&] { return shown().size() == 2; }));
     choose(*actions().menu({a}), QStringLiteral("Show"));
     EXPECT_FALSE(c().runs.labels(a).hidden);
-    EXPECT_FALSE(window->rail()->hiddenButton()->isVisible());
+    EXPECT_FALSE(window->sidebar()->hiddenButton()->isVisible());
     c().history.undo();
     EXPECT_TRUE(c().runs.labels(a).hidden);
-    QTest::mouseClick(window->rail()->hiddenButton(), Qt::LeftButton);
+    QTest::mouseClick(window->sidebar()->hiddenButton(), Qt::LeftButton);
     EXPECT_EQ(shown(), QStringList{"b"});
 }
 
@@ -323,7 +322,7 @@ TEST_F(RunActionsTest, UndoOfOptionsGoesFieldByField) {
 }
 
 TEST_F(RunActionsTest, TheEditMenuActsOnTheFieldInFocus) {
-    auto* search = window->rail()->searchField();
+    auto* search = window->sidebar()->searchField();
     window->workbench()->setFocus();
     EXPECT_FALSE(command(QStringLiteral("Paste"))->isEnabled());
     search->setFocus();

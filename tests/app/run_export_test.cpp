@@ -9,12 +9,11 @@
 #include <cmath>
 
 #include "app/cli/capture_thread.h"
-#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
 #include "app/run_actions.h"
 #include "files/atomic_file.h"
-#include "run/capture_records.h"
+#include "run/capture_maps.h"
 #include "run/captures.h"
-#include "run/map_sheets.h"
 #include "run/run_export.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/inspector/view_maps.h"
@@ -96,7 +95,7 @@ TEST_F(RunExportTest, TheRunMenuWritesWhatTheCommandLineWrites) {
 TEST_F(RunExportTest, SelectedRunsGoToTensorBoardTogether) {
     const QString a = finishedRun(6), b = finishedRun(7);
     ASSERT_NE(a, b);
-    ASSERT_TRUE(waitUntil([&] { return window->rail()->runs()->count() == 2; }));
+    ASSERT_TRUE(waitUntil([&] { return window->sidebar()->runs()->count() == 2; }));
     to = at("board");
     const auto menu = window->runActions().menu({a, b});
     const QString said =

@@ -14,10 +14,9 @@
 #include <random>
 #include <thread>
 
+#include "app/help.h"
 #include "app/launch.h"
 #include "app/one_window.h"
-#include "app/other_starts.h"
-#include "app/tour.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/bar/status_strip.h"

@@ -5,8 +5,8 @@
 #include <QString>
 
 #include "run/run_folder.h"
+#include "study/study.h"
 #include "support/rooms.h"
-#include "train/study.h"
 
 namespace relascope {
 

@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "app/controllers/data_cache.h"
-#include "app/controllers/mailbox.h"
+#include "app/controllers/examples.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -69,8 +68,8 @@ TEST_F(TrainingTest, InterventionsAreTakenIntoTrainingAndMarked) {
     ASSERT_TRUE(trains(5));
     const QString path = c().training.run();
     Edit zero;
-    zero.op = EditOp::Zero, zero.at = "blocks.0.rel.hook_r";
-    zero.where["relation"] = {{0}, {}, {}};
+    zero.op = EditOp::Zero, zero.point = "blocks.0.rel.hook_r";
+    zero.selection["relation"] = {{0}, {}, {}};
     EditList list;
     list.edits = {zero};
 

@@ -15,8 +15,8 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/opener.h"
-#include "app/page_export.h"
 #include "app/pages/workbench_page.h"
+#include "app/run_export.h"
 #include "options/presets.h"
 #include "support/rooms.h"
 #include "widgets/bar/train_bar.h"
@@ -25,7 +25,7 @@
 #include "widgets/form/field_row.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 
 namespace relascope {

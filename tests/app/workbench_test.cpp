@@ -3,7 +3,7 @@
 #include <QSignalSpy>
 #include <atomic>
 
-#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
@@ -40,7 +40,7 @@ TEST_F(WorkbenchTest, ClickingStartTrainsWithCurvesAndRelations) {
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step > first; }));
     EXPECT_EQ(inspector()->result()->count(MapKind::Relation, 0), 1);
     EXPECT_FALSE(child<widgets::CapturesTrack>(window->workbench())->steps().empty());
-    EXPECT_TRUE(waitUntil([this] { return window->rail()->runs()->count() == 1; }));
+    EXPECT_TRUE(waitUntil([this] { return window->sidebar()->runs()->count() == 1; }));
 }
 
 TEST_F(WorkbenchTest, PausedRunsAreLookedIntoStepByStep) {
@@ -124,7 +124,7 @@ TEST_F(WorkbenchTest, ALabelIsSearchedForBesideTheMapsAndCancelled) {
     };
     ASSERT_TRUE(begin()) << "no example has this label";
     Edit zero;
-    zero.at = "blocks.0.rel.hook_r";
+    zero.point = "blocks.0.rel.hook_r";
     c().runEdits.add({zero}, {});
     EXPECT_TRUE(waitUntil([this] { return inspector()->edited(); })) << "the maps do not wait";
     EXPECT_TRUE(waitUntil([&] { return strip->isVisible(); }));

@@ -15,12 +15,12 @@
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "study/study.h"
+#include "study/study_plan.h"
+#include "study/study_results.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "text/tokenizer.h"
-#include "train/study.h"
-#include "train/study_plan.h"
-#include "train/study_results.h"
 #include "types/data_kind.h"
 
 namespace relascope {

@@ -22,7 +22,6 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/gallery_view.h"
 #include "widgets/maps/map_view.h"

@@ -21,7 +21,7 @@
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/theme/theme.h"
 
@@ -44,8 +44,8 @@ class User : public QObject {
 public:
     explicit User(MainWindow& window)
         : m_window(window),
-          m_widgets{window.workbench()->inspector()->mapPane()->map(), window.rail(), window.form(),
-                    window.workbench()->curves(), &window} {}
+          m_widgets{window.workbench()->inspector()->mapPane()->map(), window.sidebar(),
+                    window.form(), window.workbench()->curves(), &window} {}
 
     std::vector<double> delays;
 

@@ -12,7 +12,7 @@
 #include "model/attention/positions.h"
 #include "model/baselines/relational_baselines.h"
 #include "model/blocks/parameters.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 #include "support/zoo.h"

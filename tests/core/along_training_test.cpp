@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One input at every kept step: equal to single probes there, with edits and without.
-#include "train/along_training.h"
+#include "analysis/along_training.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
+#include "analysis/open_model.h"
 #include "checkpoint/kept_weights.h"
-#include "edit/edit_words.h"
+#include "interventions/edit_words.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {

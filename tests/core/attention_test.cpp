@@ -8,7 +8,7 @@
 
 #include "model/attention/relational_attention.h"
 #include "model/blocks/layers.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/reference.h"
 #include "support/rooms.h"
 

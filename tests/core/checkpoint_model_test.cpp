@@ -6,16 +6,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/open_model.h"
+#include "analysis/verify.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/checkpoint_model.h"
 #include "checkpoint/tensor_io.h"
-#include "checkpoint/verify.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "options/published_config.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "support/zoo.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {

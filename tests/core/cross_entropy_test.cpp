@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The loss of large scores, which holds less memory, against LibTorch's in double precision.
-#include "train/cross_entropy.h"
+#include "evaluate/scoring.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>

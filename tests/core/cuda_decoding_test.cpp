@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Language models token by token with the CUDA kernels for decoding, here compiled for the CPU,
 // against the whole text at once.
-#include "model/attention/cuda_decoding.h"
+#include "model/attention/cuda_attention.h"
 
 #include <torch/utils.h>
 
@@ -11,7 +11,7 @@
 #include "model/blocks/parameters.h"
 #include "model/decode/cache.h"
 #include "model/decode/generate.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/host_kernels.h"
 #include "support/relational_cases.h"
 #include "support/zoo.h"

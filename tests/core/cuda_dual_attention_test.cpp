@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dual attention by the CUDA kernels for few tokens, here compiled for the CPU: outputs and every
 // gradient against the plain form in double precision, masks of dropout, and a model's step.
-#include "model/attention/cuda_dual_attention.h"
+#include "model/attention/cuda_attention.h"
 
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/function.h>
@@ -11,8 +11,8 @@
 
 #include "model/blocks/dual_attention.h"
 #include "model/decode/cache.h"
-#include "model/factory.h"
 #include "model/hooks/hooks.h"
+#include "model/model.h"
 #include "options/presets.h"
 #include "support/form_results.h"
 #include "support/host_kernels.h"

@@ -7,14 +7,14 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/utils.h>
 
+#include "evaluate/scoring.h"
 #include "model/attention/cuda_attention.h"
 #include "model/attention/relational_attention.h"
-#include "model/factory.h"
 #include "model/language/language_options.h"
+#include "model/model.h"
 #include "support/as_exact.h"
 #include "support/form_results.h"
 #include "support/host_kernels.h"
-#include "train/cross_entropy.h"
 
 namespace relascope::core {
 namespace {

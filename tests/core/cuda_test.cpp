@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "checkpoint/verify.h"
-#include "model/graph/graph_library.h"
+#include "analysis/open_model.h"
+#include "analysis/verify.h"
+#include "evaluate/evaluate.h"
+#include "model/graph/device_graph.h"
 #include "model/kernels/plugin.h"
 #include "run/run_lines.h"
 #include "support/form_results.h"
@@ -19,8 +21,6 @@
 #include "support/tiny_run.h"
 #include "support/trained.h"
 #include "train/devices.h"
-#include "train/evaluate.h"
-#include "train/open_model.h"
 #include "train/train.h"
 
 namespace relascope {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Probes with edits that begin at the first edited block, against probes of the whole model.
-#include "train/edit_probes.h"
+#include "interventions/edit_probes.h"
 
 #include <torch/utils.h>
 
 #include <gtest/gtest.h>
 
-#include "edit/map_edits.h"
-#include "model/factory.h"
+#include "interventions/map_edits.h"
+#include "model/model.h"
 #include "probe/probe.h"
 #include "support/rooms.h"
 #include "support/zoo.h"

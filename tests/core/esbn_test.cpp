@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "model/factory.h"
+#include "model/model.h"
 
 #include <torch/utils.h>
 
-#include "probe/collector.h"
+#include "probe/map_collector.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 

@@ -11,9 +11,9 @@
 
 #include "checkpoint/tensor_io.h"
 #include "files/safetensors.h"
-#include "model/factory.h"
-#include "options/fit_data.h"
+#include "model/model.h"
 #include "options/presets.h"
+#include "options/run_settings.h"
 #include "probe/probe.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"

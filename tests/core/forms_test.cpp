@@ -10,7 +10,7 @@
 #include <torch/utils.h>
 
 #include "model/attention/relational_attention.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/form_results.h"
 #include "support/model_fields.h"
 #include "support/relational_cases.h"

@@ -7,7 +7,7 @@
 #include <torch/utils.h>
 
 #include "model/attention/dropout.h"
-#include "model/blocks/fused_activation.h"
+#include "model/blocks/fused_layers.h"
 #include "model/blocks/layers.h"
 
 namespace relascope::core {

@@ -10,7 +10,7 @@
 #include <torch/utils.h>
 
 #include "model/decode/generate.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 #include "support/zoo.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "checkpoint/verify.h"
+#include "analysis/verify.h"
 #include "support/rooms.h"
 
 namespace relascope {

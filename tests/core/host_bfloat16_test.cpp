@@ -9,6 +9,7 @@
 #include <random>
 
 #include "data/batches.h"
+#include "evaluate/evaluate.h"
 #include "model/attention/cuda_check.h"
 #include "model/attention/relational_attention.h"
 #include "model/blocks/parameters.h"
@@ -18,7 +19,6 @@
 #include "support/as_exact.h"
 #include "support/host_gpu.h"
 #include "support/host_kernels.h"
-#include "train/evaluate.h"
 
 namespace relascope::core {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <bit>
 
+#include "evaluate/evaluate.h"
 #include "support/host_gpu.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
-#include "train/evaluate.h"
 
 namespace relascope {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "model/attention/cuda_check.h"
 #include "model/decode/generate.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/form_results.h"
 #include "support/host_gpu.h"
 #include "support/host_kernels.h"

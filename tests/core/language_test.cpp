@@ -9,7 +9,7 @@
 #include <torch/utils.h>
 
 #include "model/decode/generate.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "model/seq2seq/seq2seq_options.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"

@@ -5,13 +5,13 @@
 
 #include <cmath>
 
-#include "edit/edit_values.h"
+#include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
+#include "interventions/edit_values.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
-#include "train/ablation_options.h"
-#include "train/open_model.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -36,7 +36,7 @@ const std::string& runPath() {
 
 Edit edit(EditOp op, const std::string& at, std::map<std::string, AxisSelection> where = {}) {
     Edit e;
-    e.op = op, e.at = at, e.where = std::move(where);
+    e.op = op, e.point = at, e.selection = std::move(where);
     return e;
 }
 
@@ -66,7 +66,7 @@ protected:
     }
     static const AblationRow& rowOf(const AblationTable& table, const std::string& at) {
         for (const auto& row : table.rows)
-            if (row.edit.at == at) return row;
+            if (row.edit.point == at) return row;
         throw std::logic_error(at);
     }
 

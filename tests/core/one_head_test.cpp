@@ -9,10 +9,10 @@
 #include <map>
 #include <numbers>
 
-#include "model/factory.h"
+#include "model/model.h"
 #include "options/estimates.h"
 #include "options/presets.h"
-#include "probe/collector.h"
+#include "probe/map_collector.h"
 #include "support/rooms.h"
 #include "train/optimizer.h"
 

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "analysis/open_model.h"
 #include "options/estimates.h"
 #include "run/run_lines.h"
 #include "support/rooms.h"
@@ -15,7 +16,6 @@
 #include "support/tiny_run.h"
 #include "train/checkpoints.h"
 #include "train/execute_run.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {

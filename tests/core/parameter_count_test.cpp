@@ -2,7 +2,7 @@
 // The table of parameter counts of the papers' models, computed with the published package.
 #include <gtest/gtest.h>
 
-#include "model/factory.h"
+#include "model/model.h"
 #include "model/shapes.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"

@@ -5,14 +5,14 @@
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
 #include "model/blocks/parameters.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
-#include "options/fit_data.h"
 #include "options/options_json.h"
 #include "options/presets.h"
 #include "options/published.h"
 #include "options/published_config.h"
+#include "options/run_settings.h"
 #include "support/rooms.h"
 
 namespace relascope {

@@ -8,7 +8,7 @@
 
 #include "files/memory.h"
 #include "model/architecture.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "options/presets.h"
 #include "probe/map_factors.h"
 #include "probe/probe.h"

@@ -10,7 +10,7 @@
 #include "checkpoint/tensor_io.h"
 #include "data/text.h"
 #include "files/atomic_file.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/rank_threads.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
@@ -145,9 +145,10 @@ TEST_F(RankTraining, WithMixedImages) {
 TEST_F(RankTraining, WithEdits) {
     EditList list;
     Edit edit;
-    edit.op = EditOp::Zero, edit.at = "blocks.0.rel.hook_r", edit.where["relation"] = {{0}, {}, {}};
+    edit.op = EditOp::Zero, edit.point = "blocks.0.rel.hook_r",
+    edit.selection["relation"] = {{0}, {}, {}};
     list.edits.push_back(edit);
-    edit.op = EditOp::Resample, edit.shift = 3, edit.at = "blocks.1.rel.hook_r";
+    edit.op = EditOp::Resample, edit.shift = 3, edit.point = "blocks.1.rel.hook_r";
     list.edits.push_back(edit);
     expectAsAlone([list](const std::vector<PointInfo>&) { return list; });
 }
@@ -249,7 +250,7 @@ TEST_F(RankTraining, AnotherNumberOfRanksIsNoted) {
 TEST_F(RankTraining, AllDoWhatRank0IsAsked) {
     EditList list;
     Edit edit;
-    edit.op = EditOp::Zero, edit.at = "blocks.0.rel.hook_r";
+    edit.op = EditOp::Zero, edit.point = "blocks.0.rel.hook_r";
     list.edits.push_back(edit);
     for (const bool sharded : {false, true}) {
         m_options.train.sharded_moments = sharded;
@@ -261,8 +262,8 @@ TEST_F(RankTraining, AllDoWhatRank0IsAsked) {
         const auto run = onRanksOf(2, name, [&](const TrainEvent& event, std::stop_source&) {
             const auto* point = std::get_if<MetricPoint>(&event);
             if (point && point->split == Split::Train) {
-                if (point->step == 2) m_control->edit("train.learning_rate", 0.01);
-                if (point->step == 5) m_control->setEdits(list);
+                if (point->step == 2) m_control->changeOption("train.learning_rate", 0.01);
+                if (point->step == 5) m_control->setInterventions(list);
                 if (point->step == 7) m_control->pause();
                 if (point->step == 9) m_control->stopAfterEpoch();
             }

@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include "ranks/communicator.h"
 #include "ranks/gradient_buckets.h"
-#include "ranks/nccl_communicator.h"
 #include "support/rank_threads.h"
 #include "support/temporary_folder.h"
 
@@ -164,8 +164,8 @@ TEST(Ranks, ExchangeNumbersAndTexts) {
         EXPECT_EQ(rows[2], (std::vector<double>{2.0, 0.5}));
         EXPECT_FALSE(ranks.any(false));
         EXPECT_TRUE(ranks.any(r == 1));
-        EXPECT_EQ(ranks.fromLeader(r == 0 ? "hello" : "ignored"), "hello");
-        EXPECT_EQ(ranks.fromLeader(""), "");
+        EXPECT_EQ(ranks.broadcast(r == 0 ? "hello" : "ignored"), "hello");
+        EXPECT_EQ(ranks.broadcast(""), "");
         EXPECT_EQ(ranks.gatherTexts(std::string(static_cast<std::size_t>(r), 'x')),
                   (std::vector<std::string>{"", "x", "xx"}));
         auto taken = torch::full({2, 3}, r, torch::kDouble).t();  // not contiguous

@@ -2,11 +2,11 @@
 // The Relation Network against its formula, pair by pair.
 #include <gtest/gtest.h>
 
-#include "model/factory.h"
+#include "model/model.h"
 
 #include <torch/utils.h>
 
-#include "probe/collector.h"
+#include "probe/map_collector.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 

@@ -108,10 +108,10 @@ TEST(Train, ABranchStartsBeforeTheEdit) {
             trainIn(edited, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
                 const auto* p = std::get_if<MetricPoint>(&event);
                 if (!p || p->split != Split::Train) return;
-                if (p->step == 8) control.edit("train.learning_rate", 5e-2);
+                if (p->step == 8) control.changeOption("train.learning_rate", 5e-2);
                 if (p->step == 9)  // nothing new: no mark
-                    control.edit("train.learning_rate", 5e-2);
-                if (p->step == 10) control.edit("train.learning_rate", 0.0);
+                    control.changeOption("train.learning_rate", 5e-2);
+                if (p->step == 10) control.changeOption("train.learning_rate", 0.0);
             });
         EXPECT_EQ(trained.result.info.state, RunState::Done);
         std::string all;

@@ -11,7 +11,7 @@
 #include "model/blocks/parameters.h"
 #include "model/decode/generate.h"
 #include "model/decode/row_decoder.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 #include "support/zoo.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "run/run_facts.h"
+#include "run/run_folder.h"
 
 #include <gtest/gtest.h>
 
-#include "run/run_folder.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"

@@ -7,7 +7,7 @@
 #include <torch/utils.h>
 
 #include "model/decode/seq2seq_decode.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "model/seq2seq/seq2seq.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Studies on a cluster: the scripts, and what they run, with srun and scontrol played by scripts.
-#include "train/slurm_script.h"
+#include "study/slurm_script.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,9 +12,9 @@
 #include "files/atomic_file.h"
 #include "options/presets.h"
 #include "options/run_settings.h"
+#include "study/study.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
-#include "train/study.h"
 #include "types/error.h"
 
 namespace relascope {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Studies: cells, claims, going on, results.
-#include "train/study.h"
+#include "study/study.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,11 +14,11 @@
 
 #include "files/atomic_file.h"
 #include "run/run_folder.h"
+#include "study/study_results.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
-#include "train/study_results.h"
 
 namespace relascope {
 namespace {

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/open_model.h"
 #include "data/batches.h"
+#include "evaluate/evaluate.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -16,10 +18,7 @@
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
 #include "train/checkpoints.h"
-#include "train/evaluate.h"
-#include "train/free_running.h"
 #include "train/init_from.h"
-#include "train/open_model.h"
 #include "train/train.h"
 
 namespace relascope {

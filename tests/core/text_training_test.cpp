@@ -8,15 +8,15 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analysis/open_model.h"
 #include "data/text.h"
 #include "files/atomic_file.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "run/captures.h"
 #include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/checkpoints.h"
-#include "train/open_model.h"
 #include "train/optimizer.h"
 #include "train/train.h"
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "bench/benchmark.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "data/batches.h"
@@ -18,7 +19,6 @@
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
 #include "support/trained.h"
-#include "train/benchmark.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
 
@@ -97,7 +97,7 @@ TEST_F(TrainStep, AGraphHasTheBitsOfStepsOneByOne) {
 
 TEST_F(TrainStep, EditsDropTheGraphAndTheirEndRecordsAnother) {
     Edit zero;
-    zero.op = EditOp::Zero, zero.at = "blocks.0.rel.hook_r";
+    zero.op = EditOp::Zero, zero.point = "blocks.0.rel.hook_r";
     EditList list;
     list.edits = {zero};
     auto o = options();
@@ -105,8 +105,8 @@ TEST_F(TrainStep, EditsDropTheGraphAndTheirEndRecordsAnother) {
     const auto between = [&](const TrainEvent& event, std::stop_source&) {
         const auto* point = std::get_if<MetricPoint>(&event);
         if (!point || point->split != Split::Train) return;
-        if (point->step == 6) m_control.setEdits(list);
-        if (point->step == 9) m_control.setEdits({});
+        if (point->step == 6) m_control.setInterventions(list);
+        if (point->step == 9) m_control.setInterventions({});
     };
     const auto eager = train("eager", o, between);
     EXPECT_EQ(eager.result.info.state, RunState::Done) << eager.result.info.message;
@@ -211,7 +211,7 @@ TEST_F(TrainStep, ANewLearningRateReachesTheGraph) {
     const auto edit = [this](const TrainEvent& event, std::stop_source&) {
         const auto* point = std::get_if<MetricPoint>(&event);
         if (point && point->split == Split::Validation && point->step == 6)
-            m_control.edit("train.learning_rate", 0.0078125);
+            m_control.changeOption("train.learning_rate", 0.0078125);
     };
     train("eager", o, edit);
     const GraphTableScope graphs(hostGpuGraphs());

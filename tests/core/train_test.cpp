@@ -8,6 +8,7 @@
 
 #include <torch/types.h>
 
+#include "analysis/open_model.h"
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
 #include "run/captures.h"
@@ -16,7 +17,6 @@
 #include "support/tiny_run.h"
 #include "support/trained.h"
 #include "train/checkpoints.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {
@@ -108,9 +108,9 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
         EXPECT_EQ(lastStep, 0);
         control.step();
         until([&] { return lastStep == 1; });
-        control.edit("train.learning_rate", 5e-4);
-        control.edit("train.learning_rate", -1.0);
-        control.edit("train.batch_size", std::int64_t{3});
+        control.changeOption("train.learning_rate", 5e-4);
+        control.changeOption("train.learning_rate", -1.0);
+        control.changeOption("train.batch_size", std::int64_t{3});
         control.probe(7, tinyData().validation->sample(1));
         until([&] {
             std::lock_guard lock(mutex);

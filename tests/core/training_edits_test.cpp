@@ -8,16 +8,17 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/open_model.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "data/text.h"
-#include "edit/edit_values.h"
-#include "edit/edit_words.h"
-#include "edit/edited_run.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_values.h"
+#include "interventions/edit_words.h"
+#include "interventions/edited_run.h"
 #include "probe/probe.h"
 #include "run/captures.h"
-#include "run/kept_checkpoints.h"
+#include "run/run_folder.h"
 #include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
@@ -26,7 +27,6 @@
 #include "train/branch.h"
 #include "train/checkpoints.h"
 #include "train/execute_run.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {
@@ -35,7 +35,7 @@ using namespace testing_support;
 
 Edit edit(EditOp op, const std::string& at, std::map<std::string, AxisSelection> where = {}) {
     Edit e;
-    e.op = op, e.at = at, e.where = std::move(where);
+    e.op = op, e.point = at, e.selection = std::move(where);
     return e;
 }
 
@@ -79,7 +79,8 @@ EditChoice choose(const EditList& list) {
 auto editAfter(Control& control, std::int64_t step, EditList list) {
     return [&control, step, list](const TrainEvent& event, std::stop_source&) {
         const auto* point = std::get_if<MetricPoint>(&event);
-        if (point && point->split == Split::Train && point->step == step) control.setEdits(list);
+        if (point && point->split == Split::Train && point->step == step)
+            control.setInterventions(list);
     };
 }
 
@@ -328,7 +329,7 @@ TEST_F(EditedTraining, ThatDoNotFitBecomeAWarning) {
     EXPECT_EQ(trained.result.info.state, RunState::Done);
     std::string all;
     for (const auto& note : trained.notes()) all += note + "\n";
-    EXPECT_NE(all.find("the edits are not taken into training: edits[0].relation: "
+    EXPECT_NE(all.find("edits not applied to training: edits[0].relation: "
                        "blocks.0.rel.hook_q has no such axis"),
               std::string::npos)
         << all;
@@ -373,7 +374,7 @@ TEST_F(EditedTraining, OfTheInspectorAreInTheAnswersResultAlone) {
     std::vector<ProbeAnswer> answers;
     const auto list = listOf({kinds()[0].second});
     auto wrong = list;
-    wrong.edits[0].at = "blocks.9.rel.hook_r";
+    wrong.edits[0].point = "blocks.9.rel.hook_r";
     const auto sample = m_data.validation->sample(1);
     run("run", [&](const TrainEvent& event, std::stop_source&) {
         if (const auto* answer = std::get_if<ProbeAnswer>(&event)) {

@@ -10,16 +10,16 @@
 
 #include <torch/types.h>
 
-#include "checkpoint/kept_ring.h"
+#include "analysis/open_model.h"
+#include "checkpoint/kept_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "options/estimates.h"
-#include "run/kept_checkpoints.h"
+#include "run/run_folder.h"
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
 #include "train/branch.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {
@@ -206,7 +206,7 @@ TEST(WeightKeeper, ABranchTakesWhatWasKeptUpToIt) {
     trainIn(folder, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
         const auto* p = std::get_if<MetricPoint>(&event);
         if (p && p->split == Split::Train && p->step == 8)
-            control.edit("train.learning_rate", 5e-2);
+            control.changeOption("train.learning_rate", 5e-2);
     });
     branchRun(home / "run", 8, home / "branch");
     const auto kept = keptStepsOf(home / "branch");
@@ -224,11 +224,11 @@ TEST(WeightKeeper, AModelOpensAtTheNearestKeptStep) {
     fs::remove(run + "/weights/step-7.safetensors");
     fs::remove(run + "/weights/step-6.safetensors");
     EXPECT_EQ(stepToOpen(run, 5).kept, "step 5 (kept)");
-    EXPECT_EQ(OpenedModel(run, stepToOpen(run, 5).which, "cpu").step(), 5);
+    EXPECT_EQ(OpenedModel(run, stepToOpen(run, 5).checkpoint, "cpu").step(), 5);
     EXPECT_EQ(stepToOpen(run, 7).kept, "step 8 (kept nearest to 7)");
-    EXPECT_EQ(OpenedModel(run, stepToOpen(run, 7).which, "cpu").step(), 8);
+    EXPECT_EQ(OpenedModel(run, stepToOpen(run, 7).checkpoint, "cpu").step(), 8);
     EXPECT_EQ(stepToOpen(run, 24).kept, "") << "there is a checkpoint";
-    EXPECT_EQ(stepToOpen(run, 24).which, "24");
+    EXPECT_EQ(stepToOpen(run, 24).checkpoint, "24");
     EXPECT_THROW(OpenedModel(run, "7", "cpu"), FileError) << "exactly that step";
     fs::remove_all(run + "/weights");
     EXPECT_THROW(OpenedModel(run, "5", "cpu"), FileError);

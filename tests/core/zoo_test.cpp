@@ -11,7 +11,7 @@
 #include <torch/utils.h>
 
 #include "model/blocks/parameters.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "model/shapes.h"
 #include "options/options_json.h"
 #include "options/presets.h"

@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-#include "app/crash/safe_writer.h"
+#include "app/crash/report_parts.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 

@@ -10,7 +10,6 @@
 #include "datasets/registry.h"
 #include "model/architecture.h"
 #include "options/field_text.h"
-#include "options/fit_data.h"
 #include "options/presets.h"
 #include "options/run_settings.h"
 #include "support/rooms.h"

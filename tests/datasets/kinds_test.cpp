@@ -11,10 +11,10 @@
 #include "model/architecture.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
-#include "options/fit_data.h"
 #include "options/metrics.h"
 #include "options/options_json.h"
 #include "options/presets.h"
+#include "options/run_settings.h"
 #include "support/rooms.h"
 #include "types/data_kind.h"
 

@@ -8,8 +8,7 @@
 #include <thread>
 
 #include "datasets/exact.h"
-#include "datasets/generators/math/question_data.h"
-#include "datasets/generators/math/symbols.h"
+#include "datasets/generators/math/problem.h"
 #include "datasets/registry.h"
 #include "support/rooms.h"
 #include "types/data_kind.h"

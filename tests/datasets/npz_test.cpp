@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The .npz reader against real-shaped, odd and hostile files.
-#include "datasets/readers/npz_images.h"
-#include "datasets/readers/npz_writer.h"
+#include "datasets/readers/npz.h"
 
 #include <gtest/gtest.h>
 #include <zip.h>

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "analysis/open_model.h"
 #include "datasets/registry.h"
 #include "model/architecture.h"
 #include "options/field_text.h"
@@ -19,7 +20,6 @@
 #include "support/temporary_folder.h"
 #include "train/devices.h"
 #include "train/execute_run.h"
-#include "train/open_model.h"
 
 namespace relascope {
 namespace {

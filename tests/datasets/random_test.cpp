@@ -10,7 +10,6 @@
 #include <numeric>
 #include <vector>
 
-#include "datasets/generators/permutation.h"
 #include "support/rooms.h"
 
 namespace relascope {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz.h"
 #include "datasets/registry.h"
 #include "support/rooms.h"
 #include "types/data_kind.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Direct attribution: the parts of every model that has them add up to its logits, and each is what
 // the stream loses with that part.
-#include "edit/attribution.h"
+#include "analysis/attribution.h"
 
 #include <torch/utils.h>
 
@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "edit/edited_run.h"
-#include "model/factory.h"
+#include "interventions/edited_run.h"
+#include "model/model.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
@@ -170,7 +170,7 @@ TEST(Attribution, PartsOfTheLastLayerAreWhatIsLostWithoutThem) {
         for (const auto& part : found.parts) {
             Edit edit;
             const auto fix = [&](const char* axis, std::int64_t place) {
-                edit.where[axis].places = {place};
+                edit.selection[axis].places = {place};
             };
             // Heads that the cross heads read again lose more than their own share.
             if (pairs && part.kind != PartKind::CrossHead && part.kind != PartKind::FeedForward)
@@ -178,23 +178,23 @@ TEST(Attribution, PartsOfTheLastLayerAreWhatIsLostWithoutThem) {
             double beside = 0.0;
             switch (part.kind) {
                 case PartKind::SensoryHead:
-                    edit.at = block + ".attn.hook_z", fix("head", part.head);
+                    edit.point = block + ".attn.hook_z", fix("head", part.head);
                     break;
                 case PartKind::RelationalHead:
-                    edit.at = block + ".rel.hook_z", fix("head", part.head);
+                    edit.point = block + ".rel.hook_z", fix("head", part.head);
                     break;
                 case PartKind::CrossHead:
-                    edit.at = block + ".cross_attn.hook_z", fix("head", part.head);
+                    edit.point = block + ".cross_attn.hook_z", fix("head", part.head);
                     break;
                 case PartKind::Symbols:
-                    edit.at = block + ".rel.hook_z_sym", fix("head", part.head);
+                    edit.point = block + ".rel.hook_z_sym", fix("head", part.head);
                     break;
                 case PartKind::Relation:
-                    edit.at = block + ".rel.hook_attended_r";
+                    edit.point = block + ".rel.hook_attended_r";
                     fix("head", part.head), fix("relation", part.relation);
                     break;
                 case PartKind::FeedForward:
-                    edit.at = block + ".hook_mlp_out";
+                    edit.point = block + ".hook_mlp_out";
                     for (const auto& other : found.parts)
                         if (other.where == "the feed-forward") beside = other.value;
                     break;

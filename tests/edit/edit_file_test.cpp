@@ -6,9 +6,9 @@
 #include <fstream>
 #include <random>
 
-#include "edit/check_edits.h"
-#include "edit/edit_json.h"
-#include "edit/edit_words.h"
+#include "interventions/check_edits.h"
+#include "interventions/edit_json.h"
+#include "interventions/edit_words.h"
 #include "support/rooms.h"
 #include "types/error.h"
 
@@ -72,7 +72,7 @@ TEST(EditFile, KeepsEverythingInARoundTrip) {
     const auto list = editsFromJson(text, "e.json");
     EXPECT_EQ(list.edits.size(), 13u);
     EXPECT_EQ(editsFromJson(editsToJson(list), "again"), list);
-    EXPECT_EQ(list.edits[1].where.at("j").high, -1);
+    EXPECT_EQ(list.edits[1].selection.at("j").high, -1);
     EXPECT_EQ(list.edits[4].values.shape, (std::vector<std::int64_t>{2, 1}));
 }
 
@@ -161,14 +161,14 @@ TEST(EditWords, NameThePartsOfAModel) {
     };
     for (const auto& [words, point] : cases) {
         const auto edit = editFromWords(words, kPoints);
-        EXPECT_EQ(edit.at, point) << words;
+        EXPECT_EQ(edit.point, point) << words;
         EXPECT_EQ(editFromWords(wordsOf(edit), kPoints), edit) << words << " -> " << wordsOf(edit);
     }
     EXPECT_EQ(wordsOf(editFromWords("layer 1 relation 3 zero", kPoints)),
               "layer 1 relation 3 zero");
     const auto edge = editFromWords("layer 1 head 2 edge 5 2 mask", kPoints);
-    EXPECT_EQ(edge.where.at("head").places, std::vector<std::int64_t>{1});
-    EXPECT_EQ(edge.where.at("i").places, std::vector<std::int64_t>{5});
+    EXPECT_EQ(edge.selection.at("head").places, std::vector<std::int64_t>{1});
+    EXPECT_EQ(edge.selection.at("i").places, std::vector<std::int64_t>{5});
 }
 
 TEST(EditWords, SayWhatIsWrong) {
@@ -201,11 +201,11 @@ TEST(EditWords, OfRandomEditsGiveThemAgain) {
     for (int i = 0; i < 3000; ++i) {
         const auto& point = kPoints[random() % kPoints.size()];
         Edit edit;
-        edit.at = point.name;
+        edit.point = point.name;
         for (std::size_t d = 0; d < point.axes.size(); ++d) {
             if (point.axes[d] == "batch" || random() % 2) continue;
             const auto place = static_cast<std::int64_t>(random() % 3);
-            edit.where[point.axes[d]] =
+            edit.selection[point.axes[d]] =
                 random() % 3 ? AxisSelection{{place}, {}, {}} : AxisSelection{{}, place, place + 2};
         }
         const EditOp ops[] = {EditOp::Zero,  EditOp::Set,      EditOp::Scale,

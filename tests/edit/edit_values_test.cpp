@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Values of means in files: inline and in the file beside, hostile ones, and their words.
-#include "edit/edit_values.h"
+#include "interventions/edit_values.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "edit/edit_json.h"
 #include "files/atomic_file.h"
+#include "interventions/edit_json.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "types/error.h"
@@ -28,8 +28,8 @@ Edit meanOf(std::int64_t rows, std::int64_t columns) {
     for (auto& number : numbers) number = normal(random);
     Edit edit;
     edit.op = EditOp::Mean;
-    edit.at = "blocks.0.attn.hook_z";
-    edit.where["head"] = {{1}, {}, {}};
+    edit.point = "blocks.0.attn.hook_z";
+    edit.selection["head"] = {{1}, {}, {}};
     edit.values = {{rows, columns}, storedNumbers(numbers)};
     edit.reference = EditReference{"train", 96, 0, "position"};
     return edit;
@@ -74,7 +74,7 @@ TEST_F(EditValuesTest, OfLittleTextAreInTheFile) {
 
 TEST_F(EditValuesTest, OfMoreAreInTheFileBesideAndComeBackToTheLastBit) {
     auto zero = Edit{};
-    zero.at = "hook_embed";
+    zero.point = "hook_embed";
     auto number = meanOf(1, 1);
     number.values = {{}, {0.5}};
     const auto list = listOf({zero, meanOf(150, 90), number});

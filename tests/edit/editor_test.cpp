@@ -8,17 +8,17 @@
 #include <random>
 #include <stdexcept>
 
-#include "edit/check_edits.h"
+#include "interventions/check_edits.h"
 
 #include <torch/utils.h>
 
-#include "edit/edit_json.h"
-#include "edit/edit_values.h"
-#include "edit/edited_run.h"
+#include "interventions/edit_json.h"
+#include "interventions/edit_values.h"
+#include "interventions/edited_run.h"
 #include "model/architecture.h"
 #include "model/attention/relational_attention.h"
 #include "model/decode/generate.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
 #include "types/error.h"
@@ -85,7 +85,7 @@ TEST_P(EveryModel, EmptyAndDisabledListsChangeNoBit) {
     EditList disabled;
     for (const auto& point : s.points) {
         Edit edit;
-        edit.at = point.name;
+        edit.point = point.name;
         edit.enabled = false;
         disabled.edits.push_back(edit);
     }
@@ -100,9 +100,9 @@ TEST_P(EveryModel, NeutralEditsOfEveryPointChangeNothing) {
         for (const auto op : {EditOp::Scale, EditOp::Clean, EditOp::Patch}) {
             if (op == EditOp::Patch && point.dimension("batch") < 0) continue;
             Edit edit;
-            edit.at = point.name;
+            edit.point = point.name;
             edit.op = op;
-            edit.from = op == EditOp::Patch ? "B" : "";
+            edit.input = op == EditOp::Patch ? "B" : "";
             auto list = listOf({edit});
             EXPECT_LT(difference(edited(s, list, &s.input), plain), 1e-5)
                 << point.name << " " << editOpName(op);
@@ -115,19 +115,19 @@ TEST_P(EveryModel, EveryPointChangesTheOutputs) {
     const auto plain = s.model->forward(s.input);
     for (const auto& point : s.points) {
         Edit edit;
-        edit.at = point.name;
+        edit.point = point.name;
         edit.op = EditOp::Add;
         edit.values.numbers = {1.5};
         for (std::size_t d = 0; d < point.axes.size(); ++d) {
             const auto last = point.shape[d] - 1;
-            if (point.axes[d] == "i") edit.where["i"] = {{last}, {}, {}};
-            if (point.axes[d] == "j") edit.where["j"] = {{0}, {}, {}};
-            if (point.axes[d] == "dim") edit.where["dim"] = {{0}, {}, {}};
+            if (point.axes[d] == "i") edit.selection["i"] = {{last}, {}, {}};
+            if (point.axes[d] == "j") edit.selection["j"] = {{0}, {}, {}};
+            if (point.axes[d] == "dim") edit.selection["dim"] = {{0}, {}, {}};
             // Two objects are compared: the same added to both is no difference.
-            if (point.axes[d] == "slot") edit.where["slot"] = {{0}, {}, {}};
+            if (point.axes[d] == "slot") edit.selection["slot"] = {{0}, {}, {}};
             // The same vector added to all keys of a softmax changes nothing.
             if (point.axes[d] == "position" && last > 0)
-                edit.where["position"] = {
+                edit.selection["position"] = {
                     last > 1 ? std::vector<std::int64_t>{0, last} : std::vector<std::int64_t>{0},
                     {},
                     {}};
@@ -136,7 +136,7 @@ TEST_P(EveryModel, EveryPointChangesTheOutputs) {
         auto list = listOf({edit});
         if (point.dimension("i") >= 0 && !point.causal) {
             list.edits.push_back(edit);
-            for (auto& [axis, place] : list.edits[1].where)
+            for (auto& [axis, place] : list.edits[1].selection)
                 place.places[0] =
                     axis == "j" ? point.shape[static_cast<std::size_t>(point.dimension("j"))] - 1
                                 : 0;
@@ -166,10 +166,10 @@ TEST_P(EveryModel, EditsReachNoEarlierPositionOfCausalModels) {
         if (!decoder || keys || !axis || point.dimension("batch") < 0) continue;
         const std::int64_t p = plain.size(1) / 2;
         Edit edit;
-        edit.at = point.name;
+        edit.point = point.name;
         edit.op = EditOp::Add;
         edit.values.numbers = {0.7};
-        edit.where[axis] = {{p}, {}, {}};
+        edit.selection[axis] = {{p}, {}, {}};
         const auto result = edited(s, listOf({edit}));
         const bool symbolRows = point.name.find("hook_rel_scores") != std::string::npos;
         // A softmax of relations over all objects reads later ones by design.
@@ -190,9 +190,9 @@ TEST_P(EveryModel, TheWholeStreamOfAnotherInputGivesItsOutputs) {
     // Of an Abstractor's set of objects relations join the stream in every layer; the last decides.
     if (last.empty()) return;
     Edit edit;
-    edit.at = last;
+    edit.point = last;
     edit.op = EditOp::Patch;
-    edit.from = "B";
+    edit.input = "B";
     EXPECT_LT(difference(edited(s, listOf({edit}), &other), wanted), 1e-5) << last;
 }
 
@@ -207,10 +207,10 @@ TEST_P(EveryModel, ARelationOutIsAColumnOfItsWeightsOut) {
                                      [&](const auto& point) { return point.name == at; });
         if (!met) continue;
         Edit whole;
-        whole.at = at;
-        whole.where["relation"] = {{0}, {}, {}};
+        whole.point = at;
+        whole.selection["relation"] = {{0}, {}, {}};
         auto explicitly = whole;
-        explicitly.where["i"] = {{}, 0, {}};  // all rows by name, which cannot be folded
+        explicitly.selection["i"] = {{}, 0, {}};  // all rows by name, which cannot be folded
         const auto folded = edited(s, listOf({whole})), cells = edited(s, listOf({explicitly}));
         const auto before = heads->wr.clone();
         heads->wr.select(2, 0).zero_();
@@ -238,7 +238,7 @@ TEST_P(EveryModel, KeptStreamsGiveTheSameOutputs) {
         streams[name.substr(0, name.rfind('.'))] = tensor;
     for (const auto& point : s.points) {
         Edit edit;
-        edit.at = point.name;
+        edit.point = point.name;
         edit.op = EditOp::Scale;
         edit.factor = 0.5;
         const auto list = listOf({edit});
@@ -271,16 +271,16 @@ TEST(EditedText, TheCacheHoldsWhatEditsLeave) {
             for (int e = 0; e < 3; ++e) {
                 const auto& point = s.points[random() % s.points.size()];
                 Edit edit;
-                edit.at = point.name;
+                edit.point = point.name;
                 edit.op = round % 2 ? EditOp::Scale : EditOp::Zero;
                 edit.factor = -1.5;
                 for (const char* axis : {"position", "i", "j"})
                     if (point.dimension(axis) >= 0 && random() % 2) {
                         const auto from = static_cast<std::int64_t>(random() % 4);
-                        edit.where[axis] = {{}, from, from + 3};
+                        edit.selection[axis] = {{}, from, from + 3};
                     }
                 if (point.dimension("head") >= 0 && random() % 2)
-                    edit.where["head"] = {{0}, {}, {}};
+                    edit.selection["head"] = {{0}, {}, {}};
                 list.edits.push_back(edit);
             }
             checkEdits(list, s.points, EditUse::Generate);
@@ -292,8 +292,8 @@ TEST(EditedText, TheCacheHoldsWhatEditsLeave) {
                 const std::int64_t token = s.input.x[0][t].item<std::int64_t>();
                 const auto logits = reader.read({&token, 1});
                 EXPECT_LT(difference(logits, wanted[t].slice(0, 0, logits.size(0))), 2e-5)
-                    << entry.first << " token " << t << " of " << list.edits[0].at << ", "
-                    << list.edits[1].at << ", " << list.edits[2].at;
+                    << entry.first << " token " << t << " of " << list.edits[0].point << ", "
+                    << list.edits[1].point << ", " << list.edits[2].point;
             }
         }
     }
@@ -306,9 +306,9 @@ TEST(Editor, ARowWithoutAnOpenCellGivesZerosAndNoNaN) {
         for (const auto& point : s.points) {
             if (!point.name.ends_with("hook_attn_scores") || point.dimension("i") < 0) continue;
             Edit edit;
-            edit.at = point.name;
+            edit.point = point.name;
             edit.op = EditOp::Mask;
-            edit.where["i"] = {{point.shape[2] - 1}, {}, {}};
+            edit.selection["i"] = {{point.shape[2] - 1}, {}, {}};
             auto list = listOf({edit});
             Editor editor(list);
             PointReader reader({point.name.substr(0, point.name.rfind('.')) + ".hook_pattern"});
@@ -330,7 +330,7 @@ TEST(Editor, TakesMeansOverReferenceSets) {
     auto s = dualSubject(InputKind::Tokens);
     const torch::NoGradGuard noGrad;
     Edit edit;
-    edit.at = "blocks.0.attn.hook_z";
+    edit.point = "blocks.0.attn.hook_z";
     edit.op = EditOp::Mean;
     for (const char* over : {"position", "offset", "all"}) {
         edit.reference = EditReference{"train", 3, 0, over};
@@ -343,20 +343,20 @@ TEST(Editor, TakesMeansOverReferenceSets) {
         });
         EXPECT_EQ(taken.at(0).examples, 3);
         EXPECT_GT(taken.at(0).standardError, 0.0);
-        PointReader reader({edit.at});
+        PointReader reader({edit.point});
         {
             const HookScope scope(&reader);
             s.model->forward(s.input);
         }
-        const auto z = reader.tensors().at(edit.at);
+        const auto z = reader.tensors().at(edit.point);
         const auto wanted = std::string(over) == "position"
                                 ? z.mean(0, true)
                                 : z.mean(std::vector<std::int64_t>{0, 1}, true);
-        PointReader after({edit.at});
+        PointReader after({edit.point});
         HookChain both(&editor, &after);
         const HookScope scope(&both);
         s.model->forward(s.input);
-        EXPECT_LT(difference(after.tensors().at(edit.at), wanted.expand_as(z)), 1e-6) << over;
+        EXPECT_LT(difference(after.tensors().at(edit.point), wanted.expand_as(z)), 1e-6) << over;
     }
 }
 
@@ -371,14 +371,14 @@ TEST(Editor, GivenMeansAreTheTakenOnes) {
             for (const char* over : {"position", "offset", "all"})
                 for (const bool part : {false, true}) {
                     Edit edit;
-                    edit.at = point.name;
+                    edit.point = point.name;
                     edit.op = EditOp::Mean;
                     edit.reference = EditReference{"train", 3, 0, over};
                     if (part)
                         for (const char* axis : {"head", "relation", "i", "position", "symbol"})
-                            if (point.dimension(axis) >= 0) edit.where[axis] = {{1}, {}, {}};
-                    if (part && point.dimension("j") >= 0) edit.where["j"] = {{0, 1}, {}, {}};
-                    if (part && point.dimension("dim") >= 0) edit.where["dim"] = {{}, 1, {}};
+                            if (point.dimension(axis) >= 0) edit.selection[axis] = {{1}, {}, {}};
+                    if (part && point.dimension("j") >= 0) edit.selection["j"] = {{0, 1}, {}, {}};
+                    if (part && point.dimension("dim") >= 0) edit.selection["dim"] = {{}, 1, {}};
                     const auto what = point.name + " over " + over + (part ? ", a part" : "");
                     const auto taking = listOf({edit});
                     Editor editor(taking);
@@ -392,7 +392,7 @@ TEST(Editor, GivenMeansAreTheTakenOnes) {
                     checkEdits(list, s.points, EditUse::Inspect);
                     Editor written(list);
                     EXPECT_TRUE(written.references().empty());
-                    PointReader a({edit.at}), b({edit.at});
+                    PointReader a({edit.point}), b({edit.point});
                     {
                         HookChain both(&editor, &a);
                         const HookScope scope(&both);
@@ -401,7 +401,8 @@ TEST(Editor, GivenMeansAreTheTakenOnes) {
                     HookChain both(&written, &b);
                     const HookScope scope(&both);
                     s.model->forward(s.input);
-                    EXPECT_TRUE(torch::equal(a.tensors().at(edit.at), b.tensors().at(edit.at)))
+                    EXPECT_TRUE(
+                        torch::equal(a.tensors().at(edit.point), b.tensors().at(edit.point)))
                         << what;
                     ++compared;
                 }
@@ -414,7 +415,7 @@ TEST(Editor, AveragesCellsByOffset) {
     auto s = dualSubject(InputKind::Tokens);
     const torch::NoGradGuard noGrad;
     Edit edit;
-    edit.at = "blocks.0.attn.hook_pattern";
+    edit.point = "blocks.0.attn.hook_pattern";
     edit.op = EditOp::Mean;
     edit.reference = EditReference{"train", 3, 0, "offset"};
     const auto list = listOf({edit});
@@ -424,7 +425,7 @@ TEST(Editor, AveragesCellsByOffset) {
         given = !given;
         return given ? std::optional(s.input) : std::nullopt;
     });
-    PointReader before({edit.at}), after({edit.at});
+    PointReader before({edit.point}), after({edit.point});
     {
         const HookScope scope(&before);
         s.model->forward(s.input);
@@ -432,7 +433,7 @@ TEST(Editor, AveragesCellsByOffset) {
     HookChain both(&editor, &after);
     const HookScope scope(&both);
     s.model->forward(s.input);
-    const auto alpha = before.tensors().at(edit.at), result = after.tensors().at(edit.at);
+    const auto alpha = before.tensors().at(edit.point), result = after.tensors().at(edit.point);
     const auto n = alpha.size(2);
     for (const std::int64_t back : {std::int64_t{0}, std::int64_t{2}}) {
         const auto diagonal = alpha.diagonal(-back, 2, 3);  // [b, h, n - back]
@@ -448,7 +449,7 @@ TEST(Editor, GradientsStopWhereNumbersArePut) {
     auto s = dualSubject(InputKind::Images);
     for (const auto op : {EditOp::Zero, EditOp::Set, EditOp::Scale}) {
         Edit edit;
-        edit.at = "hook_embed";
+        edit.point = "hook_embed";
         edit.op = op;
         edit.values.numbers = {0.5};
         edit.factor = 2.0;

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/checkpoint_model.h"
+#include "analysis/verify.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
-#include "checkpoint/verify.h"
-#include "edit/edited_run.h"
+#include "interventions/edited_run.h"
 #include "support/rooms.h"
 
 namespace relascope {

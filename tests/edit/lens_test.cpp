@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The logit lens on every model of the zoo, against its own output and its own modules.
-#include "edit/lens.h"
+#include "analysis/lens.h"
 
 #include <torch/utils.h>
 
@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "edit/editor.h"
-#include "model/factory.h"
+#include "interventions/editor.h"
+#include "model/model.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 #include "support/zoo.h"

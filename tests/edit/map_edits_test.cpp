@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The edits of the inspector's maps: on every model, what is set in a cell is what the map shows.
-#include "edit/map_edits.h"
+#include "interventions/map_edits.h"
 
 #include <torch/utils.h>
 
@@ -8,10 +8,10 @@
 
 #include <set>
 
-#include "edit/check_edits.h"
-#include "edit/edited_run.h"
+#include "interventions/check_edits.h"
+#include "interventions/edited_run.h"
 #include "model/architecture.h"
-#include "model/factory.h"
+#include "model/model.h"
 #include "probe/probe.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
@@ -187,7 +187,7 @@ TEST(MapDifference, IsZeroWhereNothingMovedAndExactWhereItDid) {
 TEST(MapEdits, StreamAndSymbolsOfOneObject) {
     auto p = dual();
     const auto target = targetOf({MapKind::Relation, p.result->layers[0].name, 0}, p.points);
-    EXPECT_EQ(streamEdit(target, p.points, 3, "B").at, target.block + ".hook_resid_pre");
+    EXPECT_EQ(streamEdit(target, p.points, 3, "B").point, target.block + ".hook_resid_pre");
     const auto swap = symbolEdit(target, p.points, 1, 2);
     EXPECT_EQ(swap.op, EditOp::Swap);
     EXPECT_NO_THROW(checkEdits(listOf(swap), p.points, EditUse::Inspect));

@@ -9,7 +9,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/torch_archive_writer.h"
-#include "checkpoint/zip_directory.h"
+#include "checkpoint/zip.h"
 #include "files/atomic_file.h"
 #include "files/safetensors.h"
 #include "options/published_config.h"

@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/kept_ring.h"
 #include "support/bytes_of.h"
 #include "support/kept_values.h"
 #include "support/rooms.h"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of captured maps for other programs: their scales, and the bounds of a run.
-#include "run/map_sheets.h"
+#include "run/capture_maps.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "files/atomic_file.h"
-#include "run/capture_records.h"
 #include "run/captures.h"
-#include "run/event_records.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The ZIP table against good archives and the tricks that are played with bad ones.
-#include "checkpoint/zip_directory.h"
+#include "checkpoint/zip.h"
 
 #include <gtest/gtest.h>
 

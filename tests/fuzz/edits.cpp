@@ -3,9 +3,9 @@
 // again as the same, and its words give it again.
 #include <cstdlib>
 
-#include "edit/check_edits.h"
-#include "edit/edit_json.h"
-#include "edit/edit_words.h"
+#include "interventions/check_edits.h"
+#include "interventions/edit_json.h"
+#include "interventions/edit_words.h"
 #include "support/rooms.h"
 #include "types/error.h"
 

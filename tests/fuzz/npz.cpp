@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz.h"
 #include "files/npy.h"
 #include "support/rooms.h"
 

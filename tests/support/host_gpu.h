@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "model/graph/graph_library.h"
+#include "model/graph/device_graph.h"
 
 namespace relascope::testing_support {
 

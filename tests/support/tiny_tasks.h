@@ -5,8 +5,8 @@
 #include <random>
 
 #include "data/dataset.h"
-#include "options/fit_data.h"
 #include "options/presets.h"
+#include "options/run_settings.h"
 #include "support/rooms.h"
 
 namespace relascope::testing_support {

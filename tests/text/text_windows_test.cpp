@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "data/token_windows.h"
+#include "data/text_tokens.h"
 #include "files/npy.h"
 #include "support/rooms.h"
 #include "text/text_fixture.h"

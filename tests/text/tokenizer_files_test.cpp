@@ -11,7 +11,7 @@
 #include "support/temporary_folder.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
-#include "text/unicode.h"
+#include "text/words.h"
 #include "types/error.h"
 
 namespace relascope {

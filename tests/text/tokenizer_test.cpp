@@ -10,7 +10,6 @@
 
 #include "support/rooms.h"
 #include "text/text_encoder.h"
-#include "text/unicode.h"
 #include "text/words.h"
 #include "types/error.h"
 

@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/opened_weights.h"
+#include "app/controllers/inspection_session.h"
 #include "app/controllers/runtime.h"
-#include "datasets/readers/image_file.h"
+#include "datasets/readers/image_folder.h"
 #include "types/error.h"
 
 namespace relascope::testing_support {

@@ -11,8 +11,7 @@
 #include <thread>
 
 #include "app/controllers/job_queue.h"
-#include "app/controllers/long_task.h"
-#include "app/controllers/mailbox.h"
+#include "app/controllers/training_controller.h"
 #include "threads/fake_models.h"
 #include "train/control.h"
 
@@ -268,8 +267,8 @@ TEST(Control, StopAndPauseAreOfTheJobAllElseOfTheRun) {
     core::Control control;
     control.pause();
     control.step();
-    control.edit("train.learning_rate", 1e-3);
-    control.setEdits({});
+    control.changeOption("train.learning_rate", 1e-3);
+    control.setInterventions({});
     control.probe(1, {});
     control.endRun();
     EXPECT_TRUE(control.paused());

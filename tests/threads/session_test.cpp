@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "app/controllers/inspection_session.h"
-#include "app/controllers/opened_weights.h"
 #include "text/tokenizer.h"
 #include "threads/fake_models.h"
 

@@ -9,7 +9,8 @@
 namespace relascope::cli {
 namespace {
 
-/** Registered before the first call of stopOnSignals(), so run after what that call created is destroyed. */
+/** Registered before the first call of stopOnSignals(), so run after what that call created is
+ * destroyed. */
 void interruptTheEnd() {
     ::kill(::getpid(), SIGTERM);
     ::usleep(100'000);

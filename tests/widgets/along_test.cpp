@@ -13,12 +13,10 @@
 #include <cmath>
 
 #include "support/rooms.h"
+#include "widgets/analysis/along_view.h"
+#include "widgets/analysis/film_strip.h"
+#include "widgets/analysis/measure_frame.h"
 #include "widgets/export/export.h"
-#include "widgets/measure/along_plot.h"
-#include "widgets/measure/along_view.h"
-#include "widgets/measure/film_paint.h"
-#include "widgets/measure/film_strip.h"
-#include "widgets/measure/measure_figure.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 

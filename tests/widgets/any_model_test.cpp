@@ -16,7 +16,6 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"

@@ -14,7 +14,6 @@
 #include <limits>
 
 #include "support/rooms.h"
-#include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"

@@ -11,11 +11,10 @@
 
 #include "support/rooms.h"
 #include "widgets/curves/captures_track.h"
-#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_data.h"
+#include "widgets/curves/curve_items.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
-#include "widgets/curves/mark_labels.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -32,9 +31,9 @@ MetricPoint point(std::int64_t step, double loss, double accuracy,
 }
 
 /// A shown panel with one run of 11 validation points, loss 1.0 down to 0.5.
-struct Shown {
+struct ShownPanel {
     CurvePanel panel;
-    Shown() {
+    ShownPanel() {
         panel.resize(920, 270);
         panel.setRuns({{"a", "run a", "", 0, false}});
         std::vector<MetricPoint> points;
@@ -128,7 +127,7 @@ TEST(CurveNames, LoseWhatTheyShare) {
 }
 
 TEST(CurvePanel, LegendShowsValuesAtTheCursor) {
-    Shown s;
+    ShownPanel s;
     s.panel.setCursorStep(50);
     EXPECT_EQ(s.panel.lossPlot()->legendTexts().last(), "validation 0.750");
     EXPECT_EQ(s.panel.accuracyPlot()->legendTexts().last(), "validation 70.0%");
@@ -137,7 +136,7 @@ TEST(CurvePanel, LegendShowsValuesAtTheCursor) {
 }
 
 TEST(CurvePanel, DraggingTheFlagMovesTheCursorInBothPlots) {
-    Shown s;
+    ShownPanel s;
     s.panel.setCursorStep(50);
     QSignalSpy moved(&s.panel, &CurvePanel::cursorMoved);
     QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();
@@ -155,7 +154,7 @@ TEST(CurvePanel, DraggingTheFlagMovesTheCursorInBothPlots) {
 }
 
 TEST(CurvePanel, DrawsTheRunInItsColourAndFollowsTheTheme) {
-    Shown s;
+    ShownPanel s;
     const QImage light = s.panel.grab().toImage();
     EXPECT_GT(near(light, Theme::light().series[0]), 200);
     applyTheme(*qApp, ThemeMode::Dark);
@@ -223,7 +222,7 @@ TEST(CurvePanel, SharesThatAreAllZeroHaveAnAxisOfOnePercent) {
 }
 
 TEST(CurvePanel, LogarithmicAxesLeaveOutZeros) {
-    Shown s;
+    ShownPanel s;
     s.panel.appendPoints("a", {point(110, 0.0, 0.0), point(120, -1.0, 1.0), point(130, 0.3, 0.9)});
     s.panel.set(&CurveOptions::logX, true);
     s.panel.set(&CurveOptions::logY, true);
@@ -234,7 +233,7 @@ TEST(CurvePanel, LogarithmicAxesLeaveOutZeros) {
 }
 
 TEST(CurvePanel, XAxisByEpochAndTime) {
-    Shown s;
+    ShownPanel s;
     s.panel.set(&CurveOptions::axis, CurveAxis::Epoch);
     EXPECT_NEAR(s.panel.lossPlot()->rangeHigh(), 10.0, 1e-9);
     s.panel.set(&CurveOptions::axis, CurveAxis::Time);
@@ -244,7 +243,7 @@ TEST(CurvePanel, XAxisByEpochAndTime) {
 }
 
 TEST(CurvePanel, WheelZoomsBothAndDoubleClickResets) {
-    Shown s;
+    ShownPanel s;
     QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();
     const QPoint middle = plot->rect().center();
     QWheelEvent wheel(middle, plot->mapToGlobal(middle), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
@@ -401,7 +400,7 @@ TEST(CurvePanel, ASpikeDoesNotSqueezeTheLoss) {
 }
 
 TEST(CurvePanel, RecentShowsTheLastQuarter) {
-    Shown s;
+    ShownPanel s;
     for (auto* chip : s.panel.findChildren<ToggleChip*>())
         if (chip->text() == "Recent") chip->click();
     s.panel.flush();

@@ -9,7 +9,6 @@
 
 #include "support/rooms.h"
 #include "widgets/data/sample_grid.h"
-#include "widgets/data/sample_paint.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"
 #include "widgets/source/tile_view.h"

@@ -12,7 +12,6 @@
 #include <QTextBrowser>
 
 #include "support/rooms.h"
-#include "widgets/help/document_format.h"
 #include "widgets/help/document_viewer.h"
 #include "widgets/theme/theme.h"
 

@@ -23,7 +23,6 @@
 #include "widgets/curves/curve_plot.h"
 #include "widgets/export/export.h"
 #include "widgets/export/figure.h"
-#include "widgets/export/pgfplots.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/theme/controls.h"

@@ -13,7 +13,6 @@
 #include "support/rooms.h"
 #include "types/run_options.h"
 #include "widgets/form/field_row.h"
-#include "widgets/form/field_text.h"
 #include "widgets/form/options_form.h"
 #include "widgets/theme/controls.h"
 

@@ -20,7 +20,6 @@
 #include "tests/widgets/child.h"
 #include "widgets/export/export.h"
 #include "widgets/generate/generate_panel.h"
-#include "widgets/generate/generated_pair.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/text/text_field.h"

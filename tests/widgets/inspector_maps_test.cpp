@@ -13,7 +13,7 @@
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/maps/color_bar.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
 #include "widgets/theme/controls.h"

@@ -10,11 +10,10 @@
 #include <random>
 
 #include "support/rooms.h"
+#include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
-#include "widgets/curves/power_law.h"
-#include "widgets/lists/rail.h"
-#include "widgets/lists/run_delegate.h"
+#include "widgets/lists/sidebar.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/tables/runs_table.h"
 #include "widgets/theme/controls.h"
@@ -277,10 +276,10 @@ TEST(PerplexityText, ListsAndTablesShowIt) {
     EXPECT_EQ(model.data(model.index(0, RunsModel::Best), Qt::DisplayRole), "4.92");
     EXPECT_EQ(model.data(model.index(0, RunsModel::Best), RunsModel::MetricRole), "ppl");
     EXPECT_EQ(model.data(model.index(1, RunsModel::Best), Qt::DisplayRole), "95.9%");
-    Rail rail;
-    rail.setRuns({{run}, {vision}});
-    EXPECT_EQ(rail.runs()->item(0)->data(RunDelegate::Metric), "4.92 ppl");
-    EXPECT_EQ(rail.runs()->item(1)->data(RunDelegate::Metric), "95.9%");
+    Sidebar sidebar;
+    sidebar.setRuns({{run}, {vision}});
+    EXPECT_EQ(sidebar.runs()->item(0)->data(RunDelegate::Metric), "4.92 ppl");
+    EXPECT_EQ(sidebar.runs()->item(1)->data(RunDelegate::Metric), "95.9%");
     RunsTable table;
     table.setRows({{vision}});
     EXPECT_TRUE(table.csv().contains("Best acc. %"));

@@ -18,14 +18,12 @@
 #include "text_fixture.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/all_maps.h"
-#include "widgets/inspector/map_filter.h"
 #include "widgets/inspector/map_pane.h"
-#include "widgets/inspector/measures.h"
+#include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/maps/color_bar.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/maps/gallery_view.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
@@ -442,7 +440,7 @@ TEST(MeasuresTest, OfTheLastResultStayUntilTheNewAreKnown) {
         jobs.pop_front();
         job();
     };
-    Measures measures(work);
+    MapStatistics measures(work);
     std::vector<MapId> ids;
     for (const RelationMap& map : first->maps)
         if (map.kind == MapKind::Relation) ids.push_back({map.kind, map.layer, map.index});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rail: filter, selection that outlives updates, signals.
+// The sidebar: filter, selection that outlives updates, signals.
 #include <gtest/gtest.h>
 
 #include <QLineEdit>
@@ -10,7 +10,7 @@
 #include <QTreeWidget>
 
 #include "support/rooms.h"
-#include "widgets/lists/rail.h"
+#include "widgets/lists/sidebar.h"
 
 using namespace relascope;
 
@@ -26,17 +26,18 @@ RunRow run(const std::string& path, RunState state = RunState::Running, std::int
 }
 
 struct Shown {
-    Rail rail;
+    Sidebar sidebar;
     Shown() {
-        rail.resize(240, 800);
-        rail.setExperiments({{"Vision relations", "between", "Between", "Which shape is between"},
-                             {"Vision relations", "same", "Same", ""},
-                             {"Sets", "set", "SET", ""}});
-        rail.setRuns({run("/a"), run("/b"), run("/c")});
-        rail.show();
+        sidebar.resize(240, 800);
+        sidebar.setExperiments(
+            {{"Vision relations", "between", "Between", "Which shape is between"},
+             {"Vision relations", "same", "Same", ""},
+             {"Sets", "set", "SET", ""}});
+        sidebar.setRuns({run("/a"), run("/b"), run("/c")});
+        sidebar.show();
     }
     void click(int row, Qt::KeyboardModifiers keys = {}) {
-        QListWidget* list = rail.runs();
+        QListWidget* list = sidebar.runs();
         QTest::mouseClick(list->viewport(), Qt::LeftButton, keys,
                           list->visualItemRect(list->item(row)).center());
     }
@@ -44,7 +45,7 @@ struct Shown {
 
 }  // namespace
 
-TEST(Rail, StateLines) {
+TEST(Sidebar, StateLines) {
     EXPECT_EQ(runStateLine(run("/a").info), "running · step 1,600");
     EXPECT_EQ(runStateLine(run("/a", RunState::Done, 2450).info), "done · 2,450 steps");
     EXPECT_EQ(runStateLine(run("/a", RunState::Queued).info), "queued");
@@ -56,95 +57,97 @@ TEST(Rail, StateLines) {
     EXPECT_EQ(runStateLine(labelled), "done · 2,450 steps · hidden · #baseline · #paper");
 }
 
-TEST(Rail, ClicksChooseAndUpdatesKeepTheSelection) {
+TEST(Sidebar, ClicksChooseAndUpdatesKeepTheSelection) {
     Shown s;
-    QSignalSpy selected(&s.rail, &Rail::runsSelected);
+    QSignalSpy selected(&s.sidebar, &Sidebar::runsSelected);
     s.click(0);
     s.click(2, Qt::ControlModifier);
-    EXPECT_EQ(s.rail.selectedRuns(), QStringList({"/a", "/c"}));
+    EXPECT_EQ(s.sidebar.selectedRuns(), QStringList({"/a", "/c"}));
     EXPECT_EQ(selected.last()[0].toStringList(), QStringList({"/a", "/c"}));
     const int before = static_cast<int>(selected.count());
-    s.rail.setRuns({run("/a", RunState::Running, 1700), run("/b"), run("/c")});
-    s.rail.setRuns({run("/new"), run("/a"), run("/b"), run("/c")});
-    EXPECT_EQ(s.rail.selectedRuns(), QStringList({"/a", "/c"}));
+    s.sidebar.setRuns({run("/a", RunState::Running, 1700), run("/b"), run("/c")});
+    s.sidebar.setRuns({run("/new"), run("/a"), run("/b"), run("/c")});
+    EXPECT_EQ(s.sidebar.selectedRuns(), QStringList({"/a", "/c"}));
     EXPECT_EQ(selected.count(), before);
-    s.rail.setRuns({run("/b"), run("/c")});
+    s.sidebar.setRuns({run("/b"), run("/c")});
     EXPECT_EQ(selected.last()[0].toStringList(), QStringList({"/c"}));
 }
 
-TEST(Rail, NamesTheDevicesOfARunThatHadSeveral) {
+TEST(Sidebar, NamesTheDevicesOfARunThatHadSeveral) {
     Shown s;
     auto several = run("/several"), one = run("/one");
     several.info.device = "cuda:0, cuda:1", one.info.device = "cuda:0";
-    s.rail.setRuns({several, one});
-    EXPECT_TRUE(s.rail.runs()->item(0)->toolTip().endsWith("\non cuda:0, cuda:1\n/several"))
-        << s.rail.runs()->item(0)->toolTip().toStdString();
-    EXPECT_FALSE(s.rail.runs()->item(1)->toolTip().contains("cuda"));
+    s.sidebar.setRuns({several, one});
+    EXPECT_TRUE(s.sidebar.runs()->item(0)->toolTip().endsWith("\non cuda:0, cuda:1\n/several"))
+        << s.sidebar.runs()->item(0)->toolTip().toStdString();
+    EXPECT_FALSE(s.sidebar.runs()->item(1)->toolTip().contains("cuda"));
 }
 
-TEST(Rail, PresetsByClickAndKey) {
+TEST(Sidebar, PresetsByClickAndKey) {
     Shown s;
-    QSignalSpy chosen(&s.rail, &Rail::presetChosen);
-    QTreeWidget* tree = s.rail.experiments();
+    QSignalSpy chosen(&s.sidebar, &Sidebar::presetChosen);
+    QTreeWidget* tree = s.sidebar.experiments();
     QTreeWidgetItem* between = tree->topLevelItem(0)->child(0);
     QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(between).center());
     EXPECT_EQ(chosen.last()[0].toString(), "between");
     QTest::keyClick(tree, Qt::Key_Down);
     EXPECT_EQ(chosen.last()[0].toString(), "same");
-    s.rail.setCurrentPreset("set");
+    s.sidebar.setCurrentPreset("set");
     EXPECT_EQ(chosen.count(), 2);
 }
 
-TEST(Rail, TheFilterReachesAllParts) {
+TEST(Sidebar, TheFilterReachesAllParts) {
     Shown s;
-    s.rail.setCheckpoints({{"/k", "DAT-343M", "1.28 GiB"}});
-    QTest::keyClicks(s.rail.searchField(), "betw");
-    EXPECT_FALSE(s.rail.experiments()->topLevelItem(0)->child(0)->isHidden());
-    EXPECT_TRUE(s.rail.experiments()->topLevelItem(0)->child(1)->isHidden());
-    EXPECT_TRUE(s.rail.experiments()->topLevelItem(1)->isHidden());
-    EXPECT_TRUE(s.rail.runs()->item(0)->isHidden());
-    EXPECT_TRUE(s.rail.checkpoints()->item(0)->isHidden());
-    QTest::keyClick(s.rail.searchField(), Qt::Key_Escape);
-    EXPECT_FALSE(s.rail.runs()->item(0)->isHidden());
+    s.sidebar.setCheckpoints({{"/k", "DAT-343M", "1.28 GiB"}});
+    QTest::keyClicks(s.sidebar.searchField(), "betw");
+    EXPECT_FALSE(s.sidebar.experiments()->topLevelItem(0)->child(0)->isHidden());
+    EXPECT_TRUE(s.sidebar.experiments()->topLevelItem(0)->child(1)->isHidden());
+    EXPECT_TRUE(s.sidebar.experiments()->topLevelItem(1)->isHidden());
+    EXPECT_TRUE(s.sidebar.runs()->item(0)->isHidden());
+    EXPECT_TRUE(s.sidebar.checkpoints()->item(0)->isHidden());
+    QTest::keyClick(s.sidebar.searchField(), Qt::Key_Escape);
+    EXPECT_FALSE(s.sidebar.runs()->item(0)->isHidden());
 }
 
-TEST(Rail, KeysAndTheMenuAskForWhatCanBeDoneToRuns) {
+TEST(Sidebar, KeysAndTheMenuAskForWhatCanBeDoneToRuns) {
     Shown s;
-    QSignalSpy removed(&s.rail, &Rail::deleteRequested), renamed(&s.rail, &Rail::renameRequested),
-        menu(&s.rail, &Rail::runMenuRequested), hidden(&s.rail, &Rail::showHiddenRequested);
+    QSignalSpy removed(&s.sidebar, &Sidebar::deleteRequested),
+        renamed(&s.sidebar, &Sidebar::renameRequested),
+        menu(&s.sidebar, &Sidebar::runMenuRequested),
+        hidden(&s.sidebar, &Sidebar::showHiddenRequested);
     s.click(1);
-    QTest::keyClick(s.rail.runs(), Qt::Key_Delete);
+    QTest::keyClick(s.sidebar.runs(), Qt::Key_Delete);
     ASSERT_EQ(removed.count(), 1);
     EXPECT_EQ(removed[0][0].toStringList(), QStringList({"/b"}));
-    QTest::keyClick(s.rail.runs(), Qt::Key_F2);
+    QTest::keyClick(s.sidebar.runs(), Qt::Key_F2);
     ASSERT_EQ(renamed.count(), 1);
     EXPECT_EQ(renamed[0][0].toString(), "/b");
     s.click(0, Qt::ControlModifier);
-    Q_EMIT s.rail.runs()->customContextMenuRequested(
-        s.rail.runs()->visualItemRect(s.rail.runs()->item(1)).center());
+    Q_EMIT s.sidebar.runs()->customContextMenuRequested(
+        s.sidebar.runs()->visualItemRect(s.sidebar.runs()->item(1)).center());
     ASSERT_EQ(menu.count(), 1);
     EXPECT_EQ(menu[0][0].toStringList(), QStringList({"/a", "/b"}));
-    EXPECT_FALSE(s.rail.hiddenButton()->isVisibleTo(&s.rail));
-    s.rail.setHiddenRuns(2, false);
-    EXPECT_EQ(s.rail.hiddenButton()->text(), "2 hidden");
-    QTest::mouseClick(s.rail.hiddenButton(), Qt::LeftButton);
+    EXPECT_FALSE(s.sidebar.hiddenButton()->isVisibleTo(&s.sidebar));
+    s.sidebar.setHiddenRuns(2, false);
+    EXPECT_EQ(s.sidebar.hiddenButton()->text(), "2 hidden");
+    QTest::mouseClick(s.sidebar.hiddenButton(), Qt::LeftButton);
     ASSERT_EQ(hidden.count(), 1);
     EXPECT_TRUE(hidden[0][0].toBool());
     std::vector<RunRow> many;
     for (int i = 0; i < 3000; ++i) many.push_back(run("/m" + std::to_string(i)));
-    s.rail.setRuns(many);
-    EXPECT_EQ(s.rail.runs()->count(), 3000);
-    s.rail.setRuns({});
-    EXPECT_FALSE(s.rail.runs()->isVisibleTo(&s.rail));
+    s.sidebar.setRuns(many);
+    EXPECT_EQ(s.sidebar.runs()->count(), 3000);
+    s.sidebar.setRuns({});
+    EXPECT_FALSE(s.sidebar.runs()->isVisibleTo(&s.sidebar));
 }
 
-TEST(Rail, ACheckpointOpensOnOneClickAndSaysWhenItIsGone) {
+TEST(Sidebar, ACheckpointOpensOnOneClickAndSaysWhenItIsGone) {
     Shown s;
-    s.rail.setCheckpoints(
+    s.sidebar.setCheckpoints(
         {{"/models/dat", "dat", "1.28 GiB", false}, {"/models/old", "old", "105 MiB", true}});
     QTest::qWait(1);
-    QSignalSpy chosen(&s.rail, &Rail::checkpointChosen);
-    QListWidget* list = s.rail.checkpoints();
+    QSignalSpy chosen(&s.sidebar, &Sidebar::checkpointChosen);
+    QListWidget* list = s.sidebar.checkpoints();
     QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
                       list->visualItemRect(list->item(0)).center());
     ASSERT_EQ(chosen.count(), 1);

@@ -14,7 +14,7 @@
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
-#include "widgets/source/sides.h"
+#include "widgets/source/axis_objects.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {

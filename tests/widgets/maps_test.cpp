@@ -9,7 +9,6 @@
 
 #include "probe_fixture.h"
 #include "support/rooms.h"
-#include "widgets/maps/color_bar.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"

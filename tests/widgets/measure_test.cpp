@@ -18,19 +18,12 @@
 
 #include "child.h"
 #include "support/rooms.h"
+#include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/lens_view.h"
+#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/patch_maps.h"
 #include "widgets/export/export.h"
-#include "widgets/measure/ablation_model.h"
-#include "widgets/measure/ablation_view.h"
-#include "widgets/measure/attribution_bars.h"
-#include "widgets/measure/attribution_view.h"
-#include "widgets/measure/cumulative_plot.h"
-#include "widgets/measure/lens_bars.h"
-#include "widgets/measure/lens_grid.h"
-#include "widgets/measure/lens_view.h"
-#include "widgets/measure/measure_figure.h"
-#include "widgets/measure/measure_text.h"
-#include "widgets/measure/patch_map_view.h"
-#include "widgets/measure/patch_maps.h"
 #include "widgets/theme/controls.h"
 
 using namespace relascope;
@@ -44,7 +37,7 @@ AblationRow rowOf(const std::string& part, const std::string& group, double zero
     AblationRow row;
     row.part = part;
     row.group = group;
-    row.edit.at = "blocks.0.rel.hook_r";
+    row.edit.point = "blocks.0.rel.hook_r";
     row.partNorm = 2.0, row.streamNorm = 16.0;
     for (const auto& [how, change] : {std::pair{EditOp::Zero, zero}, {EditOp::Mean, mean}})
         row.ways.push_back({how,
@@ -141,7 +134,7 @@ TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
     shown.click(1, 4);
     ASSERT_EQ(chosen.size(), 1);
     const auto edit = chosen[0][0].value<Edit>();
-    EXPECT_EQ(edit.at, "blocks.0.rel.hook_r");
+    EXPECT_EQ(edit.point, "blocks.0.rel.hook_r");
     EXPECT_EQ(edit.op, EditOp::Mean) << "the way of the column";
     // The next batch changes the order; the chosen part stays chosen.
     auto table = tableOf(1000);

@@ -15,12 +15,11 @@
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/text_outcome.h"
 #include "widgets/source/token_strip.h"
-#include "widgets/text/token_search.h"
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {

@@ -8,7 +8,7 @@
 #include "probe_fixture.h"
 #include "sequence_fixture.h"
 #include "text_fixture.h"
-#include "types/map_padding.h"
+#include "types/map_cells.h"
 #include "widgets/inspector/view_maps.h"
 #include "widgets/inspector/view_text.h"
 

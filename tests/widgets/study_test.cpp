@@ -18,7 +18,6 @@
 
 #include "support/rooms.h"
 #include "widgets/study/efficiency_plot.h"
-#include "widgets/study/study_figure.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_table.h"
 #include "widgets/theme/theme.h"

@@ -24,7 +24,6 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/input_chooser.h"

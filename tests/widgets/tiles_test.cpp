@@ -15,8 +15,8 @@
 #include "sequence_fixture.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
+#include "widgets/source/axis_objects.h"
 #include "widgets/source/input_chooser.h"
-#include "widgets/source/sides.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 

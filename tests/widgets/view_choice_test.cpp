@@ -11,7 +11,7 @@
 #include "support/rooms.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/view_choice.h"
-#include "widgets/source/tile_layout.h"
+#include "widgets/source/tile_view.h"
 #include "widgets/theme/controls.h"
 
 namespace relascope {

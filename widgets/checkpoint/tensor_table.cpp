@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/tensor_model.h"
+#include "widgets/checkpoint/verify_badge.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"

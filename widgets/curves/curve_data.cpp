@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/curves/curve_data.h"
-
-#include <QSet>
-#include <QTextStream>
 #include <algorithm>
 #include <cmath>
 
+#include <QSet>
+#include <QTextStream>
+
+#include "widgets/curves/curve_data.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {

@@ -1,18 +1,147 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The data of the curves: growing columns, smoothing, aggregation over seeds, CSV. No painting.
+// The input types of the learning curves.
 #pragma once
 
-#include <QStringList>
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include <QString>
+#include <QStringList>
+
 #include "types/metric.h"
-#include "widgets/curves/curve_types.h"
-#include "widgets/curves/power_law.h"
 
 namespace relascope::widgets {
+
+/// Tokens is available if the runs count them (text).
+enum class CurveAxis { Step, Epoch, Time, Tokens };
+/// The metrics of the table kMetrics can be drawn.
+using CurveMetric = Metric;
+constexpr int kCurveMetrics = static_cast<int>(kMetrics.size());
+/// Whether the metric is a fraction in 0..1, shown as a percentage.
+inline bool isFraction(CurveMetric metric) {
+    return metricInfo(metric).isFraction();
+}
+/// The band around the mean of several seeds.
+enum class CurveBandKind { MinMax, StandardError, Confidence95 };
+/// "min to max", "± 1 s.e.", "95 % interval".
+QString bandName(CurveBandKind kind);
+
+/// Display options of the curves.
+struct CurveOptions {
+    /// Step is used instead of Tokens until a run shown counts them.
+    CurveAxis axis = CurveAxis::Step;
+    bool logX = false;
+    bool logY = false;  ///< of the loss
+    bool smooth = false;
+    double beta = 0.8;  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
+    bool showTraining = true, showPublished = true;
+    /// A fitted L = a N^-b behind each loss; drawn on an axis of tokens.
+    bool powerLaw = false;
+    CurveBandKind band = CurveBandKind::MinMax;  ///< around the mean of several seeds
+    bool withoutOutliers = true;        ///< a few very large losses do not set the vertical range
+    bool recentOnly = false;            ///< the last quarter of the horizontal axis
+    std::optional<CurveMetric> second;  ///< of the second plot; nullopt: what says most
+
+    bool operator==(const CurveOptions&) const = default;
+};
+/// "Step", "Epoch", "Training time", "Tokens".
+QString axisTitle(CurveAxis axis);
+QString metricTitle(CurveMetric metric);
+/// "93.0%", "6.21", "0.513"; a dash where there is none.
+QString metricValueText(const MetricInfo& metric, double value);
+inline QString metricValueText(CurveMetric metric, double value) {
+    return metricValueText(metricInfo(metric), value);
+}
+
+/// A run to draw. Runs of one non-empty group are drawn together: their mean with a band.
+struct CurveRun {
+    QString id;          ///< any key: the run folder
+    QString name;        ///< for the legend
+    QString group;       ///< empty: alone
+    int colorIndex = 0;  ///< of Theme::series
+    bool highlighted = false;
+    bool operator==(const CurveRun&) const = default;
+};
+
+/// A change of the run that the reader must see: a live edit or an intervention.
+struct CurveMark {
+    double step = 0.0;
+    QString text;        ///< "lr 1e-3 → 5e-4"
+    bool filled = true;  ///< training itself was changed; hollow: the inspector only
+    bool kept = false;   ///< the checkpoint before it is there: a branch can start from it
+    bool operator==(const CurveMark&) const = default;
+};
+
+/// A published number, drawn as a dash at the right edge of the accuracy.
+struct PublishedValue {
+    QString name;
+    double accuracy = 0.0;  ///< 0..1
+    int colorIndex = 0;
+    bool operator==(const PublishedValue&) const = default;
+};
+
+// The power law that a loss follows: L = a N^-b. Standard library only.
+
+struct PowerLaw {
+    double a = 0.0, b = 0.0;
+    double r2 = 0.0;     ///< of the logarithms; 0 where they do not vary
+    double first = 0.0;  ///< smallest and largest N of the fit
+    double last = 0.0;
+    std::size_t points = 0;
+
+    double at(double n) const { return a * std::pow(n, -b); }
+};
+
+/// Least squares of log L on log N, over the points of one or more runs.
+class PowerLawFit {
+public:
+    /// The first tenth of a run's points is left out: a model that has learnt nothing yet follows
+    /// no law. So is what has no logarithm. N and L in the order they were measured.
+    void add(const std::vector<double>& n, const std::vector<double>& loss) {
+        const std::size_t count = std::min(n.size(), loss.size());
+        std::vector<std::pair<double, double>> sound;
+        for (std::size_t i = 0; i < count; ++i)
+            if (n[i] > 0.0 && loss[i] > 0.0 && std::isfinite(n[i]) && std::isfinite(loss[i]))
+                sound.emplace_back(std::log(n[i]), std::log(loss[i]));
+        m_points.insert(m_points.end(), sound.begin() + static_cast<long>(sound.size() / 10),
+                        sound.end());
+    }
+
+    /// nullopt with fewer than three points, or if N is constant.
+    std::optional<PowerLaw> result() const {
+        const auto count = static_cast<double>(m_points.size());
+        if (m_points.size() < 3) return std::nullopt;
+        double meanX = 0.0, meanY = 0.0;
+        for (const auto& [x, y] : m_points) meanX += x / count, meanY += y / count;
+        double xx = 0.0, xy = 0.0, yy = 0.0;
+        for (const auto& [x, y] : m_points) {
+            xx += (x - meanX) * (x - meanX);
+            xy += (x - meanX) * (y - meanY);
+            yy += (y - meanY) * (y - meanY);
+        }
+        if (!(xx > 1e-12)) return std::nullopt;
+        const double slope = xy / xx;
+        const auto [low, high] = std::minmax_element(m_points.begin(), m_points.end());
+        PowerLaw law;
+        law.a = std::exp(meanY - slope * meanX);
+        law.b = -slope;
+        law.r2 = yy > 1e-24 ? xy * xy / (xx * yy) : 0.0;
+        law.first = std::exp(low->first);
+        law.last = std::exp(high->first);
+        law.points = m_points.size();
+        return law;
+    }
+
+private:
+    std::vector<std::pair<double, double>> m_points;  ///< logarithms
+};
+
+// The data of the curves: growing columns, smoothing, aggregation over seeds, CSV. No painting.
 
 /// One split of one run, as columns. Infinite values become NaN, which breaks the line.
 class CurveSeries {

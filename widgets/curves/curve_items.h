@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tick labels of plots, and items drawn over the lines: cursor, rings, marks. Private to
-// widgets/curves and widgets/study.
+// Placement of the labels of marks beside their lines.
 #pragma once
 
-#include <QColor>
 #include <vector>
 
-#include "widgets/curves/curve_types.h"
+#include <QColor>
+#include <QFontMetrics>
+#include <QStringList>
+#include <QWidget>
+
+#include "widgets/curves/curve_data.h"
 #include "widgets/curves/themed_plot.h"
 
 namespace relascope::widgets {
+
+/// Where the text of a mark is drawn: row 0 is above the plot, the others are inside it.
+struct MarkLabel {
+    double left = 0.0;
+    int row = 0;
+    QString text;  ///< elided where the whole plot is narrower
+};
+/// Places the texts of marks at `positions` (px, rising) between `left` and `right` so that none
+/// covers another or, above the plot, a diamond.
+std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
+                                       const QStringList& texts, double left, double right,
+                                       const QFontMetrics& metrics);
+
+// Tick labels of plots, and items drawn over the lines: cursor, rings, marks. Private to
+// widgets/curves and widgets/study.
 
 /// Ticks at multiples of 1, 2 and 5 with readable numbers.
 class CurveTicker : public QCPAxisTicker {
@@ -70,6 +88,38 @@ public:
 
 protected:
     void draw(QCPPainter* painter) override;
+};
+
+// The legend: a line of text above a plot, with the values at the cursor. Private to
+// widgets/curves.
+
+struct LegendEntry {
+    QString name, value;  ///< value may be empty
+    QColor color;
+    bool dashed = false, published = false;
+    bool dotted = false;  ///< a fitted law
+};
+
+/// 24 px high: the title at the left, entries right-aligned; entries that do not fit are counted.
+class CurveLegend : public QWidget {
+public:
+    explicit CurveLegend(const QString& title, QWidget* parent = nullptr);
+    void setEntries(std::vector<LegendEntry> entries);
+    void setTitle(const QString& title);
+    const std::vector<LegendEntry>& entries() const { return m_entries; }
+    void draw(QPainter& painter, const QRectF& box) const;
+    /// For figures: draws all entries in as many lines as needed, without values at the cursor.
+    /// Returns the height; without a painter it only measures.
+    int drawWhole(QPainter* painter, int width) const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    static void drawSample(QPainter& painter, const LegendEntry& entry, double x, double middle);
+    QString m_title;
+    std::vector<LegendEntry> m_entries;
 };
 
 }  // namespace relascope::widgets

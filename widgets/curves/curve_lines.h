@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "widgets/curves/curve_data.h"
-#include "widgets/curves/qcp.h"
-#include "widgets/export/pgfplots.h"
+#include "widgets/curves/themed_plot.h"
+#include "widgets/export/figure.h"
 
 namespace relascope::widgets {
 

@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "widgets/curves/curve_items.h"
-#include "widgets/curves/curve_legend.h"
 #include "widgets/curves/curve_lines.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "widgets/curves/curve_data.h"
-#include "widgets/export/pgfplots.h"
+#include "widgets/export/figure.h"
 
 class QPainter;
 

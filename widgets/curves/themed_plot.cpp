@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/curves/themed_plot.h"
-
 #include <QElapsedTimer>
 #include <QPicture>
 
+#include "widgets/curves/themed_plot.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {

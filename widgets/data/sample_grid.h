@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Samples of a dataset as a grid to browse.
+// Small pictures of examples, for the cells of a grid.
 #pragma once
 
-#include <QAbstractScrollArea>
-#include <QStringList>
 #include <map>
 #include <vector>
 
-#include "widgets/data/shown_sample.h"
+#include <QAbstractScrollArea>
+#include <QSize>
+#include <QStringList>
+
+#include "widgets/data/sample_view.h"
+
+class QPainter;
+class QRect;
 
 namespace relascope::widgets {
+
+/// The preferred size of an example, without its label.
+QSize sampleSize(const ShownSample& shown);
+/// Draws it at the top left of `place`; what does not fit is left out.
+void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown);
+
+// Samples of a dataset as a grid to browse.
 
 /// Shows any number of samples of any form: images enlarged by whole factors, objects as pictures
 /// or bars, texts in a few lines. Only the visible samples and some screens around them are

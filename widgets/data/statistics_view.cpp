@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "widgets/export/export.h"
-#include "widgets/export/pgfplots.h"
+#include "widgets/export/figure.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 

@@ -18,7 +18,7 @@ namespace relascope::widgets {
 
 EditsPanel::EditsPanel(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Edits"));
-    paper(this);
+    paintOnPanelColour(this);
     auto* column = columnOf(this, {12, 10, 12, 10}, 8);
 
     m_words = new QLineEdit(this);

@@ -27,7 +27,6 @@
 #include <utility>
 
 #include "widgets/theme/controls.h"
-#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 

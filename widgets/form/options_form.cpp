@@ -10,7 +10,6 @@
 #include <QVBoxLayout>
 
 #include "widgets/form/field_row.h"
-#include "widgets/form/field_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
@@ -147,7 +146,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget(scroll);
-    paper(inside);
+    paintOnPanelColour(inside);
     m_form = new QVBoxLayout(inside);
     m_form->setContentsMargins(0, 4, 0, 8);
     m_form->setSpacing(0);
@@ -229,7 +228,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         m_order.push_back(key);
         connect(row, &FieldRow::valueChanged, this,
                 [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
-        connect(row, &FieldRow::valueChanged, this, &OptionsForm::sayChanged);
+        connect(row, &FieldRow::valueChanged, this, &OptionsForm::emitChanged);
         connect(row, &FieldRow::editingEnded, this, &OptionsForm::editingEnded);
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
@@ -262,7 +261,7 @@ void OptionsForm::setStates(const std::vector<FieldState>& states) {
         for (const FieldState& state : states)
             m_rows[QString::fromStdString(state.key)]->setState(state);
     arrange();
-    sayChanged();
+    emitChanged();
     checkValidity();
 }
 
@@ -275,7 +274,7 @@ QString OptionsForm::changedText() const {
                            : QStringLiteral("Changed: ") + names.join(QLatin1String(", "));
 }
 
-void OptionsForm::sayChanged() {
+void OptionsForm::emitChanged() {
     const QString text = changedText();
     m_changed->setText(text);
     m_changedRow->setVisible(!text.isEmpty());

@@ -82,7 +82,7 @@ private:
     void arrange();
     void showHelp(const FieldRow* row);
     void checkValidity();
-    void sayChanged();
+    void emitChanged();
     void restyle();
 
     std::map<QString, FieldRow*> m_rows;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "types/generate_options.h"
-#include "widgets/generate/generated_pair.h"
+#include "widgets/generate/generated_text.h"
 
 class QCheckBox;
 class QDoubleSpinBox;

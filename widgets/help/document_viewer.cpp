@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/help/document_viewer.h"
-
 #include <QHBoxLayout>
 #include <QImage>
 #include <QKeyEvent>
@@ -8,19 +6,176 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPainter>
+#include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollBar>
+#include <QSet>
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QSvgRenderer>
+#include <QTextBlock>
 #include <QTextBrowser>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QTextTable>
 #include <QToolButton>
+#include <QUrl>
 #include <QVBoxLayout>
 
-#include "widgets/help/document_format.h"
+#include "widgets/help/document_viewer.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+namespace {
+
+constexpr int kCodePixels = 12;
+
+void formatTable(QTextTable& table) {
+    const Theme& theme = Theme::current();
+    QTextTableFormat format = table.format();
+    format.setBorder(1);
+    format.setBorderCollapse(true);
+    format.setBorderBrush(theme.border);
+    format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+    format.setCellSpacing(0);
+    format.setCellPadding(5);
+    format.setTopMargin(6);
+    format.setBottomMargin(4);
+    table.setFormat(format);
+    for (int column = 0; column < table.columns(); ++column) {
+        QTextTableCell cell = table.cellAt(0, column);
+        QTextCharFormat head = cell.format();
+        head.setBackground(theme.alt);
+        cell.setFormat(head);
+    }
+}
+
+bool isCode(const QTextBlock& block) {
+    return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence) ||
+           block.blockFormat().hasProperty(QTextFormat::BlockCodeLanguage);
+}
+
+void formatBlock(const QTextBlock& block, bool inTable) {
+    const Theme& theme = Theme::current();
+    QTextBlockFormat format = block.blockFormat();
+    if (isCode(block)) {
+        format.setBackground(theme.alt);
+        format.setLeftMargin(12);
+        format.setTopMargin(block.previous().isValid() && isCode(block.previous()) ? 0 : 6);
+        format.setBottomMargin(block.next().isValid() && isCode(block.next()) ? 0 : 10);
+    } else if (const int level = format.headingLevel(); level > 0) {
+        format.setTopMargin(level == 1 ? 0 : level == 2 ? 22 : 14);
+        format.setBottomMargin(8);
+    } else if (!inTable) {
+        format.setLineHeight(135, QTextBlockFormat::ProportionalHeight);
+        format.setTopMargin(0);
+        format.setBottomMargin(block.textList() ? 3 : 10);
+    }
+    QTextCursor(block).setBlockFormat(format);
+}
+
+/// Code in the program's own fixed-width font, links in the theme's colour.
+void formatWords(QTextDocument& document) {
+    const Theme& theme = Theme::current();
+    struct Piece {
+        int from, length;
+        bool code, inBlock, link;
+    };
+    std::vector<Piece> pieces;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto it = block.begin(); !it.atEnd(); ++it) {
+            const QTextFragment fragment = it.fragment();
+            const QTextCharFormat format = fragment.charFormat();
+            const bool code = isCode(block) || format.fontFixedPitch();
+            if (code || format.isAnchor())
+                pieces.push_back({fragment.position(), fragment.length(), code, isCode(block),
+                                  format.isAnchor()});
+        }
+    for (const Piece& piece : pieces) {
+        QTextCursor cursor(&document);
+        cursor.setPosition(piece.from);
+        cursor.setPosition(piece.from + piece.length, QTextCursor::KeepAnchor);
+        QTextCharFormat format;
+        if (piece.code) {
+            format.setFontFamilies(monoFont().families());
+            format.setProperty(QTextFormat::FontPixelSize, kCodePixels);
+            if (!piece.inBlock) format.setBackground(theme.alt);
+        }
+        if (piece.link) {
+            format.setForeground(theme.accent);
+            format.setFontUnderline(false);
+        }
+        cursor.mergeCharFormat(format);
+    }
+}
+
+}  // namespace
+
+QString markdownTitle(const QString& markdown) {
+    static const QRegularExpression heading(QStringLiteral("^#\\s+(.+?)\\s*$"),
+                                            QRegularExpression::MultilineOption);
+    return heading.match(markdown).captured(1);
+}
+
+QString headingAnchor(const QString& heading) {
+    QString anchor;
+    for (const QChar c : heading.trimmed().toLower()) {
+        if (c.isLetterOrNumber() || c == u'_' || c == u'-') anchor += c;
+        if (c == u' ') anchor += u'-';
+    }
+    return anchor;
+}
+
+void formatMarkdown(QTextDocument& document) {
+    QTextFrameFormat page = document.rootFrame()->frameFormat();
+    page.setLeftMargin(28);
+    page.setRightMargin(28);
+    page.setTopMargin(20);
+    page.setBottomMargin(28);
+    document.rootFrame()->setFrameFormat(page);
+    QSet<QTextTable*> tables;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        QTextTable* table = QTextCursor(block).currentTable();
+        if (table) tables.insert(table);
+        formatBlock(block, table != nullptr);
+    }
+    for (QTextTable* table : tables) formatTable(*table);
+    formatWords(document);
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (block.blockFormat().headingLevel() == 0) continue;
+        QTextCursor cursor(block);
+        cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+        QTextCharFormat format;
+        format.setAnchor(true);
+        format.setAnchorNames({headingAnchor(block.text())});
+        cursor.mergeCharFormat(format);
+    }
+}
+
+void fitPictures(QTextDocument& document) {
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto it = block.begin(); !it.atEnd(); ++it) {
+            const QTextFragment fragment = it.fragment();
+            QTextImageFormat format = fragment.charFormat().toImageFormat();
+            if (!format.isValid()) continue;
+            const auto picture =
+                document.resource(QTextDocument::ImageResource, QUrl(format.name()))
+                    .value<QImage>();
+            if (picture.isNull()) continue;
+            format.setWidth(picture.deviceIndependentSize().width());
+            format.setHeight(picture.deviceIndependentSize().height());
+            QTextCursor cursor(&document);
+            cursor.setPosition(fragment.position());
+            cursor.setPosition(fragment.position() + fragment.length(), QTextCursor::KeepAnchor);
+            cursor.setCharFormat(format);
+            QTextBlockFormat line = block.blockFormat();
+            line.setLineHeight(0, QTextBlockFormat::SingleHeight);
+            cursor.setBlockFormat(line);
+            break;  // the iterator is stale; one picture a paragraph
+        }
+}
+
 namespace {
 
 constexpr int kPageMargins = 60;  ///< left and right of the text, with the frame
@@ -309,6 +464,66 @@ bool DocumentViewer::eventFilter(QObject* watched, QEvent* event) {
         m_rendering = false;
     }
     return QDialog::eventFilter(watched, event);
+}
+
+NewsDialog::NewsDialog(const QString& title, const QString& markdown, QWidget* parent)
+    : QDialog(parent),
+      m_markdown(markdown),
+      m_text(new QTextBrowser(this)),
+      m_documents(new QPushButton(QStringLiteral("Documentation"), this)),
+      m_close(new QPushButton(QStringLiteral("Close"), this)) {
+    setWindowTitle(title);
+    auto* head = new QLabel(title, this);
+    head->setFont(titleFont());
+    m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setOpenLinks(false);
+    m_text->setAccessibleName(title);
+    m_close->setProperty("primary", true);
+    m_close->setDefault(true);
+    m_documents->setAutoDefault(false);
+
+    auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(20, 12, 20, 12);
+    buttons->setSpacing(8);
+    buttons->addWidget(m_documents);
+    buttons->addStretch(1);
+    buttons->addWidget(m_close);
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(20, 16, 20, 12);
+    top->addWidget(head);
+    top->addStretch(1);
+    auto* column = columnOf(this);
+    column->addLayout(top);
+    column->addWidget(horizontalLine(this));
+    column->addWidget(m_text, 1);
+    column->addWidget(horizontalLine(this));
+    column->addLayout(buttons);
+    connect(m_text, &QTextBrowser::anchorClicked, this,
+            [this](const QUrl& url) { Q_EMIT documentRequested(url.toString()); });
+    connect(m_documents, &QPushButton::clicked, this, [this] { Q_EMIT documentRequested({}); });
+    connect(m_close, &QPushButton::clicked, this, &QDialog::accept);
+    render();
+    resize(720, 600);
+    m_close->setFocus();
+}
+
+void NewsDialog::render() {
+    m_rendering = true;
+    m_text->document()->clear();
+    m_text->document()->setDefaultFont(bodyFont());
+    m_text->document()->setDocumentMargin(20);
+    m_text->setMarkdown(m_markdown);
+    formatMarkdown(*m_text->document());
+    m_text->moveCursor(QTextCursor::Start);
+    m_rendering = false;
+}
+
+void NewsDialog::changeEvent(QEvent* event) {
+    QDialog::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange || m_rendering) return;
+    const int scroll = m_text->verticalScrollBar()->value();
+    render();
+    m_text->verticalScrollBar()->setValue(scroll);
 }
 
 }  // namespace relascope::widgets

@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The documentation window: documents at the left, the text at the right.
+// Formatting of Markdown documents: fonts, tables, code and anchors of headings in the current
+// theme.
 #pragma once
+
+#include <vector>
 
 #include <QByteArray>
 #include <QDialog>
 #include <QHash>
-#include <vector>
+#include <QString>
+
+class QTextDocument;
+
+namespace relascope::widgets {
+
+/// The first heading of a Markdown text; empty when there is none.
+QString markdownTitle(const QString& markdown);
+
+/// The anchor of a heading as in Markdown renderers: "2. Relational attention (`RA`)" becomes
+/// "2-relational-attention-ra".
+QString headingAnchor(const QString& heading);
+
+/// Applies the fonts and colours of the current theme to a document filled by setMarkdown(), and
+/// adds anchors to headings.
+void formatMarkdown(QTextDocument& document);
+
+/// Sets every picture to the size of its resource, which may have changed. One picture per
+/// paragraph.
+void fitPictures(QTextDocument& document);
+
+}  // namespace relascope::widgets
+
+// The documentation window: documents at the left, the text at the right.
 
 class QLabel;
 class QLineEdit;
@@ -77,6 +103,39 @@ private:
     QLineEdit* m_search;
     QLabel* m_count;
     QToolButton *m_back, *m_forward, *m_previous, *m_next;
+};
+
+}  // namespace relascope::widgets
+
+// What is new: the sections of the change log, as a page to scroll.
+
+class QPushButton;
+class QTextBrowser;
+
+namespace relascope::widgets {
+
+class NewsDialog : public QDialog {
+    Q_OBJECT
+public:
+    NewsDialog(const QString& title, const QString& markdown, QWidget* parent = nullptr);
+
+    QTextBrowser* text() const { return m_text; }
+    QPushButton* documentsButton() const { return m_documents; }
+    QPushButton* closeButton() const { return m_close; }
+
+Q_SIGNALS:
+    /// A link of the text, or the button: "models.md#..."; empty for the first document.
+    void documentRequested(const QString& link);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void render();
+    QString m_markdown;
+    QTextBrowser* m_text;
+    QPushButton *m_documents, *m_close;
+    bool m_rendering = false;
 };
 
 }  // namespace relascope::widgets

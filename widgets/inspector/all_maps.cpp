@@ -1,27 +1,129 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/inspector/all_maps.h"
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <cmath>
-#include <utility>
 
-#include "widgets/inspector/map_filter.h"
-#include "widgets/inspector/measures.h"
+#include "widgets/inspector/all_maps.h"
+#include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/thumbnails.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/gallery_view.h"
+#include "widgets/maps/multiples_view.h"
 #include "widgets/maps/overview_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+
+MapFilter::MapFilter(const QString& text) {
+    for (const QString& part : text.split(u','))
+        if (const QString phrase = part.simplified().toLower(); !phrase.isEmpty())
+            m_phrases << phrase;
+}
+
+bool MapFilter::matches(const QString& description) const {
+    const QString words = u' ' + description.toLower() + u' ';
+    for (const QString& phrase : m_phrases) {
+        const bool begins = phrase.size() > 1 && phrase.back().isLetter();
+        if (!words.contains(u' ' + phrase + (begins ? QString() : QStringLiteral(" "))))
+            return false;
+    }
+    return true;
+}
+
+std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& view,
+                                    const MapStatistics* measures) {
+    struct Part {
+        MapKind kind;
+        QString title;
+    };
+    const Part parts[] = {
+        {MapKind::Relation, QStringLiteral("Relations of ") + maps.layerName(view.layer)},
+        {MapKind::RelationalAttention, QStringLiteral("Relational attention")},
+        {MapKind::SensoryAttention, sensoryTitle(maps, view.layer)},
+    };
+    if (maps.awaited(view.layer))
+        return {{QStringLiteral("Maps of ") + maps.layerName(view.layer),
+                 computingText(maps),
+                 {},
+                 false}};
+    std::vector<MultipleGroup> groups;
+    for (const Part& part : parts) {
+        MultipleGroup group{part.title,
+                            layerAbsence(maps, part.kind, view.layer),
+                            {},
+                            part.kind != MapKind::Relation && view.shown != Shown::Difference};
+        const int count = maps.count(part.kind, view.layer);
+        for (int k = 0; k < count; ++k) {
+            const RelationMap* map = maps.find(part.kind, view.layer, k);
+            const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
+            const MapMeasures known = measures ? measures->of({part.kind, view.layer, k})
+                                      : map && view.order != MapOrder::Index ? measuresOf(*map)
+                                                                             : MapMeasures();
+            group.items.push_back({part.kind,
+                                   k,
+                                   itemLabel(part.kind, k),
+                                   {},
+                                   known.of(view.order),
+                                   MapValues::Mask::None,
+                                   maps.turned(view) ? shape.transposed() : shape});
+        }
+        groups.push_back(std::move(group));
+    }
+    return groups;
+}
+
+int blockOf(const MultipleItem& item, int side) {
+    return MultiplesLayout::blockFor(qMax(item.shape.width(), item.shape.height()), side);
+}
+
+int layerMapsSide(const ViewMaps& maps, InspectorView view, const QSize& size) {
+    view.order = MapOrder::Index;  // nothing has to be measured
+    return MultiplesLayout::sideFor(groupsOf(maps, view, nullptr), size);
+}
+
+LayerMaps layerMaps(const ViewMaps& maps, const InspectorView& view, int side) {
+    LayerMaps content{groupsOf(maps, view, nullptr), {}};
+    for (const MultipleGroup& group : content.groups) {
+        auto& values = content.values.emplace_back();
+        for (const MultipleItem& item : group.items)
+            values.push_back(maps.thumbnail(item.kind, item.index, view, blockOf(item, side)));
+    }
+    return content;
+}
+
+void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view,
+                   LayerMaps content) {
+    for (std::size_t g = 0; g < content.groups.size(); ++g) {
+        ColorScale shared;  // after all values: they leave the extents that the scale needs
+        for (std::size_t k = 0; k < content.values[g].size(); ++k) {
+            MultipleItem& item = content.groups[g].items[k];
+            if (k == 0 || view.range == Range::ThisMap)
+                shared = maps.thumbnailScale(item.kind, item.index, view);
+            item.cells = cellImage(content.values[g][k], shared);
+            item.mask = content.values[g][k].mask;
+        }
+    }
+    multiples.setGroups(std::move(content.groups));
+    frameMultiples(multiples, view);
+}
+
+void frameMultiples(MultiplesView& multiples, const InspectorView& view) {
+    multiples.setSortByMeasure(view.order != MapOrder::Index);
+    multiples.setCurrent(storedKind(view.kind), view.index);
+    if (view.kind == MapKind::AttentionTimesRelation)
+        multiples.setSecond(MapKind::RelationalAttention, view.head);
+    else
+        multiples.clearSecond();
+}
+
 namespace {
 
 constexpr MapKind kinds[] = {MapKind::Relation, MapKind::RelationalAttention,
@@ -41,7 +143,7 @@ QString kindTitle(MapKind kind) {
 
 }  // namespace
 
-AllMaps::AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, Measures& measures,
+AllMaps::AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, MapStatistics& measures,
                  QWidget* parent)
     : QWidget(parent), m_choice(choice), m_thumbnails(thumbnails), m_measures(measures) {
     auto* column = columnOf(this, {}, 6);
@@ -106,7 +208,7 @@ AllMaps::AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, Measures& mea
     connect(&m_thumbnails, &Thumbnails::made, this, [this] {
         if (isVisible()) m_gallery->refresh();
     });
-    connect(&m_measures, &Measures::changed, this, [this] {
+    connect(&m_measures, &MapStatistics::changed, this, [this] {
         if (isVisible()) showMeasures();
     });
 }

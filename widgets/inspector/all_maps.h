@@ -1,12 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The maps of all layers: an overview of one measure, and below it the maps themselves, sorted and
-// filtered.
+// Finds maps by words: "layer 3", "r 12", "sensory"; all phrases between commas must match.
 #pragma once
 
+#include <vector>
+
+#include <QString>
+#include <QStringList>
 #include <QWidget>
 
 #include "widgets/inspector/inspector_view.h"
-#include "widgets/maps/gallery_layout.h"
+#include "widgets/inspector/view_maps.h"
+#include "widgets/maps/gallery_view.h"
+#include "widgets/maps/multiples_view.h"
+
+namespace relascope::widgets {
+
+class MapFilter {
+public:
+    explicit MapFilter(const QString& text);
+    bool empty() const { return m_phrases.isEmpty(); }
+    /// `description` names a map: "layer 3 r 12 relation". Numbers match as a whole, the last word
+    /// of a phrase also by its beginning.
+    bool matches(const QString& description) const;
+
+private:
+    QStringList m_phrases;
+};
+
+// The maps of one layer as groups of small pictures: relations and the two kinds of attention.
+
+class MapStatistics;
+class MultiplesView;
+
+/// The groups of the view's layer without pictures; sorted by `measures`, or by measures computed
+/// here if that is null.
+std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& view,
+                                    const MapStatistics* measures);
+/// The number of cells along the side of one pixel in a picture of that side.
+int blockOf(const MultipleItem& item, int side);
+
+/// Groups and the values of their pictures: what takes long of small maps, for any thread.
+struct LayerMaps {
+    std::vector<MultipleGroup> groups;
+    std::vector<std::vector<MapValues>> values;  ///< of each group and item
+};
+LayerMaps layerMaps(const ViewMaps& maps, const InspectorView& view, int side);
+/// The side of the pictures in a view whose inside has that size.
+int layerMapsSide(const ViewMaps& maps, InspectorView view, const QSize& size);
+
+/// Shows them in the current theme, with the map of the view framed.
+void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view,
+                   LayerMaps content);
+/// Sorts, and frames the map of the view; for alpha x r also its head.
+void frameMultiples(MultiplesView& multiples, const InspectorView& view);
+
+}  // namespace relascope::widgets
+
+// The maps of all layers: an overview of one measure, and below it the maps themselves, sorted and
+// filtered.
 
 class QDoubleSpinBox;
 class QLineEdit;
@@ -14,7 +65,7 @@ class QLineEdit;
 namespace relascope::widgets {
 
 class GalleryView;
-class Measures;
+class MapStatistics;
 class OverviewView;
 class Thumbnails;
 class ViewChoice;
@@ -22,7 +73,8 @@ class ViewChoice;
 class AllMaps : public QWidget {
     Q_OBJECT
 public:
-    AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, Measures& measures, QWidget* parent);
+    AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, MapStatistics& measures,
+            QWidget* parent);
 
     /// Lists the maps of the choice's view, and requests what is missing of them.
     void display();
@@ -51,7 +103,7 @@ private:
 
     const ViewChoice& m_choice;
     Thumbnails& m_thumbnails;
-    Measures& m_measures;
+    MapStatistics& m_measures;
     MapOrder m_order = MapOrder::Index;  ///< of the list
     QLineEdit* m_filter;
     QDoubleSpinBox* m_threshold;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "widgets/text/token_search.h"
+#include "widgets/text/text_flow.h"
 
 class QLabel;
 class QLineEdit;

@@ -19,6 +19,9 @@ namespace {
 
 /// px that one row needs with its full words, a comparison in it, and a short step in its head.
 constexpr int fullWidth = 900, comparedWidth = 220;
+/// Below this width with short words and a comparison the title gives way to the step.
+constexpr int titleWidth = 960;
+const QString headTitle = QStringLiteral("Inspector");
 const QString shortStep = QStringLiteral("step 384");
 
 const QString alpha(QChar(0x03B1));
@@ -47,7 +50,7 @@ QComboBox* combo(const QString& name, int width, QWidget* parent) {
 
 InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     auto* column = columnOf(this);
-    m_head = new PanelHead(QStringLiteral("Inspector"), this);
+    m_head = new PanelHead(headTitle, this);
     column->addWidget(m_head);
 
     m_kinds = new SegmentedControl(kindTitles(false), this);
@@ -152,8 +155,11 @@ void InspectorBar::resizeEvent(QResizeEvent* event) {
 void InspectorBar::chooseWords() {
     const auto& font = fontMetrics();
     const int longer = font.horizontalAdvance(m_stepText) - font.horizontalAdvance(shortStep);
-    setNarrow(!m_compact && width() < fullWidth + std::max(0, longer) +
-                                          (m_shown->isHidden() ? 0 : comparedWidth));
+    const bool compared = !m_shown->isHidden();
+    setNarrow(!m_compact &&
+              width() < fullWidth + std::max(0, longer) + (compared ? comparedWidth : 0));
+    const bool crowded = m_narrow && compared && width() < titleWidth + std::max(0, longer);
+    m_head->setTitle(crowded ? QString() : headTitle);
 }
 
 void InspectorBar::setNarrow(bool narrow) {

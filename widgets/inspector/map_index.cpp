@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "types/map_padding.h"
-#include "widgets/source/sides.h"
+#include "types/map_cells.h"
+#include "widgets/source/axis_objects.h"
 
 namespace relascope::widgets {
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/inspector/map_pane.h"
+#include <limits>
+#include <memory>
+#include <utility>
 
 #include <QActionGroup>
 #include <QHBoxLayout>
@@ -7,21 +9,69 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
-#include <limits>
-#include <memory>
-#include <utility>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
-#include "widgets/maps/color_bar.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/source/sides.h"
+#include "widgets/source/axis_objects.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+
+CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
+    setFixedHeight(28);
+    auto* row = rowOf(this, {16, 1, 16, 0}, 16);
+    m_text = new QLabel(this);
+    m_text->setTextFormat(Qt::RichText);
+    m_text->setFont(numberFont(12));
+    m_text->setAccessibleName(QStringLiteral("Values of the cell"));
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_text->setMinimumWidth(200);
+    m_hint = new ElidedLabel(QStringLiteral("click to lock i, arrow keys to move it"), this);
+    m_hint->setFont(smallFont());
+    m_hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_hint->setForegroundRole(QPalette::PlaceholderText);
+    row->addWidget(m_text, 1);
+    row->addWidget(m_hint);
+}
+
+void CellFooter::display(const ViewChoice& choice) {
+    m_text->setText(choice.footer(true));
+    m_text->setAccessibleDescription(choice.footer());
+    m_text->setToolTip(plainTip(choice.footer()));  // half a window may not hold it all
+}
+
+MapFrame mapFrame(const ViewMaps& maps, const InspectorView& view, ViewMaps::Effort effort) {
+    MapFrame frame{maps.values(view), maps.ends(view, effort), {}};
+    frame.saturation = saturationText(view, frame.values);
+    return frame;
+}
+
+MapKey::MapKey(const ViewMaps& maps, const InspectorView& view)
+    : m_view(view), m_turned(maps.turned(view)) {
+    const auto origin = [&](MapKind kind, int index) -> std::shared_ptr<const void> {
+        const RelationMap* map = maps.find(kind, view.layer, index);
+        if (map && map->source) return map->source;
+        return maps.shared();
+    };
+    const bool both = view.kind == MapKind::AttentionTimesRelation;
+    m_map = origin(both ? MapKind::Relation : view.kind, view.index);
+    if (both) m_head = origin(MapKind::RelationalAttention, view.head);
+    // The rest moves the crosshair or chooses colours.
+    m_view = InspectorView();
+    m_view.kind = view.kind;
+    m_view.layer = view.layer;
+    m_view.index = view.index;
+    m_view.head = both ? view.head : 0;
+    m_view.processing = ViewMaps::processing(view);
+    m_view.topK = m_view.processing == Processing::TopK ? view.topK : 0;
+}
 
 void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
              MapValues values, const ScaleEnds& ends) {

@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The second pane of the inspector: one map with its title, its colour scale and its menu.
+// The row below the inspector: the exact numbers of one cell.
 #pragma once
 
-#include <QTimer>
 #include <optional>
 
-#include "widgets/inspector/background.h"
-#include "widgets/inspector/map_frame.h"
+#include <QString>
+#include <QTimer>
+
+#include "widgets/inspector/map_statistics.h"
+#include "widgets/inspector/view_maps.h"
 #include "widgets/theme/controls.h"
+
+namespace relascope::widgets {
+
+class ViewChoice;
+
+class CellFooter : public Box {
+public:
+    explicit CellFooter(QWidget* parent);
+
+    /// Shows the cell at the pointer, or the chosen one.
+    void display(const ViewChoice& choice);
+    void setHintShown(bool shown) { m_hint->setVisible(shown); }
+
+private:
+    QLabel *m_text, *m_hint;
+};
+
+// The picture of one map: its values, the ends of its scale and what its title says.
+
+struct MapFrame {
+    MapValues values;
+    ScaleEnds ends;
+    QString saturation;  ///< saturationText() of the values
+};
+
+/// May be called on any thread.
+MapFrame mapFrame(const ViewMaps& maps, const InspectorView& view, ViewMaps::Effort effort);
+
+/// What a frame depends on: two equal keys have the same values.
+class MapKey {
+public:
+    MapKey() = default;
+    MapKey(const ViewMaps& maps, const InspectorView& view);
+    bool operator==(const MapKey&) const = default;
+
+private:
+    std::shared_ptr<const void> m_map, m_head;  ///< their sources, or the result that stores them
+    InspectorView m_view;
+    bool m_turned = false;
+};
+
+}  // namespace relascope::widgets
+
+// The second pane of the inspector: one map with its title, its colour scale and its menu.
 
 class QActionGroup;
 class QPushButton;

@@ -11,12 +11,10 @@
 #include <utility>
 
 #include "widgets/export/export.h"
-#include "widgets/inspector/cell_footer.h"
 #include "widgets/inspector/find_bar.h"
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"

@@ -6,7 +6,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "widgets/inspector/background.h"
+#include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/view_choice.h"
 
 class QSplitter;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/inspector/view_choice.h"
-
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "types/map_difference.h"
 #include "widgets/export/export.h"
-#include "widgets/inspector/background.h"
-#include "widgets/inspector/layer_maps.h"
+#include "widgets/inspector/all_maps.h"
+#include "widgets/inspector/map_statistics.h"
+#include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
 
 namespace relascope::widgets {

@@ -6,9 +6,10 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "widgets/export/figure.h"
-#include "widgets/inspector/inspected.h"
+#include "widgets/inspector/inspector_view.h"
 #include "widgets/inspector/view_maps.h"
 
 namespace relascope::widgets {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "widgets/inspector/scale_cache.h"
+#include "widgets/inspector/map_statistics.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {

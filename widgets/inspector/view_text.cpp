@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "widgets/export/export.h"
-#include "widgets/source/sides.h"
+#include "widgets/source/axis_objects.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "widgets/source/patches.h"
+#include "widgets/source/patch_view.h"
 
 namespace relascope::widgets {
 

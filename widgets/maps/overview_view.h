@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "widgets/maps/color_map.h"
-#include "widgets/maps/map_measures.h"
+#include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
 

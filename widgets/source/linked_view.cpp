@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/source/linked_view.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "widgets/source/linked_view.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {

@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model's output as a few bars: class or token, bar, probability.
+// A vector as small bars around a middle line.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <QColor>
+#include <QRect>
 #include <QStringList>
 #include <QWidget>
-#include <cstdint>
-#include <vector>
 
 #include "types/generate_options.h"
 
+class QPainter;
+
 namespace relascope::widgets {
+
+/// The largest magnitude of the finite numbers.
+float largestSize(std::span<const float> values);
+/// `largest` corresponds to a bar of half the height. Wide vectors are pooled: each bar shows the
+/// largest of several numbers.
+void paintVectorBars(QPainter& painter, const QRect& place, std::span<const float> values,
+                     float largest, const QColor& ink);
+
+// The model's output as a few bars: class or token, bar, probability.
 
 class ProbabilityBars : public QWidget {
     Q_OBJECT

@@ -5,7 +5,7 @@
 
 #include "widgets/source/linked_view.h"
 #include "widgets/text/piece_view.h"
-#include "widgets/text/token_search.h"
+#include "widgets/text/text_flow.h"
 
 namespace relascope::widgets {
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "widgets/curves/themed_plot.h"
 #include "widgets/study/efficiency_plot.h"
 
 namespace relascope::widgets {
@@ -53,6 +54,25 @@ struct EfficiencyData {
     QString text(const Spot& spot) const;
     QString text(const Published& published) const;
     QString pgfplots(const QString& caption) const;
+};
+
+// The graphs of an EfficiencyPlot: bands, published curves, means, and a dot per run. Private to
+// widgets/study.
+
+class EfficiencyGraphs {
+public:
+    EfficiencyGraphs(QCustomPlot& plot, const EfficiencyData& data) : m_plot(plot), m_data(data) {}
+    /// Replaces all graphs of the plot.
+    void rebuild();
+
+private:
+    void addBand(int row);
+    void addBeside(int row, CurveSource source);
+    void addMeans(int row);
+    void addBars(int row, QCPGraph* means);
+
+    QCustomPlot& m_plot;
+    const EfficiencyData& m_data;
 };
 
 }  // namespace relascope::widgets

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sample-efficiency plot: a metric against the training size, with a line and a band per model,
-// and published curves.
+// The sample-efficiency curves as a picture, for the command line.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <vector>
 
+#include <QString>
+#include <QWidget>
+
 #include "types/study.h"
-#include "widgets/study/study_layout.h"
+#include "widgets/study/study_cells.h"
+
+namespace relascope::widgets {
+
+/// Writes the curves to .png (300 dpi), .svg or .pdf. Returns false with a message in `error` on
+/// failure. Needs a QApplication (on the offscreen platform, too).
+bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
+                 const std::vector<StudyPoint>& points,
+                 const std::vector<PublishedPoint>& published, const QString& title,
+                 const QString& path, QString* error);
+
+}  // namespace relascope::widgets
+
+// The sample-efficiency plot: a metric against the training size, with a line and a band per model,
+// and published curves.
 
 class QPainter;
 

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "widgets/export/export.h"
-#include "widgets/tables/run_metrics.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"

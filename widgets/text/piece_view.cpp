@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "widgets/maps/color_map.h"
-#include "widgets/source/shared_view.h"
+#include "widgets/source/linked_view.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 

@@ -424,7 +424,7 @@ QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins, int spacing) {
     return row;
 }
 
-void paper(QWidget* widget) {
+void paintOnPanelColour(QWidget* widget) {
     widget->setAutoFillBackground(true);
     widget->setBackgroundRole(QPalette::Base);
 }

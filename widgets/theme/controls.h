@@ -178,7 +178,7 @@ QString plainTip(const QString& text);
 QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
 QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
 /// Fills a widget with the background of content.
-void paper(QWidget* widget);
+void paintOnPanelColour(QWidget* widget);
 /// 1 px lines in the theme's border colour.
 QWidget* horizontalLine(QWidget* parent = nullptr);
 QWidget* verticalLine(QWidget* parent = nullptr);

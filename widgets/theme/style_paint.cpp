@@ -5,7 +5,6 @@
 #include <QStyleOption>
 #include <QWidget>
 
-#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 

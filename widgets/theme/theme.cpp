@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/theme/theme.h"
+#include <cmath>
 
 #include <QApplication>
 #include <QFontDatabase>
 #include <QLocale>
-#include <cmath>
 
 #include "types/map_colors.h"
-#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/style.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {

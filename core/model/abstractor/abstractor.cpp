@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/abstractor/abstractor.h"
-
 #include <torch/nn/init.h>
+#include <torch/nn/modules/container/moduledict.h>
+#include <torch/nn/modules/container/modulelist.h>
 #include <torch/utils.h>
-
 #include <cmath>
 #include <limits>
 
+#include "model/abstractor/abstractor.h"
+#include "model/abstractor/abstractor_options.h"
+#include "model/attention/attention.h"
 #include "model/attention/positions.h"
+#include "model/attention/symbols.h"
+#include "model/baselines/relational_baselines.h"
+#include "model/blocks/dual_attention.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
+#include "model/model.h"
+#include "model/seq2seq/seq2seq.h"
+#include "model/vision/vision.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -234,4 +242,239 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     return a;
 }
 
+namespace {
+
+// The Abstractor of the sorting models on a set of objects: learns a relation on pairs, for
+// initialising a sorting model (ABS 4.4).
+
+/// embedder, Abstractor (the same module, under the same names, as in Seq2SeqAbstractor),
+/// flattened, one hidden relu layer, outputs.
+struct ObjectAbstractorImpl : ModelWith<ObjectAbstractorOptions> {
+    explicit ObjectAbstractorImpl(const Options& o) : ModelWith(o) {
+        source_embedder =
+            register_module("source_embedder", SequenceEmbedder("vector", o.object_dim, o.d_model));
+        abstractor = register_module("abstractor", Abstractor(o, o.n_objects, o.n_objects));
+        hidden = register_module("hidden", Linear(o.n_objects * o.d_model, o.hidden));
+        final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
+    }
+    torch::Tensor outputs(const torch::Tensor& objects) override {
+        // With positions (x sqrt(d) + pe), as in the sorting models.
+        const auto x = m_positions.addedTo(
+            HookedModule("")("hook_embed", axes::stream, source_embedder(objects)));  // [b, n, d]
+        const auto a = abstractor(x);                                                 // [b, n, d]
+        return final_out(torch::relu(hidden(a.flatten(1))));  // [b, out_dim]
+    }
+
+    SequenceEmbedder source_embedder{nullptr};
+    Abstractor abstractor{nullptr};
+    Linear hidden{nullptr}, final_out{nullptr};
+
+private:
+    HalvedPositions m_positions;
+};
+
+const auto objectModel = RegisterModel::of<ObjectAbstractorImpl>("ObjectAbstractor", initGlorot);
+
+// Sequence to sequence with Abstractors between encoder and decoder: architectures (a) to (d) of
+// ABS section 3.3, chains of Abstractors, and the ablation.
+
+/// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder attends to the
+/// encoder and an abstractor of the input. (d) the decoder attends to the encoder and its
+/// abstractor. Two contexts are used "in-turn" (one decoder block each a layer, encoder first:
+/// decoder_blocks.{2i} and {2i+1}) or "concatenated" along the sequence. "none" has no abstractor:
+/// the Transformer baseline, made of the same blocks.
+struct Seq2SeqAbstractorImpl : SequenceModelImpl {
+    using Options = Seq2SeqAbstractorOptions;
+    explicit Seq2SeqAbstractorImpl(const Options& o) : m_options(o) {
+        using Block = AbstractorBlockImpl;
+        source_embedder = register_module("source_embedder",
+                                          SequenceEmbedder(o.input_type, o.input_size, o.d_model));
+        target_embedder = register_module(
+            "target_embedder", SequenceEmbedder(o.output_type, o.output_size, o.d_model));
+        m_dropout = register_module("dropout", Dropout(o.dropout_rate));
+
+        Block::Parts parts;
+        parts.self = {o.d_model, o.n_heads_sa, o.keyDim(), o.dropout_rate};
+        parts.middle = parts.self;
+        parts.dff = o.dff;
+        for (std::int64_t i = 0; i < o.n_layers_enc; ++i)
+            encoder_blocks->push_back(AbstractorBlock(parts));
+        register_module("encoder_blocks", encoder_blocks);
+
+        if (o.abstracts())
+            chain.push_back(
+                register_module("abstractor", Abstractor(o, o.in_block_size, o.longest())));
+        if (o.abstracts() && o.n_abstractors > 1) {
+            auto further = register_module("abstractors", torch::nn::ModuleDict());
+            for (std::int64_t i = 1; i < o.n_abstractors; ++i) {
+                chain.emplace_back(o, o.in_block_size, o.longest());
+                further->update({{std::to_string(i), chain.back().ptr()}});
+            }
+        }
+        parts.kind = Block::Middle::Cross;
+        parts.self.causal = true;
+        for (std::int64_t i = 0; i < o.n_layers_dec * (o.inTurn() ? 2 : 1); ++i)
+            decoder_blocks->push_back(AbstractorBlock(parts));
+        register_module("decoder_blocks", decoder_blocks);
+        final_out = register_module("final_out", Linear(o.d_model, o.out_dim));
+        initialise();
+    }
+
+    /// The encoder's output and the last abstractor's.
+    std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override {
+        source_embedder->check(source, m_options.in_block_size, "source");
+        const auto objects = m_dropout(
+            m_sourcePositions.addedTo(embedded("encoder", source_embedder(source))));  // [b, n, d]
+        auto encoded = objects;
+        for (const auto& block : *encoder_blocks)
+            encoded = block->as<AbstractorBlockImpl>()->forward(encoded, {});
+        auto abstract = m_options.abstractor_architecture == "c" ? objects : encoded;
+        for (auto& abstractor : chain) abstract = abstractor(abstract);  // [b, n, d]
+        const bool concatenated = m_options.twoContexts() && !m_options.inTurn();
+        return {encoded, concatenated ? torch::cat({encoded, abstract}, 1) : abstract};
+    }
+
+    torch::Tensor decodeTarget(const torch::Tensor& target,
+                               const std::vector<torch::Tensor>& contexts) override {
+        auto* cache = activeCache();
+        const std::int64_t past = cache ? cache->past() : 0;
+        target_embedder->check(target, m_options.out_block_size - past, "target");
+        auto y = m_dropout(m_targetPositions.addedTo(
+            embedded("decoder", target_embedder(target), past), past));  // [b, m, d]
+        std::size_t index = 0;
+        for (const auto& block : *decoder_blocks) {
+            const auto& context = contexts[m_options.inTurn() && index % 2 == 0 ? 0 : 1];
+            y = block->as<AbstractorBlockImpl>()->forward(y, context);
+            ++index;
+        }
+        if (cache) cache->advance(target.size(1));
+        return hookedLogits(final_out(y), past);  // [b, m, out_dim]
+    }
+
+    SequenceEmbedder source_embedder{nullptr}, target_embedder{nullptr};
+    torch::nn::ModuleList encoder_blocks, decoder_blocks;
+    /// `abstractor`, and further ones of a chain as `abstractors.{1..}`.
+    std::vector<Abstractor> chain;
+    Linear final_out{nullptr};
+
+private:
+    static torch::Tensor embedded(const char* stack, const torch::Tensor& x,
+                                  std::int64_t first = 0) {
+        return HookedModule(stack, first)("hook_embed", axes::stream, x);
+    }
+    /// Initialises the weights as the published framework does (experiments.md section 5).
+    void initialise() {
+        if (parameterFill() != ParameterFill::Fresh) return;
+        const torch::NoGradGuard noGrad;
+        for (auto* embedder : {&source_embedder, &target_embedder}) {
+            auto& weight = (*embedder)->weight;
+            if ((*embedder)->bias.defined()) {
+                torch::nn::init::xavier_uniform_(weight);
+                (*embedder)->bias.zero_();
+            } else {
+                weight.uniform_(-0.05, 0.05);
+            }
+        }
+        initGlorot(*this);
+    }
+
+    Options m_options;
+    HalvedPositions m_sourcePositions, m_targetPositions;
+    Dropout m_dropout{nullptr};
+};
+
+const auto seq2seqModel = RegisterModel::of<Seq2SeqAbstractorImpl>("Seq2SeqAbstractor");
+
+// The Abstractor for images of DAT's Relational Games, with the residual stream of the objects.
+
+/// A <- A + SA(norm1 A);  A <- x + RCA(norm1 x, A);  A <- A + FF(norm2 A). Post-norm: each sum is
+/// normalised instead. The second line adds the objects, so that sensory information is passed on
+/// (models.md section 5).
+struct ImageAbstractorLayerImpl : torch::nn::Module, RecordingPoint {
+    explicit ImageAbstractorLayerImpl(const ImageAbstractorOptions& o) : m_normFirst(o.norm_first) {
+        HeadOptions heads;
+        heads.d_model = o.d_model;
+        heads.n_heads = o.n_heads_sa;
+        heads.head_dim = o.d_model / o.n_heads_sa;
+        heads.dropout = o.dropout_rate;
+        heads.output_dropout = twiceDropped(o.dropout_rate);
+        heads.add_bias_out = true;
+        if (o.use_self_attn) self_attn = register_module("self_attn", Attention(heads));
+        norm1 = register_module("norm1", Norm(o.d_model, "layernorm"));
+        heads.relational = true;
+        rel_attn = register_module("rel_attn", Attention(heads));
+        norm2 = register_module("norm2", Norm(o.d_model, "layernorm"));
+        ff_block = register_module("ff_block", FeedForward(o.d_model, o.dff, o.activation, true));
+        m_dropout = register_module("dropout", Dropout(o.dropout_rate));
+    }
+    torch::Tensor forward(torch::Tensor a, const torch::Tensor& x) {
+        const HookedModule hooks(hook);
+        const auto point = [&](const char* name, const torch::Tensor& value) {
+            return hooks(name, axes::stream, value);
+        };
+        const auto fed = [&](const torch::Tensor& y) {
+            return m_dropout(point("hook_mlp_out", ff_block(y)));
+        };
+        a = point("hook_resid_pre", a);
+        if (!self_attn.is_empty()) {
+            const auto y = m_normFirst ? norm1(a) : a;
+            a = a + hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
+            if (!m_normFirst) a = norm1(a);
+            a = point("hook_resid_mid", a);
+        }
+        const auto objects = m_normFirst ? norm1(x) : x;
+        a = x + hookedOutput(hooks, "hook_cross_attn_out", rel_attn,
+                             rel_attn->heads(objects, objects, a));
+        if (!m_normFirst) a = norm1(a);
+        a = point("hook_resid_mid_cross", a);
+        a = m_normFirst ? a + fed(norm2(a)) : norm2(a + fed(a));
+        a = point("hook_resid_post", a);
+        if (auto* recorder = activeRecorder()) recorder->hidden(path, a);
+        return a;
+    }
+
+    Attention self_attn{nullptr}, rel_attn{nullptr};
+    Norm norm1{nullptr}, norm2{nullptr};
+    FeedForward ff_block{nullptr};
+
+private:
+    bool m_normFirst;
+    Dropout m_dropout{nullptr};
+};
+TORCH_MODULE(ImageAbstractorLayer);
+
+/// `AbstractorModel`: patches, Abstractor, mean, MLP.
+struct ImageAbstractorImpl : ModelWith<ImageAbstractorOptions> {
+    explicit ImageAbstractorImpl(const Options& o) : ModelWith(o) {
+        m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
+        auto abstractor = register_module("abstractor", std::make_shared<torch::nn::Module>());
+        m_retriever = abstractor->register_module("symbol_retriever",
+                                                  makeSymbolRetriever(o, o.d_model, o.patches()));
+        for (std::int64_t layer = 0; layer < o.n_layers; ++layer)
+            m_abstractorLayers->push_back(ImageAbstractorLayer(o));
+        abstractor->register_module("abstractor_layers", m_abstractorLayers);
+        m_predictor = register_module(
+            "mlp_predictor", Mlp(std::vector<std::int64_t>{o.d_model, o.d_model, o.num_classes}));
+    }
+    torch::Tensor outputs(const torch::Tensor& images) override {
+        const auto x =
+            HookedModule("")("hook_embed", axes::stream, m_patches(images));  // [b, n, d]
+        auto a = m_retriever->retrieve(x, 0, "abstractor").values;            // [n, d] or [b, n, d]
+        if (a.dim() == 2) a = a.unsqueeze(0).expand_as(x);
+        a = HookedModule("abstractor")("hook_symbols", axes::stream, a);
+        for (const auto& layer : *m_abstractorLayers)
+            a = layer->as<ImageAbstractorLayerImpl>()->forward(a, x);
+        return m_predictor(a.mean(1));  // [b, classes]
+    }
+
+private:
+    PatchEmbedding m_patches{nullptr};
+    std::shared_ptr<SymbolRetrieverImpl> m_retriever;
+    torch::nn::ModuleList m_abstractorLayers;
+    Mlp m_predictor{nullptr};
+};
+
+const auto imageModel = RegisterModel::of<ImageAbstractorImpl>("AbstractorModel");
+
+}  // namespace
 }  // namespace relascope::core

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
-
 #include <memory>
 
 #include "model/abstractor/abstractor_options.h"
 #include "model/attention/attention.h"
 #include "model/attention/symbols.h"
 #include "model/blocks/layers.h"
-#include "model/graph/kept_tensor.h"
+#include "model/graph/device_graph.h"
 
 namespace relascope::core {
 

@@ -3,7 +3,7 @@
 
 #include "model/abstractor/abstractor.h"
 #include "model/attention/relational_attention.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

@@ -2,7 +2,7 @@
 #include "model/abstractor/message_passing.h"
 
 #include "model/attention/relational_attention.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 

@@ -10,8 +10,6 @@
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
-#include "model/attention/cuda_decoding.h"
-#include "model/attention/cuda_dual_attention.h"
 #include "model/attention/inner_scale.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"

@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "model/attention/contract.h"
+#include "model/attention/row_kernels.h"
 
 namespace relascope::core {
 namespace {

@@ -1,18 +1,140 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/attention/cuda_attention.h"
-
+#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/custom_class.h>
 #include <torch/utils.h>
-
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
 
-#include "model/attention/cuda_calls.h"
+#include "model/attention/cuda_attention.h"
+#include "model/attention/dropout.h"
+#include "model/graph/device_graph.h"
+#include "types/error.h"
 
 namespace relascope::core {
+namespace {
+
+using kernels::Activation;
+using kernels::KernelTable;
+using kernels::RelArgs;
+
+constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
+    {{"identity", Activation::Identity},
+     {"relu", Activation::Relu},
+     {"sigmoid", Activation::Sigmoid},
+     {"tanh", Activation::Tanh},
+     {"gelu", Activation::Gelu},
+     {"silu", Activation::Silu}}};
+
+// Of a dimension of one element it may be any number, which would count as misaligned.
+std::int64_t strideOf(const torch::Tensor& x, int dim) {
+    return x.size(dim) > 1 ? x.stride(dim) : 0;
+}
+// The kernels for tensor cores copy 16 bytes at a time.
+bool isAligned(const torch::Tensor& x) {
+    constexpr std::int64_t bytes = 16, numbers = 8;
+    return reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % bytes == 0 &&
+           strideOf(x, 0) % numbers == 0 && strideOf(x, 1) % numbers == 0 &&
+           strideOf(x, 2) % numbers == 0;
+}
+}  // namespace
+
+namespace cuda_calls {
+
+torch::Tensor readable(const torch::Tensor& x) {
+    const bool rows = x.stride(3) == 1 || x.size(3) == 1;
+    const bool wide = x.element_size() > 2;
+    return rows && (wide || isAligned(x)) ? x : x.clone(at::MemoryFormat::Contiguous);
+}
+
+kernels::View viewOf(const torch::Tensor& x) {
+    if (!x.defined()) return {};
+    return {const_cast<void*>(x.const_data_ptr()), strideOf(x, 0), strideOf(x, 2), strideOf(x, 1)};
+}
+
+torch::Tensor byHead(const torch::Tensor& x) {
+    return x.transpose(1, 2);
+}
+
+torch::Tensor emptyLike(const torch::Tensor& x) {
+    return torch::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
+}
+
+RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options, torch::ScalarType type) {
+    const auto size = [](const torch::Tensor& x, int dim) {
+        return static_cast<std::int32_t>(x.size(dim));
+    };
+    RelArgs a;
+    a.type = type == torch::kBFloat16 ? kernels::DataType::BFloat16
+             : type == torch::kHalf   ? kernels::DataType::Float16
+                                      : kernels::DataType::Float32;
+    a.batch = size(in.q, 0), a.heads = size(in.q, 1), a.queries = size(in.q, 2);
+    a.keyDim = size(in.q, 3);
+    a.keyHeads = size(in.k, 1), a.keys = size(in.k, 2);
+    a.valueDim = static_cast<std::int32_t>(in.v.size(-1));
+    if (in.relations.q.defined())
+        a.relations = size(in.relations.q, 1), a.relDim = size(in.relations.q, 3);
+    a.first = static_cast<std::int32_t>(in.first);
+    a.causal = options.causal;
+    a.maxOffset = static_cast<std::int32_t>(in.maxOffset);
+    a.scale = options.scale, a.relScale = options.relScale;
+    for (const auto& [name, activation] : kActivations)
+        if (options.relActivation == name) a.activation = activation;
+    a.dropThreshold =
+        static_cast<std::uint32_t>(std::clamp(std::lround(65536.0 * options.dropout), 0L, 65535L));
+    return a;
+}
+
+bool knowsActivation(const std::string& name) {
+    return std::any_of(kActivations.begin(), kActivations.end(),
+                       [&](const auto& known) { return name == known.first; });
+}
+
+// As LibTorch's own kernels take random numbers from its generator.
+kernels::Philox drawPhilox(const torch::Device& device) {
+    constexpr std::uint64_t numbers = 4;
+    if (device.is_cuda() && graphLibrary().table)
+        return graphLibrary().table->drawPhilox(device.index(), numbers);
+    if (isRecordingGraph())
+        throw Error("a graph cannot draw new random numbers for dropout: " +
+                    graphLibrary().problem);
+    kernels::Philox state;
+    auto generator = at::globalContext().defaultGenerator(device);
+    if (generator.device().is_cpu()) {
+        state.seedValue = static_cast<std::uint64_t>(drawDropoutSeed());
+        return state;
+    }
+    const std::lock_guard lock(generator.mutex());
+    state.seedValue = generator.current_seed();
+    state.offsetValue = generator.get_offset();
+    generator.set_offset(state.offsetValue + numbers);
+    return state;
+}
+
+void* streamOf(const torch::Device& device) {
+    if (device.is_cpu()) return nullptr;
+    return c10::impl::VirtualGuardImpl(device.type()).getStream(device).native_handle();
+}
+
+void require(const KernelTable& table, int error, const char* pass) {
+    if (error == 0) return;
+    throw Error(std::string("the CUDA kernel of the attention's ") + pass +
+                " pass failed: " + table.errorText(error) +
+                "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
+}
+
+const KernelTable* tableFor(const torch::Device& device) {
+    const auto kernels = checkedKernels(device);
+    return kernels.problems.float32.empty() ? kernels.table : nullptr;
+}
+
+}  // namespace cuda_calls
 
 using namespace cuda_calls;
 
@@ -237,6 +359,280 @@ torch::Tensor cudaAttention(const KernelTable& table, const CudaAttentionInput& 
     // In 16 bits this is a product with sums in float32, as in LibTorch's forms.
     const auto wr = of.wr.to(type).transpose(1, 2);
     return joinHeads(torch::matmul(byHead(parts[1]), wr) + byHead(parts[0]));
+}
+
+using namespace cuda_calls;
+
+namespace {
+
+using kernels::KernelTable;
+using kernels::SmallArgs;
+using kernels::SmallPart;
+using torch::autograd::variable_list;
+
+}  // namespace
+
+kernels::View cuda_calls::viewOfWr(const torch::Tensor& x) {
+    const auto view = viewOf(x.dim() == 4 ? x : x.unsqueeze(0));
+    return {view.data, x.dim() == 4 ? view.batch : 0, view.token, view.head};
+}
+
+std::size_t cuda_calls::sharedLimitOf(const KernelTable& table, const torch::Device& device) {
+    kernels::DeviceLimits limits;
+    const int index = device.is_cpu() ? 0 : device.index();
+    return table.deviceLimits(index, &limits) == 0 ? limits.sharedBytes : 0;
+}
+
+namespace {
+
+/// Arguments without pointers, for the backward pass too.
+struct SmallCalls : torch::CustomClassHolder {
+    SmallArgs args;
+    const KernelTable* table = nullptr;
+    std::int64_t groups[2] = {};  ///< blocks that write relations' gradients, for a batch element
+};
+
+// Rows of consecutive numbers: of W_r [h, d_h, d_r] as of all others.
+torch::Tensor readableInput(const torch::Tensor& x) {
+    return x.dim() == 4 ? readable(x) : x.contiguous();
+}
+SmallPart partOf(const KernelCall& call) {
+    SmallPart part;
+    part.rel = argsOf(call.in, call.options);
+    part.symmetric = part.rel.relations > 0 && !call.in.relations.k.defined();
+    return part;
+}
+
+struct SmallHeads : torch::autograd::Function<SmallHeads> {
+    // `inputs` are those of each part in turn: q, k, s and, with relations, q_rel, k_rel (unless
+    // symmetric) and W_r. Gives the outputs [b, n, h, d_h] of each part.
+    static variable_list forward(torch::autograd::AutogradContext* context,
+                                 const c10::intrusive_ptr<SmallCalls>& calls,
+                                 at::TensorList inputs) {
+        const auto device = inputs[0].device();
+        const c10::DeviceGuard guard(device);
+        SmallArgs& args = calls->args;
+        variable_list in, outputs;
+        for (const auto& x : inputs) in.push_back(readableInput(x));
+        point(args, in);
+        for (int i = 0; i < args.count; ++i) {
+            auto& a = args.parts[i].rel;
+            outputs.push_back(
+                torch::empty({a.batch, a.queries, a.heads, a.valueDim}, in[0].options()));
+            a.out = viewOf(byHead(outputs.back()));
+        }
+        require(*calls->table, calls->table->smallForward(&args, streamOf(device)), "forward");
+        context->save_for_backward(in);
+        context->saved_data["calls"] = at::IValue::make_capsule(calls);
+        return outputs;
+    }
+
+    static variable_list backward(torch::autograd::AutogradContext* context,
+                                  variable_list gradients) {
+        const auto calls = c10::static_intrusive_pointer_cast<SmallCalls>(
+            context->saved_data["calls"].toCapsule());
+        SmallArgs args = calls->args;
+        const auto in = context->get_saved_variables();
+        const auto device = in[0].device();
+        const c10::DeviceGuard guard(device);
+        point(args, in);
+        variable_list found = {torch::Tensor()};  // of the calls
+        std::vector<std::size_t> summed;          // what several blocks write their parts of
+        variable_list dOut;                       // lives until the launch
+        const auto relationGradients = [&](const SmallPart& part, std::int64_t groups,
+                                           std::int64_t& distance) {
+            const auto& a = part.rel;
+            const auto parts =
+                torch::empty({groups, a.batch, a.queries, a.relations, a.relDim}, in[0].options())
+                    .transpose(2, 3);
+            distance = parts.stride(0);
+            if (groups > 1) summed.push_back(found.size());
+            found.push_back(groups > 1 ? parts : parts[0]);
+            return viewOf(parts[0]);
+        };
+        for (int i = 0; i < args.count; ++i) {
+            SmallPart& part = args.parts[i];
+            auto& a = part.rel;
+            dOut.push_back(readable(byHead(gradients[static_cast<std::size_t>(i)])));
+            a.dOut = viewOf(dOut.back());
+            for (auto* gradient : {&a.dq, &a.dk, &a.ds}) {
+                found.push_back(emptyLike(in[found.size() - 1]));
+                *gradient = viewOf(found.back());
+            }
+            if (a.relations == 0) continue;
+            a.dqRel = relationGradients(part, calls->groups[i], part.dqRelGroup);
+            if (!part.symmetric)
+                a.dkRel = relationGradients(part, calls->groups[i], part.dkRelGroup);
+            summed.push_back(found.size());
+            found.push_back(
+                torch::empty({a.batch, a.heads, a.valueDim, a.relations}, in[0].options()));
+            part.dwr = viewOfWr(found.back());
+        }
+        require(*calls->table, calls->table->smallBackward(&args, streamOf(device)), "backward");
+        for (const auto i : summed) found[i] = found[i].sum(0);
+        return found;
+    }
+
+private:
+    static void point(SmallArgs& args, const variable_list& in) {
+        auto next = in.begin();
+        for (int i = 0; i < args.count; ++i) {
+            SmallPart& part = args.parts[i];
+            auto& a = part.rel;
+            a.q = viewOf(*next++), a.k = viewOf(*next++), a.s = viewOf(*next++);
+            if (a.relations == 0) continue;
+            a.qRel = viewOf(*next++);
+            a.kRel = part.symmetric ? a.qRel : viewOf(*next++);
+            part.wr = viewOfWr(*next++);
+        }
+    }
+};
+
+}  // namespace
+
+bool cuda_calls::hasRoomForSmall(const KernelTable& table, const torch::Device& device,
+                                 const SmallPart& part) {
+    return table.small(part, sharedLimitOf(table, device)).serves();
+}
+
+std::vector<torch::Tensor> cuda_calls::smallAttentionBy(const KernelTable& table,
+                                                        const std::vector<KernelCall>& calls) {
+    const auto device = calls.at(0).in.q.device();
+    const auto all = c10::make_intrusive<SmallCalls>();
+    all->table = &table;
+    all->args.count = static_cast<int>(calls.size());
+    all->args.sharedLimit = sharedLimitOf(table, device);
+    variable_list inputs;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        const auto& in = calls[i].in;
+        SmallPart& part = all->args.parts[i];
+        part = partOf(calls[i]);
+        if (part.rel.dropThreshold > 0) part.rel.philox = drawPhilox(device);
+        all->groups[i] = table.small(part, all->args.sharedLimit).backwardGroups;
+        auto s = in.v;
+        if (in.maxOffset >= 0)
+            s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
+        inputs.insert(inputs.end(), {in.q, in.k, s});
+        if (part.rel.relations == 0) continue;
+        inputs.push_back(in.relations.q);
+        if (!part.symmetric) inputs.push_back(in.relations.k);
+        inputs.push_back(in.relations.wr);
+    }
+    auto outputs = SmallHeads::apply(all, at::TensorList(inputs));
+    for (auto& out : outputs) out = out.flatten(2);
+    return outputs;
+}
+
+bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads) {
+    if (x.scalar_type() != torch::kFloat || x.numel() == 0 || heads.empty() || heads.size() > 2 ||
+        at::autocast::is_autocast_enabled(x.device().type()))
+        return false;
+    const KernelTable* table = tableFor(x.device());
+    if (!table) return false;
+    return std::all_of(heads.begin(), heads.end(), [&](const KernelHeads& h) {
+        if (h.form != AttentionForm::Automatic && h.form != AttentionForm::Cuda) return false;
+        if (!knowsActivation(h.relActivation)) return false;
+        SmallPart part;
+        auto& a = part.rel;
+        const auto narrow = [](std::int64_t size) { return static_cast<std::int32_t>(size); };
+        a.batch = narrow(x.size(0)), a.queries = a.keys = narrow(x.size(1));
+        a.heads = narrow(h.heads), a.keyHeads = narrow(h.keyHeads);
+        a.keyDim = narrow(h.keyDim), a.valueDim = narrow(h.valueDim);
+        a.relations = narrow(h.relations), a.relDim = narrow(h.relDim);
+        a.maxOffset = narrow(h.maxOffset);
+        part.symmetric = h.symmetric;
+        return hasRoomForSmall(*table, x.device(), part);
+    });
+}
+
+std::vector<torch::Tensor> smallAttention(const std::vector<KernelCall>& calls) {
+    return smallAttentionBy(*tableFor(calls.at(0).in.q.device()), calls);
+}
+
+using namespace cuda_calls;
+
+namespace {
+
+using kernels::DataType;
+using kernels::DecodeArgs;
+using kernels::KernelTable;
+
+DataType typeOf(const torch::Tensor& x) {
+    return x.scalar_type() == torch::kBFloat16 ? DataType::BFloat16 : DataType::Float32;
+}
+
+}  // namespace
+
+bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64_t capacity) {
+    if (x.scalar_type() != torch::kFloat && x.scalar_type() != torch::kBFloat16) return false;
+    if (torch::GradMode::is_enabled() || x.numel() == 0 || x.size(0) > 65535 ||
+        at::autocast::is_autocast_enabled(x.device().type()))
+        return false;
+    if (heads.form != AttentionForm::Automatic && heads.form != AttentionForm::Cuda) return false;
+    if (!knowsActivation(heads.relActivation)) return false;
+    const KernelTable* table = tableFor(x.device());
+    if (!table) return false;
+    const auto narrow = [](std::int64_t size) { return static_cast<std::int32_t>(size); };
+    DecodeArgs a;
+    a.type = typeOf(x);
+    a.batch = narrow(x.size(0)), a.capacity = narrow(capacity);
+    a.heads = narrow(heads.heads), a.keyHeads = narrow(heads.keyHeads);
+    a.keyDim = narrow(heads.keyDim), a.valueDim = narrow(heads.valueDim);
+    a.relations = narrow(heads.relations), a.relDim = narrow(heads.relDim);
+    a.maxOffset = narrow(heads.maxOffset);
+    a.sharedLimit = sharedLimitOf(*table, x.device());
+    return table->decodeShared(a) > 0;
+}
+
+torch::Tensor cuda_calls::decodingBy(const KernelTable& table, const KernelCall& call,
+                                     const DecodingBuffers& buffers) {
+    const auto device = call.in.q.device();
+    const c10::DeviceGuard guard(device);
+    const auto rel = argsOf(call.in, call.options);
+    DecodeArgs a;
+    a.type = typeOf(call.in.q);
+    a.batch = rel.batch, a.capacity = static_cast<std::int32_t>(buffers.k.size(2));
+    a.heads = rel.heads, a.keyHeads = rel.keyHeads;
+    a.keyDim = rel.keyDim, a.valueDim = rel.valueDim;
+    a.relations = rel.relations, a.relDim = rel.relDim;
+    a.maxOffset = rel.maxOffset, a.activation = rel.activation;
+    a.scale = rel.scale, a.relScale = rel.relScale;
+    a.past = buffers.past.const_data_ptr<std::int64_t>();
+    a.sharedLimit = sharedLimitOf(table, device);
+    // These live until the launch.
+    const auto q = readable(call.in.q), k = readable(call.in.k);
+    a.q = viewOf(q), a.k = viewOf(k), a.keyCache = viewOf(buffers.k);
+    auto s = call.in.v;
+    if (rel.maxOffset >= 0) {
+        s = readable(s.unsqueeze(0));
+        a.symbolCache = viewOf(s);
+        a.symbolCache.batch = 0;
+    } else {
+        s = readable(s);
+        a.s = viewOf(s), a.symbolCache = viewOf(buffers.v);
+    }
+    torch::Tensor qRel, kRel, wr;
+    if (rel.relations > 0) {
+        const auto& of = call.in.relations;
+        qRel = readable(of.q), kRel = of.k.defined() ? readable(of.k) : qRel;
+        a.qRel = viewOf(qRel), a.kRel = viewOf(kRel);
+        const auto& cache = buffers.relations;
+        a.relationCache = {cache.mutable_data_ptr(), cache.stride(0), cache.stride(1), rel.relDim};
+        wr = of.wr.contiguous();
+        a.wr = viewOfWr(wr);
+    }
+    if (buffers.rotary.defined()) a.rotary = buffers.rotary.const_data_ptr<float>();
+    const auto out = torch::empty({a.batch, 1, a.heads, a.valueDim}, q.options());
+    a.out = viewOf(byHead(out));
+    const auto workspace = torch::empty({static_cast<std::int64_t>(table.decodeWorkspace(a))},
+                                        torch::TensorOptions().dtype(torch::kByte).device(device));
+    a.workspace = workspace.mutable_data_ptr();
+    require(table, table.decode(&a, streamOf(device)), "decoding");
+    return out.flatten(2);
+}
+
+torch::Tensor cudaDecoding(const KernelCall& call, const DecodingBuffers& buffers) {
+    return cuda_calls::decodingBy(*tableFor(call.in.q.device()), call, buffers);
 }
 
 }  // namespace relascope::core

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <torch/types.h>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "model/attention/attention.h"
 #include "model/attention/cuda_check.h"
 #include "model/attention/kernel_options.h"
+#include "model/kernels/kernel_table.h"
 
 namespace relascope::core {
 
@@ -52,5 +56,110 @@ torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& o
 /// The same by a table that was not checked.
 torch::Tensor cudaAttention(const kernels::KernelTable& table, const CudaAttentionInput& in,
                             const KernelOptions& options, CudaKernels kernels);
+
+// The sensory and relational heads of a layer together, on CUDA by the kernels for few tokens
+// (model/kernels/small.h): one launch for the forward pass and one for the backward pass. Nothing
+// but the inputs is kept between them.
+
+/// One kind of heads that attend to the tokens themselves.
+struct KernelCall {
+    CudaAttentionInput in;
+    KernelOptions options;
+};
+
+/// The sizes of such a call, known before anything is computed.
+struct KernelHeads {
+    std::int64_t heads = 0, keyHeads = 0, keyDim = 0, valueDim = 0;
+    std::int64_t relations = 0, relDim = 0;  ///< 0: none
+    bool symmetric = false;
+    std::int64_t maxOffset = -1;  ///< of relative symbols
+    std::string relActivation = "identity";
+    AttentionForm form = AttentionForm::Automatic;
+};
+
+/// Whether the kernels take all of those heads for x [b, n, d]: float32 without autocast, on a
+/// device that the library serves and whose blocks have the shared memory, one or two kinds of
+/// heads, forms that are automatic or `Cuda`.
+bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads);
+
+/// The outputs of each kind, with heads joined: [b, n, h d_h]. Where weights are dropped, one state
+/// of the device's generator is drawn for each kind in their order, before anything else: with the
+/// same states the masks are those of cudaAttention. Throws Error if the device refuses a launch.
+std::vector<torch::Tensor> smallAttention(const std::vector<KernelCall>& calls);
+
+struct DecodingBuffers;  // cuda_decoding.h
+
+}  // namespace relascope::core
+
+namespace relascope::core::cuda_calls {
+
+// What the callers of our CUDA kernels share: how tensors, options, random numbers and streams are
+// handed to them. Internal to model/attention.
+
+/// x [b, heads, tokens, width] with consecutive numbers in its rows, as the kernels read them:
+/// without a copy where x is a slice of a projection.
+torch::Tensor readable(const torch::Tensor& x);
+/// The rows of x [b, heads, tokens, width]; of an undefined tensor nothing.
+kernels::View viewOf(const torch::Tensor& x);
+/// [b, tokens, heads, width] as [b, heads, tokens, width].
+torch::Tensor byHead(const torch::Tensor& x);
+/// [b, heads, tokens, width] with the heads of a token side by side, as projections have them.
+torch::Tensor emptyLike(const torch::Tensor& x);
+
+/// Whether the kernels have that activation of relations.
+bool knowsActivation(const std::string& name);
+/// Type, sizes and options without pointers and random numbers.
+kernels::RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options,
+                        torch::ScalarType type = torch::kFloat);
+/// The state of the device's generator, which is advanced by one call.
+kernels::Philox drawPhilox(const torch::Device& device);
+/// The current stream, a cudaStream_t.
+void* streamOf(const torch::Device& device);
+/// Throws Error if a launch of that pass ("forward") failed.
+void require(const kernels::KernelTable& table, int error, const char* pass);
+/// The kernels for a device, if they serve it and were found to compute what LibTorch does, or
+/// nullptr.
+const kernels::KernelTable* tableFor(const torch::Device& device);
+/// W_r [h, d_h, d_r], or gradients of it [b, h, d_h, d_r], as SmallPart and DecodeArgs have it.
+kernels::View viewOfWr(const torch::Tensor& x);
+/// Bytes of shared memory that a block may have; 0 if the device does not say.
+std::size_t sharedLimitOf(const kernels::KernelTable& table, const torch::Device& device);
+
+/// cudaDecoding by the kernels of a table, which serve the call.
+torch::Tensor decodingBy(const kernels::KernelTable& table, const KernelCall& call,
+                         const DecodingBuffers& buffers);
+/// smallAttention by the kernels of a table, which serve the calls.
+std::vector<torch::Tensor> smallAttentionBy(const kernels::KernelTable& table,
+                                            const std::vector<KernelCall>& calls);
+/// Whether a table's kernels for few tokens have room for them on that device.
+bool hasRoomForSmall(const kernels::KernelTable& table, const torch::Device& device,
+                     const kernels::SmallPart& part);
+
+}  // namespace relascope::core::cuda_calls
+
+namespace relascope::core {
+
+// One more token of each sequence against a DecodingCache, on CUDA by kernels of our own
+// (model/kernels/decode.h): they append to the cache and read its length from the device, so that
+// every step has the same shapes and launches.
+
+/// The whole buffers of a module in a cache (DecodingCache::room), and what goes with them.
+struct DecodingBuffers {
+    torch::Tensor k;          ///< [b, g, capacity, key_dim]
+    torch::Tensor v;          ///< [b, g, capacity, d_h]; undefined for relative symbols
+    torch::Tensor relations;  ///< k_rel, [b, capacity, d_r d_p]; undefined without relations
+    torch::Tensor rotary;     ///< RotaryPositions::table of the capacity; undefined: no rotation
+    torch::Tensor past;       ///< DecodingCache::pastOn
+};
+
+/// Whether the kernels take x [b, 1, d]: float32 or bfloat16 without gradients and autocast, on a
+/// device that the library serves and whose blocks have the shared memory, a form that is automatic
+/// or `Cuda`.
+bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64_t capacity);
+
+/// The joined heads' output, [b, 1, h d_h]. The call has the new token's tensors alone, not rotated
+/// yet; its rows are appended to the buffers at position `past`, which the caller advances. Throws
+/// Error if the device refuses a launch.
+torch::Tensor cudaDecoding(const KernelCall& call, const DecodingBuffers& buffers);
 
 }  // namespace relascope::core

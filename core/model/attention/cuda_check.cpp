@@ -12,7 +12,6 @@
 #include <mutex>
 
 #include "model/attention/cuda_attention.h"
-#include "model/attention/cuda_calls.h"
 
 namespace relascope::core {
 namespace {

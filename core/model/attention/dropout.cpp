@@ -6,7 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "model/attention/counter_mix.h"
-#include "model/attention/vector_versions.h"
+#include "model/attention/tile_levels.h"
 
 namespace relascope::core {
 namespace {

@@ -8,11 +8,9 @@
 #include <stdexcept>
 
 #include "model/attention/chunked_attention.h"
-#include "model/attention/contract.h"
 #include "model/attention/cuda_attention.h"
-#include "model/attention/cuda_decoding.h"
-#include "model/attention/cuda_dual_attention.h"
 #include "model/attention/inner_scale.h"
+#include "model/attention/row_kernels.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
 #include "model/decode/cache.h"

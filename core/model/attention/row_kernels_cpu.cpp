@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "model/attention/row_kernels.h"
-#include "model/attention/vector_versions.h"
+#include "model/attention/tile_levels.h"
 
 namespace relascope::core {
 namespace {

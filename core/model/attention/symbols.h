@@ -12,7 +12,7 @@
 #include "model/attention/dropout.h"
 #include "model/blocks/parameters.h"
 #include "model/blocks/recording.h"
-#include "model/graph/kept_tensor.h"
+#include "model/graph/device_graph.h"
 #include "types/option_groups.h"
 
 namespace relascope::core {

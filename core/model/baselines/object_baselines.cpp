@@ -5,7 +5,7 @@
 #include "model/baselines/baseline_options.h"
 #include "model/baselines/relational_baselines.h"
 #include "model/blocks/dual_attention.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

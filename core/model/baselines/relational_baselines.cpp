@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/baselines/relational_baselines.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/dual_attention.h"
 
-#include "model/attention/cuda_dual_attention.h"
+#include "model/attention/cuda_attention.h"
 #include "model/decode/cache.h"
 #include "model/hooks/hooks.h"
 

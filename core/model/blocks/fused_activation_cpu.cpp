@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "model/attention/vector_versions.h"
-#include "model/blocks/fused_activation.h"
+#include "model/attention/tile_levels.h"
+#include "model/blocks/fused_layers.h"
 
 #define RELASCOPE_INLINE inline __attribute__((always_inline))
 

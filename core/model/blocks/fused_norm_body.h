@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "model/attention/vector_versions.h"
+#include "model/attention/tile_levels.h"
 
 #define RELASCOPE_INLINE inline __attribute__((always_inline))
 

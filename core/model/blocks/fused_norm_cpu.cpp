@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "model/attention/dropout.h"
-#include "model/blocks/fused_norm.h"
+#include "model/blocks/fused_layers.h"
 #include "model/blocks/fused_norm_body.h"
 
 namespace relascope::core {

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "model/attention/dropout.h"
-#include "model/blocks/fused_activation.h"
+#include "model/blocks/fused_layers.h"
 #include "model/graph/device_graph.h"
 #include "types/error.h"
 

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "model/blocks/fused_norm.h"
+#include "model/blocks/fused_layers.h"
 #include "model/blocks/parameters.h"
 
 namespace relascope::core {

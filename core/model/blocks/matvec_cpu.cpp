@@ -3,7 +3,7 @@
 #include <torch/utils.h>
 
 #include "model/attention/row_kernels.h"
-#include "model/blocks/matvec.h"
+#include "model/blocks/fused_layers.h"
 
 namespace relascope::core {
 

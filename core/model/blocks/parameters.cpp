@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/blocks/matvec.h"
+#include "model/blocks/fused_layers.h"
 #include "model/blocks/onednn_linear.h"
 
 namespace relascope::core {

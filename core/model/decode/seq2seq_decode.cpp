@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "model/decode/cache.h"
-#include "model/evaluation_mode.h"
+#include "model/model.h"
 #include "model/seq2seq/seq2seq.h"
 #include "types/error.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "model/baselines/relational_baselines.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "model/graph/graph_library.h"
+#include "model/graph/device_graph.h"
 
 namespace relascope::core {
 namespace {

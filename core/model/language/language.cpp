@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "model/decode/cache.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

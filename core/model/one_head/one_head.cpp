@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "model/attention/relational_attention.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

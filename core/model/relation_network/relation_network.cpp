@@ -2,7 +2,7 @@
 #include "model/relation_network/relation_network.h"
 
 #include "model/baselines/relational_baselines.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "model/blocks/parameters.h"
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 namespace {

@@ -6,8 +6,8 @@
 #include <torch/nn/functional.h>
 
 #include "model/decode/cache.h"
-#include "model/factory.h"
 #include "model/language/language.h"
+#include "model/model.h"
 
 namespace relascope::core {
 

@@ -2,7 +2,7 @@
 #include "model/vision/vision.h"
 
 #include <map>
-#include "model/factory.h"
+#include "model/model.h"
 
 namespace relascope::core {
 

@@ -10,7 +10,7 @@
 
 #include "model/attention/symbols.h"
 #include "model/blocks/dual_attention.h"
-#include "model/graph/kept_tensor.h"
+#include "model/graph/device_graph.h"
 #include "model/model.h"
 #include "model/vision/vision_options.h"
 

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFile>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QRegularExpression>
+#include <QSettings>
+#include <QTabBar>
+#include <QUrl>
+#include <QVBoxLayout>
+#include <QVersionNumber>
+
+#include "app/cli/build_facts.h"
+#include "app/help.h"
+#include "app/main_window.h"
+#include "app/pages/workbench_page.h"
+#include "options/builtin_resources.h"
+#include "widgets/bar/train_bar.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/form/options_form.h"
+#include "widgets/help/document_viewer.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/lists/sidebar.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+#include "widgets/tour/tour_overlay.h"
+
+namespace relascope::app {
+
+void copyText(const QString& text) {
+    QGuiApplication::clipboard()->setText(text);
+}
+
+void showAbout(QWidget* parent) {
+    struct Part {
+        const char *name, *licence;
+    };
+    static constexpr Part parts[] = {
+        {"Qt 6", "LGPL-3.0"},         {"QCustomPlot", "GPL-3.0-or-later"},
+        {"LibTorch", "BSD-3-Clause"}, {"OpenCV", "Apache-2.0"},
+        {"nlohmann JSON", "MIT"},     {"CLI11", "BSD-3-Clause"},
+        {"libzip", "BSD-3-Clause"},   {"zlib", "Zlib"},
+        {"libpng", "libpng-2.0"},     {"libjpeg-turbo", "BSD-3-Clause and IJG"},
+        {"Inter", "OFL-1.1"},         {"JetBrains Mono", "OFL-1.1"},
+    };
+    QString rows;
+    for (const auto& part : parts)
+        rows += QString("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>")
+                    .arg(QLatin1String(part.name), QLatin1String(part.licence));
+
+    const auto facts = cli::buildFacts(qVersion());
+    auto* dialog = new QDialog(parent);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(QStringLiteral("About Relascope"));
+    auto* column = widgets::columnOf(dialog, {24, 24, 24, 16}, 12);
+    auto* picture = new QLabel(dialog);
+    picture->setPixmap(widgets::applicationIcon().pixmap(64, 64));
+    column->addWidget(picture);
+    auto* title = new QLabel(QString::fromStdString("Relascope " + facts.version), dialog);
+    title->setFont(widgets::titleFont());
+    column->addWidget(title);
+    auto* build = widgets::mutedLabel(
+        QString::fromStdString("Commit " + commitText(facts) + "\nLibTorch " + facts.libtorch +
+                               ", Qt " + facts.qt + ", " + facts.compiler + ", " + facts.build),
+        dialog);
+    build->setFont(widgets::smallFont());
+    build->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(build);
+    auto* text = new QLabel(
+        QStringLiteral(
+            "Trains relational Transformers and inspects them during training.<br>Free software "
+            "under the GNU General Public License, version 3 or later. Built with:"),
+        dialog);
+    text->setWordWrap(true);
+    column->addWidget(text);
+    auto* table = new QLabel("<table cellspacing='2'>" + rows + "</table>", dialog);
+    table->setFont(widgets::smallFont());
+    table->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(table);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+    QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    column->addWidget(buttons);
+    dialog->setMinimumWidth(440);
+    dialog->open();
+}
+
+namespace {
+
+constexpr const char* kFolder = ":/docs/";
+constexpr const char* kIndex = "index.md";
+
+QByteArray contents(const QString& name) {
+    QFile file(QLatin1String(kFolder) + name);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+}  // namespace
+
+std::vector<widgets::HelpDocument> documents() {
+    const QString index = QString::fromUtf8(contents(QLatin1String(kIndex)));
+    QStringList names{QLatin1String(kIndex)};
+    static const QRegularExpression link(QStringLiteral("\\]\\(([a-z0-9-]+\\.md)\\)"));
+    for (auto it = link.globalMatch(index); it.hasNext();) names << it.next().captured(1);
+    // Documents missing in the index are shown, too.
+    names << QDir(QLatin1String(kFolder))
+                 .entryList({QStringLiteral("*.md")}, QDir::Files, QDir::Name);
+    names.removeDuplicates();
+    std::vector<widgets::HelpDocument> found;
+    for (const QString& name : std::as_const(names))
+        if (const QByteArray text = contents(name); !text.isEmpty())
+            found.push_back({name, QString::fromUtf8(text)});
+    return found;
+}
+
+widgets::DocumentViewer* showDocuments(QWidget* parent, const QString& link) {
+    auto* viewer =
+        parent->findChild<widgets::DocumentViewer*>(QString(), Qt::FindDirectChildrenOnly);
+    if (!viewer) {
+        viewer = new widgets::DocumentViewer(parent);
+        QHash<QString, QByteArray> pictures;
+        const QDir folder{QLatin1String(kFolder)};
+        for (const QString& name : folder.entryList({QStringLiteral("*.svg")}, QDir::Files))
+            pictures.insert(name, contents(name));
+        viewer->setPictures(pictures);
+        viewer->setDocuments(documents());
+        QObject::connect(viewer, &widgets::DocumentViewer::externalLink, viewer,
+                         [](const QUrl& url) { QDesktopServices::openUrl(url); });
+    }
+    if (!link.isEmpty()) viewer->open(link);
+    viewer->show();
+    viewer->raise();
+    viewer->activateWindow();
+    return viewer;
+}
+
+namespace {
+
+constexpr const char* kSeenKey = "news/version";
+
+QString ownVersion() {
+    return QString::fromLatin1(core::builtin::version());
+}
+
+/// Documents that the change log names become links with their titles.
+QString withLinks(QString markdown) {
+    for (const auto& document : documents()) {
+        const QString title = widgets::markdownTitle(document.markdown);
+        markdown.replace(
+            QString("`resources/docs/%1`").arg(document.name),
+            QString("[%1](%2)").arg(title.isEmpty() ? document.name : title, document.name));
+    }
+    return markdown;
+}
+
+widgets::NewsDialog* show(MainWindow& window, const QString& markdown) {
+    if (auto* open = window.findChild<widgets::NewsDialog*>()) {
+        open->raise();
+        open->activateWindow();
+        return open;
+    }
+    auto* dialog = new widgets::NewsDialog(QString("What is new in Relascope %1").arg(ownVersion()),
+                                           withLinks(markdown), &window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    QObject::connect(dialog, &widgets::NewsDialog::documentRequested, &window,
+                     [&window](const QString& link) { showDocuments(&window, link); });
+    dialog->show();
+    return dialog;
+}
+
+}  // namespace
+
+QString changelog() {
+    QFile file(QStringLiteral(":/news/CHANGELOG.md"));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+QString newsSince(const QString& changelog, const QString& seen, const QString& now) {
+    static const QRegularExpression heading(QStringLiteral("^## +(.+?) *$"),
+                                            QRegularExpression::MultilineOption);
+    const auto versionOf = [](const QString& text) { return QVersionNumber::fromString(text); };
+    const QVersionNumber last = versionOf(seen), current = versionOf(now);
+    QString news;
+    for (auto it = heading.globalMatch(changelog); it.hasNext();) {
+        const auto match = it.next();
+        const qsizetype end = it.hasNext() ? it.peekNext().capturedStart() : changelog.size();
+        // "Unreleased" has no number: what is newer than the newest version.
+        const QVersionNumber version = versionOf(match.captured(1));
+        if (!version.isNull() && version > current) continue;
+        if (!version.isNull() && !last.isNull() && version <= last) break;
+        news += changelog.mid(match.capturedStart(), end - match.capturedStart());
+        if (last.isNull()) break;
+    }
+    return news;
+}
+
+widgets::NewsDialog* showNews(MainWindow& window) {
+    const QString all = changelog();
+    return show(window, all.mid(all.indexOf(QLatin1String("\n## ")) + 1));
+}
+
+widgets::NewsDialog* showNewsAfterUpdate(MainWindow& window, bool firstStart) {
+    QSettings settings;
+    const QString seen = settings.value(QLatin1String(kSeenKey)).toString(), now = ownVersion();
+    if (seen == now) return nullptr;
+    settings.setValue(QLatin1String(kSeenKey), now);
+    if (firstStart) return nullptr;
+    const QString news = newsSince(changelog(), seen, now);
+    return news.isEmpty() ? nullptr : show(window, news);
+}
+
+namespace {
+
+constexpr const char* kShownKey = "tour/shown";
+
+std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
+    const auto of = [](QWidget* widget) { return [widget] { return widget; }; };
+    // Without a run the Workbench hides its panes, but the tour explains them.
+    const auto panes = [page = window.workbench()] { page->showPanes(true); };
+    std::vector<widgets::TourStep> steps;
+    steps.push_back({QStringLiteral("Relations in one picture"),
+                     widgets::RelationPrimer::text(),
+                     {},
+                     [](QWidget* parent) { return new widgets::RelationPrimer(parent); },
+                     {}});
+    steps.push_back({QStringLiteral("Experiments and runs"),
+                     QStringLiteral("Choose an experiment of the papers here. Below are the runs "
+                                    "you have trained; select several to compare their curves."),
+                     of(window.sidebar()),
+                     {},
+                     {}});
+    steps.push_back({QStringLiteral("Options"),
+                     QStringLiteral("Choose the variant, that is the model, and change any option. "
+                                    "Click a field to read what it does; the pencil marks options "
+                                    "that can be changed during training."),
+                     of(window.form()),
+                     {},
+                     {}});
+    steps.push_back(
+        {QStringLiteral("Start, pause, stop"),
+         QStringLiteral("Press Start to train. Pause with Space, make single steps with "
+                        "N, and resume at any time; every run is saved as it trains."),
+         of(window.bar()),
+         {},
+         {}});
+    steps.push_back({QStringLiteral("Curves"),
+                     QStringLiteral("Loss and accuracy during training. Move the time cursor to "
+                                    "look at the model as it was at that step."),
+                     of(window.workbench()->curves()),
+                     {},
+                     panes});
+    steps.push_back(
+        {QStringLiteral("Relation inspector"),
+         QString::fromUtf8("Click a patch, a token or an object to choose i. The other objects j "
+                           "are tinted by r_ij; the map shows all i \u2192 j, and the small maps "
+                           "show every relation and every attention head of the layer."),
+         of(window.workbench()->inspector()),
+         {},
+         panes});
+    steps.push_back(
+        {QStringLiteral("What does this relation do? Cut it."),
+         QStringLiteral("Press X to take the chosen map out of the model: the output shows before "
+                        "and after, and B switches the maps. The menus of a map, a cell or a patch "
+                        "have more edits; E lists them. Inspect > Edits measures every part."),
+         of(window.workbench()->inspector()),
+         {},
+         panes});
+    steps.push_back({QStringLiteral("Other pages"),
+                     QStringLiteral("Compare runs, plan a study over models and training sizes, "
+                                    "browse data, or open a checkpoint. F1 lists the keys, Ctrl+K "
+                                    "finds every command, and Help shows this tour again."),
+                     [&window]() -> QWidget* { return window.findChild<QTabBar*>(); },
+                     {},
+                     {}});
+    return steps;
+}
+
+}  // namespace
+
+widgets::TourOverlay* showTour(MainWindow& window) {
+    if (auto* running = window.findChild<widgets::TourOverlay*>()) return running;
+    window.showPage(PageId::Workbench);
+    auto* tour = new widgets::TourOverlay(stepsOf(window), &window);
+    QObject::connect(tour, &widgets::TourOverlay::ended, window.workbench(),
+                     [page = window.workbench()] { page->showPanes(false); });
+    return tour;
+}
+
+widgets::TourOverlay* showTourOnFirstStart(MainWindow& window) {
+    QSettings settings;
+    if (settings.value(QLatin1String(kShownKey), false).toBool()) return nullptr;
+    settings.setValue(QLatin1String(kShownKey), true);
+    return showTour(window);
+}
+
+}  // namespace relascope::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Version and licences.
+#pragma once
+
+#include <vector>
+
+#include <QString>
+
+#include "widgets/help/document_viewer.h"
+
+class QWidget;
+
+namespace relascope::widgets {
+class TourOverlay;
+class NewsDialog;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+void showAbout(QWidget* parent);
+void copyText(const QString& text);
+
+// The built-in documentation, in its own window.
+
+/// The documents of `resources/docs`: first the index, then the others in the order of its links.
+std::vector<widgets::HelpDocument> documents();
+
+/// Shows the documentation window of `parent`, at `link` ("models.md#...") if it is not empty.
+widgets::DocumentViewer* showDocuments(QWidget* parent, const QString& link = {});
+
+// What is new in this version: the sections of CHANGELOG.md, shown once after an update and in
+// Help.
+
+class MainWindow;
+
+/// CHANGELOG.md, as it was when the program was built.
+QString changelog();
+
+/// The sections of a change log that are newer than the version `seen`, up to `now`: those before
+/// the next version of `now`, where the newest is not released yet. Of an unknown version (empty)
+/// the first section alone.
+QString newsSince(const QString& changelog, const QString& seen, const QString& now);
+
+/// The whole change log, in one window, which is brought to the front if it is open.
+widgets::NewsDialog* showNews(MainWindow& window);
+/// The sections since the version that was started before, if that was another; null otherwise. On
+/// the first start of all there is nothing new.
+widgets::NewsDialog* showNewsAfterUpdate(MainWindow& window, bool firstStart);
+
+// The guided tour: what a relation is, and the parts of the window.
+
+/// Starts the tour on the Workbench, unless it is already running.
+widgets::TourOverlay* showTour(MainWindow& window);
+/// The same, but only on the first start of the program.
+widgets::TourOverlay* showTourOnFirstStart(MainWindow& window);
+
+}  // namespace relascope::app

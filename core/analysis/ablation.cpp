@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <torch/utils.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "analysis/ablation.h"
+#include "evaluate/example_scores.h"
+#include "evaluate/scoring.h"
+#include "model/blocks/recording.h"
+#include "model/model.h"
+#include "types/metric.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr std::size_t kStrongest = 10;  // parts whose pairs are measured
+
+std::string blockOf(const std::string& point) {
+    const auto module = point.substr(0, point.rfind('.'));
+    const auto last = module.rfind('.');
+    const auto tail = last == std::string::npos ? module : module.substr(last + 1);
+    static const std::set<std::string> inner = {"attn", "rel", "rca", "cross_attn", "sym"};
+    return inner.contains(tail) && last != std::string::npos ? module.substr(0, last) : module;
+}
+
+// One part taken out in one way; of resample one for each draw.
+struct Trial {
+    std::size_t row = 0, way = 0;
+    Editor editor;
+    std::size_t source = 0;  // of its values among the shared edits
+};
+
+class Ablation {
+public:
+    Ablation(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
+             const AblatedEdits& edits, const AblationOptions& how)
+        : m_model(model), m_options(options), m_data(data), m_edits(edits), m_how(how) {}
+
+    bool isOf(const ModelImpl& model, const DatasetPtr& data, const EditList& edits,
+              const AblationOptions& how) const {
+        return &m_model == &model && m_data == data && m_edits.list == edits && m_how == how;
+    }
+
+    AblationTable run(std::stop_token stop, const ProgressCallback& progress,
+                      const std::function<void(const AblationTable&)>& partial) {
+        const torch::NoGradGuard noGrad;
+        const EvaluationMode evaluation(m_model);
+        if (m_order.empty()) prepare();
+        const double stages = 1.0 + 0.4 * m_how.cumulative + 0.6 * m_how.pairs;
+        const auto report = [&](double done) {
+            if (stop.stop_requested() || (progress && !progress(done / stages))) throw Cancelled();
+        };
+        for (; m_next < m_order.size(); m_next += static_cast<std::size_t>(m_how.batchSize)) {
+            batch(m_next, report);
+            m_table.examples = static_cast<std::int64_t>(m_base.loss.size());
+            fill();
+            if (partial) partial(sorted());
+        }
+        if (!m_measured) m_measured = sorted();
+        double done = 1.0;
+        if (m_how.cumulative) cumulate(*m_measured, [&](double f) { report(done + 0.4 * f); });
+        done += 0.4 * m_how.cumulative;
+        if (m_how.pairs) pair(*m_measured, [&](double f) { report(done + 0.6 * f); });
+        return *m_measured;
+    }
+
+private:
+    // The examples from `first` on, shifted within the data set.
+    std::vector<std::int64_t> indicesAt(std::size_t first, std::int64_t shift) const {
+        const auto count =
+            std::min(static_cast<std::size_t>(m_how.batchSize), m_order.size() - first);
+        std::vector<std::int64_t> indices;
+        for (std::size_t i = 0; i < count; ++i)
+            indices.push_back((m_order[first + i] + shift) % m_data->size());
+        return indices;
+    }
+    Batch batchAt(std::size_t first, std::int64_t shift) const {
+        const auto indices = indicesAt(first, shift);
+        return makeBatch(*m_data, indices.data(), static_cast<std::int64_t>(indices.size()));
+    }
+
+    // Gives the edits in force their values for a batch.
+    void prepareEdits(const ModelInput& input, std::size_t first) {
+        if (m_session) m_session->prepareBatch(input, m_data, indicesAt(first, 0));
+    }
+    // A pass with the edits in force and a part out.
+    torch::Tensor forward(const ModelInput& input, Editor& editor) {
+        if (!m_session) return forwardEdited(m_model, input, editor);
+        const InterventionScope below(&m_session->editor());
+        return forwardEdited(m_model, input, editor);
+    }
+
+    void prepare() {
+        m_order = drawnExamples(m_data->size(), m_how.examples, 0);
+        if (m_edits.list.anyEnabled())
+            m_session =
+                std::make_unique<EditSession>(m_model, m_options, m_edits.list, m_edits.data);
+        const auto device = m_model.parameters().front().device();
+        auto one = batchAt(0, 0);
+        auto input = core::inputOf(one, device);
+        input.x = input.x.slice(0, 0, 1);
+        if (input.target.defined()) input.target = input.target.slice(0, 0, 1);
+        m_points = pointsOf(m_model, input);
+        m_table.rows = ablationRows(m_points, m_how.what);
+        if (m_table.rows.empty())
+            throw OptionError("--what", "this model has no such parts; `points` lists what it has");
+        m_table.metric = m_how.metric;
+        m_table.wanted = static_cast<std::int64_t>(m_order.size());
+        const bool resamples =
+            std::find(m_how.how.begin(), m_how.how.end(), EditOp::Resample) != m_how.how.end();
+        if (resamples && m_data->size() < 2)
+            throw OptionError("--how", "resample needs at least two examples");
+        for (int d = 0; d < m_how.draws; ++d)
+            m_shifts.push_back(1 + (static_cast<std::int64_t>(d) * 7919 + 12) %
+                                       std::max<std::int64_t>(1, m_data->size() - 1));
+        for (std::size_t r = 0; r < m_table.rows.size(); ++r) {
+            auto& row = m_table.rows[r];
+            m_names.insert(row.edit.point);
+            const auto stream = blockOf(row.edit.point) + ".hook_resid_pre";
+            if (hasPoint(stream)) m_names.insert(stream);
+            for (const auto op : m_how.how) {
+                // Of a library, which no example changes, only zero and mean are different things.
+                if (op == EditOp::Resample &&
+                    findPoint(m_points, row.edit.point, "").axes[0] != "batch")
+                    continue;
+                row.ways.push_back({op, {}, 0.0});
+                const int draws = op == EditOp::Resample ? m_how.draws : 1;
+                for (int d = 0; d < draws; ++d) {
+                    auto edit = row.edit;
+                    edit.op = op;
+                    if (op == EditOp::Resample) edit.shift = m_shifts[static_cast<std::size_t>(d)];
+                    EditList list;
+                    list.edits = {edit};
+                    m_trials.push_back({r, row.ways.size() - 1, Editor(list), r});
+                }
+            }
+        }
+        m_scores.resize(m_trials.size());
+        for (const auto& point : m_points)
+            if (point.name.ends_with(".hook_resid_post")) m_streams.insert(point.name);
+        takeMeansOnce();
+    }
+
+    bool hasPoint(const std::string& name) const {
+        return std::any_of(m_points.begin(), m_points.end(),
+                           [&](const auto& point) { return point.name == name; });
+    }
+
+    // Means of all parts from the same passes.
+    void takeMeansOnce() {
+        if (std::find(m_how.how.begin(), m_how.how.end(), EditOp::Mean) == m_how.how.end()) return;
+        EditList list;
+        for (auto row : m_table.rows) {
+            row.edit.op = EditOp::Mean;
+            auto reference = EditReference{};
+            if (!m_edits.data.split || !m_edits.data.split(reference.split))
+                reference.split.clear();
+            row.edit.reference = reference;
+            list.edits.push_back(row.edit);
+        }
+        auto data = m_edits.data;
+        data.split = [this](const std::string& split) {
+            return split.empty() ? m_data : m_edits.data.split(split);
+        };
+        EditSession session(m_model, m_options, list, data);
+        session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
+        for (auto& trial : m_trials) trial.editor.copyValues(0, session.editor(), trial.source);
+    }
+
+    torch::Device device() const { return m_model.parameters().front().device(); }
+
+    void batch(std::size_t first, const std::function<void(double)>& report) {
+        const auto batch = batchAt(first, 0);
+        const auto ignore = m_options.ignoredTarget();
+        requireLabels(batch, m_options.outputs(), ignore);
+        const auto input = core::inputOf(batch, device());
+        auto names = m_streams;
+        names.insert(m_names.begin(), m_names.end());
+        prepareEdits(input, first);
+        const auto here = readHere(input, names);
+        // Added to the others at the end: a batch that is cancelled leaves nothing behind.
+        ExampleScores base;
+        std::vector<ExampleScores> scores(m_trials.size());
+        base.add(here.scores, batch, ignore);
+        std::map<std::string, torch::Tensor> streams;
+        for (const auto& name : m_streams)
+            streams[name.substr(0, name.rfind('.'))] = here.tensors.at(name);
+        std::map<std::int64_t, std::map<std::string, torch::Tensor>> others;
+        const auto share = static_cast<double>(batch.size()) / static_cast<double>(m_order.size());
+        const auto start = static_cast<double>(first) / static_cast<double>(m_order.size());
+        for (std::size_t t = 0; t < m_trials.size(); ++t) {
+            auto& trial = m_trials[t];
+            const auto& edit = trial.editor.edit(0);
+            if (edit.op == EditOp::Resample) {
+                auto& other = others[edit.shift];
+                if (other.empty())
+                    other =
+                        read(core::inputOf(batchAt(first, edit.shift), device()), m_names).tensors;
+                trial.editor.setValues(0, other.at(edit.point));
+            }
+            trial.editor.keepStreams(streams, m_points);
+            scores[t].add(forward(input, trial.editor), batch, ignore);
+            report(start +
+                   share * static_cast<double>(t + 1) / static_cast<double>(m_trials.size()));
+        }
+        m_base.append(base);
+        for (std::size_t t = 0; t < m_trials.size(); ++t) m_scores[t].append(scores[t]);
+        norms(here.tensors, batch.size());
+    }
+
+    struct Read {
+        torch::Tensor scores;
+        std::map<std::string, torch::Tensor> tensors;
+    };
+    Read read(const ModelInput& input, const std::set<std::string>& names) {
+        PointReader reader({names.begin(), names.end()});
+        const InterventionScope scope(&reader);
+        Read result{answersOf(m_model, input), {}};
+        result.tensors = reader.take();
+        return result;
+    }
+
+    // The same with the edits in force.
+    Read readHere(const ModelInput& input, const std::set<std::string>& names) {
+        if (!m_session) return read(input, names);
+        const InterventionScope below(&m_session->editor());
+        return read(input, names);
+    }
+
+    // Mean length of the parts and of the stream that they are added to.
+    void norms(const std::map<std::string, torch::Tensor>& tensors, std::int64_t examples) {
+        const auto length = [](const torch::Tensor& t) {
+            return t.to(torch::kDouble).norm(2, -1).mean().item<double>();
+        };
+        m_seen += static_cast<double>(examples);
+        for (auto& row : m_table.rows) {
+            auto part = tensors.at(row.edit.point);
+            const auto& point = findPoint(m_points, row.edit.point, "");
+            for (const auto& [axis, selection] : row.edit.selection)
+                part = part.narrow(point.dimension(axis), selection.places[0], 1);
+            const auto weight = static_cast<double>(examples) / m_seen;
+            row.partNorm += (length(part) - row.partNorm) * weight;
+            const auto stream = tensors.find(blockOf(row.edit.point) + ".hook_resid_pre");
+            if (stream != tensors.end())
+                row.streamNorm += (length(stream->second) - row.streamNorm) * weight;
+        }
+    }
+
+    const std::vector<double>& metricOf(const ExampleScores& scores) const {
+        return metricInfo(m_how.metric).id == Metric::Loss ? scores.loss : scores.accuracy;
+    }
+
+    void fill() {
+        // Draws of one way are averaged example by example.
+        std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> byWay;
+        for (std::size_t t = 0; t < m_trials.size(); ++t)
+            byWay[{m_trials[t].row, m_trials[t].way}].push_back(t);
+        for (const auto& [place, trials] : byWay) {
+            std::vector<double> mean(metricOf(m_base).size(), 0.0);
+            double changed = 0.0;
+            for (const auto t : trials) {
+                const auto& values = metricOf(m_scores[t]);
+                for (std::size_t e = 0; e < mean.size(); ++e)
+                    mean[e] += values[e] / static_cast<double>(trials.size());
+                changed += effectShare(m_scores[t]) / static_cast<double>(trials.size());
+            }
+            auto& way = m_table.rows[place.first].ways[place.second];
+            way.change = pairedChange(m_how.metric, metricOf(m_base), mean, m_base.targets);
+            way.changedAnswers = changed;
+            m_table.base = way.change.base;
+        }
+    }
+
+    double effectShare(const ExampleScores& scores) const {
+        std::size_t changed = 0;
+        for (std::size_t i = 0; i < scores.answers.size(); ++i)
+            changed += scores.answers[i] != m_base.answers[i];
+        return static_cast<double>(changed) /
+               static_cast<double>(std::max<std::size_t>(1, scores.answers.size()));
+    }
+
+    static double largest(const AblationRow& row) {
+        double most = 0.0;
+        for (const auto& way : row.ways) most = std::max(most, std::abs(way.change.change));
+        return most;
+    }
+
+    AblationTable sorted() const {
+        auto table = m_table;
+        std::stable_sort(table.rows.begin(), table.rows.end(),
+                         [](const auto& a, const auto& b) { return largest(a) > largest(b); });
+        return table;
+    }
+
+    // The metric with several parts out in one way.
+    double metricWithout(const std::vector<const AblationRow*>& rows, EditOp way) {
+        EditList list;
+        for (const auto* row : rows) {
+            list.edits.push_back(row->edit);
+            list.edits.back().op = way;
+        }
+        Editor editor(list);
+        if (way == EditOp::Mean)
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                for (const auto& trial : m_trials)
+                    if (trial.editor.edit(0).op == EditOp::Mean &&
+                        m_table.rows[trial.row].part == rows[i]->part)
+                        editor.copyValues(i, trial.editor, 0);
+        ExampleScores scores;
+        for (std::size_t first = 0; first < m_order.size();
+             first += static_cast<std::size_t>(m_how.batchSize)) {
+            const auto batch = batchAt(first, 0);
+            const auto input = core::inputOf(batch, device());
+            prepareEdits(input, first);
+            scores.add(forward(input, editor), batch, m_options.ignoredTarget());
+        }
+        return pairedChange(m_how.metric, metricOf(m_base), metricOf(scores), m_base.targets)
+            .edited;
+    }
+
+    // The way of the joint measurements: the mean where it was asked for, else zero.
+    EditOp jointWay() const {
+        return std::find(m_how.how.begin(), m_how.how.end(), EditOp::Mean) != m_how.how.end()
+                   ? EditOp::Mean
+                   : EditOp::Zero;
+    }
+    static double changeOf(const AblationRow& row, EditOp way) {
+        for (const auto& measured : row.ways)
+            if (measured.how == way) return measured.change.change;
+        return 0.0;
+    }
+
+    void cumulate(AblationTable& table, const std::function<void(double)>& report) {
+        const auto way = table.cumulativeWay = jointWay();
+        std::vector<const AblationRow*> order;
+        for (const auto& row : table.rows) order.push_back(&row);
+        std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+            return std::abs(changeOf(*a, way)) < std::abs(changeOf(*b, way));
+        });
+        std::vector<const AblationRow*> out;
+        for (const auto* row : order) {
+            out.push_back(row);
+            if (out.size() <= table.cumulative.size()) continue;  // before it was cancelled
+            table.cumulative.emplace_back(row->part, metricWithout(out, way));
+            report(static_cast<double>(out.size()) / static_cast<double>(order.size()));
+        }
+    }
+
+    void pair(AblationTable& table, const std::function<void(double)>& report) {
+        const auto way = jointWay();
+        const auto count = std::min(kStrongest, table.rows.size());
+        const std::size_t all = count * (count - 1) / 2;
+        const auto total = static_cast<double>(all);
+        std::size_t at = 0;
+        for (std::size_t a = 0; a < count; ++a)
+            for (std::size_t b = a + 1; b < count; ++b) {
+                if (at++ < table.pairs.size()) continue;
+                const auto &first = table.rows[a], &second = table.rows[b];
+                const double joint = metricWithout({&first, &second}, way) - table.base;
+                table.pairs.push_back({first.part, second.part, joint,
+                                       joint - changeOf(first, way) - changeOf(second, way)});
+                report(static_cast<double>(table.pairs.size()) / total);
+            }
+    }
+
+    ModelImpl& m_model;
+    const ModelOptions& m_options;
+    DatasetPtr m_data;
+    const AblatedEdits m_edits;
+    const AblationOptions m_how;
+    std::unique_ptr<EditSession> m_session;  // of the edits in force; null without any
+    AblationTable m_table;                   // rows in the order of the forward pass
+    std::vector<PointInfo> m_points;
+    std::vector<std::int64_t> m_order, m_shifts;
+    std::set<std::string> m_names, m_streams;
+    std::vector<Trial> m_trials;
+    ExampleScores m_base;
+    std::vector<ExampleScores> m_scores;
+    double m_seen = 0.0;                      // examples that the norms are of
+    std::size_t m_next = 0;                   // the first example that is not measured yet
+    std::optional<AblationTable> m_measured;  // with the joint measurements so far
+};
+
+}  // namespace
+
+struct AblationProgress::State {
+    Ablation ablation;
+};
+
+AblationProgress::AblationProgress() = default;
+AblationProgress::~AblationProgress() = default;
+
+void AblationProgress::clear() {
+    m_state.reset();
+}
+
+AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
+                     const AblatedEdits& edits, const AblationOptions& how, std::stop_token stop,
+                     const ProgressCallback& progress,
+                     const std::function<void(const AblationTable&)>& partial,
+                     AblationProgress* kept) {
+    how.check();
+    if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
+    AblationProgress own;
+    auto& state = (kept ? *kept : own).state();
+    if (!state || !state->ablation.isOf(model, data, edits.list, how)) {
+        state.reset();  // two may not fit into the memory
+        state.reset(new AblationProgress::State{{model, options, data, edits, how}});
+    }
+    try {
+        auto table = state->ablation.run(std::move(stop), progress, partial);
+        state.reset();
+        return table;
+    } catch (const Cancelled&) {
+        throw;
+    } catch (...) {
+        state.reset();
+        throw;
+    }
+}
+
+}  // namespace relascope::core

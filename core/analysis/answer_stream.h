@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The residual stream that a model's answer is read from, and what reads it.
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/blocks/layers.h"
+#include "model/model.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+/// answer(x) = out(relu(hidden(norm(pooled x)))), where each step may be absent. The modules are
+/// the model's own.
+struct AnswerStream {
+    /// How the positions become one vector: not at all, by their mean, by the first alone, or one
+    /// after another.
+    enum class Pool { None, Mean, First, Flat };
+
+    std::shared_ptr<torch::nn::ModuleListImpl> blocks;
+    std::string stack;  ///< prefix of the blocks' hook points: "blocks", "decoder"
+    std::vector<std::string>
+        points;          ///< hook points: the stream before the first block, after each
+    std::string before;  ///< what the first of them is: "embedding", "symbols"
+    Pool pool = Pool::None;
+    Norm norm{nullptr};
+    Linear hidden{nullptr}, out{nullptr};
+
+    /// One answer for the whole input, not one for each position.
+    bool whole() const { return pool != Pool::None; }
+    /// [b, n, d] -> [b, n, d] without pooling, otherwise [b, 1, d] or [b, 1, n d].
+    torch::Tensor pooled(const torch::Tensor& x) const;
+    /// Pooled streams [b, n, d] -> scores [b, n, answers]. A model with a single score answers yes
+    /// or no: it gets a second one, 0 for no, in front.
+    torch::Tensor answer(const torch::Tensor& pooled) const;
+};
+
+/// Throws OptionError for a model without such a stream, with the reason.
+AnswerStream answerStream(ModelImpl& model, const ModelOptions& options);
+
+/// `position` from 0, also where it counts from the end. Throws OptionError("position", ...) if it
+/// is not one of `size`.
+std::int64_t positionIn(std::int64_t position, std::int64_t size);
+
+/// Throws OptionError(`field`, ...) unless the model has an answer of that id.
+void requireAnswer(std::int64_t id, std::int64_t answers, const char* field);
+
+/// Reads hook points in one forward pass, in evaluation mode and without gradients. Returns the
+/// scores [n, answers], or [1, answers] for models with one answer for the whole input.
+torch::Tensor readPass(ModelImpl& model, const ModelInput& input, class PointReader& reader);
+
+}  // namespace relascope::core

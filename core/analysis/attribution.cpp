@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <torch/utils.h>
+#include <cmath>
+
+#include "analysis/answer_stream.h"
+#include "analysis/attribution.h"
+#include "interventions/editor.h"
+#include "model/abstractor/abstractor_options.h"
+#include "model/blocks/decoder.h"
+#include "model/seq2seq/seq2seq_options.h"
+#include "types/error.h"
+
+namespace relascope::core {
+namespace {
+
+torch::Tensor exact(const torch::Tensor& t) {
+    return t.detach().to(torch::kCPU, torch::kDouble);
+}
+
+/// The parts of a block that add to the stream; absent ones are null.
+struct BlockParts {
+    AttentionImpl *sensory = nullptr, *cross = nullptr;
+    RelationalHeadsImpl* relational = nullptr;
+    FeedForwardImpl* feedForward = nullptr;
+};
+
+// The module, or null for one that the model does without.
+template <class Holder>
+auto* moduleOf(const Holder& holder) {
+    return holder.is_empty() ? nullptr : holder.ptr().get();
+}
+
+template <class Block>
+bool takeDual(const torch::nn::Module& module, BlockParts& parts) {
+    const auto* block = dynamic_cast<const Block*>(&module);
+    if (!block) return false;
+    parts.sensory = moduleOf(block->dual_attn->self_attention);
+    parts.relational = block->dual_attn->relational_attention.get();
+    parts.feedForward = moduleOf(block->ff_block);
+    if constexpr (std::is_same_v<Block, DualAttnDecoderBlockImpl>)
+        parts.cross = moduleOf(block->cross_attn);
+    return true;
+}
+
+template <class Block>
+bool takePlain(const torch::nn::Module& module, BlockParts& parts) {
+    const auto* block = dynamic_cast<const Block*>(&module);
+    if (!block) return false;
+    parts.sensory = moduleOf(block->self_attn);
+    parts.feedForward = moduleOf(block->ff_block);
+    if constexpr (std::is_same_v<Block, DecoderBlockImpl>)
+        parts.cross = moduleOf(block->cross_attn);
+    return true;
+}
+
+BlockParts partsOf(const torch::nn::Module& module) {
+    BlockParts parts;
+    if (!takeDual<DualAttnEncoderBlockImpl>(module, parts) &&
+        !takeDual<DualAttnDecoderBlockImpl>(module, parts) &&
+        !takePlain<EncoderBlockImpl>(module, parts))
+        takePlain<DecoderBlockImpl>(module, parts);
+    return parts;
+}
+
+void requireSum(const ModelOptions& o, const AnswerStream& stream) {
+    if (!partsOf(*stream.blocks->begin()->get()).feedForward)
+        throw OptionError("model",
+                          "direct attribution needs the blocks of a Transformer, and " +
+                              o.architecture() +
+                              " has those of an Abstractor, which normalise or replace the stream "
+                              "they get; use the lens instead");
+    const auto* pairs = o.find<Seq2SeqTransformerOptions>();
+    const auto& block = pairs ? pairs->decoder : o.get<BlockOptions>();
+    if (!block.norm_first && block.norm_type != "none")
+        throw OptionError("model",
+                          "the blocks are post-norm (norm_first = false): each norm rescales all "
+                          "that came before it, so that no fixed sum of parts exists; use the lens "
+                          "instead, or a model with norm_first = true");
+}
+
+/// The logit as a linear function of the last stream: sum_q <weights_q, x_q> + biases, over the
+/// positions q that the answer is read from.
+struct Direction {
+    std::int64_t first = 0;  ///< of the positions
+    torch::Tensor weights;   ///< [positions, d]
+    std::vector<std::pair<std::string, double>> biases;
+
+    /// The rows of a point's tensor [1, n, ...] for those positions.
+    torch::Tensor rows(const torch::Tensor& point) const {
+        return exact(point[0].slice(0, first, first + weights.size(0)));
+    }
+};
+
+// Through the norm, whose scale is held at its value for x [d]: the weights [d] of x.
+torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
+    if (!norm.weight.defined()) return weights;
+    auto y = exact(norm.forward(x));
+    auto scaled = exact(x), back = weights * exact(norm.weight);
+    if (norm.bias.defined()) {
+        // LayerNorm takes the mean out, which is linear and its own transpose.
+        y = y - exact(norm.bias);
+        scaled = scaled - scaled.mean();
+        back = back - back.mean();
+    }
+    scaled = scaled * exact(norm.weight);
+    const double size = scaled.square().sum().item<double>();
+    return size > 0 ? back * ((y * scaled).sum() / size) : torch::zeros_like(back);
+}
+
+// `position`: of models with an answer for each position.
+Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
+                      const AttributionOptions& what, std::int64_t position) {
+    using Pool = AnswerStream::Pool;
+    Direction d;
+    const auto row = [&](const torch::Tensor& of) {  // of a weight or bias, for the chosen answers
+        const auto one = [&](std::int64_t id) {
+            if (id < 0) return torch::zeros_like(exact(of[0]));
+            if (of.size(0) > 1) return exact(of[id]);
+            return id == 1 ? exact(of[0]) : torch::zeros_like(exact(of[0]));  // a single score
+        };
+        return one(what.answer) - one(what.minus);
+    };
+    const auto bias = [&](const char* name, const torch::Tensor& value) {
+        d.biases.insert(d.biases.begin(), {name, value.sum().item<double>()});
+    };
+    const auto& out = *stream.out;
+    auto back = row(out.weight);
+    if (out.bias.defined()) bias("output layer", row(out.bias));
+    const auto pooled = stream.pool == Pool::None ? x[0][position] : stream.pooled(x)[0][0];
+    if (!stream.hidden.is_empty()) {
+        // A relu's gates are held as the norm's scale is.
+        const auto& hidden = *stream.hidden;
+        back = back * exact(hidden.forward(pooled)).gt(0).to(torch::kDouble);
+        if (hidden.bias.defined()) bias("hidden layer", back * exact(hidden.bias));
+        back = torch::matmul(back, exact(hidden.weight));
+    }
+    if (!stream.norm.is_empty()) {
+        auto& norm = *stream.norm.ptr();
+        if (norm.bias.defined()) bias("final norm", back * exact(norm.bias));
+        back = throughNorm(norm, pooled, back);
+    }
+    const auto n = x.size(1);
+    switch (stream.pool) {
+        case Pool::None:
+            d.first = position;
+            [[fallthrough]];
+        case Pool::First:
+            d.weights = back.unsqueeze(0);
+            break;
+        case Pool::Mean:
+            d.weights = (back / static_cast<double>(n)).expand({n, back.size(0)});
+            break;
+        case Pool::Flat:
+            d.weights = back.view({n, -1});
+            break;
+    }
+    return d;
+}
+
+/// Collects the parts of one layer after another.
+class Collector {
+public:
+    Collector(Attribution& result, const Direction& direction,
+              const std::map<std::string, torch::Tensor>& points)
+        : m_result(result), m_direction(direction), m_points(points) {}
+
+    /// What a point [1, n, d] adds, times `scale`.
+    void add(PartKind kind, int layer, const std::string& point, double scale = 1.0,
+             const torch::Tensor& without = {}) {
+        const auto found = m_points.find(point);
+        if (found == m_points.end()) return;
+        auto rows = m_direction.rows(found->second) * scale;
+        if (without.defined()) rows = rows - exact(without);
+        put(kind, layer, -1, -1, (m_direction.weights * rows).sum().item<double>());
+    }
+    void bias(int layer, const std::string& where, const torch::Tensor& value,
+              std::int64_t at = 0) {
+        if (!value.defined()) return;
+        const auto weights = m_direction.weights.slice(1, at, at + value.size(0));
+        putBias(layer, where, (weights * exact(value)).sum().item<double>());
+    }
+    void putBias(int layer, const std::string& where, double value) {
+        m_result.parts.push_back({PartKind::Bias, layer, -1, -1, where, value});
+    }
+    /// Heads whose joined outputs `wo` maps to the stream from dimension `at` on.
+    void heads(PartKind kind, int layer, const std::string& hook, const Linear& wo,
+               std::int64_t at = 0) {
+        const auto z = m_direction.rows(m_points.at(hook + ".hook_z"));  // [q, h, d_h]
+        const auto values = exact((back(wo, at, z) * z).sum(0).sum(1));
+        for (std::int64_t h = 0; h < values.size(0); ++h)
+            put(kind, layer, h, -1, values[h].item<double>());
+    }
+    /// The same of relational attention, with what is inside each head.
+    void relational(int layer, const RelationalAttentionImpl& attention, std::int64_t at) {
+        const auto z = m_direction.rows(m_points.at(attention.hook + ".hook_z_sym"));
+        const auto attended =
+            m_direction.rows(m_points.at(attention.hook + ".hook_attended_r"));  // [q, h, d_r]
+        const auto weights = back(attention.wo, at, z);                          // [q, h, d_h]
+        const auto sent = torch::einsum("qhd,hdr->qhr", {weights, exact(attention.wr)}) * attended;
+        const auto relations = sent.sum(0), symbols = (weights * z).sum(0).sum(1);
+        const auto whole = relations.sum(1) + symbols;
+        for (std::int64_t h = 0; h < whole.size(0); ++h) {
+            put(PartKind::RelationalHead, layer, h, -1, whole[h].item<double>());
+            for (std::int64_t r = 0; r < relations.size(1); ++r)
+                put(PartKind::Relation, layer, h, r, relations[h][r].item<double>());
+            put(PartKind::Symbols, layer, h, -1, symbols[h].item<double>());
+        }
+    }
+
+private:
+    // The direction in front of `wo`, as z [q, h, d_h].
+    torch::Tensor back(const Linear& wo, std::int64_t at, const torch::Tensor& z) const {
+        const auto weight = exact(wo->weight);  // [out, h * d_h]
+        return torch::matmul(m_direction.weights.slice(1, at, at + weight.size(0)), weight)
+            .view_as(z);
+    }
+    void put(PartKind kind, int layer, std::int64_t head, std::int64_t relation, double value) {
+        m_result.parts.push_back(
+            {kind, layer, static_cast<int>(head), static_cast<int>(relation), {}, value});
+    }
+
+    Attribution& m_result;
+    const Direction& m_direction;
+    const std::map<std::string, torch::Tensor>& m_points;
+};
+
+void addBlock(Collector& collector, int layer, const std::string& block, const BlockParts& parts) {
+    std::int64_t at = 0;  // dual attention joins the outputs of its two kinds of heads
+    if (auto* sensory = parts.sensory) {
+        collector.heads(PartKind::SensoryHead, layer, sensory->hook, sensory->wo);
+        at = sensory->wo->weight.size(0);
+    }
+    if (auto* relational = parts.relational) {
+        if (auto* attention = dynamic_cast<RelationalAttentionImpl*>(relational))
+            collector.relational(layer, *attention, at);
+        else
+            collector.heads(PartKind::RelationalHead, layer, relational->hook, relational->wo, at);
+    }
+    if (parts.sensory) collector.bias(layer, "the sensory heads", parts.sensory->wo->bias);
+    if (parts.relational)
+        collector.bias(layer, "the relational heads", parts.relational->wo->bias, at);
+    if (auto* cross = parts.cross) {
+        collector.heads(PartKind::CrossHead, layer, cross->hook, cross->wo);
+        collector.bias(layer, "the cross heads", cross->wo->bias);
+    }
+    const auto& last = parts.feedForward->linear2->bias;
+    collector.add(PartKind::FeedForward, layer, block + ".hook_mlp_out", 1.0, last);
+    collector.bias(layer, "the feed-forward", last);
+}
+
+}  // namespace
+
+Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
+                           const AttributionOptions& what) {
+    const torch::NoGradGuard noGrad;
+    const auto stream = answerStream(model, options);
+    requireSum(options, stream);
+    const bool pairs = options.find<PairInput>() != nullptr;
+    const std::string before = pairs ? "decoder." : "";
+    const auto block = [&](std::size_t layer) {
+        return stream.stack + "." + std::to_string(layer);
+    };
+
+    std::vector<BlockParts> blocks;
+    std::vector<std::string> points = {before + "hook_embed", before + "hook_pos_embed",
+                                       stream.points.back()};
+    for (std::size_t layer = 0; layer < stream.blocks->size(); ++layer) {
+        blocks.push_back(partsOf(*stream.blocks->ptr(layer)));
+        const auto& parts = blocks.back();
+        points.push_back(block(layer) + ".hook_mlp_out");
+        for (const auto* attention : {parts.sensory, parts.cross})
+            if (attention) points.push_back(attention->hook + ".hook_z");
+        if (!parts.relational) continue;
+        for (const char* name : {".hook_z", ".hook_z_sym", ".hook_attended_r"})
+            points.push_back(parts.relational->hook + name);
+    }
+    PointReader reader(std::move(points));
+    auto scores = readPass(model, input, reader);
+    if (scores.size(1) == 1) scores = torch::cat({torch::zeros_like(scores), scores}, 1);
+    requireAnswer(what.answer, scores.size(1), "logit");
+    if (what.minus >= 0) requireAnswer(what.minus, scores.size(1), "minus");
+
+    Attribution result;
+    result.whole = stream.whole();
+    if (result.whole && what.position != AttributionOptions().position)
+        throw OptionError("position",
+                          "this model gives one answer for the whole input; leave it out");
+    result.position = positionIn(what.position, scores.size(0));
+    const auto own = exact(scores[result.position]);
+    const auto named = [&](std::int64_t id) -> LensAnswer {
+        if (id < 0) return {};
+        return {id, {}, own[id].item<double>(), torch::softmax(own, 0)[id].item<double>()};
+    };
+    result.answer = named(what.answer), result.minus = named(what.minus);
+    result.logit = result.answer.logit - result.minus.logit;
+
+    const auto direction =
+        directionOf(stream, reader.tensors().at(stream.points.back()), what, result.position);
+    Collector collector(result, direction, reader.tensors());
+    // Sequence models scale their embeddings before they add positions.
+    const double scale =
+        pairs ? std::sqrt(static_cast<double>(options.get<StreamOptions>().d_model)) : 1.0;
+    collector.add(PartKind::Embedding, -1, before + "hook_embed", scale);
+    collector.add(PartKind::Positions, -1, before + "hook_pos_embed");
+    for (std::size_t layer = 0; layer < blocks.size(); ++layer)
+        addBlock(collector, static_cast<int>(layer), block(layer), blocks[layer]);
+    for (const auto& [where, value] : direction.biases)
+        collector.putBias(-1, "the " + where, value);
+    // An edit of the stream, or of what heads join to, lies between the parts.
+    const double rest = result.logit - result.sum();
+    if (activeHooks() && std::abs(rest) > 1e-3 * (1.0 + std::abs(result.logit)))
+        result.parts.push_back({PartKind::Edits, -1, -1, -1, {}, rest});
+    return result;
+}
+
+}  // namespace relascope::core

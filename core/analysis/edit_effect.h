@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What edits do to a model over a data set.
+#pragma once
+
+#include <stop_token>
+
+#include "evaluate/example_scores.h"
+#include "interventions/edit_session.h"
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+/// The comparison of two runs over the same examples: loss and accuracy (of regression the mean
+/// error), answers that changed.
+EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool regression);
+
+/// Runs the data set with and without the edits of the session, in evaluation mode without
+/// gradients; edits of `below`, with which the model is trained, are in both. Throws OptionError if
+/// an edit does not fit, Cancelled.
+EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
+                        const DatasetPtr& data, std::int64_t batchSize,
+                        const std::stop_token& stop = {}, const ProgressCallback& progress = {},
+                        EditSession* below = nullptr);
+
+}  // namespace relascope::core

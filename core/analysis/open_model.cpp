@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include "analysis/ablation.h"
+#include "analysis/answer_names.h"
+#include "analysis/attribution.h"
+#include "analysis/edit_effect.h"
+#include "analysis/lens.h"
+#include "analysis/open_model.h"
+#include "analysis/open_model_parts.h"
+#include "analysis/patching.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/kept_file.h"
+#include "checkpoint/kept_weights.h"
+#include "checkpoint/source.h"
+#include "checkpoint/tensor_io.h"
+#include "data/continue_text.h"
+#include "data/text.h"
+#include "evaluate/evaluate.h"
+#include "files/memory.h"
+#include "model/blocks/parameters.h"
+#include "model/model.h"
+#include "options/estimates.h"
+#include "probe/probe.h"
+#include "run/run_folder.h"
+#include "run/run_lines.h"
+#include "train/checkpoints.h"
+#include "train/devices.h"
+#include "train/out_of_memory.h"
+#include "train/requirements.h"
+#include "types/suggest.h"
+
+namespace relascope::core {
+
+namespace {
+
+bool hasCheckpoint(const std::string& run, std::int64_t step) {
+    const auto steps = checkpointSteps(run + "/checkpoints");
+    return std::binary_search(steps.begin(), steps.end(), step);
+}
+
+// The first `rows` of a stored batch, as samples.
+ProbeSequence sequenceOf(const torch::Tensor& batch, std::int64_t index) {
+    ProbeSequence s;
+    const auto row = batch[index].contiguous();
+    if (batch.dim() == 2) {
+        const auto ids = row.to(torch::kLong);
+        s.tokens.assign(ids.const_data_ptr<std::int64_t>(),
+                        ids.const_data_ptr<std::int64_t>() + ids.numel());
+    } else {
+        const auto values = row.to(torch::kFloat);
+        s.width = static_cast<int>(batch.size(2));
+        s.vectors.assign(values.const_data_ptr<float>(),
+                         values.const_data_ptr<float>() + values.numel());
+    }
+    return s;
+}
+
+Image imageOf(const torch::Tensor& batch, std::int64_t index) {
+    const auto bytes = (batch[index] * 255.0)
+                           .round()
+                           .clamp(0, 255)
+                           .to(torch::kByte)
+                           .permute({1, 2, 0})
+                           .contiguous();
+    const auto* data = bytes.const_data_ptr<std::uint8_t>();
+    return {static_cast<int>(bytes.size(1)),
+            static_cast<int>(bytes.size(0)),
+            static_cast<int>(bytes.size(2)),
+            {data, data + bytes.numel()}};
+}
+
+const char* inputKey(const ModelOptions& options) {
+    switch (options.input()) {
+        case InputKind::Images:
+            break;
+        case InputKind::Tokens:
+            return "input/tokens";
+        case InputKind::Pairs:
+            return "input/source";
+        case InputKind::Objects:
+            return "input/objects";
+    }
+    return "input/images";
+}
+
+// A run stores its tokenizer, unless it is built into the program.
+TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
+    if (!isRun) return tokenizerBeside(path, run.model.outputs());
+    if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
+    const auto file = std::filesystem::path(path) / "tokenizer.json";
+    return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
+}
+
+// The kept weights of exactly the step that `checkpoint` is, if there is no checkpoint of it.
+std::unique_ptr<CheckpointSource> openKept(const std::string& run, const std::string& checkpoint,
+                                           std::int64_t& step) {
+    std::int64_t wanted = -1;
+    const char* end = checkpoint.data() + checkpoint.size();
+    const auto [rest, error] = std::from_chars(checkpoint.data(), end, wanted);
+    if (error != std::errc() || rest != end || hasCheckpoint(run, wanted)) return nullptr;
+    const KeptWeights kept(run);
+    if (!kept.find(wanted)) return nullptr;
+    step = wanted;
+    return kept.load(step);
+}
+
+}  // namespace
+
+StepToOpen stepToOpen(const std::string& run, std::int64_t step) {
+    const std::string number = std::to_string(step);
+    if (hasCheckpoint(run, step)) return {number, ""};
+    const KeptWeights kept(run);
+    const auto* nearest = kept.nearest(step);
+    // A step that was kept and cannot be read is not answered with another.
+    const auto damaged = keptFilePath(keptFolder(run), step);
+    for (const auto& problem : kept.problems())
+        if (problem.starts_with(damaged + ":"))
+            throw Error(problem +
+                        (nearest ? "; the nearest kept step is " + std::to_string(nearest->step)
+                                 : std::string("; no other step was kept")));
+    if (!nearest) return {number, ""};
+    const std::string found = std::to_string(nearest->step);
+    return {found, "step " + found +
+                       (nearest->step == step ? " (kept)" : " (kept nearest to " + number + ")")};
+}
+
+OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
+                         const std::string& device, std::stop_token stop,
+                         const ProgressCallback& progress)
+    : m_parts(std::make_unique<Parts>()) {
+    namespace fs = std::filesystem;
+    auto& p = *m_parts;
+    std::unique_ptr<CheckpointSource> source;
+    if (isRunFolder(path)) {
+        p.isRun = true;
+        p.run = readRunOptions(path);
+        p.options = p.run.model;
+        const bool restores = p.run.train.early_stopping.restore_best;
+        source = openKept(path, checkpoint, p.step);
+        if (source) {
+            p.training = editsAfterStep(path, p.step);
+        } else {
+            const auto file = checkpointWeights(
+                path, checkpoint.empty() ? (restores ? "best" : "last") : checkpoint, &p.step);
+            source = CheckpointSource::open(file);
+            p.training = checkpointState(fs::path(file).parent_path().string()).edits;
+        }
+    } else {
+        source = CheckpointSource::open(path);
+        p.options = checkpointModel(*source);
+        p.run.model = p.options;
+        const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
+        if (fs::is_regular_file(beside)) p.reference = beside.string();
+    }
+    const auto smaller = [&] {
+        const auto bytes = 4 * static_cast<std::uint64_t>(parameterCount(p.options));
+        return " for the weights of " + path + ", which take " + byteText(bytes) +
+               "; free some of its memory, or open them on another device";
+    };
+    withinMemory(
+        "cpu",
+        [&] {
+            const ParameterScope scope(ParameterFill::Uninitialised);  // filled from the file
+            p.model = makeModel(p.options);
+        },
+        smaller);
+    std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
+    try {
+        if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const std::exception& error) {
+        trouble = error.what();
+    }
+    p.warning = loadWeights(*p.model, *source, std::move(stop), progress).text();
+    if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
+    p.device = resolveDevice(device);
+    withinMemory(
+        p.device, [&] { p.model->to(torch::Device(p.device)); }, smaller);
+    p.model->eval();
+    p.probes = std::make_unique<EditProbes>(*p.model, p.options);
+}
+
+OpenedModel::~OpenedModel() = default;
+OpenedModel::OpenedModel(OpenedModel&&) noexcept = default;
+OpenedModel& OpenedModel::operator=(OpenedModel&&) noexcept = default;
+
+const ModelOptions& OpenedModel::options() const {
+    return m_parts->options;
+}
+const RunOptions& OpenedModel::run() const {
+    return m_parts->run;
+}
+bool OpenedModel::isRun() const {
+    return m_parts->isRun;
+}
+std::int64_t OpenedModel::step() const {
+    return m_parts->step;
+}
+const std::string& OpenedModel::warning() const {
+    return m_parts->warning;
+}
+
+int OpenedModel::referenceInputs() const {
+    if (m_parts->reference.empty()) return 0;
+    const SafetensorsFile file(m_parts->reference);
+    const auto* entry = file.find(inputKey(m_parts->options));
+    return entry && !entry->shape.empty()
+               ? static_cast<int>(std::min<std::int64_t>(entry->shape[0], 100000))
+               : 0;
+}
+
+ProbeSample OpenedModel::referenceInput(int index) const {
+    const auto& o = m_parts->options;
+    if (index < 0 || index >= referenceInputs())
+        throw OptionError("input", "there is no reference input " + std::to_string(index));
+    const SafetensorsFile file(m_parts->reference);
+    const auto batch = [&](const char* key, std::int64_t least) {
+        const auto* entry = file.find(key);
+        const auto rank = entry ? static_cast<std::int64_t>(entry->shape.size()) : 0;
+        if (rank < least || rank > 4 || entry->shape[0] <= index)
+            throw FileError(m_parts->reference, std::string("has no usable tensor '") + key + "'");
+        return readTensor(file, *entry);
+    };
+    ProbeSample sample;
+    sample.origin = "reference input " + std::to_string(index + 1);
+    if (o.input() == InputKind::Images) {
+        sample.image = imageOf(batch("input/images", 4), index);
+    } else {
+        sample.source = sequenceOf(batch(inputKey(o), 2), index);
+        if (o.input() == InputKind::Pairs)
+            sample.target = sequenceOf(batch("input/target_in", 2), index);
+    }
+    const auto* targets = file.find("input/targets");
+    if (targets && targets->shape.size() == 1 && targets->shape[0] > index)
+        sample.label = readTensor(file, *targets)[index].item<std::int64_t>();
+    return sample;
+}
+
+ProbeSample OpenedModel::randomInput(std::uint64_t seed) const {
+    return randomSample(m_parts->options, seed);
+}
+
+ProbeResult OpenedModel::probe(const ProbeSample& sample,
+                               const std::vector<std::string>& classNames, ProbeWatch watch) {
+    if (watch.partial)
+        watch.partial = [this, report = std::move(watch.partial)](ProbeResult part) {
+            if (m_parts->tokenizer) namePieces(part, *m_parts->tokenizer);
+            report(std::move(part));
+        };
+    auto result = withinMemory(
+        m_parts->device,
+        [&] {
+            auto& p = *m_parts;
+            const EvaluationMode evaluation(*p.model);
+            const auto trained = p.makeTrainingEditSession();
+            const HookScope below(hooksOf(trained));
+            if (trained) trained->prepare(inputOf(sample, p.options));
+            if (p.edits.anyEnabled()) {
+                auto edited = p.probes->edited(p.edits, p.editData, sample, p.step, classNames,
+                                               watch, trained != nullptr);
+                p.means = p.probes->means();
+                return edited;
+            }
+            if (!trained) return p.probes->plain(sample, p.step, classNames, watch);
+            return probeModel(*p.model, p.options, sample, p.step, classNames, watch);
+        },
+        [] {
+            return std::string(
+                " for the maps of this input; choose a shorter input, free some of its memory, or "
+                "open the model on another device");
+        });
+    if (m_parts->tokenizer) namePieces(result, *m_parts->tokenizer);
+    return result;
+}
+
+std::vector<PointInfo> OpenedModel::points(const ProbeSample& sample) {
+    auto& p = *m_parts;
+    return p.probes->points(onDevice(inputOf(sample, p.options), p.device));
+}
+
+void OpenedModel::setEdits(EditList edits, EditData data) {
+    m_parts->edits = std::move(edits);
+    m_parts->editData = std::move(data);
+    m_parts->means.clear();
+}
+
+const TakenMeans& OpenedModel::takenMeans() const {
+    return m_parts->means;
+}
+
+const EditList& OpenedModel::trainingEdits() const {
+    return m_parts->training;
+}
+
+void OpenedModel::leaveOutTrainingEdits() {
+    m_parts->training = {};
+}
+
+const EditList& OpenedModel::edits() const {
+    return m_parts->edits;
+}
+
+TokenizerPtr OpenedModel::tokenizer() const {
+    return m_parts->tokenizer;
+}
+
+void OpenedModel::setTokenizer(const std::string& nameOrPath) {
+    auto tokenizer = openTokenizer(nameOrPath);
+    requireVocabulary(*tokenizer, m_parts->options.outputs());
+    m_parts->tokenizer = std::move(tokenizer);
+}
+
+ProbeSample OpenedModel::textInput(const std::string& text) const {
+    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
+    requireVocabulary(tokenizer, m_parts->options.outputs());
+    return textSample(tokenizer, text, m_parts->options.tokens(), "typed text");
+}
+
+ProbeSample OpenedModel::promptInput(const std::string& prompt) const {
+    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
+    requireVocabulary(tokenizer, m_parts->options.outputs());
+    return promptSample(tokenizer, prompt, m_parts->options.tokens());
+}
+
+TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
+                              const TokenSink& sink) {
+    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
+    auto& p = *m_parts;
+    const auto trained = p.makeTrainingEditSession();
+    const HookScope below(hooksOf(trained));
+    std::unique_ptr<EditSession> session;
+    if (p.edits.anyEnabled()) {
+        session = std::make_unique<EditSession>(*p.model, p.options, p.edits, p.editData,
+                                                EditUse::Generate);
+        session->prepare(inputOf(promptInput(prompt), p.options));
+        session->editor().setPrompt(
+            static_cast<std::int64_t>(promptTokens(tokenizer, prompt).size()));
+    }
+    return withinMemory(
+        m_parts->device,
+        [&] {
+            std::optional<InterventionScope> scope;
+            if (session) scope.emplace(&session->editor());
+            return continueText(*p.model, p.options, tokenizer, prompt, options, sink);
+        },
+        [] {
+            return std::string(" for the text so far; generate fewer tokens, or on another device");
+        });
+}
+
+void OpenedModel::narrow() {
+    auto& p = *m_parts;
+    castToBFloat16(*p.model);
+    p.probes =
+        std::make_unique<EditProbes>(*p.model, p.options);  // drop streams computed in float32
+}
+
+Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
+                                 std::stop_token stop, const ProgressCallback& progress) {
+    const auto& o = m_parts->options;
+    if (!data) throw OptionError("data", "contains nothing to evaluate");
+    requireReadable(o, *data);
+    EvaluationOptions how;
+    how.batchSize = batchSize;
+    how.freely = -1;
+    const auto trained = m_parts->makeTrainingEditSession();
+    how.edits = trained.get();
+    return withinMemory(
+        m_parts->device,
+        [&] { return evaluateModel(*m_parts->model, o, data, how, stop, progress); },
+        [&] {
+            const std::string what = " with batches of " + std::to_string(batchSize);
+            return batchSize > 1 ? what + "; lower the batch size, for example to " +
+                                       std::to_string((batchSize + 1) / 2)
+                                 : what + "; evaluate on another device";
+        });
+}
+
+namespace {
+
+// What an opened model measures: effects of edits, ablation, patching, lens and attribution.
+
+std::string shorterInput() {
+    return " for this input; choose a shorter input, free some of its memory, or open the model on "
+           "another device";
+}
+
+/// The edits in force on one input, above those of training: from its construction on.
+class EditsOn {
+public:
+    EditsOn(std::unique_ptr<EditSession> session, const ProbeSample& sample, TakenMeans& means)
+        : m_session(std::move(session)) {
+        if (!m_session) return;
+        m_session->prepareSample(sample);
+        means = m_session->means();
+        m_scope.emplace(&m_session->editor());
+    }
+
+private:
+    std::unique_ptr<EditSession> m_session;
+    std::optional<InterventionScope> m_scope;
+};
+
+}  // namespace
+
+EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
+                               const std::stop_token& stop, const ProgressCallback& progress) {
+    auto& p = *m_parts;
+    if (data) requireReadable(p.options, *data);
+    EditSession session(*p.model, p.options, p.edits, p.editData);
+    return withinMemory(
+        p.device,
+        [&] {
+            const auto trained = p.makeTrainingEditSession();
+            auto effect = measureEdits(*p.model, p.options, session, data, batchSize, stop,
+                                       progress, trained.get());
+            p.means = session.means();
+            return effect;
+        },
+        [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
+}
+
+AblationTable OpenedModel::ablate(const DatasetPtr& data, const EditData& editData,
+                                  const AblationOptions& how, std::stop_token stop,
+                                  const ProgressCallback& progress,
+                                  const std::function<void(const AblationTable&)>& partial,
+                                  AblationProgress* kept) {
+    auto& p = *m_parts;
+    if (data) requireReadable(p.options, *data);
+    const auto trained = p.makeTrainingEditSession();
+    const HookScope below(hooksOf(trained));
+    return core::ablate(*p.model, p.options, data, {p.edits, editData}, how, std::move(stop),
+                        progress, partial, kept);
+}
+
+PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
+                               const PatchOptions& how, const std::stop_token& stop,
+                               const ProgressCallback& progress,
+                               const std::function<void(const PatchResult&)>& partial) {
+    auto& p = *m_parts;
+    const auto trained = p.makeTrainingEditSession();
+    const HookScope below(hooksOf(trained));
+    const auto session = p.makeEditSession();
+    PatchedEdits edits;
+    edits.session = session.get();
+    edits.prepare = [&](bool first) {
+        session->prepareSample(first ? clean : corrupted);
+        p.means = session->means();
+    };
+    return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
+                       onDevice(inputOf(corrupted, p.options), p.device), how, stop, progress,
+                       partial, edits);
+}
+
+LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
+                             const std::vector<std::string>& classNames) {
+    auto& p = *m_parts;
+    const auto trained = p.makeTrainingEditSession();
+    const HookScope below(hooksOf(trained));
+    auto result = withinMemory(
+        p.device,
+        [&] {
+            const auto input = onDevice(inputOf(sample, p.options), p.device);
+            const EditsOn edits(p.makeEditSession(), sample, p.means);
+            return logitLens(*p.model, p.options, input, what);
+        },
+        shorterInput);
+    AnswerNames(p.options, p.tokenizer, classNames, sample).fill(result);
+    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
+    for (const auto position : result.positions)
+        if (static_cast<std::size_t>(position) < inputs.size())
+            result.inputs.push_back(inputs[static_cast<std::size_t>(position)]);
+    return result;
+}
+
+Attribution OpenedModel::attribution(const ProbeSample& sample, const AttributionOptions& what,
+                                     const std::vector<std::string>& classNames) {
+    auto& p = *m_parts;
+    const auto trained = p.makeTrainingEditSession();
+    const HookScope below(hooksOf(trained));
+    auto result = withinMemory(
+        p.device,
+        [&] {
+            const auto input = onDevice(inputOf(sample, p.options), p.device);
+            const EditsOn edits(p.makeEditSession(), sample, p.means);
+            return attributeLogit(*p.model, p.options, input, what);
+        },
+        shorterInput);
+    const AnswerNames names(p.options, p.tokenizer, classNames, sample);
+    names.fill(result.answer), names.fill(result.minus);
+    const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
+    if (static_cast<std::size_t>(result.position) < inputs.size())
+        result.input = inputs[static_cast<std::size_t>(result.position)];
+    return result;
+}
+
+std::int64_t OpenedModel::answerId(const std::string& word, const std::string& option,
+                                   const ProbeSample& sample,
+                                   const std::vector<std::string>& classNames) const {
+    return AnswerNames(m_parts->options, m_parts->tokenizer, classNames, sample).find(word, option);
+}
+
+DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
+                              const ProgressCallback& progress, std::stop_token stop) {
+    DataOptions o =
+        text.run.empty() ? DataOptions{} : runData(text.run, readRunOptions(text.run).data);
+    o.kind = "text";
+    o.context = std::min(o.context, model.options().tokens());
+    std::string split = text.split;
+    if (!text.file.empty()) {
+        if (!model.tokenizer())
+            throw OptionError("data",
+                              "the tokenizer of this model is unknown, so no text can be read");
+        o.tokenizer = model.tokenizer()->name();
+        o.path = text.file;
+        o.validation_fraction = 0.0;  // evaluate all of it
+        o.validation_size = text.windows;
+        split = "validation";
+    } else {
+        if (text.run.empty())
+            throw OptionError("data", "a checkpoint has no data of its own; give a text");
+        if (split.empty()) split = "validation";
+        if (text.windows > 0) (split == "train" ? o.train_size : o.validation_size) = text.windows;
+    }
+    const auto splits = openText(o, progress, stop);
+    requireTokensWithin(splits, model.options().outputs(), {}, stop);
+    auto data = splits.find(split);
+    if (!data) throw OptionError("split", unknownName("split", split, splits.names()));
+    return data;
+}
+
+}  // namespace relascope::core

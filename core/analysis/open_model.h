@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model for inspection or evaluation, from a run folder or a checkpoint. Does not include torch.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "interventions/edit_data.h"
+#include "probe/probe_watch.h"
+#include "types/edit_results.h"
+#include "types/generate_options.h"
+#include "types/lens.h"
+#include "types/metric.h"
+#include "types/relation_map.h"
+#include "types/run_options.h"
+
+namespace relascope::core {
+
+struct AblationOptions;  // ablation_options.h
+class AblationProgress;  // of the same
+struct PatchOptions;     // of the same
+
+/// What OpenedModel opens for a step of a run.
+struct StepToOpen {
+    std::string checkpoint;  ///< the step, or the kept one nearest to it where it has no checkpoint
+    std::string kept;        ///< "step 96 (kept nearest to 100)"; empty for a checkpoint
+};
+StepToOpen stepToOpen(const std::string& run, std::int64_t step);
+
+/// Belongs to the thread that uses it; one call at a time.
+class OpenedModel {
+public:
+    /// `path` is a run folder (`checkpoint`: "last", "best" or a step; "" = last, or best where the
+    /// run restores the best), or any form of checkpoint (checkpoint.h). A step without a
+    /// checkpoint may be one whose weights were kept along training (kept_weights.h). `progress`
+    /// gets the fraction read and returns false to cancel. Throws FileError if it is neither,
+    /// Cancelled.
+    OpenedModel(const std::string& path, const std::string& checkpoint, const std::string& device,
+                std::stop_token stop = {}, const ProgressCallback& progress = {});
+    ~OpenedModel();
+    OpenedModel(OpenedModel&&) noexcept;
+    OpenedModel& operator=(OpenedModel&&) noexcept;
+
+    const ModelOptions& options() const;
+    /// The options of the run; for a checkpoint only `model` is valid.
+    const RunOptions& run() const;
+    bool isRun() const;
+    std::int64_t step() const;
+    /// "not finite: ..." when the weights hold NaN or infinity; else empty.
+    const std::string& warning() const;
+
+    /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
+    int referenceInputs() const;
+    /// One of them. Throws OptionError for an invalid index.
+    ProbeSample referenceInput(int index) const;
+    /// A random input of the right shape, the same for the same seed.
+    ProbeSample randomInput(std::uint64_t seed) const;
+
+    /// For a language model: the tokenizer of the run, or the one in the folder of the checkpoint;
+    /// null if unknown.
+    TokenizerPtr tokenizer() const;
+    /// Sets another tokenizer: "gpt2", a file or a folder. Throws OptionError if it does not match
+    /// the model.
+    void setTokenizer(const std::string& nameOrPath);
+    /// A text as input, cut to the context of the model. Throws OptionError without a tokenizer or
+    /// a token.
+    ProbeSample textInput(const std::string& text) const;
+    /// The tokens that generate() reads first, cut to the context: those of the prompt, or of an
+    /// empty one the token that separates documents. Throws OptionError as generate().
+    ProbeSample promptInput(const std::string& prompt) const;
+    /// Continues a text, token by token, with or without edits. Throws OptionError for invalid
+    /// options or an invalid prompt.
+    TextEnd generate(const std::string& prompt, const GenerateOptions& options,
+                     const TokenSink& sink);
+    /// Converts the weights to bfloat16 (parameters.h): faster generation, less exact.
+    void narrow();
+
+    /// All maps of all layers for one sample. Throws OptionError if the sample does not fit the
+    /// model or its maps do not fit into the memory, Cancelled.
+    ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames,
+                      ProbeWatch watch = {});
+    /// The hook points that such an input meets, in the order of the forward pass.
+    std::vector<PointInfo> points(const ProbeSample& sample);
+    /// The interventions that the weights of a run are trained with, applied before all others
+    /// wherever the model runs. Usually empty. ablate(), patch(), lens() and attribution() skip
+    /// those that take values from other examples (resample).
+    const EditList& trainingEdits() const;
+    /// The weights run without them from now on.
+    void leaveOutTrainingEdits();
+    /// Edits that are in force in probe(), generate(), effect() and the measurements below from
+    /// here on, instead of any before; an empty list for none. They are checked when one of these
+    /// runs. Parts that are measured are taken out of the model that has these edits.
+    void setEdits(EditList edits, EditData data);
+    const EditList& edits() const;
+    /// Of the means among these edits, as the last of those took them; empty before, and after
+    /// ablate().
+    const TakenMeans& takenMeans() const;
+    /// What the edits change over a data set. Throws OptionError if they do not fit, Cancelled.
+    EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
+                      const std::stop_token& stop = {}, const ProgressCallback& progress = {});
+
+    /// The ablation table over a data set (ablation.h). `kept`: where a cancelled one is kept, and
+    /// continued.
+    AblationTable ablate(const DatasetPtr& data, const EditData& editData,
+                         const AblationOptions& how, std::stop_token stop = {},
+                         const ProgressCallback& progress = {},
+                         const std::function<void(const AblationTable&)>& partial = {},
+                         AblationProgress* kept = nullptr);
+    /// The patching maps from one input into another (patching.h).
+    PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
+                      const PatchOptions& how, const std::stop_token& stop = {},
+                      const ProgressCallback& progress = {},
+                      const std::function<void(const PatchResult&)>& partial = {});
+    /// What the model would answer after each layer (edit/lens.h). Throws OptionError if the model
+    /// or the sample has none, or the sample does not fit the model.
+    LensResult lens(const ProbeSample& sample, const LensOptions& what,
+                    const std::vector<std::string>& classNames);
+    /// What each part of the model adds to an answer (edit/attribution.h). Throws as lens().
+    Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
+                            const std::vector<std::string>& classNames);
+    /// The id of an answer that is named as on the command line (AnswerNames::find). Throws
+    /// OptionError(`option`, ...).
+    std::int64_t answerId(const std::string& word, const std::string& option,
+                          const ProbeSample& sample,
+                          const std::vector<std::string>& classNames) const;
+    /// Loss, accuracy and the other metrics of the task over a data set; sequences also with
+    /// free-running decoding. Throws OptionError if the data do not fit the model, Cancelled.
+    Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
+                        const ProgressCallback& progress = {});
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> m_parts;
+};
+
+/// The text that a language model is evaluated on.
+struct TextToEvaluate {
+    std::string run;    ///< run folder that the model belongs to; "" without one
+    std::string file;   ///< a text, used completely. Empty: the data of the run
+    std::string split;  ///< split of the data of the run; empty = "validation"
+    std::int64_t windows =
+        0;  ///< at most so many windows; 0 = all of a file, or the validation size of the run
+};
+
+/// Opens it with the model's tokenizer and context. Throws FileError, OptionError for a model whose
+/// tokenizer is not known, Cancelled.
+DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
+                              const ProgressCallback& progress = {}, std::stop_token stop = {});
+
+}  // namespace relascope::core

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The workloads of `relascope-cli bench`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace relascope::core {
+
+struct BenchmarkResult {
+    std::string name;
+    double trainStepMs = 0.0;  ///< median: zero gradients, forward, loss, backward, AdamW
+    double trainStepBestMs = 0.0;
+    double forwardMs = 0.0;  ///< median, evaluation mode
+    double peakRssMb = 0.0;  ///< of the whole process so far
+    std::int64_t parameters = 0;
+    std::string form;  ///< of relational attention; "none" for a Transformer
+    std::string device;
+    int steps = 0;  ///< timed
+    /// "train_step_cpu_ms" (all threads, best: to compare on a machine that others use, too),
+    /// "tokens_per_s" and whatever else the workload measures, in the order printed.
+    std::vector<std::pair<std::string, double>> figures;
+};
+
+/// The workloads of a training step (relgames_dat, relgames_transformer, cifar_vidat, lm_dat_512,
+/// lm_transformer_512, lm_dat_1024, mathematics, on CUDA lm_dat_343m), of generating (generate_256,
+/// on CUDA generate_343m, with float32 and bfloat16 weights), of memory (lm_dat_memory: megabytes
+/// of one step at 256 to 2048 tokens), and of a busy machine (contended: relgames_dat alone and
+/// beside a busy process, with the ratio), and of two ranks on the CPU (ranks: lm_dat_512).
+const std::vector<std::string>& benchmarkNames();
+/// Runs one for at least `seconds` and three steps after a warm-up. Throws OptionError for an
+/// unknown name.
+BenchmarkResult runBenchmark(const std::string& name, const std::string& device,
+                             double seconds = 8.0);
+
+class RankGroup;  // ranks/rank_group.h
+/// What another rank does in the benchmark `ranks`, as rank 0 has said with this JSON.
+void followRankBenchmark(RankGroup& ranks, const std::string& json);
+
+}  // namespace relascope::core

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The workloads of `relascope-cli bench` that look inside a language model of published size.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.h"
+
+namespace relascope::core {
+
+/// inspect_343m_1024: the published model of 343M parameters and 1,024 tokens; inspect_12x12_512:
+/// 12 layers of 12 heads and 512 tokens; inspect_4096: 2 small layers and 4,096 tokens.
+const std::vector<std::string>& inspectBenchmarkNames();
+
+/// Measures one, with random weights. Figures, in milliseconds: the whole probe; the first map when
+/// the first, and when the last layer is looked at, from the request to its values; another
+/// relation, head and layer; the numbers of one cell of all maps of a layer (hover). In megabytes:
+/// the factors that the result keeps, and the peak memory of the process over its weights.
+BenchmarkResult runInspectBenchmark(const std::string& name);
+
+}  // namespace relascope::core

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// readCheckpointInfo() of checkpoint.h.
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/source.h"
+#include "model/architecture.h"
+#include "options/published_config.h"
+#include "run/run_folder.h"
+
+namespace relascope::core {
+namespace {
+
+// The model, its outline and the differences between the file and the model.
+void describeModel(CheckpointInfo& info, const CheckpointSource& source) {
+    try {
+        auto model = checkpointModel(source, &info.configFrom);
+        info.problems = compareTensors(modelShapes(model), info.tensors);
+        info.outline = modelOutline(model);
+        const auto count = countParameters(model);
+        info.parameters = count.total;
+        info.trainable = count.trainable;
+        info.model = std::move(model);
+    } catch (const FileError& error) {
+        info.problems.push_back({ProblemKind::Configuration, info.configFrom, error.what()});
+    }
+}
+
+}  // namespace
+
+CheckpointInfo readCheckpointInfo(const std::string& path) {
+    namespace fs = std::filesystem;
+    const auto source = CheckpointSource::open(path);
+    CheckpointInfo info;
+    const auto absolute = fs::absolute(path).lexically_normal();
+    info.path = absolute.string();
+    info.name = (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
+    info.form = source->form();
+    info.files = source->files();
+    info.bytes = source->bytes();
+    info.tensors = source->tensors();
+    info.metadata = source->metadata();
+    info.config = source->config();
+    info.configFrom = source->configFrom();
+    for (const auto& t : info.tensors)
+        if (t.sameAs.empty()) info.parameters += t.count();
+    describeModel(info, *source);
+    const auto folder = fs::is_directory(absolute) ? absolute : absolute.parent_path();
+    info.hasReference = info.loads() && fs::is_regular_file(folder / "io.safetensors");
+    return info;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Weights of models are F32; these types can be converted.
+bool widens(const std::string& dtype) {
+    return dtype == "F32" || dtype == "F16" || dtype == "BF16" || dtype == "F64";
+}
+
+// Options that the configuration lacks and the tensors show.
+void takeFromTensors(ModelOptions& m, const CheckpointSource& source) {
+    if (!m.info().readTensors) return;
+    m.info().readTensors(m, [&source](const std::string& name) {
+        const auto* tensor = source.find(name);
+        return tensor ? tensor->shape : std::vector<std::int64_t>{};
+    });
+}
+
+}  // namespace
+
+std::string shapeText(const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (const auto n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
+    return "[" + text + "]";
+}
+
+ModelOptions checkpointModel(const CheckpointSource& source, std::string* from) {
+    const std::string& file = source.files().at(0);
+    if (!source.config().empty()) {
+        if (from) *from = source.configFrom();
+        const bool own = source.configFrom() == "config.json";
+        const std::string where =
+            own ? (fs::path(file).parent_path() / "config.json").string() : file;
+        try {
+            auto model = modelFromPublishedConfig(source.config());
+            takeFromTensors(model, source);
+            return model;
+        } catch (const FileError&) {
+            throw;
+        } catch (const Error& error) {
+            throw FileError(where, (own ? "" : "'" + source.configFrom() + "' in it: ") +
+                                       std::string(error.what()));
+        }
+    }
+    // RUN/checkpoints/step-N/model.safetensors, RUN/weights/step-N.safetensors
+    const auto above = fs::path(file).parent_path().parent_path();
+    for (const auto& run : {above.parent_path(), above}) {
+        if (!isRunFolder(run.string())) continue;
+        if (from) *from = "run.json";
+        return readRunOptions(run.string()).model;
+    }
+    throw FileError(
+        file,
+        "does not describe its model; put the constructor arguments next to it as config.json");
+}
+
+std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& model,
+                                              const std::vector<StoredTensor>& stored) {
+    std::map<std::string, const TensorShape*> known;
+    std::map<std::string, bool> present;  // by the first name
+    std::set<std::string> there;
+    for (const auto& tensor : stored) there.insert(tensor.name);
+    for (const auto& entry : model) {
+        known[entry.name] = &entry;
+        auto& found = present[entry.aliasOf.empty() ? entry.name : entry.aliasOf];
+        found = found || there.count(entry.name) > 0;
+    }
+    std::vector<CheckpointProblem> problems;
+    for (const auto& entry : model)
+        if (entry.aliasOf.empty() && !present[entry.name])
+            problems.push_back(
+                {ProblemKind::Missing, entry.name,
+                 "the model needs it, " + shapeText(entry.shape) + ", but it is not in the file"});
+    for (const auto& tensor : stored) {
+        const auto at = known.find(tensor.name);
+        if (at == known.end())
+            problems.push_back(
+                {ProblemKind::Unexpected, tensor.name,
+                 "it is in the file, " + shapeText(tensor.shape) + ", but not in the model"});
+        else if (at->second->shape != tensor.shape)
+            problems.push_back({ProblemKind::WrongShape, tensor.name,
+                                "is " + shapeText(tensor.shape) + " in the file, " +
+                                    shapeText(at->second->shape) + " in the model"});
+        else if (!widens(tensor.dtype))
+            problems.push_back(
+                {ProblemKind::File, tensor.name,
+                 "has " + tensor.dtype + " values, which cannot be used as weights"});
+    }
+    return problems;
+}
+
+}  // namespace relascope::core

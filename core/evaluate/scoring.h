@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Cross entropy of class scores, which for a vocabulary are the largest tensor of a training step.
+#pragma once
+
+#include <torch/types.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/batches.h"
+#include "model/model.h"
+
+namespace relascope::core {
+
+/// Mean cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or
+/// [b, n], without the targets equal to `ignore`. Targets have to be classes or `ignore`
+/// (requireLabels() of scoring.h).
+torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
+                           std::int64_t ignore = -100);
+
+// Loss and metrics of model outputs, by the kind of the targets.
+
+class RankGroup;
+
+/// Mean loss of a batch: cross entropy for classes and tokens, without targets equal to `ignore`
+/// (weighted for mixed images); binary cross entropy for multi-label targets, and for classes if
+/// the model has one output; squared error for regression.
+torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
+
+/// Throws OptionError if a label is neither one of the classes nor `ignore`, which on a GPU would
+/// make the device unusable. Models with one output have two classes.
+void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore = -1);
+
+/// The number of targets of a batch that count: all of them, but tokens equal to `ignore` (-1:
+/// none).
+std::int64_t answersIn(const Batch& batch, std::int64_t ignore);
+/// How many of them are right, a 0-dimensional double on the device of the scores; NaN for
+/// regression. The batch is on that device too.
+torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
+
+/// Accumulates metrics over the batches of a data set. What a device computes stays there until a
+/// result is asked for: the host does not wait for it after each batch.
+class MetricAccumulator {
+public:
+    MetricAccumulator(std::int64_t outputs, std::int64_t ignore);
+    /// scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of the
+    /// batch, without dimensions, is accumulated as well if it is given.
+    void add(const torch::Tensor& scores, const Batch& batch);
+    void addLoss(const torch::Tensor& mean, const Batch& batch);
+
+    std::int64_t examples() const { return m_examples; }
+    double loss();
+    /// Fraction of correct targets (classes, tokens, bits); NaN for regression.
+    double accuracy();
+    std::vector<double> classAccuracy();
+    /// For regression: "mean_error", "largest_error" and "recovered", the fraction of examples with
+    /// a largest error below 0.001. Empty otherwise.
+    std::vector<std::pair<std::string, double>> values();
+    /// Adds what the other ranks have accumulated, over other batches; all have the same then.
+    /// Collective.
+    void addRanks(RankGroup& ranks);
+
+private:
+    /// What a batch was answered, where it was computed, and what it asks for, on the CPU.
+    struct Answers {
+        torch::Tensor given, wanted;
+        TargetKind kind;
+    };
+    /// Enters what waits on a device.
+    void settle();
+    void enterLosses(const torch::Tensor& means);
+    void enter(const torch::Tensor& given, const Answers& answers);
+
+    std::int64_t m_ignore, m_examples = 0, m_answers = 0, m_right = 0, m_counted = 0;
+    bool m_numbers = false;
+    double m_loss = 0.0, m_error = 0.0, m_largest = 0.0;
+    std::int64_t m_recovered = 0;
+    std::vector<std::int64_t> m_classRight, m_classSeen;
+
+    std::vector<Answers> m_waiting;
+    std::int64_t m_waitingNumbers = 0;
+    std::vector<torch::Tensor> m_means;  ///< losses that wait, and the targets of each
+    std::vector<std::int64_t> m_meanCounts;
+};
+
+}  // namespace relascope::core

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "interventions/edit_probes.h"
+#include "probe/probe.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;  // of all streams
+constexpr std::string_view kStreamEnd = ".hook_resid_post";
+
+/// Blocks that did not run again have the maps of the pass without edits.
+void addMissingMaps(ProbeResult& result, const std::vector<RelationMap>& all) {
+    const auto place = [](const RelationMap& map) {
+        return std::tuple(map.kind, map.layer, map.index);
+    };
+    const auto before = [&](const RelationMap& a, const RelationMap& b) {
+        return place(a) < place(b);
+    };
+    std::vector<RelationMap> missing;
+    for (const auto& map : all)
+        if (!std::binary_search(result.maps.begin(), result.maps.end(), map, before))
+            missing.push_back(map);
+    result.maps.insert(result.maps.end(), missing.begin(), missing.end());
+    std::stable_sort(result.maps.begin(), result.maps.end(), before);
+}
+
+}  // namespace
+
+const std::vector<PointInfo>& EditProbes::points(const ModelInput& input) {
+    return m_points = pointsOf(m_model, input);
+}
+
+ProbeResult EditProbes::plain(const ProbeSample& sample, std::int64_t step,
+                              const std::vector<std::string>& classNames, const ProbeWatch& watch) {
+    std::vector<std::string> names;
+    std::int64_t bytes = 0;
+    for (const auto& point : m_points) {
+        if (!point.name.ends_with(kStreamEnd)) continue;
+        names.push_back(point.name);
+        std::int64_t size = 4;
+        for (const auto n : point.shape) size *= n;
+        bytes += size;
+    }
+    m_streams.clear();
+    m_maps.clear();
+    if (names.empty() || bytes > kMostBytes)
+        return probeModel(m_model, m_options, sample, step, classNames, watch);
+    PointReader reader(names);
+    const HookScope scope(&reader);
+    auto result = probeModel(m_model, m_options, sample, step, classNames, watch);
+    m_sample = sample;
+    m_maps = result.maps;
+    for (auto& [name, tensor] : reader.take())
+        m_streams.emplace(name.substr(0, name.size() - kStreamEnd.size()), tensor);
+    return result;
+}
+
+EditSession& EditProbes::sessionOf(const EditList& edits, const EditData& data) {
+    if (m_session && m_session->list() == edits) {
+        m_session->setData(data);
+        return *m_session;
+    }
+    auto fresh = std::make_unique<EditSession>(m_model, m_options, edits, data);
+    if (m_session) fresh->continueFrom(*m_session);
+    m_session = std::move(fresh);
+    return *m_session;
+}
+
+ProbeResult EditProbes::edited(const EditList& edits, const EditData& data,
+                               const ProbeSample& sample, std::int64_t step,
+                               const std::vector<std::string>& classNames, const ProbeWatch& watch,
+                               bool below) {
+    EditSession& session = sessionOf(edits, data);
+    session.prepare(inputOf(sample, m_options));
+    const bool known = !below && !m_streams.empty() && m_sample == sample;
+    session.editor().keepStreams(known ? m_streams : std::map<std::string, torch::Tensor>(),
+                                 session.points());
+    const InterventionScope scope(&session.editor());
+    auto result = probeModel(m_model, m_options, sample, step, classNames, watch);
+    if (known) addMissingMaps(result, m_maps);
+    return result;
+}
+
+}  // namespace relascope::core

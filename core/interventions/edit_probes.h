@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Probes of one model with changing edits: what stays the same from one to the next is kept.
+#pragma once
+
+#include <torch/types.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interventions/edit_session.h"
+#include "model/model.h"
+#include "probe/probe_watch.h"
+#include "types/relation_map.h"
+
+namespace relascope::core {
+
+/// Belongs to the thread that uses the model; the model must outlive it.
+class EditProbes {
+public:
+    EditProbes(ModelImpl& model, const ModelOptions& options)
+        : m_model(model), m_options(options) {}
+
+    /// The hook points of an input; the streams between blocks that plain() keeps are among them.
+    const std::vector<PointInfo>& points(const ModelInput& input);
+    /// A probe without edits. The streams between its blocks are kept if they take at most 64 MiB.
+    ProbeResult plain(const ProbeSample& sample, std::int64_t step,
+                      const std::vector<std::string>& classNames, const ProbeWatch& watch);
+    /// A probe with edits. Of the sample of the last plain() only the blocks from the first edit on
+    /// run again; means are taken once. `below`: hooks of training are in force, with which nothing
+    /// is kept. Throws OptionError if an edit does not fit.
+    ProbeResult edited(const EditList& edits, const EditData& data, const ProbeSample& sample,
+                       std::int64_t step, const std::vector<std::string>& classNames,
+                       const ProbeWatch& watch, bool below);
+    /// Of the means in the last edited(), by index.
+    TakenMeans means() const { return m_session ? m_session->means() : TakenMeans(); }
+
+private:
+    EditSession& sessionOf(const EditList& edits, const EditData& data);
+
+    ModelImpl& m_model;
+    const ModelOptions& m_options;
+    std::unique_ptr<EditSession> m_session;
+    std::vector<PointInfo> m_points;
+    ProbeSample m_sample;                            // of the last plain()
+    std::map<std::string, torch::Tensor> m_streams;  // after its blocks, by block
+    std::vector<RelationMap> m_maps;
+};
+
+}  // namespace relascope::core

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Forward passes with edits: the runs without edits that some edits take their values from, and the
+// edited pass itself. Hooks that are current where these are called (edits that a run trains with)
+// stay in force in all of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interventions/editor.h"
+#include "model/model.h"
+
+namespace relascope::core {
+
+/// Every hook point that a forward pass on that input meets, in order, with its shape there. A
+/// point is causal if the model closes its cells j > i.
+std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input);
+
+/// The inputs that edits take values from.
+struct EditInputs {
+    std::map<std::string, ModelInput> named;  ///< of patch
+    /// Of resample: for each example b of the batch the example (b + shift) mod N of its split.
+    std::function<ModelInput(std::int64_t shift)> shifted = {};
+};
+
+/// Gives the editor the values of its clean, patch and resample edits for that input, from passes
+/// of the model without edits. Throws OptionError if an input that an edit needs is missing or has
+/// other sizes.
+void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
+                const EditInputs& inputs = {});
+
+/// The scores of a pass with the current hooks. Throws Error where they are not finite, naming the
+/// first hook point with such numbers.
+torch::Tensor answersOf(ModelImpl& model, const ModelInput& input);
+
+/// The scores of the edited model, as answersOf(), with the same recorder as the caller's.
+/// takeValues() comes first where the editor has references.
+torch::Tensor forwardEdited(ModelImpl& model, const ModelInput& input, Editor& editor);
+
+/// Gives the editor the values of its means without numbers that it does not have yet, over the
+/// batches that `next` returns. Along places (`over` position), by j - i for cells and one for all
+/// places otherwise (offset), or one for all places (all); an empty `over` is `usual`.
+TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
+                     const std::function<std::optional<ModelInput>(std::size_t index)>& next);
+
+}  // namespace relascope::core

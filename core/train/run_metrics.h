@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RunMetrics during training: metric points, the best weights, captures, tests. Private to
+// core/train.
+#pragma once
+
+#include "evaluate/evaluate.h"
+#include "train/train_job.h"
+
+namespace relascope::core {
+
+class RunMetrics {
+public:
+    explicit RunMetrics(TrainJob& job)
+        : m_job(job), m_recordEvery(std::max<std::int64_t>(1, job.totalSteps / 20000)) {}
+
+    /// After a step: records a metric point, in long runs only at evenly spaced steps.
+    void recordStep(double rate, double norm);
+    /// Over the validation set; keeps the best weights and decides on early stopping.
+    void evaluate();
+    /// Saves the maps of the run's inputs as a capture of this step.
+    void capture();
+    /// Evaluates the finished model on every test split and stores the results with the run. Throws
+    /// Cancelled.
+    void test();
+    std::int64_t lastCapture() const { return m_lastCapture; }
+
+private:
+    /// In smaller batches where the device has no memory for the usual ones.
+    Evaluation measured(const DatasetPtr& data, std::int64_t freely);
+    MetricPoint point(Split split, double loss, double accuracy) const;
+    void addTextValues(MetricPoint& point) const;
+    bool updateBest(const Evaluation& evaluation);
+    void writeSample();
+
+    TrainJob& m_job;
+    std::int64_t m_recordEvery;
+    std::int64_t m_lastCapture = -1;
+    bool m_smallBatches = false;
+};
+
+}  // namespace relascope::core

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <unistd.h>
+#include <zip.h>
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <type_traits>
+
+#include "datasets/readers/npz.h"
+#include "files/atomic_file.h"
+#include "files/npy.h"
+
+namespace relascope::datasets {
+namespace {
+
+constexpr std::size_t kPiece = 64 * 1024;
+
+struct ZipCloser {
+    void operator()(zip_t* archive) const { zip_discard(archive); }
+    void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+using Archive = std::unique_ptr<zip_t, ZipCloser>;
+using Member = std::unique_ptr<zip_file_t, ZipCloser>;
+
+std::string zipErrorText(int code) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    std::string text = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    return text;
+}
+
+// The integer that `width` bytes at `at` stand for.
+std::int64_t integerAt(const std::uint8_t* at, const core::NpyHeader& h) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < h.itemBytes; ++i)
+        value |= static_cast<std::uint64_t>(at[h.bigEndian ? h.itemBytes - 1 - i : i]) << (8 * i);
+    if (h.kind == 'i' && h.itemBytes < 8 && (value >> (8 * h.itemBytes - 1) & 1))
+        value |= ~std::uint64_t{0} << (8 * h.itemBytes);
+    return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+class NpzLoader {
+public:
+    NpzLoader(Archive archive, std::string name, core::ProgressCallback progress,
+              std::stop_token stop)
+        : m_archive(std::move(archive)),
+          m_name(std::move(name)),
+          m_progress(std::move(progress)),
+          m_stop(std::move(stop)) {}
+
+    std::shared_ptr<const ImageTable> load() {
+        const auto count = zip_get_num_entries(m_archive.get(), 0);
+        if (count > 1000)
+            throw FileError(m_name, "has " + std::to_string(count) +
+                                        " members; an image archive has only a few");
+        std::set<std::string> names;
+        for (zip_int64_t i = 0; i < count; ++i) {
+            const char* member =
+                zip_get_name(m_archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
+            if (member && !names.insert(member).second)
+                throw FileError(m_name, std::string("has the member '") + member + "' twice");
+        }
+        for (const char* needed : {"images.npy", "labels.npy"})
+            if (!names.count(needed))
+                throw FileError(m_name, std::string("has no member '") + needed + "'");
+        readImages();
+        readLabels();
+        m_table->m_info.origin = m_name;
+        m_table->m_info.name = std::filesystem::path(m_name).stem().string();
+        return m_table;
+    }
+
+private:
+    // Streams a member's data after its header: consume(header, piece of whole elements).
+    template <class Begin, class Consume>
+    void stream(const std::string& member, double fraction, Begin begin, Consume consume) {
+        const std::string where = m_name + ": " + member;
+        zip_stat_t status;
+        if (zip_stat(m_archive.get(), member.c_str(), 0, &status) != 0)
+            throw FileError(where, "is not in the archive");
+        if (!(status.valid & ZIP_STAT_COMP_METHOD) ||
+            (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE))
+            throw FileError(
+                where,
+                "is compressed with an unknown method; NumPy uses stored or deflated members");
+        Member file(zip_fopen(m_archive.get(), member.c_str(), 0));
+        if (!file)
+            throw FileError(where,
+                            std::string("cannot be opened: ") + zip_strerror(m_archive.get()));
+
+        std::vector<std::uint8_t> piece(kPiece);
+        std::size_t held = 0, offset = 0;
+        core::NpyHeader header;
+        bool known = false;
+        std::uint64_t done = 0, total = 0;
+        for (;;) {
+            if (m_stop.stop_requested()) throw Cancelled();
+            const auto got = zip_fread(file.get(), piece.data() + held, piece.size() - held);
+            if (got < 0)
+                throw FileError(where, std::string("is damaged: ") + zip_file_strerror(file.get()));
+            held += static_cast<std::size_t>(got);
+            if (!known) {
+                const std::size_t length =
+                    held >= 1 ? core::npyHeaderLength({piece.data(), held}, where) : 0;
+                if (got == 0 && (length == 0 || held < length))
+                    throw FileError(where, "is truncated within its npy header");
+                if (length == 0 || held < length) {
+                    if (held == piece.size())
+                        piece.resize(piece.size() * 2);  // a header may be as long as a piece
+                    continue;
+                }
+                header = core::parseNpyHeader({piece.data(), held}, where);
+                total = header.dataBytes();
+                if ((status.valid & ZIP_STAT_SIZE) && status.size != header.headerBytes + total)
+                    throw FileError(where, "holds " + std::to_string(status.size) +
+                                               " bytes, but its shape needs " +
+                                               std::to_string(header.headerBytes + total));
+                begin(header, where);
+                offset = header.headerBytes;
+                known = true;
+            }
+            const std::size_t item = static_cast<std::size_t>(header.itemBytes),
+                              whole = (held - offset) / item * item;
+            if (done + whole > total)
+                throw FileError(where, "holds more data than its shape declares");
+            consume(header, piece.data() + offset, whole, where);
+            done += whole;
+            std::memmove(piece.data(), piece.data() + offset + whole, held - offset - whole);
+            held -= offset + whole;
+            offset = 0;
+            if (m_progress && total > 0 &&
+                !m_progress(fraction * static_cast<double>(done) / static_cast<double>(total)))
+                throw Cancelled();
+            if (got == 0) break;
+        }
+        if (done != total || held != 0)
+            throw FileError(where, "is truncated: " + std::to_string(done) + " of " +
+                                       std::to_string(total) + " bytes");
+    }
+
+    void readImages() {
+        auto& info = m_table->m_info;
+        std::size_t perBlock = 0;
+        stream(
+            "images.npy", 0.98,
+            [&](const core::NpyHeader& h, const std::string& where) {
+                if (h.kind != 'u' && h.kind != 'i')
+                    throw FileError(where, "is not of an integer type");
+                if (h.shape.size() != 4 || (h.shape[3] != 1 && h.shape[3] != 3))
+                    throw FileError(where, "needs the shape (N, height, width, 1 or 3)");
+                if (h.shape[1] < 1 || h.shape[1] > 4096 || h.shape[2] < 1 || h.shape[2] > 4096)
+                    throw FileError(where, "has images of an invalid size");
+                if (h.shape[0] < 1 || h.shape[0] > 100'000'000)
+                    throw FileError(where, "has " + std::to_string(h.shape[0]) +
+                                               " images; 1 to 100000000 are supported");
+                info.size = h.shape[0];
+                info.height = static_cast<int>(h.shape[1]);
+                info.width = static_cast<int>(h.shape[2]);
+                info.channels = static_cast<int>(h.shape[3]);
+                const auto available = static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
+                                       static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+                if (h.elements() > available)
+                    throw FileError(where, "needs " + std::to_string(h.elements() >> 20) +
+                                               " MiB of memory, " +
+                                               std::to_string(available >> 20) + " MiB are free");
+                perBlock = m_table->pixelBytes() * static_cast<std::size_t>(ImageTable::kBlock);
+            },
+            [&](const core::NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+                const std::string& where) {
+                const std::size_t item = static_cast<std::size_t>(h.itemBytes);
+                for (std::size_t at = 0; at < bytes;) {
+                    if (m_table->m_blocks.empty() || m_table->m_blocks.back().size() == perBlock)
+                        m_table->m_blocks.emplace_back();
+                    auto& block = m_table->m_blocks.back();
+                    const std::size_t count =
+                        std::min((bytes - at) / item, perBlock - block.size());
+                    const std::size_t old = block.size();
+                    block.resize(old + count);
+                    std::uint64_t wide = 0;
+                    for (std::size_t i = 0; i < count; ++i) {
+                        const auto value =
+                            static_cast<std::uint64_t>(integerAt(data + at + i * item, h));
+                        wide |= value;
+                        block[old + i] = static_cast<std::uint8_t>(value);
+                    }
+                    if (wide > 255) throw FileError(where, "has a value outside 0..255");
+                    at += count * item;
+                }
+            });
+    }
+
+    void readLabels() {
+        int largest = 1;
+        stream(
+            "labels.npy", 1.0,
+            [&](const core::NpyHeader& h, const std::string& where) {
+                if (h.kind == 'f') throw FileError(where, "is not of an integer type");
+                if (h.shape.empty() || h.shape.size() > 2 ||
+                    (h.shape.size() == 2 && h.shape[1] != 1))
+                    throw FileError(where, "needs the shape (N,) or (N, 1)");
+                if (h.shape[0] != m_table->m_info.size)
+                    throw FileError(where, "has " + std::to_string(h.shape[0]) + " labels for " +
+                                               std::to_string(m_table->m_info.size) + " images");
+            },
+            [&](const core::NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+                const std::string& where) {
+                for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(h.itemBytes)) {
+                    const auto label = integerAt(data + at, h);
+                    if (label < 0 || label > 9999)
+                        throw FileError(where, "label " + std::to_string(label) + " of image " +
+                                                   std::to_string(m_table->m_labels.size()) +
+                                                   " is outside 0..9999");
+                    m_table->m_labels.push_back(static_cast<std::int32_t>(label));
+                    largest = std::max(largest, static_cast<int>(label));
+                }
+            });
+        for (int label = 0; label <= largest; ++label)
+            m_table->m_info.classNames.push_back(std::to_string(label));
+    }
+
+    Archive m_archive;
+    std::string m_name;
+    core::ProgressCallback m_progress;
+    std::stop_token m_stop;
+    std::shared_ptr<ImageTable> m_table = std::make_shared<ImageTable>();
+};
+
+std::int64_t ImageTable::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
+    const auto& block = m_blocks.at(static_cast<std::size_t>(index / kBlock));
+    const std::size_t bytes = pixelBytes();
+    std::memcpy(pixels.data(), block.data() + static_cast<std::size_t>(index % kBlock) * bytes,
+                bytes);
+    return m_labels[static_cast<std::size_t>(index)];
+}
+
+std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
+                                                const core::ProgressCallback& progress,
+                                                std::stop_token stop) {
+    if (!std::filesystem::is_regular_file(path))
+        throw FileError(path, "is not there or not a file");
+    int code = 0;
+    Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+    if (!archive) throw FileError(path, "cannot be opened as .npz: " + zipErrorText(code));
+    return NpzLoader(std::move(archive), path, progress, std::move(stop)).load();
+}
+
+std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
+                                                const std::string& name) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+    Archive archive(source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr);
+    if (!archive) {
+        const std::string text = zip_error_strerror(&error);
+        if (source) zip_source_free(source);
+        zip_error_fini(&error);
+        throw FileError(name, "cannot be opened as .npz: " + text);
+    }
+    zip_error_fini(&error);
+    return NpzLoader(std::move(archive), name, {}, {}).load();
+}
+
+namespace {
+
+class Slice : public core::ImageDataset {
+public:
+    Slice(core::ImageDatasetPtr data, std::int64_t first, std::int64_t count,
+          const std::string& name)
+        : m_data(std::move(data)), m_first(first), m_info(m_data->info()) {
+        m_info.size = count;
+        m_info.name = name;
+    }
+    const DatasetInfo& info() const override { return m_info; }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        return m_data->read(m_first + index, pixels);
+    }
+
+private:
+    core::ImageDatasetPtr m_data;
+    std::int64_t m_first;
+    DatasetInfo m_info;
+};
+
+}  // namespace
+
+core::DatasetPtr sliceOf(const core::DatasetPtr& data, std::int64_t first, std::int64_t count,
+                         const std::string& name) {
+    return std::make_shared<Slice>(core::asImages(data), first, count, name);
+}
+
+namespace {
+
+// Writing .npz: members are generated while libzip reads them, so memory stays constant.
+
+// One member: a header, then `count` records, generated one by one.
+struct MemberSource {
+    std::string header;
+    std::int64_t count = 0;
+    std::size_t recordBytes = 0;
+    std::function<void(std::int64_t, std::uint8_t*)> make;
+
+    std::int64_t next = -1;  // -1: the header comes first
+    std::vector<std::uint8_t> pending;
+    std::size_t used = 0;
+    zip_error_t error{};
+
+    void rewind() {
+        next = -1;
+        pending.assign(header.begin(), header.end());
+        used = 0;
+    }
+    zip_int64_t read(std::uint8_t* out, std::uint64_t room) {
+        std::uint64_t done = 0;
+        while (done < room) {
+            if (used == pending.size()) {
+                if (++next >= count) break;
+                pending.resize(recordBytes);
+                make(next, pending.data());
+                used = 0;
+            }
+            const std::uint64_t part = std::min<std::uint64_t>(room - done, pending.size() - used);
+            std::memcpy(out + done, pending.data() + used, part);
+            done += part, used += part;
+        }
+        return static_cast<zip_int64_t>(done);
+    }
+};
+
+zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+    auto* source = static_cast<MemberSource*>(state);
+    switch (command) {
+        case ZIP_SOURCE_OPEN:
+            source->rewind();
+            return 0;
+        case ZIP_SOURCE_READ:
+            return source->read(static_cast<std::uint8_t*>(data), length);
+        case ZIP_SOURCE_CLOSE:
+            return 0;
+        case ZIP_SOURCE_STAT: {
+            auto* status = static_cast<zip_stat_t*>(data);
+            zip_stat_init(status);
+            status->size = source->header.size() +
+                           static_cast<std::uint64_t>(source->count) * source->recordBytes;
+            status->valid = ZIP_STAT_SIZE;
+            return sizeof(zip_stat_t);
+        }
+        case ZIP_SOURCE_ERROR:
+            return zip_error_to_data(&source->error, data, length);
+        case ZIP_SOURCE_FREE:
+            return 0;
+        case ZIP_SOURCE_SUPPORTS:
+            return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ,
+                                                  ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                                  ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, -1);
+        default:
+            return -1;
+    }
+}
+
+using Members = std::vector<std::pair<std::string, MemberSource>>;
+
+template <class T>
+std::span<T> numbersAt(std::vector<T>& numbers) {
+    return {numbers.data(), numbers.size()};
+}
+
+// A member of float or 64-bit numbers; `fill` writes those of one example.
+template <class T, class Fill>
+MemberSource numbersMember(std::vector<std::int64_t> shape, Fill fill) {
+    static_assert(std::endian::native == std::endian::little);
+    MemberSource member;
+    member.header = core::makeNpyHeader(std::is_same_v<T, float> ? "<f4" : "<i8", shape);
+    member.count = shape[0];
+    std::size_t each = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) each *= static_cast<std::size_t>(shape[i]);
+    member.recordBytes = each * sizeof(T);
+    member.make = [fill, scratch = std::vector<T>(each)](std::int64_t i,
+                                                         std::uint8_t* out) mutable {
+        fill(i, numbersAt(scratch));
+        std::memcpy(out, scratch.data(), scratch.size() * sizeof(T));
+    };
+    return member;
+}
+
+Members membersOf(const core::ImageDataset& data) {
+    const auto& info = data.info();
+    MemberSource images;
+    images.header = core::makeNpyHeader("|u1", {info.size, info.height, info.width, info.channels});
+    images.count = info.size;
+    images.recordBytes = data.pixelBytes();
+    images.make = [&data](std::int64_t i, std::uint8_t* out) {
+        data.read(i, {out, data.pixelBytes()});
+    };
+    auto labels = numbersMember<std::int64_t>(
+        {info.size, 1}, [&data, pixels = std::vector<std::uint8_t>(data.pixelBytes())](
+                            std::int64_t i, std::span<std::int64_t> out) mutable {
+            out[0] = data.read(i, pixels);
+        });
+    return {{"images.npy", std::move(images)}, {"labels.npy", std::move(labels)}};
+}
+
+Members membersOf(const core::ObjectDataset& data) {
+    const auto s = data.shape();
+    const auto n = data.size();
+    const auto values = static_cast<std::size_t>(s.objects * s.width),
+               answers = static_cast<std::size_t>(s.targets);
+    return {{"objects.npy", numbersMember<float>({n, s.objects, s.width},
+                                                 [&data, rest = std::vector<float>(answers)](
+                                                     std::int64_t i, std::span<float> out) mutable {
+                                                     data.read(i, out, rest);
+                                                 })},
+            {"targets.npy", numbersMember<float>({n, s.targets},
+                                                 [&data, rest = std::vector<float>(values)](
+                                                     std::int64_t i, std::span<float> out) mutable {
+                                                     data.read(i, rest, out);
+                                                 })}};
+}
+
+Members membersOf(const core::SequenceDataset& data) {
+    const auto s = data.shape();
+    const auto n = data.size();
+    const bool tokens = s.width == 0;
+    const auto sources = static_cast<std::size_t>(s.source * std::max<std::int64_t>(1, s.width)),
+               answers = static_cast<std::size_t>(s.target);
+    MemberSource source =
+        tokens
+            ? numbersMember<std::int64_t>({n, s.source},
+                                          [&data, rest = std::vector<std::int64_t>(answers)](
+                                              std::int64_t i, std::span<std::int64_t> out) mutable {
+                                              data.read(i, {}, out, rest);
+                                          })
+            : numbersMember<float>({n, s.source, s.width},
+                                   [&data, rest = std::vector<std::int64_t>(answers)](
+                                       std::int64_t i, std::span<float> out) mutable {
+                                       data.read(i, out, {}, rest);
+                                   });
+    auto answer = numbersMember<std::int64_t>(
+        {n, s.target}, [&data, tokens, words = std::vector<std::int64_t>(tokens ? sources : 0),
+                        vectors = std::vector<float>(tokens ? 0 : sources)](
+                           std::int64_t i, std::span<std::int64_t> out) mutable {
+            data.read(i, vectors, words, out);
+        });
+    return {{"source.npy", std::move(source)}, {"answers.npy", std::move(answer)}};
+}
+
+Members membersOf(const std::string& path, const core::Dataset& data) {
+    if (const auto* images = dynamic_cast<const core::ImageDataset*>(&data))
+        return membersOf(*images);
+    if (const auto* objects = dynamic_cast<const core::ObjectDataset*>(&data))
+        return membersOf(*objects);
+    if (const auto* pairs = dynamic_cast<const core::SequenceDataset*>(&data))
+        return membersOf(*pairs);
+    throw FileError(path, "supports images, sets of objects and sequences; " + data.info().name +
+                              " is a text, which is already a file");
+}
+
+}  // namespace
+
+void writeNpz(const std::string& path, const core::Dataset& data,
+              const core::ProgressCallback& progress) {
+    auto members = membersOf(path, data);
+    const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
+    const auto fail = [&](const std::string& why) {
+        std::filesystem::remove(temporary);
+        throw FileError(path, "cannot be written: " + why);
+    };
+    int code = 0;
+    zip_t* archive = zip_open(temporary.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (!archive) {
+        zip_error_t error;
+        zip_error_init_with_code(&error, code);
+        fail(zip_error_strerror(&error));
+    }
+    for (auto& [name, source] : members) {
+        zip_source_t* zipSource = zip_source_function(archive, serve, &source);
+        const auto index =
+            zipSource ? zip_file_add(archive, name.c_str(), zipSource, ZIP_FL_ENC_UTF_8) : -1;
+        if (index < 0) {
+            const std::string why = zip_strerror(archive);
+            zip_discard(archive);
+            fail(why);
+        }
+        zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_DEFLATE, 4);
+    }
+    struct Watch {
+        const core::ProgressCallback& progress;
+        bool cancelled = false;
+        double fraction = 0.0;
+        void ask() {
+            if (!cancelled && progress && !progress(fraction)) cancelled = true;
+        }
+    } watch{progress};
+    zip_register_progress_callback_with_state(
+        archive, 0.01,
+        [](zip_t*, double fraction, void* state) {
+            auto* w = static_cast<Watch*>(state);
+            w->fraction = fraction;
+            w->ask();
+        },
+        nullptr, &watch);
+    zip_register_cancel_callback_with_state(
+        archive,
+        [](zip_t*, void* state) {  // Called more often than the progress callback: a large file
+                                   // stops at once.
+            auto* w = static_cast<Watch*>(state);
+            w->ask();
+            return w->cancelled ? 1 : 0;
+        },
+        nullptr, &watch);
+    if (zip_close(archive) != 0) {
+        const std::string why = zip_strerror(archive);
+        zip_discard(archive);
+        if (watch.cancelled) {
+            std::filesystem::remove(temporary);
+            throw Cancelled();
+        }
+        fail(why);
+    }
+    std::error_code error;
+    std::filesystem::rename(temporary, path, error);
+    if (error) fail(error.message());
+    core::syncDirectory(std::filesystem::absolute(path).parent_path().string());
+}
+
+}  // namespace relascope::datasets

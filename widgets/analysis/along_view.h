@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The line of a cell, or of the probability of an answer, over the kept steps.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <QWidget>
+
+#include "types/along.h"
+#include "widgets/analysis/measure_frame.h"
+
+class QPainter;
+
+namespace relascope::widgets {
+
+class AlongPlot : public QWidget {
+    Q_OBJECT
+public:
+    enum class Field { Value, Probability };
+    static constexpr int kTitle = 28;  ///< px above the plot, for its title and legend
+
+    AlongPlot(Field field, QWidget* parent = nullptr);
+    ~AlongPlot() override;
+
+    /// `frames`: indices of the steps that are frames of the film, drawn as dots. `cellName`: the
+    /// names of i and j.
+    void setAlong(const AlongTraining& along, const std::vector<int>& frames,
+                  const QString& cellName);
+    void setCurrent(std::optional<qint64> step);
+    /// The x axis: log(step + 1), or the step.
+    void setLogarithmic(bool on);
+    /// "r_ij, i = 1, j = 4", with an underscore before a subscript.
+    QString title() const;
+    /// The tooltip at a point of this widget: "step 96: +1.283"; empty beside the plot.
+    QString hoverText(const QPoint& at) const;
+    /// Where a step stands, in this widget.
+    QPointF pixelOf(qint64 step) const;
+    void paintVector(QPainter& painter, int top, const QSize& size, bool steps);
+    /// Whether the x axis has its label.
+    void setAxisLabel(bool shown);
+
+    QSize minimumSizeHint() const override { return {280, 110}; }
+
+Q_SIGNALS:
+    void stepChosen(qint64 step);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    struct Parts;
+    /// The index of the step nearest to an x of this widget; -1 without any.
+    int stepAt(int x) const;
+    void paintTitle(QPainter& painter, const QRect& box) const;
+    std::unique_ptr<Parts> m;
+};
+
+// Along training: a cell of a map and the probability of an answer as lines over the kept steps,
+// and the map as a film strip.
+
+class AlongPlot;
+class FilmStrip;
+class ToggleChip;
+
+class AlongView : public MeasureFrame {
+    Q_OBJECT
+public:
+    explicit AlongView(QWidget* parent = nullptr);
+
+    /// A result with fewer steps than were asked for is shown as far as it goes.
+    void setAlong(const AlongTraining& along);
+    const AlongTraining& along() const { return m_along; }
+    void clear(const QString& sentence) override;
+    /// The step that is inspected; nullopt: none of the run.
+    void setCurrent(std::optional<qint64> step);
+    /// "patch (0, 1) → patch (2, 1)"; empty: the numbers.
+    void setCellName(const QString& name);
+    /// The name of the run, in names of frames.
+    void setRunName(const QString& name) { m_run = name; }
+    /// "occurs_layer2_relation1", the beginning of the names of frames.
+    QString framesName() const;
+    /// Writes a picture for each step into a folder; ViewMenu::saved or failed follow.
+    void saveFrames(const QString& folder);
+
+    /// Adds a control to the head.
+    void addControl(QWidget* control);
+
+    AlongPlot* valuePlot() const { return m_value; }
+    AlongPlot* answerPlot() const { return m_answer; }
+    FilmStrip* film() const { return m_film; }
+    ToggleChip* logChip() const { return m_log; }
+    /// The lines as text, set by the application.
+    std::function<std::string(const AlongTraining&)> csvOf;
+    /// Asks for a folder; replaced in tests.
+    std::function<QString()> askFolder;
+
+    QSize figureSize() const override;
+    void paintFigure(QPainter& painter) override;
+    QString csv() const override;
+
+Q_SIGNALS:
+    void stepChosen(qint64 step);
+
+private:
+    void fill();
+    QString cellName() const;
+
+    AlongTraining m_along;
+    QString m_cellName, m_run;
+    AlongPlot *m_value, *m_answer;
+    FilmStrip* m_film;
+    ToggleChip* m_log;
+};
+
+}  // namespace relascope::widgets

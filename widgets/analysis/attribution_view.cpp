@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <cmath>
+
+#include <QComboBox>
+#include <QCompleter>
+#include <QHelpEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QToolTip>
+#include <QVBoxLayout>
+
+#include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/measure_frame.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::widgets {
+namespace {
+
+constexpr int kRow = 22, kTop = 4, kMargin = 16, kNumber = 72, kIndent = 22, kMostBar = 640;
+constexpr double kShownInside = 0.05;  // of the largest part
+
+// Of a part inside a head the head is not repeated.
+QString nameOf(const AttributionPart& part) {
+    if (part.kind == PartKind::Relation)
+        return QStringLiteral("relation %1").arg(part.relation + 1);
+    return part.kind == PartKind::Symbols ? QStringLiteral("symbols")
+                                          : QString::fromStdString(part.text());
+}
+
+}  // namespace
+
+AttributionBars::AttributionBars(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(QStringLiteral("Parts of the logit"));
+    paintOnPanelColour(this);
+}
+
+void AttributionBars::setResult(const Attribution& result) {
+    m_result = result;
+    order();
+}
+void AttributionBars::setBySize(bool on) {
+    m_bySize = on;
+    order();
+}
+void AttributionBars::setAll(bool on) {
+    m_all = on;
+    order();
+}
+
+void AttributionBars::order() {
+    const auto& parts = m_result.parts;
+    double most = 0.0;
+    for (const auto& part : parts) most = std::max(most, std::abs(part.value));
+    // A head with what is inside it.
+    struct Group {
+        std::size_t part;
+        std::vector<std::size_t> inside;
+    };
+    std::vector<Group> groups;
+    m_leftOut = 0;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        if (!parts[k].inside() || groups.empty()) {
+            groups.push_back({k, {}});
+        } else if (m_all || std::abs(parts[k].value) >= kShownInside * most) {
+            groups.back().inside.push_back(k);
+        } else {
+            ++m_leftOut;
+        }
+    }
+    const auto larger = [&](std::size_t a, std::size_t b) {
+        return std::abs(parts[a].value) > std::abs(parts[b].value);
+    };
+    if (m_bySize) {
+        std::stable_sort(groups.begin(), groups.end(),
+                         [&](const auto& a, const auto& b) { return larger(a.part, b.part); });
+        for (auto& group : groups)
+            std::stable_sort(group.inside.begin(), group.inside.end(), larger);
+    }
+    m_shown.clear();
+    QStringList lines;
+    for (const auto& group : groups) {
+        m_shown.push_back(group.part);
+        m_shown.insert(m_shown.end(), group.inside.begin(), group.inside.end());
+    }
+    for (std::size_t i = 0; i < std::min<std::size_t>(m_shown.size(), 60); ++i)
+        lines << QString::fromStdString(parts[m_shown[i]].text()) + u' ' +
+                     signedText(parts[m_shown[i]].value, 3);
+    setAccessibleDescription(lines.join(QStringLiteral(", ")));
+    setMinimumHeight(layoutHeight());
+    updateGeometry();
+    update();
+}
+
+int AttributionBars::layoutHeight() const {
+    return 2 * kTop + kRow * static_cast<int>(m_shown.size());
+}
+
+int AttributionBars::rowAt(const QPoint& at) const {
+    const int row = (at.y() - kTop) / kRow;
+    return at.y() >= kTop && row < static_cast<int>(m_shown.size()) ? row : -1;
+}
+
+void AttributionBars::paint(QPainter& painter, int width) const {
+    const Theme& t = Theme::current();
+    const QFontMetrics metrics(smallFont());
+    BarRange range;
+    int names = 120;
+    for (const std::size_t k : m_shown) {
+        const auto& part = m_result.parts[k];
+        range.include(part.value);
+        names = std::max(names,
+                         metrics.horizontalAdvance(nameOf(part)) + (part.inside() ? kIndent : 0));
+    }
+    names = std::min(names + 2, width / 2);
+    const int left = kMargin + names + kNumber + 16;
+    const int bar = std::clamp(width - left - kMargin, 60, kMostBar);
+    int y = kTop;
+    for (const std::size_t k : m_shown) {
+        const auto& part = m_result.parts[k];
+        const int indent = part.inside() ? kIndent : 0;
+        painter.setFont(smallFont());
+        painter.setPen(part.inside() ? t.muted : t.text);
+        paint::elidedText(painter, QRect(kMargin + indent, y, names - indent, kRow),
+                          Qt::AlignVCenter | Qt::AlignLeft, nameOf(part));
+        painter.setFont(numberFont(12));
+        painter.drawText(QRect(kMargin + names, y, kNumber, kRow),
+                         Qt::AlignVCenter | Qt::AlignRight, signedText(part.value, 3));
+        drawSignedBar(painter, QRect(left, y, bar, kRow), part.value, range,
+                      part.inside() ? 6 : 12);
+        y += kRow;
+    }
+}
+
+void AttributionBars::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), Theme::current().panel);
+    paint(painter, width());
+}
+
+bool AttributionBars::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const int row = rowAt(help->pos());
+        if (row < 0) {
+            QToolTip::hideText();
+        } else {
+            const auto& part = m_result.parts[m_shown[static_cast<std::size_t>(row)]];
+            QToolTip::showText(
+                help->globalPos(),
+                QStringLiteral("%1: %2%3")
+                    .arg(QString::fromStdString(part.text()), signedText(part.value, 6),
+                         part.inside() ? QStringLiteral(", counted in its head") : QString()),
+                this);
+        }
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+namespace {
+
+constexpr int kFigureWidth = 860, kHead = 34;
+const char* const kOwn = "the model's own answer";
+const char* const kNothing = "nothing";
+
+// A list with one first entry that means "no choice", into which anything can be typed.
+QComboBox* answerList(const char* first, const QString& name, QWidget* parent) {
+    auto* box = new QComboBox(parent);
+    box->setEditable(true);
+    box->setInsertPolicy(QComboBox::NoInsert);
+    box->addItem(QString::fromLatin1(first));
+    box->setFont(smallFont());
+    box->setMinimumWidth(180);
+    box->setAccessibleName(name);
+    box->completer()->setCaseSensitivity(Qt::CaseSensitive);
+    return box;
+}
+
+QString chosen(const QComboBox& box) {
+    return box.currentText() == box.itemText(0) ? QString() : box.currentText();
+}
+
+}  // namespace
+
+AttributionView::AttributionView(QWidget* parent)
+    : MeasureFrame(QStringLiteral("Attribution"), QStringLiteral("attribution"), parent),
+      m_answer(answerList(kOwn, QStringLiteral("Answer"), this)),
+      m_minus(answerList(kNothing, QStringLiteral("Minus the answer"), this)),
+      m_at(new QWidget(this)),
+      m_position(new QSpinBox(this)),
+      m_order(new SegmentedControl({QStringLiteral("By size"), QStringLiteral("In order")}, this)),
+      m_all(new ToggleChip(QStringLiteral("All relations"), this)),
+      m_note(new FieldNote(this)),
+      m_bars(new AttributionBars(this)) {
+    m_order->setAccessibleName(QStringLiteral("Order of the parts"));
+    m_all->setToolTip(
+        QStringLiteral("Also relations and symbols of less than 5 % of the largest part"));
+    auto* choice = new QWidget(this);
+    auto* row = rowOf(choice, {16, 6, 16, 6}, 8);
+    for (auto [text, box] : {std::pair{"Logit of", m_answer}, std::pair{"minus", m_minus}}) {
+        auto* label = mutedLabel(QString::fromLatin1(text), this);
+        label->setBuddy(box);
+        row->addWidget(label);
+        row->addWidget(box);
+    }
+    auto* at = rowOf(m_at, {}, 8);
+    at->addWidget(mutedLabel(QStringLiteral("at position"), m_at));
+    at->addWidget(m_position);
+    m_position->setFont(smallFont());
+    m_position->setAccessibleName(QStringLiteral("Position"));
+    m_position->setSpecialValueText(QStringLiteral("last"));
+    m_position->setRange(-1, -1);
+    m_at->hide();
+    row->addWidget(m_at);
+    row->addWidget(m_note, 1);
+    row->addStretch(0);
+    row->addWidget(m_all);
+    row->addWidget(m_order);
+    // Above the results, so that a refused answer can be chosen anew.
+    static_cast<QVBoxLayout*>(layout())->insertWidget(1, choice);
+    auto* scroll = new QScrollArea(this);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(m_bars);
+    scroll->setWidgetResizable(true);
+    scroll->setFocusPolicy(Qt::StrongFocus);
+    scroll->setAccessibleName(QStringLiteral("Parts of the logit"));
+    content()->addWidget(scroll, 1);
+    const auto listen = [this](QComboBox* box, void (AttributionView::*signal)(const QString&)) {
+        connect(box, &QComboBox::activated, this, [this, box, signal] {
+            Q_EMIT(this->*signal)(chosen(*box));
+        });
+        connect(box->lineEdit(), &QLineEdit::returnPressed, this, [this, box, signal] {
+            Q_EMIT(this->*signal)(chosen(*box));
+        });
+    };
+    connect(m_position, &QSpinBox::valueChanged, this, &AttributionView::positionChosen);
+    listen(m_answer, &AttributionView::answerChosen);
+    listen(m_minus, &AttributionView::minusChosen);
+    connect(m_order, &SegmentedControl::changed, this,
+            [this](int order) { m_bars->setBySize(order == 0); });
+    connect(m_all, &ToggleChip::toggled, this, [this](bool on) {
+        m_bars->setAll(on);
+        describe();
+    });
+    AttributionView::clear(QStringLiteral("Choose a sample in the inspector."));
+}
+
+QString AttributionView::answer() const {
+    return chosen(*m_answer);
+}
+QString AttributionView::minus() const {
+    return chosen(*m_minus);
+}
+int AttributionView::position() const {
+    return m_position->value();
+}
+void AttributionView::setPositions(int count) {
+    const QSignalBlocker quiet(m_position);
+    m_position->setMaximum(std::max(0, count) - 1);
+    m_at->setVisible(count > 0);
+}
+void AttributionView::setPosition(int position) {
+    const QSignalBlocker quiet(m_position);
+    m_position->setMaximum(std::max(position, m_position->maximum()));
+    m_position->setValue(position);
+}
+QString AttributionView::problem() const {
+    return m_note->text();
+}
+void AttributionView::setProblem(const QString& sentence) {
+    m_note->setProblem(sentence);
+}
+
+void AttributionView::setAnswers(const QStringList& names) {
+    for (QComboBox* box : {m_answer, m_minus}) {
+        const QString before = box->currentText();
+        const QString first = box->itemText(0);
+        box->clear();
+        box->addItem(first);
+        box->addItems(names);
+        box->setCurrentText(before.isEmpty() ? first : before);
+    }
+}
+
+void AttributionView::resetAnswers() {
+    for (QComboBox* box : {m_answer, m_minus}) {
+        while (box->count() > 1) box->removeItem(box->count() - 1);
+        box->setCurrentIndex(0);
+        box->setCurrentText(box->itemText(0));
+    }
+}
+
+const Attribution& AttributionView::result() const {
+    return m_bars->result();
+}
+
+void AttributionView::clear(const QString& sentence) {
+    m_bars->setResult({});
+    m_note->setProblem({});
+    MeasureFrame::clear(sentence);
+}
+
+QString AttributionView::title() const {
+    const auto& r = result();
+    QString text = QStringLiteral("logit of \u201C%1\u201D").arg(answerText(r.answer.name));
+    if (r.minus.id >= 0)
+        text += QStringLiteral(" minus that of \u201C%1\u201D").arg(answerText(r.minus.name));
+    if (!r.whole) {
+        text += QStringLiteral(" at position %1").arg(r.position);
+        if (!r.input.empty()) text += QStringLiteral(" \u201C%1\u201D").arg(answerText(r.input));
+    }
+    return text + QStringLiteral(": %1, sum of the parts %2")
+                      .arg(signedText(r.logit, 3), signedText(r.sum(), 3));
+}
+
+void AttributionView::describe() {
+    QString text = title();
+    if (m_bars->leftOut() > 0)
+        text += QStringLiteral("; %1 relations below 5 % of the largest part not shown")
+                    .arg(groupedNumber(m_bars->leftOut()));
+    head()->setSubText(text);
+}
+
+void AttributionView::setResult(const Attribution& result) {
+    m_bars->setResult(result);
+    m_note->setProblem({});
+    showResults();
+    describe();
+}
+
+QSize AttributionView::figureSize() const {
+    return isEmpty() ? QSize(400, 80) : QSize(kFigureWidth, kHead + m_bars->layoutHeight());
+}
+
+void AttributionView::paintFigure(QPainter& painter) {
+    painter.setFont(headFont());
+    painter.setPen(Theme::current().text);
+    const QString text = headText();
+    painter.drawText(QRect(16, 0, kFigureWidth - 32, kHead), Qt::AlignVCenter,
+                     text.isEmpty() ? text : text[0].toUpper() + text.mid(1));
+    painter.translate(0, kHead);
+    m_bars->paint(painter, kFigureWidth);
+}
+
+QString AttributionView::csv() const {
+    return csvOf && !isEmpty() ? QString::fromStdString(csvOf(result())) : QString();
+}
+
+}  // namespace relascope::widgets

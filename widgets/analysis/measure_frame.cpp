@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <QLocale>
+#include <QPainter>
+#include <QStackedLayout>
+#include <QStringList>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "types/metric.h"
+#include "types/text_piece.h"
+#include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/along_view.h"
+#include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/lens_view.h"
+#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/patch_maps.h"
+#include "widgets/export/export.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::widgets {
+
+MetricText::MetricText(std::string_view metric) {
+    const auto& info = metricInfo(metric);
+    percent = info.isFraction();
+    title = QString::fromUtf8(info.title.data(), static_cast<qsizetype>(info.title.size()));
+    if (percent) unit = QStringLiteral("points");
+}
+QString MetricText::value(double value) const {
+    if (std::isnan(value)) return QString(QChar(0x2014));
+    return percent ? QString::number(100.0 * value, 'f', 1) + QStringLiteral(" %")
+                   : QString::number(value, 'f', 3);
+}
+QString MetricText::change(double value) const {
+    return percent ? signedText(100.0 * value, 1) : signedText(value, 3);
+}
+QString MetricText::interval(double low, double high) const {
+    return QStringLiteral("[%1, %2]").arg(change(low), change(high));
+}
+
+QString signedText(double value, int digits) {
+    if (std::isnan(value)) return QString(QChar(0x2014));
+    const double unit = std::pow(10.0, digits);
+    if (std::round(value * unit) == 0.0) return QString::number(0.0, 'f', digits);
+    return signedNumber(value, digits);
+}
+
+QString probabilityText(double probability) {
+    if (std::isnan(probability)) return QString(QChar(0x2014));
+    const double percent = 100.0 * probability;
+    if (percent > 0 && percent < 0.05) return QStringLiteral("<0.1 %");
+    const int digits = percent < 9.95 && percent > 0 ? 1 : 0;
+    return QString::number(percent, 'f', digits) + QStringLiteral(" %");
+}
+
+QString answerText(const std::string& name) {
+    if (name.empty()) return QString(QChar(0x2205));
+    QString text = QString::fromStdString(isUtf8(name) ? name : pieceText(name).text);
+    text.replace(QLatin1String("\\n"), QString(QChar(0x21B5)));
+    text.replace(u'\n', QChar(0x21B5));
+    text.replace(u'\t', QChar(0x21E5));
+    // Only at the ends: class names of several words keep their spaces.
+    for (qsizetype i = 0; i < text.size() && text[i] == u' '; ++i) text[i] = QChar(0x2423);
+    for (qsizetype i = text.size(); i-- > 0 && text[i] == u' ';) text[i] = QChar(0x2423);
+    return text;
+}
+
+QString wayText(EditOp way) {
+    static constexpr std::array<const char*, kEditOps> names = {
+        "zero",  "a value",     "scaled",  "a sum",  "mean", "another example",
+        "patch", "clean value", "uniform", "masked", "swap"};
+    return QString::fromLatin1(names.at(static_cast<std::size_t>(way)));
+}
+
+QString blockTitle(const std::string& block) {
+    QStringList parts = QString::fromStdString(block).split(u'.');
+    for (QString& part : parts) {
+        bool number = false;
+        const int at = part.toInt(&number);
+        if (number) part = QString::number(at + 1);
+    }
+    if (parts.front() == QLatin1String("blocks")) parts.front() = QStringLiteral("layer");
+    if (parts.size() == 3)
+        return QStringLiteral("%1 %2, layer %3").arg(parts[0], parts[1], parts[2]);
+    return parts.join(u' ');
+}
+
+QString patchMapTitle(const PatchMap& map) {
+    static const std::pair<const char*, const char*> titles[] = {
+        {"hook_resid_pre", "Residual stream before the layer"},
+        {"hook_attn_out", "Attention"},
+        {"hook_mlp_out", "Feed-forward"},
+        {"attn.hook_z", "Sensory heads"},
+        {"rel.hook_z", "Relational heads"},
+        {"rca.hook_z", "Heads of relational cross-attention"},
+        {"cross_attn.hook_z", "Cross heads"},
+        {"rel.hook_r", "Relations"},
+        {"rca.hook_r", "Relations of relational cross-attention"}};
+    if (map.over.starts_with("cells:"))
+        return QStringLiteral("Cells of %1, rows i, columns j")
+            .arg(QString::fromStdString(map.point));
+    for (const auto& [point, title] : titles)
+        if (map.point == point) return QString::fromLatin1(title);
+    return QString::fromStdString(map.point);
+}
+
+QString patchColumnName(const PatchMap& map) {
+    const QString over = QString::fromStdString(map.over);
+    static const QStringList counted = {QStringLiteral("heads"), QStringLiteral("relations")};
+    if (over.startsWith(QLatin1String("cells:"))) return QStringLiteral("j");
+    return counted.contains(over) ? over.chopped(1) : QStringLiteral("position");
+}
+
+namespace {
+
+double place(const QRect& room, double value, const BarRange& range) {
+    const double span = range.high - range.low;
+    if (!(span > 0)) return room.left() + 0.5 * room.width();
+    // Room for the line at zero where it is at an end.
+    return room.left() + 1 + (room.width() - 2) * std::clamp((value - range.low) / span, 0.0, 1.0);
+}
+
+}  // namespace
+
+QColor signedBarColor(double value) {
+    const auto& stops = Theme::current().signedStops;
+    return value < 0 ? stops[2] : stops[8];
+}
+
+void BarRange::include(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+}
+
+void drawSignedBar(QPainter& painter, const QRect& room, double value, const BarRange& range,
+                   int thick) {
+    const double zero = place(room, 0.0, range);
+    if (std::isfinite(value) && value != 0.0) {
+        const double end = place(room, value, range);
+        painter.fillRect(QRectF(std::min(zero, end), room.center().y() - thick / 2.0 + 0.5,
+                                std::max(1.0, std::abs(end - zero)), thick),
+                         signedBarColor(value));
+    }
+    painter.fillRect(QRectF(zero - 0.5, room.top() + 2, 1, room.height() - 4),
+                     Theme::current().axis);
+}
+
+void drawInterval(QPainter& painter, const QRect& room, double low, double high,
+                  const BarRange& range) {
+    if (!std::isfinite(low) || !std::isfinite(high) || high <= low) return;
+    const double from = place(room, low, range), to = place(room, high, range);
+    const double y = room.center().y();
+    const QColor& ink = Theme::current().text;
+    painter.fillRect(QRectF(from, y, to - from, 1), ink);
+    for (const double end : {from, to}) painter.fillRect(QRectF(end - 0.5, y - 2, 1, 5), ink);
+}
+
+namespace {
+
+bool write(MeasureFrame& view, const QString& caption, const QString& path, QString* error) {
+    view.setCaption(caption);
+    view.resize(1180, 760);
+    view.ensurePolished();
+    return view.menu()->write(path, error);
+}
+
+}  // namespace
+
+bool renderAblation(const AblationTable& table, const QString& caption, const QString& path,
+                    QString* error) {
+    AblationView view;
+    view.setTable(table);
+    return write(view, caption, path, error);
+}
+
+bool renderPatching(const PatchResult& result, const QStringList& positions, const QString& caption,
+                    const QString& path, QString* error) {
+    PatchMapView view;
+    view.setPositions(positions);
+    view.setResult(result);
+    return write(view, caption, path, error);
+}
+
+bool renderLens(const LensResult& result, const QString& caption, const QString& path,
+                QString* error) {
+    LensView view;
+    view.setResult(result);
+    return write(view, caption, path, error);
+}
+
+bool renderAttribution(const Attribution& result, const QString& caption, const QString& path,
+                       QString* error) {
+    AttributionView view;
+    view.setResult(result);
+    return write(view, caption, path, error);
+}
+
+bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
+                 QString* error) {
+    AlongView view;
+    view.setAlong(along);
+    return write(view, caption, path, error);
+}
+
+MeasureFrame::MeasureFrame(const QString& title, const QString& name, QWidget* parent)
+    : QWidget(parent),
+      m_head(new PanelHead(title, this)),
+      m_stack(new QStackedLayout),
+      m_empty(new EmptyState({}, {}, this)),
+      m_results(new QWidget(this)),
+      m_content(columnOf(m_results)) {
+    setAccessibleName(title);
+    auto* more = iconButton("more", QStringLiteral("%1: copy, save").arg(title), this);
+    m_head->addControl(more);
+    m_menu = new ViewMenu(
+        more, this, [name] { return name; }, [this] { return csv(); });
+    m_menu->paintVector = [this](QPainter& painter) { paintFigure(painter); };
+    m_menu->wholeSize = [this] { return figureSize(); };
+    m_menu->caption = [this] { return m_caption; };
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_results);
+    auto* column = columnOf(this);
+    column->addWidget(m_head);
+    column->addLayout(m_stack, 1);
+    more->setEnabled(false);
+}
+
+void MeasureFrame::clear(const QString& sentence) {
+    m_sentence = sentence;
+    m_empty->setSentence(sentence);
+    m_empty->setAccessibleName(sentence);
+    m_head->setSubText({});
+    m_stack->setCurrentWidget(m_empty);
+    static_cast<QToolButton*>(m_menu->parent())->setEnabled(false);
+}
+
+void MeasureFrame::paintEvent(QPaintEvent*) {
+    QPainter(this).fillRect(rect(), Theme::current().panel);
+}
+
+bool MeasureFrame::isEmpty() const {
+    return m_stack->currentWidget() == m_empty;
+}
+QString MeasureFrame::headText() const {
+    return m_head->subText();
+}
+
+void MeasureFrame::showResults() {
+    m_sentence.clear();
+    m_stack->setCurrentWidget(m_results);
+    static_cast<QToolButton*>(m_menu->parent())->setEnabled(true);
+}
+
+}  // namespace relascope::widgets

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The words and numbers of the measuring views.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <QString>
+#include <QStringList>
+#include <QWidget>
+
+#include "types/along.h"
+#include "types/edit_results.h"
+#include "types/lens.h"
+
+namespace relascope::widgets {
+
+/// How values of a metric are written: fractions in percent, their changes in points.
+struct MetricText {
+    explicit MetricText(std::string_view metric);
+    QString value(double value) const;   ///< "95.7 %", "0.513"
+    QString change(double value) const;  ///< "−45.7", "+0.021"; "0.0" without a sign
+    QString interval(double low, double high) const;
+    bool percent = false;
+    QString title;  ///< "Accuracy"
+    QString unit;   ///< of changes: "points", or empty
+};
+
+/// With a true sign and `digits` decimals; what rounds to zero has no sign. A dash for NaN.
+QString signedText(double value, int digits);
+/// A probability in percent: "42 %", "0.3 %".
+QString probabilityText(double probability);
+/// A class or token in one line: a leading space and line ends as symbols.
+QString answerText(const std::string& name);
+/// The words of an operation: "zero", "mean", "another example".
+QString wayText(EditOp way);
+/// "blocks.1" -> "layer 2", "decoder.0" -> "decoder 1".
+QString blockTitle(const std::string& block);
+/// "Residual stream before the layer", "Relational heads".
+QString patchMapTitle(const PatchMap& map);
+/// "position", "head", "relation".
+QString patchColumnName(const PatchMap& map);
+
+}  // namespace relascope::widgets
+
+// Bars around zero in the signed colours of the theme.
+
+class QColor;
+class QPainter;
+class QRect;
+
+namespace relascope::widgets {
+
+/// The values of a column of bars; 0 always belongs to it.
+struct BarRange {
+    double low = 0.0, high = 0.0;
+    void include(double value);  ///< NaN and infinity are left out
+};
+
+/// Green above zero, purple below, as in signed maps.
+QColor signedBarColor(double value);
+/// A bar of `thick` px from zero to `value` in a room from low to high, and a thin line at zero.
+/// Nothing but the line for NaN.
+void drawSignedBar(QPainter& painter, const QRect& room, double value, const BarRange& range,
+                   int thick);
+/// A thin line from `low` to `high` over such a bar.
+void drawInterval(QPainter& painter, const QRect& room, double low, double high,
+                  const BarRange& range);
+
+// The measuring views as pictures, for the command line.
+
+/// Each writes a view to .png (300 dpi), .svg or .pdf with `caption` below it. Returns false with a
+/// message in `error` on failure. They need a QApplication (on the offscreen platform, too).
+bool renderAblation(const AblationTable& table, const QString& caption, const QString& path,
+                    QString* error);
+/// `positions` are what stands at the columns of maps by position, and may be empty.
+bool renderPatching(const PatchResult& result, const QStringList& positions, const QString& caption,
+                    const QString& path, QString* error);
+bool renderLens(const LensResult& result, const QString& caption, const QString& path,
+                QString* error);
+bool renderAttribution(const Attribution& result, const QString& caption, const QString& path,
+                       QString* error);
+bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
+                 QString* error);
+
+}  // namespace relascope::widgets
+
+// What the measuring views have in common: a head with the menu of the view, and below it the
+// results or, as long as there are none, one sentence.
+
+class QPainter;
+class QStackedLayout;
+class QVBoxLayout;
+
+namespace relascope::widgets {
+
+class EmptyState;
+class PanelHead;
+class ViewMenu;
+
+class MeasureFrame : public QWidget {
+    Q_OBJECT
+public:
+    /// `title` is that of the head, `name` the suggested name of files.
+    MeasureFrame(const QString& title, const QString& name, QWidget* parent);
+
+    /// Removes the results and shows a sentence in their place.
+    virtual void clear(const QString& sentence);
+    bool isEmpty() const;
+    QString sentence() const { return m_sentence; }
+    QString headText() const;
+    ViewMenu* menu() const { return m_menu; }
+    /// Run, step and sample, below figures.
+    void setCaption(const QString& caption) { m_caption = caption; }
+
+    /// The whole of the results as a figure, of figureSize(), in the colours of the current theme.
+    virtual QSize figureSize() const = 0;
+    virtual void paintFigure(QPainter& painter) = 0;
+    virtual QString csv() const = 0;
+
+protected:
+    PanelHead* head() const { return m_head; }
+    QVBoxLayout* content() const { return m_content; }
+    void showResults();
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    PanelHead* m_head;
+    QStackedLayout* m_stack;
+    EmptyState* m_empty;
+    QWidget* m_results;
+    QVBoxLayout* m_content;
+    ViewMenu* m_menu;
+    QString m_sentence, m_caption;
+};
+
+}  // namespace relascope::widgets
