@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Something to be done a moment later, if what it is about still lives.
+// What a page is given: the controllers, the shared choice, and a place to say things.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,8 @@
 
 namespace relascope::app {
 
+// Something to be done a moment later, if what it is about still lives.
+
 /// Calls once after `milliseconds`, on the thread of `context`, unless that is destroyed before.
 inline void later(int milliseconds, QObject* context, std::function<void()> call) {
     auto* timer = new QTimer(context);
@@ -21,8 +23,6 @@ inline void later(int milliseconds, QObject* context, std::function<void()> call
     QObject::connect(timer, &QTimer::timeout, timer, &QObject::deleteLater);
     timer->start(milliseconds);
 }
-
-// What a page is given: the controllers, the shared choice, and a place to say things.
 
 class RunsController;
 class Selection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ends the process even if a thread does not end.
+// The command line of the window.
 #pragma once
 
 #include <chrono>
@@ -13,11 +13,11 @@
 
 namespace relascope::app {
 
+// Ends the process even if a thread does not end.
+
 /// Ends the process with `code` after `limit` at the latest. Called after the window has closed and
 /// everything has been saved.
 void endProcessWithin(std::chrono::milliseconds limit, int code);
-
-// The command line of the window.
 
 struct Launch {
     QStringList files;   ///< to be opened according to their contents; absolute paths

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a second start of the program says to the window that is open: one line of JSON, after the
-// window has greeted it with the version that it understands.
+// One window a user and display: a second start hands its files to the window that is open.
 #pragma once
 
 #include <chrono>
@@ -15,6 +14,9 @@
 #include "files/file_lock.h"
 
 namespace relascope::app {
+
+// What a second start of the program says to the window that is open: one line of JSON, after the
+// window has greeted it with the version that it understands.
 
 struct Handover {
     QStringList paths;      ///< absolute; none: the window is only shown
@@ -47,8 +49,6 @@ class OneWindow;
 void serveOtherStarts(MainWindow& window, OneWindow& others);
 
 }  // namespace relascope::app
-
-// One window a user and display: a second start hands its files to the window that is open.
 
 class QLocalSocket;
 class QWidget;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Titles for a list of checkpoints, all different.
+// Opens files and folders that the user chose or dropped: runs, studies, checkpoints, texts,
+// images.
 #pragma once
 
 #include <deque>
@@ -14,12 +15,11 @@
 
 namespace relascope::app {
 
+// Titles for a list of checkpoints, all different.
+
 /// One title per path: "DAT-sa8-ra8-343M" for a folder or the weights in it, "text-dat-s0 ·
 /// step-300" for a checkpoint of a run. Equal titles are extended by the names of parent folders.
 QStringList checkpointTitles(const QStringList& paths);
-
-// Opens files and folders that the user chose or dropped: runs, studies, checkpoints, texts,
-// images.
 
 class Controllers;
 class MainWindow;

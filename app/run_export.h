@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Export of views to files: a visible one, or all of a page.
+// Writes the numbers and maps of runs for other programs, in the background: asks where to, shows
+// progress, says what was written.
 #pragma once
 
 #include <functional>
@@ -16,6 +17,8 @@ class ViewMenu;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+// Export of views to files: a visible one, or all of a page.
 
 class MainWindow;
 
@@ -39,9 +42,6 @@ private:
 };
 
 }  // namespace relascope::app
-
-// Writes the numbers and maps of runs for other programs, in the background: asks where to, shows
-// progress, says what was written.
 
 class QWidget;
 

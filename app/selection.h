@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pages of the window.
+// The selection shared by the pages: the chosen runs, the inspected run, step and sample.
 #pragma once
 
 #include <array>
@@ -13,6 +13,8 @@
 #include "widgets/inspector/inspector_view.h"
 
 namespace relascope::app {
+
+// The pages of the window.
 
 /// In the order of the tabs.
 enum class PageId { Workbench, Compare, Study, Data, Checkpoint };
@@ -30,8 +32,6 @@ inline std::optional<PageId> pageNamed(const QString& title) {
         if (pageTitle(id).compare(title, Qt::CaseInsensitive) == 0) return id;
     return std::nullopt;
 }
-
-// The selection shared by the pages: the chosen runs, the inspected run, step and sample.
 
 /// One object per window. Setters emit a signal only if the value changed, also to the object that
 /// called them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a kind of data is opened: the part of its description that depends on files and generators.
-// Its descriptor is a DataKind (types/data_kind.h).
+// Opens the splits of data options.
 #pragma once
 
 #include <stop_token>
@@ -13,6 +12,9 @@
 #include "types/run_options.h"
 
 namespace relascope::datasets {
+
+// How a kind of data is opened: the part of its description that depends on files and generators.
+// Its descriptor is a DataKind (types/data_kind.h).
 
 /// Splits by name: "train", "hexos".
 using NamedSplits = std::vector<std::pair<std::string, core::DatasetPtr>>;
@@ -36,8 +38,6 @@ struct KindOpener {
 struct KindOpenerRegistrar {
     KindOpenerRegistrar(const char* kind, KindOpener opener);
 };
-
-// Opens the splits of data options.
 
 /// Opens the data of the options: generated splits, splits of files, or text (openText). Where
 /// epochs differ (streaming, augmentation), `trainEpoch` makes them. Throws OptionError, FileError

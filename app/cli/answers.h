@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The results of lens, attribute and inspect --along as CSV, and what stands at the columns of
-// patching maps; for the command line and for the window.
+// What the commands lens and attribute have in common: a model with an input, the names of answers,
+// and how text, tables and JSON show them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,6 +22,9 @@ class OpenedModel;
 
 namespace relascope::cli {
 
+// The results of lens, attribute and inspect --along as CSV, and what stands at the columns of
+// patching maps; for the command line and for the window.
+
 std::string lensCsv(const LensResult& result);
 std::string attributionCsv(const Attribution& result);
 /// step,value,probability, and with edits the two without them.
@@ -30,9 +33,6 @@ std::string alongCsv(const AlongTraining& along);
 /// other models.
 std::vector<std::string> patchPositions(const core::OpenedModel& model, const ProbeSample& a,
                                         const ProbeSample& b);
-
-// What the commands lens and attribute have in common: a model with an input, the names of answers,
-// and how text, tables and JSON show them.
 
 struct AnsweredInput {
     core::OpenedModel model;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Other processes of this program.
+// How commands draw figures: by the functions of the program, or, where it has none, as the program
+// with the window and the same arguments.
 #pragma once
 
 #include <initializer_list>
@@ -17,6 +18,8 @@ class OpenedModel;
 
 namespace relascope::cli {
 
+// Other processes of this program.
+
 /// The path of the running executable.
 std::string ownProgram();
 /// Replaces this process by the program `relascope` with the same arguments, as pictures require
@@ -26,9 +29,6 @@ int drawWithSibling(int argc, char** argv);
 /// stop is passed on as SIGINT. Returns the highest exit code.
 int runSideBySide(const std::vector<std::string>& arguments, int count,
                   const std::stop_token& stop);
-
-// How commands draw figures: by the functions of the program, or, where it has none, as the program
-// with the window and the same arguments.
 
 struct Drawing {
     const Renderers& renderers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the values of a checkpoint's tensors one after another, selected ones first.
+// The checkpoint that is shown: its header, the numbers of its tensors, its weights. All of it is
+// read, loaded, compared and written off the window's thread.
 #pragma once
 
 #include <deque>
@@ -18,6 +19,8 @@
 #include "types/checkpoint_info.h"
 
 namespace relascope::app {
+
+// Reads the values of a checkpoint's tensors one after another, selected ones first.
 
 class CheckpointNumbers : public QObject {
     Q_OBJECT
@@ -88,9 +91,6 @@ private:
     quint64 m_choice = 0;
     JobQueue m_disk;
 };
-
-// The checkpoint that is shown: its header, the numbers of its tensors, its weights. All of it is
-// read, loaded, compared and written off the window's thread.
 
 /// The data that a loaded model is evaluated on: generated, or from a file.
 struct EvaluationRequest {

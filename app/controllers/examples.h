@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Data sets that are open, shared by training and the inspector so that none is opened twice.
+// Texts about examples of any data set: their name, label and answer.
 #pragma once
 
 #include <list>
@@ -18,6 +18,8 @@
 #include "widgets/data/sample_view.h"
 
 namespace relascope::app {
+
+// Data sets that are open, shared by training and the inspector so that none is opened twice.
 
 /// Thread-safe. Concurrent requests for the same data wait for one result; the last few data sets
 /// stay open.
@@ -43,8 +45,6 @@ private:
     std::mutex m_mutex;
     std::list<std::shared_ptr<Entry>> m_entries;  ///< most recently used first
 };
-
-// Texts about examples of any data set: their name, label and answer.
 
 /// "image", "sequence", "pair": one example of such data; with a count "2,500 images".
 QString exampleWord(const DataOptions& options, bool several);

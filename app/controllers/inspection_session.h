@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Typed texts as inputs for the inspector.
+// The inspection of a model: its weights, its tokenizer, an input and the requested maps. Serves
+// runs, captures and checkpoints; their controllers provide the location of the weights.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@
 #include "widgets/source/input_chooser.h"
 
 namespace relascope::app {
+
+// Typed texts as inputs for the inspector.
 
 inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of a typed text
 
@@ -81,9 +84,6 @@ struct OpenedWeights {
 std::string runOfWeights(const std::string& path);
 /// The newest folder of weights of a run. Throws FileError if there are none yet.
 std::string newestWeights(const std::string& run);
-
-// The inspection of a model: its weights, its tokenizer, an input and the requested maps. Serves
-// runs, captures and checkpoints; their controllers provide the location of the weights.
 
 struct OpenedWeights;
 

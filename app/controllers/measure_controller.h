@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window Measure measures: weights, an input, and the data to measure on.
+// Ablation tables, patching maps, the logit lens and attribution for the window: measured on a
+// thread and with a model of their own, so that the inspector stays usable.
 #pragma once
 
 #include <memory>
@@ -26,6 +27,8 @@
 #include "types/relation_map.h"
 
 namespace relascope::app {
+
+// What the window Measure measures: weights, an input, and the data to measure on.
 
 struct MeasuredSubject {
     std::string path;  ///< a run folder or a checkpoint
@@ -99,9 +102,6 @@ auto withoutOptionNames(Action&& action) {
         throw Error(sentence);
     }
 }
-
-// Ablation tables, patching maps, the logit lens and attribution for the window: measured on a
-// thread and with a model of their own, so that the inspector stays usable.
 
 class MeasuredWeights;
 

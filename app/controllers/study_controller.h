@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The contents of the Study page: read from the folder and summarized off the window's thread.
+// The studies on disk, the one that is shown, and the processes that run it.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,8 @@
 #include "widgets/study/study_table.h"
 
 namespace relascope::app {
+
+// The contents of the Study page: read from the folder and summarized off the window's thread.
 
 struct StudyReading {
     std::shared_ptr<const StudyInfo> info;
@@ -45,8 +47,6 @@ widgets::StudyMetric studyMetric(const core::StudyMeasure& measure);
 /// `wanted` if the study has it, otherwise the metric of its preset.
 std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
                                                const std::optional<core::StudyMeasure>& wanted);
-
-// The studies on disk, the one that is shown, and the processes that run it.
 
 /// The window reads the folder, and processes of the command line program do the work, so that a
 /// study started from either can be continued by the other. The processes end with the window.

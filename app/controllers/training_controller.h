@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a training thread leaves its events until the window's timer fetches them, put together so
-// that the cost for the window does not depend on the number of steps per second.
+// Runs one training at a time on its own thread, controlled from the window.
 #pragma once
 
 #include <memory>
@@ -20,6 +19,9 @@
 #include "types/train_event.h"
 
 namespace relascope::app {
+
+// Where a training thread leaves its events until the window's timer fetches them, put together so
+// that the cost for the window does not depend on the number of steps per second.
 
 /// The events of one run since the last fetch.
 struct RunUpdate {
@@ -92,8 +94,6 @@ private:
     std::string m_path;
     Batch m_post;
 };
-
-// Runs one training at a time on its own thread, controlled from the window.
 
 class DataCache;
 

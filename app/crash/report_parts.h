@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Output within a signal handler: system calls and a buffer of its own, no memory, no locks.
+// The parts of a report, each written within the signal handler; private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <string_view>
 
 namespace relascope::crash {
+
+// Output within a signal handler: system calls and a buffer of its own, no memory, no locks.
 
 /// Writes to a file descriptor. After an error (a full disk) it writes nothing more.
 class SafeWriter {
@@ -30,8 +32,6 @@ private:
     std::size_t m_used = 0;
     bool m_failed = false;
 };
-
-// The parts of a report, each written within the signal handler; private to this folder.
 
 /// The first line of every report.
 constexpr std::string_view kTitle = "Relascope crash report, version 1";

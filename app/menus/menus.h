@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Menu entries: their shortcuts, and why they are disabled.
+// The menus of the window, one class each.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,8 @@ class QAction;
 class QMenu;
 
 namespace relascope::app {
+
+// Menu entries: their shortcuts, and why they are disabled.
 
 class Controllers;
 class MainWindow;
@@ -49,8 +51,6 @@ protected:
 };
 
 }  // namespace relascope::app
-
-// The menus of the window, one class each.
 
 class QActionGroup;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The chosen map and cell along training in the window Measure; computed when they are seen.
+// The logit lens and attribution in the window Measure; computed at once when they are seen.
 #pragma once
 
 #include <QTimer>
@@ -16,6 +16,8 @@ class AlongView;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+// The chosen map and cell along training in the window Measure; computed when they are seen.
 
 class JobStrip;
 
@@ -50,8 +52,6 @@ private:
     bool m_valid = false;      ///< what is shown is of the subject
     std::string m_checkpoint;  ///< of the subject; a run that trains keeps more steps with time
 };
-
-// The logit lens and attribution in the window Measure; computed at once when they are seen.
 
 class LensTab : public QWidget {
     Q_OBJECT

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Head of the Checkpoint page: name, files, verification, and buttons.
+// The panel below the tensors: configuration, outline, the values of one tensor, the last
+// evaluation.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,8 @@ class VerifyBadge;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+// Head of the Checkpoint page: name, files, verification, and buttons.
 
 class CheckpointController;
 
@@ -64,9 +67,6 @@ private:
 };
 
 }  // namespace relascope::app
-
-// The panel below the tensors: configuration, outline, the values of one tensor, the last
-// evaluation.
 
 class QStackedWidget;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Strips below a panel's head: a long job with progress and Cancel, and an error message.
+// The data that the Data page shows: opened, read, counted and saved off the window's thread.
 #pragma once
 
 #include <atomic>
@@ -29,6 +29,8 @@ class ElidedLabel;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+// Strips below a panel's head: a long job with progress and Cancel, and an error message.
 
 struct LongJob;
 class LongTask;
@@ -76,8 +78,6 @@ private:
     void restyle();
     QLabel *m_icon, *m_text;
 };
-
-// The data that the Data page shows: opened, read, counted and saved off the window's thread.
 
 /// An opened data set with its splits ("train", "validation", ...). One split is shown, as a whole
 /// or filtered by a label. A new request drops the results of earlier ones.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Detects the form of data to import from the contents of a file or folder.
+// Imports a file or folder. Its form is detected off the window's thread.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,8 @@
 #include "types/data_options.h"
 
 namespace relascope::app {
+
+// Detects the form of data to import from the contents of a file or folder.
 
 /// A form that data on disk can have.
 struct ImportKind {
@@ -40,8 +42,6 @@ DataOptions importOptions(const std::string& id, const std::string& task, const 
 std::string importIdOf(const DataOptions& options);
 
 }  // namespace relascope::app
-
-// Imports a file or folder. Its form is detected off the window's thread.
 
 class QComboBox;
 class QLabel;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of controls above the views of the window Measure; private to its tabs.
+// The window Measure: ablation, patching, logit lens and attribution of what the inspector shows,
+// and its values along training.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,8 @@ class QHBoxLayout;
 class QSpinBox;
 
 namespace relascope::app {
+
+// Rows of controls above the views of the window Measure; private to its tabs.
 
 struct MeasuredSubject;
 
@@ -45,9 +48,6 @@ QString editedText(const MeasuredSubject& subject);
 QString captionOf(const MeasuredSubject& subject);
 
 }  // namespace relascope::app
-
-// The window Measure: ablation, patching, logit lens and attribution of what the inspector shows,
-// and its values along training.
 
 class QLabel;
 class QStackedWidget;

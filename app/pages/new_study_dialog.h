@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options to sweep or to set in the New study dialog: a list of rows that can be added and removed.
+// Asks for a new study: experiment, models, sizes, seeds, options to vary, and where it goes.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,8 @@ class FieldNote;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+// Options to sweep or to set in the New study dialog: a list of rows that can be added and removed.
 
 /// One option and its values, or its value: two fields with an error message below.
 class OptionRow : public QWidget {
@@ -64,8 +66,6 @@ private:
 };
 
 }  // namespace relascope::app
-
-// Asks for a new study: experiment, models, sizes, seeds, options to vary, and where it goes.
 
 class QCheckBox;
 class QComboBox;

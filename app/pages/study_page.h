@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts of the Study page. Private to app/pages.
+// The Study page: a grid of runs, the sample-efficiency plot, and tables of results.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,8 @@
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
+
+// Texts of the Study page. Private to app/pages.
 
 /// "accuracy on hexos"
 inline QString measureText(const core::StudyMeasure& measure) {
@@ -96,8 +98,6 @@ QStringList parseValues(const QString& text);
 QString nameProblem(const QString& name);
 
 }  // namespace relascope::app
-
-// The Study page: a grid of runs, the sample-efficiency plot, and tables of results.
 
 class QComboBox;
 class QPushButton;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The opcodes of pickle protocols 2 to 5 that hold data (Python's Lib/pickletools.py).
+// Python pickles as a tree of plain values: nothing is imported, called or built (formats.md
+// section 2). No torch here, so that it can be fuzzed.
+//
+// Understood: the binary opcodes of protocols 2 to 5 that hold data. The name of a class or
+// function must be in one of two lists (pickle_globals.h); a call becomes an Object node with the
+// callee and its arguments. Memory is bounded by the length of the pickle: each opcode makes at
+// most one node, memoised values are shared and strings point into the bytes.
 #pragma once
 
 #include <bit>
@@ -13,6 +19,8 @@
 #include "types/error.h"
 
 namespace relascope::core::pickle_opcode {
+
+// The opcodes of pickle protocols 2 to 5 that hold data (Python's Lib/pickletools.py).
 
 enum Opcode : std::uint8_t {
     kMark = '(',
@@ -83,14 +91,6 @@ enum class GlobalUse {
 
 /// `name` is "module.name".
 GlobalUse globalUse(std::string_view name);
-
-// Python pickles as a tree of plain values: nothing is imported, called or built (formats.md
-// section 2). No torch here, so that it can be fuzzed.
-//
-// Understood: the binary opcodes of protocols 2 to 5 that hold data. The name of a class or
-// function must be in one of two lists (pickle_globals.h); a call becomes an Object node with the
-// callee and its arguments. Memory is bounded by the length of the pickle: each opcode makes at
-// most one node, memoised values are shared and strings point into the bytes.
 
 enum class PickleKind : std::uint8_t {
     None,

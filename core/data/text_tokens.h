@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Windows of a token sequence as examples, and how the windows of one epoch are chosen.
+// From text files to token ids in the cache.
 #pragma once
 
 #include "data/dataset.h"
@@ -8,6 +8,8 @@
 #include "types/data_options.h"
 
 namespace relascope::core {
+
+// Windows of a token sequence as examples, and how the windows of one epoch are chosen.
 
 using TokenSequencePtr = std::shared_ptr<const TokenSequence>;
 
@@ -51,8 +53,6 @@ private:
     std::int64_t m_context;
     Start m_start;
 };
-
-// From text files to token ids in the cache.
 
 /// Reports the fraction done of several passes, ten times a second. Throws Cancelled on request of
 /// the callback or the stop token.

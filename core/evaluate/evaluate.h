@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Free-running decoding: every token follows from the earlier tokens that the model generated.
+// Loss and accuracy over a data set.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@
 #include "types/model_options.h"
 
 namespace relascope::core {
+
+// Free-running decoding: every token follows from the earlier tokens that the model generated.
 
 class RankGroup;
 
@@ -32,8 +34,6 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               const SequenceDataset& data, std::int64_t examples,
                               std::int64_t batchSize, std::stop_token stop = {},
                               const ProgressCallback& progress = {}, RankGroup* ranks = nullptr);
-
-// Loss and accuracy over a data set.
 
 /// How a data set is measured.
 struct EvaluationOptions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cross entropy of class scores, which for a vocabulary are the largest tensor of a training step.
+// Loss and metrics of model outputs, by the kind of the targets.
 #pragma once
 
 #include <torch/types.h>
@@ -12,13 +12,13 @@
 
 namespace relascope::core {
 
+// Cross entropy of class scores, which for a vocabulary are the largest tensor of a training step.
+
 /// Mean cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or
 /// [b, n], without the targets equal to `ignore`. Targets have to be classes or `ignore`
 /// (requireLabels() of scoring.h).
 torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
                            std::int64_t ignore = -100);
-
-// Loss and metrics of model outputs, by the kind of the targets.
 
 class RankGroup;
 

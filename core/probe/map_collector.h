@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A recorder that keeps all tensors, under the names of the golden files.
+// A recorder that turns what a model records into the maps of a probe, layer by layer.
 #pragma once
 
 #include <torch/types.h>
@@ -15,6 +15,8 @@
 #include "probe/map_factors.h"
 
 namespace relascope::core {
+
+// A recorder that keeps all tensors, under the names of the golden files.
 
 /// Keeps every recorded tensor, detached, on the device it came from.
 class Collector : public Recorder {
@@ -40,8 +42,6 @@ public:
 private:
     std::map<std::string, torch::Tensor> m_tensors;
 };
-
-// A recorder that turns what a model records into the maps of a probe, layer by layer.
 
 /// Keeps of each kind in each layer the maps or their factors, whichever takes less memory, on the
 /// CPU in float32. `layerDone` is called when all maps of a layer are known.

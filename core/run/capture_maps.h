@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Images as PNG files.
+// The maps of captured samples: values, or the factors that they are made from. Private to
+// core/run.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@
 #include "types/relation_map.h"
 
 namespace relascope::core {
+
+// Images as PNG files.
 
 /// The bytes of a PNG file of an image with 3 channels (8 bits each, sRGB). Throws Error if libpng
 /// cannot write it.
@@ -72,9 +75,6 @@ private:
 
 /// The ends of the colours of maps of one kind that share a scale, as the inspector chooses them.
 Limits sharedLimits(const std::vector<const RelationMap*>& maps);
-
-// The maps of captured samples: values, or the factors that they are made from. Private to
-// core/run.
 
 /// The maps of all samples of a capture, ready to be written, for each kind and layer (KEY is
 /// "relation/0"):

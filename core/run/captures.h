@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The maps of a run's captures as records of an event file, within the bounds of a run.
+// Relations and attention of a few inputs, captured at growing intervals during training.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "types/relation_map.h"
 
 namespace relascope::core {
+
+// The maps of a run's captures as records of an event file, within the bounds of a run.
 
 /// Cells that the images of a run have together; a cell takes about two bytes of a file.
 constexpr std::int64_t kMostCellsOfRun = 128 << 20;
@@ -43,8 +45,6 @@ private:
     std::set<std::string> m_said;
     std::vector<std::string> m_remarks;
 };
-
-// Relations and attention of a few inputs, captured at growing intervals during training.
 
 /// Disk budget for all captures of a run; fewer inputs are captured if they would not fit.
 constexpr std::uint64_t kCaptureBudget = 256ull << 20;

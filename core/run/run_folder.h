@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checkpoints that are kept permanently: a branch of the run can start from each.
+// The run folder (formats.md section 9): written so that killing the process at any moment leaves a
+// valid run.
 #pragma once
 
 #include <chrono>
@@ -18,6 +19,8 @@
 #include "types/train_event.h"
 
 namespace relascope::core {
+
+// Checkpoints that are kept permanently: a branch of the run can start from each.
 
 /// The file that marks a checkpoint as kept: the options of its step.
 inline std::string keptMark(const std::string& checkpoint) {
@@ -41,9 +44,6 @@ std::vector<std::pair<std::string, std::string>> readRunFacts(const std::string&
 /// The processes of a run of several, from its facts: "2 ranks: cuda:0, cuda:1 on node7, node8", as
 /// far as they are there; empty for one process.
 std::string processesText(const std::vector<std::pair<std::string, std::string>>& facts);
-
-// The run folder (formats.md section 9): written so that killing the process at any moment leaves a
-// valid run.
 
 /// A run on disk that this process has claimed for training. To read a run, use the free functions
 /// below.

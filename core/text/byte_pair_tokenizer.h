@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The merges of a byte-pair encoding (Sennrich et al., "Neural Machine Translation of Rare Words
-// with Subword Units", 2016): which two neighbours become one symbol, and which first.
+// Byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2).
 #pragma once
 
 #include <array>
@@ -12,6 +11,9 @@
 #include "text/tokenizer.h"
 
 namespace relascope::core {
+
+// The merges of a byte-pair encoding (Sennrich et al., "Neural Machine Translation of Rare Words
+// with Subword Units", 2016): which two neighbours become one symbol, and which first.
 
 class BytePairs {
 public:
@@ -43,8 +45,6 @@ private:
     std::vector<Slot> m_slots;  // open addressing, at most half full
     int m_shift;
 };
-
-// Byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2).
 
 class BytePairTokenizer : public Tokenizer {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Code points and UTF-8, and the letters that GPT-2 writes bytes with.
+// The words that GPT-2's tokenizer encodes separately (formats.md section 7).
 #pragma once
 
 #include <array>
@@ -10,6 +10,8 @@
 #include "types/text_piece.h"
 
 namespace relascope::core {
+
+// Code points and UTF-8, and the letters that GPT-2 writes bytes with.
 
 inline void appendUtf8(std::string& text, char32_t c) {
     const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
@@ -95,8 +97,6 @@ inline std::optional<std::string> unspelledBytes(std::string_view text) {
     }
     return bytes;
 }
-
-// The words that GPT-2's tokenizer encodes separately (formats.md section 7).
 
 /// Iterates over the words of a text: letters, digits or other characters with the space before
 /// them, contractions, and white space. Invalid bytes are separate words, so that all words joined

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The batches of a step on a GPU, at places that a recorded step refers to. Private to core/train.
+// One optimizer step: forward and backward passes, clipping, the update of the weights. On the CPU
+// its results are known when it ends. On a GPU they stay there until they are asked for, so that
+// the host prepares the next steps meanwhile, and a step that was done three times is recorded and
+// repeated from then on (model/graph/device_graph.h). Private to core/train.
 #pragma once
 
 #include <c10/core/Event.h>
@@ -16,6 +19,8 @@
 #include "train/train_job.h"
 
 namespace relascope::core {
+
+// The batches of a step on a GPU, at places that a recorded step refers to. Private to core/train.
 
 class StepInputs {
 public:
@@ -49,11 +54,6 @@ private:
     std::vector<Staging> m_staging;
     std::size_t m_next = 0;
 };
-
-// One optimizer step: forward and backward passes, clipping, the update of the weights. On the CPU
-// its results are known when it ends. On a GPU they stay there until they are asked for, so that
-// the host prepares the next steps meanwhile, and a step that was done three times is recorded and
-// repeated from then on (model/graph/device_graph.h). Private to core/train.
 
 struct StepFigures {
     double loss = 0.0;      ///< mean over the targets that count

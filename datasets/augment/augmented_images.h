@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The image operations of AutoAugment (Cubuk et al. 2019, table 6), as the Python Imaging Library
-// defines them: on bytes, for each channel, results rounded down.
+// Data augmentation of training images (DAT C.3).
 #pragma once
 
 #include <array>
@@ -11,6 +10,9 @@
 #include "types/image.h"
 
 namespace relascope::datasets {
+
+// The image operations of AutoAugment (Cubuk et al. 2019, table 6), as the Python Imaging Library
+// defines them: on bytes, for each channel, results rounded down.
 
 enum class ImageOperation {
     ShearX,        ///< by a factor: x moves by amount * y
@@ -35,8 +37,6 @@ void applyOperation(Image& image, ImageOperation operation, double amount);
 
 /// Grey of a pixel by Rec. 601, as the operations use it.
 std::uint8_t greyOf(const std::uint8_t* rgb);
-
-// Data augmentation of training images (DAT C.3).
 
 /// The image shifted by up to 4 pixels in each direction, with black in uncovered areas (a random
 /// crop of the image with a border of 4), and flipped horizontally with probability 1/2.

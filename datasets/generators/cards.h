@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The vectors of the 81 cards from the card network (ABS 4.5).
+// The 81 cards of the game SET, drawn by this program (ABS 4.5).
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace relascope::datasets {
 
+// The vectors of the 81 cards from the card network (ABS 4.5).
+
 /// The table of that seed and width. It is trained on first use and kept while the program runs;
 /// concurrent callers wait for it. Throws the same as trainCardNetwork().
 std::shared_ptr<const core::CardTable> cardTable(std::int64_t width, std::uint64_t seed,
                                                  const core::ProgressCallback& progress = {},
                                                  std::stop_token stop = {});
-
-// The 81 cards of the game SET, drawn by this program (ABS 4.5).
 
 inline constexpr int kCards = 81;
 /// A card is in landscape format, with upright symbols next to each other.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A picture for an object that is a vector, for display.
+// The figures of Relational Games: shapes in a box of 3 x 3 units, in one or two of 25 colours.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace relascope::datasets {
 
+// A picture for an object that is a vector, for display.
+
 /// Sides of a tile in pixels.
 inline constexpr int kTileSide = 28;
 
 /// [28, 28, 3]: one of eight hues that are distinguishable for colour-blind users (Okabe and Ito
 /// 2008; `hue` counts round), with up to two characters in black or white upon it.
 Image objectTile(int hue, const std::string& characters);
-
-// The figures of Relational Games: shapes in a box of 3 x 3 units, in one or two of 25 colours.
 
 enum class FigureFamily { Pentos, Hexos, Stripes };
 /// "pentos", "hexos", "stripes".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures from files: PNG by libpng, JPEG by libjpeg-turbo, at most 64 megapixels.
+// Pictures in one folder for each class.
 #pragma once
 
 #include <stop_token>
@@ -10,13 +10,13 @@
 
 namespace relascope::datasets {
 
+// Pictures from files: PNG by libpng, JPEG by libjpeg-turbo, at most 64 megapixels.
+
 /// RGB, 8 bits. Throws FileError naming the file and what is wrong; other formats are refused by
 /// name.
 Image readImageFile(const std::string& path);
 /// Scales to the model's size (area averaging down, bilinear up) and channel count.
 Image fitImage(const Image& image, int width, int height, int channels);
-
-// Pictures in one folder for each class.
 
 /// The side length that pictures are scaled to, that of CIFAR.
 inline constexpr int kFolderSide = 32;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Class names of well-known image data sets, by label. Uses only the standard library, as lists
-// show them before any file is read.
+// Labelled images in memory, the result of the readers.
 #pragma once
 
 #include <memory>
@@ -11,6 +10,9 @@
 #include "data/dataset.h"
 
 namespace relascope::datasets {
+
+// Class names of well-known image data sets, by label. Uses only the standard library, as lists
+// show them before any file is read.
 
 /// Of CIFAR-10 or CIFAR-100 (the fine labels).
 inline std::vector<std::string> cifarClassNames(int classes) {
@@ -37,8 +39,6 @@ inline const std::vector<std::string>& fashionMnistClassNames() {
         "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
     return names;
 }
-
-// Labelled images in memory, the result of the readers.
 
 class LoadedImages : public core::ImageDataset {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The metric of a model from which more and more parts are taken, the least important first.
+// An ablation table: a sortable row for each part of the model, below it the curve with more and
+// more parts removed and the pairs, where they were measured.
 #pragma once
 
 #include <functional>
@@ -17,6 +18,8 @@
 class QPainter;
 
 namespace relascope::widgets {
+
+// The metric of a model from which more and more parts are taken, the least important first.
 
 class CumulativePlot : public QWidget {
     Q_OBJECT
@@ -97,9 +100,6 @@ public:
 };
 
 }  // namespace relascope::widgets
-
-// An ablation table: a sortable row for each part of the model, below it the curve with more and
-// more parts removed and the pairs, where they were measured.
 
 class QLabel;
 class QTableView;

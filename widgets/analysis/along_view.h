@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The line of a cell, or of the probability of an answer, over the kept steps.
+// Along training: a cell of a map and the probability of an answer as lines over the kept steps,
+// and the map as a film strip.
 #pragma once
 
 #include <functional>
@@ -16,6 +17,8 @@
 class QPainter;
 
 namespace relascope::widgets {
+
+// The line of a cell, or of the probability of an answer, over the kept steps.
 
 class AlongPlot : public QWidget {
     Q_OBJECT
@@ -60,9 +63,6 @@ private:
     void paintTitle(QPainter& painter, const QRect& box) const;
     std::unique_ptr<Parts> m;
 };
-
-// Along training: a cell of a map and the probability of an answer as lines over the kept steps,
-// and the map as a film strip.
 
 class AlongPlot;
 class FilmStrip;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of a logit as bars around zero; relations and symbols below the head they are in.
+// Direct logit attribution: what each part of the model adds to the logit of an answer, or to the
+// difference of two.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,8 @@
 #include "widgets/analysis/measure_frame.h"
 
 namespace relascope::widgets {
+
+// The parts of a logit as bars around zero; relations and symbols below the head they are in.
 
 class AttributionBars : public QWidget {
     Q_OBJECT
@@ -50,9 +53,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// Direct logit attribution: what each part of the model adds to the logit of an answer, or to the
-// difference of two.
 
 class QComboBox;
 class QSpinBox;

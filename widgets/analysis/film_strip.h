@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A map along training as pictures: which kept steps become frames, their common scale, and how a
-// frame is drawn. No widget.
+// A map at several kept steps, side by side on one scale.
 #pragma once
 
 #include <optional>
@@ -18,6 +17,9 @@ class QPainter;
 class QRect;
 
 namespace relascope::widgets {
+
+// A map along training as pictures: which kept steps become frames, their common scale, and how a
+// frame is drawn. No widget.
 
 /// Indices of at most `count` steps, evenly spaced in log(step + 1), with the first and the last.
 std::vector<int> frameSteps(const AlongTraining& along, int count);
@@ -68,8 +70,6 @@ private:
     int m_at = 0;
     QTimer m_timer;
 };
-
-// A map at several kept steps, side by side on one scale.
 
 class FilmStrip : public QWidget {
     Q_OBJECT

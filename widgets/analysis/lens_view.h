@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The colours of the logit lens.
+// The logit lens: what the model would answer after each layer, as a table over positions and as
+// bars for one of them.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,8 @@ class QColor;
 class QPainter;
 
 namespace relascope::widgets {
+
+// The colours of the logit lens.
 
 /// The fill of a cell: the page at 0, the strongest fill of likely tokens at 1.
 QColor probabilityTint(double probability);
@@ -110,9 +113,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// The logit lens: what the model would answer after each layer, as a table over positions and as
-// bars for one of them.
 
 class QLabel;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words and numbers of the measuring views.
+// What the measuring views have in common: a head with the menu of the view, and below it the
+// results or, as long as there are none, one sentence.
 #pragma once
 
 #include <string>
@@ -14,6 +15,8 @@
 #include "types/lens.h"
 
 namespace relascope::widgets {
+
+// The words and numbers of the measuring views.
 
 /// How values of a metric are written: fractions in percent, their changes in points.
 struct MetricText {
@@ -84,9 +87,6 @@ bool renderAlong(const AlongTraining& along, const QString& caption, const QStri
                  QString* error);
 
 }  // namespace relascope::widgets
-
-// What the measuring views have in common: a head with the menu of the view, and below it the
-// results or, as long as there are none, one sentence.
 
 class QPainter;
 class QStackedLayout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The patching maps of two inputs, with their scale and the value under the pointer.
+// Patching maps one below the other: coloured cells of layers by positions, heads or relations.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,8 @@
 class QScrollArea;
 
 namespace relascope::widgets {
+
+// The patching maps of two inputs, with their scale and the value under the pointer.
 
 class ColorBar;
 class ElidedLabel;
@@ -58,8 +60,6 @@ private:
     ColorBar* m_bar;
     ElidedLabel* m_footer;
 };
-
-// Patching maps one below the other: coloured cells of layers by positions, heads or relations.
 
 struct PatchPlace {
     int map = -1, row = -1, column = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Three marks for the integrity of a checkpoint: missing tensors, unexpected tensors, NaN.
+// A badge that shows whether a checkpoint reproduces its reference outputs; a click lists them.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,8 @@
 #include "types/checkpoint_info.h"
 
 namespace relascope::widgets {
+
+// Three marks for the integrity of a checkpoint: missing tensors, unexpected tensors, NaN.
 
 class CheckMarks : public QWidget {
     Q_OBJECT
@@ -38,8 +40,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// A badge that shows whether a checkpoint reproduces its reference outputs; a click lists them.
 
 class QDialog;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The input types of the learning curves.
+// The data of the curves: growing columns, smoothing, aggregation over seeds, CSV. No painting.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,8 @@
 #include "types/metric.h"
 
 namespace relascope::widgets {
+
+// The input types of the learning curves.
 
 /// Tokens is available if the runs count them (text).
 enum class CurveAxis { Step, Epoch, Time, Tokens };
@@ -140,8 +142,6 @@ public:
 private:
     std::vector<std::pair<double, double>> m_points;  ///< logarithms
 };
-
-// The data of the curves: growing columns, smoothing, aggregation over seeds, CSV. No painting.
 
 /// One split of one run, as columns. Infinite values become NaN, which breaks the line.
 class CurveSeries {

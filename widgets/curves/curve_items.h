@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Placement of the labels of marks beside their lines.
+// Tick labels of plots, and items drawn over the lines: cursor, rings, marks. Private to
+// widgets/curves and widgets/study.
 #pragma once
 
 #include <vector>
@@ -14,6 +15,8 @@
 
 namespace relascope::widgets {
 
+// Placement of the labels of marks beside their lines.
+
 /// Where the text of a mark is drawn: row 0 is above the plot, the others are inside it.
 struct MarkLabel {
     double left = 0.0;
@@ -25,9 +28,6 @@ struct MarkLabel {
 std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
                                        const QStringList& texts, double left, double right,
                                        const QFontMetrics& metrics);
-
-// Tick labels of plots, and items drawn over the lines: cursor, rings, marks. Private to
-// widgets/curves and widgets/study.
 
 /// Ticks at multiples of 1, 2 and 5 with readable numbers.
 class CurveTicker : public QCPAxisTicker {

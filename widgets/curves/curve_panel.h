@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head of the curves: title, axis, chips and the menu behind the ... button.
+// The learning curves: loss and accuracy (perplexity for text) side by side, with a common time
+// cursor.
 #pragma once
 
 #include <optional>
@@ -14,6 +15,8 @@
 #include "widgets/theme/controls.h"
 
 namespace relascope::widgets {
+
+// The head of the curves: title, axis, chips and the menu behind the ... button.
 
 class CurveControls : public PanelHead {
     Q_OBJECT
@@ -59,9 +62,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// The learning curves: loss and accuracy (perplexity for text) side by side, with a common time
-// cursor.
 
 class QPainter;
 class QTimer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one door to QCustomPlot: its header uses bare signals, slots and foreach, which the project
-// does not define. Include this from .cpp files only.
+// The base of all plots: a QCustomPlot with fixed margins, in the colours of the theme, that can be
+// drawn as a figure. Private to widgets/curves and widgets/study.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@
 
 namespace relascope::widgets {
 
-// The base of all plots: a QCustomPlot with fixed margins, in the colours of the theme, that can be
-// drawn as a figure. Private to widgets/curves and widgets/study.
+// The one door to QCustomPlot: its header uses bare signals, slots and foreach, which the project
+// does not define. Include this from .cpp files only.
 
 class ThemedPlot : public QCustomPlot {
 public:

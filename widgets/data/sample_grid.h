@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small pictures of examples, for the cells of a grid.
+// Samples of a dataset as a grid to browse.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ class QRect;
 
 namespace relascope::widgets {
 
+// Small pictures of examples, for the cells of a grid.
+
 /// The preferred size of an example, without its label.
 QSize sampleSize(const ShownSample& shown);
 /// Draws it at the top left of `place`; what does not fit is left out.
 void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown);
-
-// Samples of a dataset as a grid to browse.
 
 /// Shows any number of samples of any form: images enlarged by whole factors, objects as pictures
 /// or bars, texts in a few lines. Only the visible samples and some screens around them are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An example of any data set with its answer, and the form in which it is shown.
+// One sample of a dataset, large.
 #pragma once
 
 #include <string>
@@ -14,6 +14,8 @@
 #include "widgets/text/piece_view.h"
 
 namespace relascope::widgets {
+
+// An example of any data set with its answer, and the form in which it is shown.
 
 struct ShownSample {
     ProbeSample sample;
@@ -91,8 +93,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// One sample of a dataset, large.
 
 class QLabel;
 class QStackedWidget;

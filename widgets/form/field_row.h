@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Conversion of field values to text and back.
+// One row of the options form: label, editor, and whether it may change live. Private to the form.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,8 @@
 #include "types/field.h"
 
 namespace relascope::widgets {
+
+// Conversion of field values to text and back.
 
 /// "1e-3", "0.10" as typed short: integers plain, reals in the shortest exact form (small and large
 /// ones in scientific notation), lists "0, 1", booleans "on" or "off".
@@ -38,8 +40,6 @@ std::variant<FieldValue, FieldError> parseField(const QString& text, const Field
 std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state);
 
 }  // namespace relascope::widgets
-
-// One row of the options form: label, editor, and whether it may change live. Private to the form.
 
 class QCheckBox;
 class QComboBox;

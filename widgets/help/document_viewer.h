@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Formatting of Markdown documents: fonts, tables, code and anchors of headings in the current
-// theme.
+// The documentation window: documents at the left, the text at the right.
 #pragma once
 
 #include <vector>
@@ -13,6 +12,9 @@
 class QTextDocument;
 
 namespace relascope::widgets {
+
+// Formatting of Markdown documents: fonts, tables, code and anchors of headings in the current
+// theme.
 
 /// The first heading of a Markdown text; empty when there is none.
 QString markdownTitle(const QString& markdown);
@@ -30,8 +32,6 @@ void formatMarkdown(QTextDocument& document);
 void fitPictures(QTextDocument& document);
 
 }  // namespace relascope::widgets
-
-// The documentation window: documents at the left, the text at the right.
 
 class QLabel;
 class QLineEdit;

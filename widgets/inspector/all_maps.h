@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds maps by words: "layer 3", "r 12", "sensory"; all phrases between commas must match.
+// The maps of all layers: an overview of one measure, and below it the maps themselves, sorted and
+// filtered.
 #pragma once
 
 #include <vector>
@@ -14,6 +15,8 @@
 #include "widgets/maps/multiples_view.h"
 
 namespace relascope::widgets {
+
+// Finds maps by words: "layer 3", "r 12", "sensory"; all phrases between commas must match.
 
 class MapFilter {
 public:
@@ -55,9 +58,6 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
 void frameMultiples(MultiplesView& multiples, const InspectorView& view);
 
 }  // namespace relascope::widgets
-
-// The maps of all layers: an overview of one measure, and below it the maps themselves, sorted and
-// filtered.
 
 class QDoubleSpinBox;
 class QLineEdit;

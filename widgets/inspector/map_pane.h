@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The row below the inspector: the exact numbers of one cell.
+// The second pane of the inspector: one map with its title, its colour scale and its menu.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,8 @@
 #include "widgets/theme/controls.h"
 
 namespace relascope::widgets {
+
+// The row below the inspector: the exact numbers of one cell.
 
 class ViewChoice;
 
@@ -52,8 +54,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// The second pane of the inspector: one map with its title, its colour scale and its menu.
 
 class QActionGroup;
 class QPushButton;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small pictures of maps: made in the background, the ones asked for first, and kept up to a bound
-// of memory.
+// The third pane of the inspector: every map of the layer or of the model, small, and the choice of
+// the layer.
 #pragma once
 
 #include <map>
@@ -19,6 +19,9 @@
 #include "widgets/theme/controls.h"
 
 namespace relascope::widgets {
+
+// Small pictures of maps: made in the background, the ones asked for first, and kept up to a bound
+// of memory.
 
 class Thumbnails : public QObject {
     Q_OBJECT
@@ -74,9 +77,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// The third pane of the inspector: every map of the layer or of the model, small, and the choice of
-// the layer.
 
 class QComboBox;
 class QStackedLayout;

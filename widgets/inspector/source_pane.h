@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The objects of a source as patches of an image, tiles, or texts, linked with the map by (i, j).
+// The first pane of the inspector: which sample, its image or objects, its label and the model's
+// output.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,8 @@
 class QBoxLayout;
 
 namespace relascope::widgets {
+
+// The objects of a source as patches of an image, tiles, or texts, linked with the map by (i, j).
 
 class LinkedView;
 class PatchView;
@@ -68,9 +71,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// The first pane of the inspector: which sample, its image or objects, its label and the model's
-// output.
 
 class QBoxLayout;
 class QLabel;

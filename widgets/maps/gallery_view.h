@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Layout of thousands of small maps in sections, by arithmetic: nothing is stored for each of them.
-// No painting, no widget.
+// Small maps of a whole model, of which only the visible ones are painted, and made.
 #pragma once
 
 #include <functional>
@@ -14,6 +13,9 @@
 #include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
+
+// Layout of thousands of small maps in sections, by arithmetic: nothing is stored for each of them.
+// No painting, no widget.
 
 struct GallerySection {
     QString title;
@@ -69,8 +71,6 @@ private:
     std::vector<Row> m_rows;
     int m_count = 0, m_width = 0, m_height = 0, m_columns = 1, m_side = smallestSide;
 };
-
-// Small maps of a whole model, of which only the visible ones are painted, and made.
 
 class GalleryView : public QAbstractScrollArea {
     Q_OBJECT

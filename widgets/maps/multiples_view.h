@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Layout of small maps in groups: order, pages and rectangles. No painting, no widget.
+// Every map of a layer as small multiples in groups, one click or arrow key to choose.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,8 @@
 #include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
+
+// Layout of small maps in groups: order, pages and rectangles. No painting, no widget.
 
 /// One small picture.
 struct MultipleItem {
@@ -123,8 +125,6 @@ private:
     bool m_byMeasure = false;
     int m_side = smallestSide;
 };
-
-// Every map of a layer as small multiples in groups, one click or arrow key to choose.
 
 class MultiplesView : public QScrollArea {
     Q_OBJECT

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scrolling of views of tiles and tokens.
+// Base class of views of the objects of a source: the chosen i and j, and the values from i towards
+// each object.
 #pragma once
 
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace relascope::widgets {
 
+// Scrolling of views of tiles and tokens.
+
 /// Scrolls until `place` (in viewport coordinates) is visible with `edge` pixels around it. After a
 /// long jump it is centred.
 inline void scrollTo(const QAbstractScrollArea& view, const QRect& place, int edge) {
@@ -25,9 +28,6 @@ inline void scrollTo(const QAbstractScrollArea& view, const QRect& place, int ed
     if (place.bottom() > high - edge)
         bar->setValue(bar->value() + place.bottom() - high + edge + 1);
 }
-
-// Base class of views of the objects of a source: the chosen i and j, and the values from i towards
-// each object.
 
 class LinkedView {
 public:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names of the tokens of a vision model, and the image patches they represent.
+// The image under its patch grid: the chosen patch i outlined, the others tinted by the value
+// towards them, the class token as a chip below. Masked values and NaN have neither tint nor
+// number.
 #pragma once
 
 #include <vector>
@@ -14,6 +16,8 @@
 #include "widgets/source/pictures.h"
 
 namespace relascope::widgets {
+
+// Names of the tokens of a vision model, and the image patches they represent.
 
 /// The mark of a row or column on the axis of a map.
 struct AxisToken {
@@ -38,10 +42,6 @@ QRect patchRect(const PatchGrid& grid, int patch, const QSize& image);
 std::vector<AxisToken> patchTokens(const ProbeResult& result, int count);
 /// Marks with numbers only, for the symbols of a library.
 std::vector<AxisToken> numberedTokens(int count, const QString& word);
-
-// The image under its patch grid: the chosen patch i outlined, the others tinted by the value
-// towards them, the class token as a chip below. Masked values and NaN have neither tint nor
-// number.
 
 class PatchView : public QWidget, public LinkedView {
     Q_OBJECT

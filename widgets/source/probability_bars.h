@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A vector as small bars around a middle line.
+// The model's output as a few bars: class or token, bar, probability.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class QPainter;
 
 namespace relascope::widgets {
 
+// A vector as small bars around a middle line.
+
 /// The largest magnitude of the finite numbers.
 float largestSize(std::span<const float> values);
 /// `largest` corresponds to a bar of half the height. Wide vectors are pooled: each bar shows the
 /// largest of several numbers.
 void paintVectorBars(QPainter& painter, const QRect& place, std::span<const float> values,
                      float largest, const QColor& ink);
-
-// The model's output as a few bars: class or token, bar, probability.
 
 class ProbabilityBars : public QWidget {
     Q_OBJECT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two texts, one of which attends to the other: the answer above the question, linked by (i, j).
+// The output of a language model for a text: the likeliest next tokens, or a generated text.
 #pragma once
 
 #include <string>
@@ -13,6 +13,8 @@
 class QLabel;
 
 namespace relascope::widgets {
+
+// Two texts, one of which attends to the other: the answer above the question, linked by (i, j).
 
 class TokenStrip;
 
@@ -43,8 +45,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// The output of a language model for a text: the likeliest next tokens, or a generated text.
 
 class QLabel;
 class QTextEdit;

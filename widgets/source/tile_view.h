@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sizes of tiles in pixels. Private to TileView and its layout.
+// Objects of a set or sequence as tiles in wrapping rows: captioned pictures, token texts, or
+// vectors as small bars. The chosen i is outlined, the others are tinted by the value towards them.
 #pragma once
 
 #include <iterator>
@@ -13,6 +14,8 @@
 #include "widgets/source/linked_view.h"
 
 namespace relascope::widgets::tiles {
+
+// Sizes of tiles in pixels. Private to TileView and its layout.
 
 inline constexpr int gap = 4;
 inline constexpr int edge = 2;         ///< room for the outline of a tile at the border
@@ -111,9 +114,6 @@ namespace relascope::widgets {
 /// Paints the picture, bars or text of an object; `inside` excludes the line of its number.
 void paintTileObject(QPainter& painter, const TileSection& section, int index, const QRect& inside,
                      const QColor& ink);
-
-// Objects of a set or sequence as tiles in wrapping rows: captioned pictures, token texts, or
-// vectors as small bars. The chosen i is outlined, the others are tinted by the value towards them.
 
 class TileView : public QAbstractScrollArea, public LinkedView {
     Q_OBJECT

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sample-efficiency curves as a picture, for the command line.
+// The sample-efficiency plot: a metric against the training size, with a line and a band per model,
+// and published curves.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,8 @@
 
 namespace relascope::widgets {
 
+// The sample-efficiency curves as a picture, for the command line.
+
 /// Writes the curves to .png (300 dpi), .svg or .pdf. Returns false with a message in `error` on
 /// failure. Needs a QApplication (on the offscreen platform, too).
 bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
@@ -21,9 +24,6 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const QString& path, QString* error);
 
 }  // namespace relascope::widgets
-
-// The sample-efficiency plot: a metric against the training size, with a line and a band per model,
-// and published curves.
 
 class QPainter;
 

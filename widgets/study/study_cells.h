@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Layout of a study in rows and columns, and the format of its metric.
+// The runs of a study in the cells of its layout: means, range of values, and texts. No painting.
 #pragma once
 
 #include <limits>
@@ -13,6 +13,8 @@
 #include "types/study.h"
 
 namespace relascope::widgets {
+
+// Layout of a study in rows and columns, and the format of its metric.
 
 /// The metric that is shown, and its format.
 struct StudyMetric {
@@ -78,8 +80,6 @@ private:
     QHash<QString, int> m_seriesRow, m_seriesColumn;
     QHash<std::int64_t, int> m_sizeColumn;
 };
-
-// The runs of a study in the cells of its layout: means, range of values, and texts. No painting.
 
 /// One run and its cell; runs of the same cell are shown side by side in order.
 struct GridRun {

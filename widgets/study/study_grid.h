@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Layout and painting of the grid of a study. No widget.
+// Every run of a study as a small square with its state or its value.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,8 @@
 class QPainter;
 
 namespace relascope::widgets {
+
+// Layout and painting of the grid of a study. No widget.
 
 /// Paints one square in its state; `progress` is the filled fraction of a running one.
 void paintStudyMark(QPainter& painter, const QRect& mark, CellState state, double progress,
@@ -60,8 +62,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// Every run of a study as a small square with its state or its value.
 
 class QMenu;
 

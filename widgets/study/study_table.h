@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model of a sortable table of results. Private to widgets/study.
+// The results of a study as a table: means and errors, parameters, published values, and the
+// examples that each model needs.
 #pragma once
 
 #include <vector>
@@ -11,6 +12,8 @@
 #include "widgets/study/study_cells.h"
 
 namespace relascope::widgets {
+
+// The model of a sortable table of results. Private to widgets/study.
 
 class StudyTableModel : public QAbstractTableModel {
     Q_OBJECT
@@ -51,9 +54,6 @@ protected:
 };
 
 }  // namespace relascope::widgets
-
-// The results of a study as a table: means and errors, parameters, published values, and the
-// examples that each model needs.
 
 class QMenu;
 class QTableView;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts of the main metric of a run and of its test results.
+// The table of runs as a model. Private to widgets/tables.
 #pragma once
 
 #include <map>
@@ -19,6 +19,8 @@
 
 namespace relascope::widgets {
 
+// Texts of the main metric of a run and of its test results.
+
 /// "93.0%", "6.21", "0.0123"; a dash if there is none.
 QString metricText(std::string_view key, double value);
 /// "sequence accuracy".
@@ -36,8 +38,6 @@ const SplitResult* shownResult(const RunInfo& info);
 std::string resultMetric(const RunInfo& info);
 /// One line per split: "pentos: accuracy 93.0%, loss 0.213 (10,000 examples)".
 QString resultLines(const RunInfo& info);
-
-// The table of runs as a model. Private to widgets/tables.
 
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT

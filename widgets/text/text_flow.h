@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds words in a text of tokens, also where a word is cut into several of them.
+// A text in pieces (tokens): the display text of each, and its position when the text is wrapped.
+// No painting.
 #pragma once
 
 #include <string>
@@ -13,15 +14,14 @@
 
 namespace relascope::widgets {
 
+// Finds words in a text of tokens, also where a word is cut into several of them.
+
 /// First and last token of a match.
 using TokenRange = std::pair<int, int>;
 
 /// All places of `text`, in order; upper and lower case of ASCII letters are the same. Spaces
 /// before and after it count, so that " he" is the beginning of a word.
 std::vector<TokenRange> findTokens(const std::vector<std::string>& pieces, std::string_view text);
-
-// A text in pieces (tokens): the display text of each, and its position when the text is wrapped.
-// No painting.
 
 /// The display form of a piece.
 struct DisplayPiece {

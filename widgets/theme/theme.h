@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rendering of views to files: in the light theme unless the user chose that of the window, and
-// without focus rings.
+// Every colour and font of the window. Widgets get colours from the current Theme only.
 #pragma once
 
 #include <array>
@@ -13,6 +12,9 @@
 class QWidget;
 
 namespace relascope::widgets {
+
+// Rendering of views to files: in the light theme unless the user chose that of the window, and
+// without focus rings.
 
 struct Theme;
 
@@ -36,8 +38,6 @@ private:
 };
 
 }  // namespace relascope::widgets
-
-// Every colour and font of the window. Widgets get colours from the current Theme only.
 
 class QApplication;
 class QWidget;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A drawing of what a relational head computes: r_ij, i -> j and alpha.
+// A guided tour of a window: highlights one part after another and explains it in a card.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,8 @@
 #include <QWidget>
 
 namespace relascope::widgets {
+
+// A drawing of what a relational head computes: r_ij, i -> j and alpha.
 
 /// One receiver i, three senders j and the arrows between them, in the colours of the theme: the
 /// sign and size of r_ij as a colour, alpha_ij as the width of the arrow.
@@ -25,8 +27,6 @@ protected:
 };
 
 }  // namespace relascope::widgets
-
-// A guided tour of a window: highlights one part after another and explains it in a card.
 
 class QLabel;
 class QPushButton;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Inner products of the factored form of relational attention, after the keys are mixed.
+// CPU kernels for decoding one token, on raw memory: products of one row with weight matrices, and
+// attention of one query. They create no tensors. A language model reads each weight once for each
+// token, so memory bandwidth is the limit (performance.md 3.1).
 #pragma once
 
 #include <torch/types.h>
@@ -9,14 +11,12 @@
 
 namespace relascope::core {
 
+// Inner products of the factored form of relational attention, after the keys are mixed.
+
 /// out[b, h, i, l] = scale sum_p keys[b, h, i, l p] q[b, i, l p]: keys [b, h, n, d_r d_p], q [b, n,
 /// d_r d_p] -> [b, h, n, d_r]. One pass over keys on the CPU, forward and backward.
 torch::Tensor contractKeys(const torch::Tensor& keys, const torch::Tensor& q,
                            std::int64_t relations, double scale);
-
-// CPU kernels for decoding one token, on raw memory: products of one row with weight matrices, and
-// attention of one query. They create no tensors. A language model reads each weight once for each
-// token, so memory bandwidth is the limit (performance.md 3.1).
 
 /// A row-major matrix [out, in] in memory: float32, or bfloat16 (`half`).
 struct MatrixRows {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One more token through a language model with a cache, on a GPU: recorded once and repeated as a
-// graph, since a token of a small batch is hundreds of kernels that take longer to give to the
-// device than to compute.
+// Continuing a sequence with a language model.
 #pragma once
 
 #include <torch/types.h>
@@ -18,6 +16,10 @@
 #include "types/model_options.h"
 
 namespace relascope::core {
+
+// One more token through a language model with a cache, on a GPU: recorded once and repeated as a
+// graph, since a token of a small batch is hundreds of kernels that take longer to give to the
+// device than to compute.
 
 class RepeatedToken {
 public:
@@ -39,8 +41,6 @@ private:
     int m_rehearsals = 0;
     bool m_recorded = false;
 };
-
-// Continuing a sequence with a language model.
 
 class RepeatedToken;
 class RowDecoder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Polynomials of up to four variables, as the mathematics questions draw and write them.
+// Expressions that are never simplified: "3*x - 5*x + (x - 1)*4".
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 #include "datasets/generators/math/draws.h"
 
 namespace relascope::datasets::mathematics {
+
+// Polynomials of up to four variables, as the mathematics questions draw and write them.
 
 /// Coefficients by the powers of the variables, row-major: shape[i] powers, 0 .. shape[i] - 1, of
 /// variable i.
@@ -50,8 +52,6 @@ Polynomial randomPolynomial(Draws& draws, const std::vector<int>& degrees, doubl
 /// x + 1"; "0". As in the published generator, a positive number comes before a single negative
 /// term: "3 - x".
 std::string textOf(const Polynomial& p, const std::vector<std::string>& variables);
-
-// Expressions that are never simplified: "3*x - 5*x + (x - 1)*4".
 
 class Expression {
 public:
