@@ -157,22 +157,6 @@ protected:
     Inspected inspected;
 };
 
-TEST_F(EditedInspector, TheStepIsReadWholeInANarrowWindow) {
-    giveEdited();
-    for (const int width : {920, 960, 1000, 1120, 1300}) {
-        inspector.resize(width, 420);
-        inspector.bar()->setStepText("step 12,000");
-        QTest::qWait(1);
-        const auto labels = inspector.bar()->findChildren<QLabel*>();
-        const auto step = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) {
-            return label->text() == "step 12,000";
-        });
-        ASSERT_NE(step, labels.end());
-        EXPECT_GE((*step)->width(), (*step)->fontMetrics().horizontalAdvance("step 12,000"))
-            << "in " << width << " px";
-    }
-}
-
 TEST_F(EditedInspector, ShowsAfterBeforeAndDifferenceInTurn) {
     give({});
     EXPECT_TRUE(inspector.bar()->shown()->isHidden());
