@@ -11,6 +11,7 @@
 #include "app/controllers/job_queue.h"
 
 class QAction;
+class QWidget;
 
 namespace relascope::widgets {
 class ViewMenu;
@@ -40,12 +41,6 @@ private:
     MainWindow& m_window;
     QAction* m_all;
 };
-
-}  // namespace relascope::app
-
-class QWidget;
-
-namespace relascope::app {
 
 class Messages;
 

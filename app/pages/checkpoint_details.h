@@ -14,9 +14,18 @@
 class QLabel;
 class QMenu;
 class QPushButton;
+class QStackedWidget;
 
 namespace relascope::widgets {
+class ConfigView;
 class ElidedLabel;
+class GeneratePanel;
+class HistogramView;
+class OutlineView;
+class PanelHead;
+class RelationInspector;
+class SegmentedControl;
+class StatisticsView;
 class VerifyBadge;
 }  // namespace relascope::widgets
 
@@ -66,21 +75,6 @@ private:
     QAction *m_tokenizer = nullptr, *m_convert = nullptr, *m_show = nullptr;
 };
 
-}  // namespace relascope::app
-
-class QStackedWidget;
-
-namespace relascope::widgets {
-class ConfigView;
-class HistogramView;
-class OutlineView;
-class PanelHead;
-class SegmentedControl;
-class StatisticsView;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
-
 class CheckpointDetails : public QWidget {
     Q_OBJECT
 public:
@@ -110,20 +104,7 @@ private:
     widgets::StatisticsView* m_evaluation;
 };
 
-}  // namespace relascope::app
-
 // Text generation on the Checkpoint page, next to the inspector.
-
-class QPushButton;
-
-namespace relascope::widgets {
-class GeneratePanel;
-class RelationInspector;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
-
-class CheckpointController;
 
 /// The inspector follows the text while it is generated, and the token chosen in it.
 class CheckpointText : public QWidget {

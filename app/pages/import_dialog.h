@@ -12,6 +12,17 @@
 
 #include "types/data_options.h"
 
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QTimer;
+
+namespace relascope::widgets {
+class ElidedLabel;
+class FieldNote;
+}  // namespace relascope::widgets
+
 namespace relascope::app {
 
 // Detects the form of data to import from the contents of a file or folder.
@@ -40,21 +51,6 @@ ImportGuess guessImport(const std::string& path);
 DataOptions importOptions(const std::string& id, const std::string& task, const std::string& path);
 /// The import form of such options; empty if their kind cannot be imported.
 std::string importIdOf(const DataOptions& options);
-
-}  // namespace relascope::app
-
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QPushButton;
-class QTimer;
-
-namespace relascope::widgets {
-class ElidedLabel;
-class FieldNote;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
 
 class JobQueue;
 struct ImportGuess;

@@ -14,7 +14,14 @@
 
 class QComboBox;
 class QHBoxLayout;
+class QLabel;
 class QSpinBox;
+class QStackedWidget;
+class QTabBar;
+
+namespace relascope::widgets {
+class PanelHead;
+}  // namespace relascope::widgets
 
 namespace relascope::app {
 
@@ -46,18 +53,6 @@ void fillSplits(QComboBox& box, const MeasuredSubject* subject);
 QString editedText(const MeasuredSubject& subject);
 /// "occurs, step 500, validation 12", with the edits.
 QString captionOf(const MeasuredSubject& subject);
-
-}  // namespace relascope::app
-
-class QLabel;
-class QStackedWidget;
-class QTabBar;
-
-namespace relascope::widgets {
-class PanelHead;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
 
 class AblationTab;
 class AlongTab;

@@ -12,8 +12,14 @@
 
 #include "types/study.h"
 
+class QCheckBox;
+class QComboBox;
 class QCompleter;
+class QLabel;
 class QLineEdit;
+class QListWidget;
+class QPushButton;
+class QSpinBox;
 class QVBoxLayout;
 
 namespace relascope::widgets {
@@ -64,22 +70,6 @@ private:
     QVBoxLayout* m_column;
     std::vector<OptionRow*> m_rows;
 };
-
-}  // namespace relascope::app
-
-class QCheckBox;
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QListWidget;
-class QPushButton;
-class QSpinBox;
-
-namespace relascope::widgets {
-class FieldNote;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
 
 class JobQueue;
 class OptionRows;

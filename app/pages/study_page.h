@@ -16,6 +16,20 @@
 #include "options/presets.h"
 #include "widgets/theme/theme.h"
 
+class QComboBox;
+class QPushButton;
+class QSpinBox;
+class QSplitter;
+class QStackedLayout;
+class QToolButton;
+
+namespace relascope::widgets {
+class EmptyState;
+class StudyFailures;
+class StudyProgressLine;
+class StudyTable;
+}  // namespace relascope::widgets
+
 namespace relascope::app {
 
 // Texts of the Study page. Private to app/pages.
@@ -96,24 +110,6 @@ QStringList parseValues(const QString& text);
 
 /// Why a name cannot be a folder name; empty if it can.
 QString nameProblem(const QString& name);
-
-}  // namespace relascope::app
-
-class QComboBox;
-class QPushButton;
-class QSpinBox;
-class QSplitter;
-class QStackedLayout;
-class QToolButton;
-
-namespace relascope::widgets {
-class EmptyState;
-class StudyFailures;
-class StudyProgressLine;
-class StudyTable;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
 
 class Messages;
 class NewStudyDialog;

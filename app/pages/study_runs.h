@@ -12,6 +12,7 @@ namespace relascope::widgets {
 class PanelHead;
 class StudyGrid;
 class StudyGridLegend;
+class ToggleChip;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
@@ -41,20 +42,7 @@ private:
     QComboBox* m_measure;
 };
 
-}  // namespace relascope::app
-
 // The sample-efficiency plot of the Study page and its controls.
-
-class QComboBox;
-
-namespace relascope::widgets {
-class PanelHead;
-class ToggleChip;
-}  // namespace relascope::widgets
-
-namespace relascope::app {
-
-class StudyController;
 
 class StudyCurves : public QWidget {
     Q_OBJECT

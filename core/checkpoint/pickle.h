@@ -85,8 +85,7 @@ namespace relascope::core {
 enum class GlobalUse {
     Refused,
     Read,   ///< interpreted: tensors, storages, ordered dictionaries, numpy scalars
-    Opaque  ///< may stand beside the weights (Lightning, optimisers), is kept unread, never
-            // /< executed
+    Opaque  ///< allowed in the file (Lightning, optimizers), but neither read nor executed
 };
 
 /// `name` is "module.name".

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "data/batches.h"
-#include "data/text.h"
 #include "evaluate/evaluate.h"
 #include "model/decode/seq2seq_decode.h"
 #include "ranks/rank_group.h"
-#include "run/run_folder.h"
-#include "types/suggest.h"
 
 namespace relascope::core {
 

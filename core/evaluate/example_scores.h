@@ -29,8 +29,6 @@ struct ExampleScores {
     void append(const ExampleScores& more);
 };
 
-// The change of a metric between two runs over the same examples. Does not include torch.
-
 /// The change of a metric that is a mean over targets, of which example i has `weights[i]`: the
 /// sums of values times weights over the sum of the weights. The 95 % interval is by bootstrap over
 /// examples with their weights (Efron 1979, percentiles of 2,000 draws with a fixed seed). Examples

@@ -14,6 +14,12 @@
 #include "types/edit_results.h"
 #include "types/lens.h"
 
+class QColor;
+class QPainter;
+class QRect;
+class QStackedLayout;
+class QVBoxLayout;
+
 namespace relascope::widgets {
 
 // The words and numbers of the measuring views.
@@ -44,15 +50,7 @@ QString patchMapTitle(const PatchMap& map);
 /// "position", "head", "relation".
 QString patchColumnName(const PatchMap& map);
 
-}  // namespace relascope::widgets
-
 // Bars around zero in the signed colours of the theme.
-
-class QColor;
-class QPainter;
-class QRect;
-
-namespace relascope::widgets {
 
 /// The values of a column of bars; 0 always belongs to it.
 struct BarRange {
@@ -85,14 +83,6 @@ bool renderAttribution(const Attribution& result, const QString& caption, const 
                        QString* error);
 bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
                  QString* error);
-
-}  // namespace relascope::widgets
-
-class QPainter;
-class QStackedLayout;
-class QVBoxLayout;
-
-namespace relascope::widgets {
 
 class EmptyState;
 class PanelHead;

@@ -9,7 +9,14 @@
 #include <QHash>
 #include <QString>
 
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+class QTextBrowser;
 class QTextDocument;
+class QToolButton;
+class QUrl;
 
 namespace relascope::widgets {
 
@@ -30,17 +37,6 @@ void formatMarkdown(QTextDocument& document);
 /// Sets every picture to the size of its resource, which may have changed. One picture per
 /// paragraph.
 void fitPictures(QTextDocument& document);
-
-}  // namespace relascope::widgets
-
-class QLabel;
-class QLineEdit;
-class QListWidget;
-class QTextBrowser;
-class QToolButton;
-class QUrl;
-
-namespace relascope::widgets {
 
 struct HelpDocument {
     QString name;      ///< as links call it: "models.md"
@@ -105,14 +101,7 @@ private:
     QToolButton *m_back, *m_forward, *m_previous, *m_next;
 };
 
-}  // namespace relascope::widgets
-
 // What is new: the sections of the change log, as a page to scroll.
-
-class QPushButton;
-class QTextBrowser;
-
-namespace relascope::widgets {
 
 class NewsDialog : public QDialog {
     Q_OBJECT

@@ -65,7 +65,6 @@ class QLineEdit;
 namespace relascope::widgets {
 
 class GalleryView;
-class MapStatistics;
 class OverviewView;
 class Thumbnails;
 class ViewChoice;

@@ -62,7 +62,6 @@ namespace relascope::widgets {
 
 class ColorBar;
 class MapView;
-class ViewChoice;
 class ViewMenu;
 
 class MapPane : public Box {

@@ -72,7 +72,6 @@ private:
 
 }  // namespace relascope::widgets
 
-class QBoxLayout;
 class QLabel;
 
 namespace relascope::widgets {

@@ -46,7 +46,6 @@ private:
 
 }  // namespace relascope::widgets
 
-class QLabel;
 class QTextEdit;
 
 namespace relascope::widgets {

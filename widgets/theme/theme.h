@@ -40,7 +40,6 @@ private:
 }  // namespace relascope::widgets
 
 class QApplication;
-class QWidget;
 
 namespace relascope::widgets {
 
