@@ -187,7 +187,7 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     if (&editing() == m_checkpoint.get()) {
         subject.path = c.checkpoint.session().path().toStdString();
         subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
-        subject.editData = c.checkpoint.session().edits().data;
+        subject.editData = c.checkpoint.session().interventions().data;
         subject.classNames = shown.result->sample.source.text ? std::vector<std::string>()
                                                               : shown.result->classNames;
         return subject;
@@ -196,7 +196,7 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
     subject.splits = c.probe.splits();
-    subject.editData = c.probe.session().edits().data;
+    subject.editData = c.probe.session().interventions().data;
     if (subject.splits) subject.classNames = subject.splits->validation->info().classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = c.training.busy() && c.training.run() == run;
@@ -213,6 +213,10 @@ void EditsTab::measure(int tab) {
         m_measure = new MeasureWindow(&m_window);
         connect(m_measure, &MeasureWindow::editRequested, this,
                 [this](const Edit& edit) { editing().edits().add({edit}, {}); });
+        connect(m_measure, &MeasureWindow::mapRequested, this,
+                [this](MapKind kind, int layer, int index) {
+                    editing().inspector().showMap(kind, layer, index);
+                });
         // The Checkpoint page has no time cursor.
         connect(m_measure, &MeasureWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
@@ -274,7 +278,7 @@ void EditsTab::useAsSecond() {
     if (!result) return;
     const auto& sample = result->sample;
     EditInput input;
-    core::EditData data = m_window.controllers().probe.session().edits().data;
+    core::EditData data = m_window.controllers().probe.session().interventions().data;
     if (&editing() == m_workbench.get() && data.example < 0) core::findExample(data, sample);
     if (data.example >= 0) {
         input.split = data.exampleSplit;

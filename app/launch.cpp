@@ -65,15 +65,14 @@ QString localPath(const QString& word) {
 }  // namespace
 
 bool isCommandLine(int argc, char** argv) {
-    static const std::set<std::string> commands = {
-        "presets", "datasets", "devices", "eval",      "inspect", "study",    "data",
-        "verify",  "info",     "convert", "generate",  "bench",   "tokenize", "points",
-        "ablate",  "patch",    "lens",    "attribute", "export",  "--version"};
     if (argc < 2) return false;
-    if (commands.contains(argv[1])) return true;
+    const std::string word = argv[1];
+    // `train` opens a window that trains; `rank` is for relascope-cli alone.
+    if (word == "--version" || (word != "train" && word != "rank" && cli::isCommand(word)))
+        return true;
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);
-    return std::string(argv[1]) == "train" && (rest.contains("--json") || rest.contains("--out"));
+    return word == "train" && (rest.contains("--json") || rest.contains("--out"));
 }
 
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
@@ -87,7 +86,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope train PRESET        open a window and train\n"
         "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
         "            tokenize | data | verify | info | convert | bench | points | ablate |\n"
-        "            patch | lens | attribute | export ...\n"
+        "            patch | lens | attribute | heads | export ...\n"
         "                                same as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);

@@ -54,36 +54,16 @@ bool drawStudy(const cli::StudyFigure& figure, std::string* error) {
     return done;
 }
 
-// A figure of a measuring view, of what `render` makes of its results.
-template <class Figure, class Render>
-cli::Renderers::Draw<Figure> drawing(Render render) {
-    return [render](const Figure& figure, std::string* error) {
-        QString sentence;
-        const bool done = render(figure, QString::fromStdString(figure.caption),
-                                 QString::fromStdString(figure.out), &sentence);
-        if (error) *error = sentence.toStdString();
-        return done;
-    };
+bool drawAnalysis(const cli::AnalysisFigure& figure, std::string* error) {
+    QString sentence;
+    const bool done = widgets::renderAnalysis(figure.result, QString::fromStdString(figure.caption),
+                                              QString::fromStdString(figure.out), &sentence);
+    if (error) *error = sentence.toStdString();
+    return done;
 }
 
 cli::Renderers renderers() {
-    cli::Renderers all;
-    all.map = drawFigure;
-    all.study = drawStudy;
-    all.ablation = drawing<cli::AblationFigure>(
-        [](const auto& f, auto... rest) { return widgets::renderAblation(f.table, rest...); });
-    all.patch = drawing<cli::PatchFigure>([](const auto& f, auto... rest) {
-        QStringList positions;
-        for (const auto& name : f.positions) positions << widgets::answerText(name);
-        return widgets::renderPatching(f.result, positions, rest...);
-    });
-    all.lens = drawing<cli::LensFigure>(
-        [](const auto& f, auto... rest) { return widgets::renderLens(f.result, rest...); });
-    all.attribution = drawing<cli::AttributionFigure>(
-        [](const auto& f, auto... rest) { return widgets::renderAttribution(f.result, rest...); });
-    all.along = drawing<cli::AlongFigure>(
-        [](const auto& f, auto... rest) { return widgets::renderAlong(f.along, rest...); });
-    return all;
+    return {drawFigure, drawStudy, drawAnalysis};
 }
 
 bool drawsFigure(int argc, char** argv) {

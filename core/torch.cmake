@@ -93,10 +93,11 @@ function(relascope_sees_torch result file)
 endfunction()
 
 # LibTorch's headers for the sources of a target, precompiled once for the project: the core of them, since all that a
-# precompiled header brings costs every file that uses it. core_model_objects compiles it.
+# precompiled header brings costs every file that uses it. core_model_objects compiles it; a program of tests, which is
+# compiled with other options, one of its own, with the further headers that are named.
 function(relascope_precompile_torch target)
-  if(target STREQUAL core_model_objects)
-    target_precompile_headers(${target} PRIVATE <torch/types.h> <torch/utils.h> <torch/nn/module.h> <torch/nn/pimpl.h>)
+  if(target STREQUAL core_model_objects OR ARGN)
+    target_precompile_headers(${target} PRIVATE ${ARGN} <torch/types.h> <torch/utils.h> <torch/nn/module.h> <torch/nn/pimpl.h>)
   else()
     target_precompile_headers(${target} REUSE_FROM core_model_objects)
   endif()

@@ -26,12 +26,22 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["app", "core", "datasets", "tests", "widgets"]
 
 
+def each_source(entries):
+    """The entries with those of a unity build taken apart: one for each source that it includes."""
+    for entry in entries:
+        if not re.search(r"/Unity/unity_\d+_cxx\.cxx$", entry["file"]):
+            yield entry
+            continue
+        for source in re.findall(r'^#include "(.*)"', pathlib.Path(entry["file"]).read_text(), re.M):
+            yield {**entry, "file": source, "command": entry["command"].replace(entry["file"], source)}
+
+
 def commands_for_clang(build):
     """{source: entry}, written to BUILD/tidy as well."""
     folder = build / "tidy"
     folder.mkdir(exist_ok=True)
     entries = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
+    for entry in each_source(json.loads((build / "compile_commands.json").read_text())):
         source = pathlib.Path(entry["file"]).resolve()
         if not any(source.is_relative_to(TOP / room) for room in ROOMS):
             continue  # generated

@@ -73,27 +73,9 @@ Json json(const AlongTraining& along, const InspectArguments& a, const ProbeSamp
 
 }  // namespace
 
-std::string alongCsv(const AlongTraining& along) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "step,value,probability" << (along.edited ? ",value_before,probability_before" : "")
-         << "\n";
-    const auto number = [&](double value) {
-        text << ',';
-        if (std::isfinite(value)) text << value;
-    };
-    for (const auto& at : along.steps) {
-        text << at.step;
-        number(at.now.value), number(at.now.probability);
-        if (along.edited) number(at.before.value), number(at.before.probability);
-        text << "\n";
-    }
-    return text.str();
-}
-
 int inspectAlong(const InspectArguments& a, MapKind kind, const Drawing& drawing) {
     requireRun(a);
-    if (drawing.elsewhere(a.out, drawing.renderers.along)) return drawing.handOver();
+    if (drawing.elsewhere(a.out, drawing.renderers.analysis)) return drawing.handOver();
     const auto stop = stopOnSignals();
     core::OpenedModel opened(a.path, "", a.device);
     auto [sample, classNames] = readSample(opened, a.path, a);
@@ -124,9 +106,9 @@ int inspectAlong(const InspectArguments& a, MapKind kind, const Drawing& drawing
     if (isPicture(a.out)) {
         std::string caption = folderName(a.path) + ", " + sample.origin;
         if (along.edited) caption += ", edited: " + core::wordsOf(options.edits);
-        Drawing::draw(drawing.renderers.along, AlongFigure{along, caption, a.out});
+        Drawing::draw(drawing.renderers.analysis, AnalysisFigure{along, caption, a.out});
     } else if (!a.out.empty()) {
-        core::writeTextFile(a.out, alongCsv(along));
+        core::writeTextFile(a.out, core::csvOf(along));
     }
     if (!a.out.empty()) line.say("wrote " + a.out);
     if (along.answer >= 0)
@@ -135,7 +117,7 @@ int inspectAlong(const InspectArguments& a, MapKind kind, const Drawing& drawing
     if (a.json)
         printJson(json(along, a, sample, options.edits));
     else if (a.out.empty())
-        std::cout << alongCsv(along);
+        std::cout << core::csvOf(along);
     return 0;
 }
 

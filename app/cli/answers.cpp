@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include "app/cli/answers.h"
 #include "app/cli/edit_arguments.h"
 #include "files/atomic_file.h"
+#include "types/text_format.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
@@ -54,13 +56,6 @@ std::string quoted(const std::string& name) {
     return "'" + pieceText(name).text + "'";
 }
 
-std::string csvField(const std::string& text) {
-    if (text.find_first_of(",\"\r\n ") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + '"';
-}
-
 nlohmann::ordered_json answerJson(const LensAnswer& answer) {
     return {{"id", answer.id},
             {"name", answer.name},
@@ -73,20 +68,25 @@ void printJson(const nlohmann::ordered_json& object) {
               << "\n";
 }
 
-std::vector<std::string> patchPositions(const core::OpenedModel& model, const ProbeSample& a,
-                                        const ProbeSample& b) {
-    if (model.options().input() != InputKind::Tokens) return {};
-    auto names = core::answeredInputs(model.options(), a, model.tokenizer());
-    const auto others = core::answeredInputs(model.options(), b, model.tokenizer());
-    for (std::size_t i = 0; i < std::min(names.size(), others.size()); ++i)
-        if (names[i] != others[i]) names[i] += "/" + others[i];
-    return names;
+void writeResult(const core::AnalysisResult& result, const LensArguments& a, const Call& call,
+                 const core::OpenedModel& model, const EditList& edits, const std::string& origin) {
+    nameMeans(model, edits);
+    if (a.out.empty()) return;
+    if (isPicture(a.out))
+        Drawing::draw(call.drawing.renderers.analysis,
+                      AnalysisFigure{result, editedCaption(a.path, model, edits, origin), a.out});
+    else
+        core::writeTextFile(a.out, core::csvOf(result));
+    std::cerr << "wrote " << a.out << "\n";
 }
 
-void writeTable(const LensArguments& a, const std::string& table) {
-    if (a.out.empty()) return;
-    if (!isPicture(a.out)) core::writeTextFile(a.out, table);
-    std::cerr << "wrote " << a.out << "\n";
+void answerOptions(CLI::App& command, LensArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    sampleOptions(command, a);
+    command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
+    command.add_option("--out", a.out, ".csv, .png, .svg or .pdf");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
 }
 
 }  // namespace relascope::cli

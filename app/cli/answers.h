@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/open_model.h"
+#include "analysis/results.h"
 #include "app/cli/commands.h"
 #include "app/cli/sample_input.h"
 #include "types/along.h"
@@ -22,18 +23,6 @@ class OpenedModel;
 
 namespace relascope::cli {
 
-// The results of lens, attribute and inspect --along as CSV, and what stands at the columns of
-// patching maps; for the command line and for the window.
-
-std::string lensCsv(const LensResult& result);
-std::string attributionCsv(const Attribution& result);
-/// step,value,probability, and with edits the two without them.
-std::string alongCsv(const AlongTraining& along);
-/// Of a language model the tokens of A, with those of B behind a slash where they differ; empty for
-/// other models.
-std::vector<std::string> patchPositions(const core::OpenedModel& model, const ProbeSample& a,
-                                        const ProbeSample& b);
-
 struct AnsweredInput {
     core::OpenedModel model;
     SampleInput input;
@@ -42,6 +31,8 @@ struct AnsweredInput {
         return model.answerId(word, option, input.sample, input.classNames);
     }
 };
+/// Declares the options that lens and attribute have in common.
+void answerOptions(CLI::App& command, LensArguments& arguments);
 AnsweredInput openAnswered(const LensArguments& arguments);
 
 /// Options of the core by their names on the command line.
@@ -50,7 +41,7 @@ auto withOptionNames(Action&& action) {
     try {
         return action();
     } catch (const OptionError& error) {
-        for (const char* name : {"position", "logit", "minus", "answer", "top"})
+        for (const char* name : {"position", "logit", "minus", "answer", "top", "length"})
             if (error.field() == name) throw OptionError("--" + error.field(), error.message());
         throw;
     }
@@ -64,13 +55,14 @@ std::string numberText(const char* format, double value);
 std::string barText(char mark, double share, int width);
 /// Between quotation marks, so that the spaces of tokens are seen.
 std::string quoted(const std::string& name);
-/// A field of a CSV file as RFC 4180 says.
-std::string csvField(const std::string& text);
 
 nlohmann::ordered_json answerJson(const LensAnswer& answer);
 /// Prints one object; names of classes and files may be any bytes.
 void printJson(const nlohmann::ordered_json& object);
-/// Writes the table to --out, where it is given and no picture, and says what was written.
-void writeTable(const LensArguments& arguments, const std::string& table);
+/// Names the means that edits took, and draws the result to --out or writes it there as CSV, where
+/// it is given; `origin` is that of the input.
+void writeResult(const core::AnalysisResult& result, const LensArguments& arguments,
+                 const Call& call, const core::OpenedModel& model, const EditList& edits,
+                 const std::string& origin);
 
 }  // namespace relascope::cli

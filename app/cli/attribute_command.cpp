@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // attribute: what each part of a model adds to an answer.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -9,6 +10,7 @@
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "types/text_format.h"
 
 namespace relascope::cli {
 namespace {
@@ -17,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kShownRelation = 0.05;  // of the largest part
 
-Json json(const Attribution& r, const AnsweredInput& opened) {
+Json json(const Attribution& r, const AnsweredInput& opened, const EditList& edits) {
     Json parts = Json::array();
     for (const auto& part : r.parts) {
         Json one = {{"part", part.text()}, {"kind", partKindName(part.kind)}};
@@ -37,7 +39,7 @@ Json json(const Attribution& r, const AnsweredInput& opened) {
                 {"logit", r.logit},
                 {"sum", r.sum()},
                 {"parts", std::move(parts)}};
-    addEdits(all, opened.model);
+    addEdits(all, opened.model, edits);
     return all;
 }
 
@@ -70,42 +72,41 @@ void print(const Attribution& r) {
                      "and --out have them\n";
 }
 
-}  // namespace
-
-std::string attributionCsv(const Attribution& r) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "part,kind,layer,head,relation,inside,value\n";
-    const auto counted = [](int at) { return at < 0 ? std::string() : std::to_string(at + 1); };
-    for (const auto& part : r.parts)
-        text << csvField(part.text()) << ',' << csvField(partKindName(part.kind)) << ','
-             << counted(part.layer) << ',' << counted(part.head) << ',' << counted(part.relation)
-             << ',' << part.inside() << ',' << part.value << "\n";
-    return text.str();
-}
-
-int attribute(const LensArguments& a, const Drawing& drawing) {
-    if (drawing.elsewhere(a.out, drawing.renderers.attribution)) return drawing.handOver();
+int attribute(const LensArguments& a, const Call& call) {
+    if (call.drawing.elsewhere(a.out, call.drawing.renderers.analysis))
+        return call.drawing.handOver();
     auto opened = openAnswered(a);
-    applyEdits(a.edits, a.path, opened.model, opened.input.sample);
+    const auto interventions = interventionsOf(a.edits, a.path, opened.model, opened.input.sample);
     AttributionOptions what;
     what.answer = opened.id(a.logit, "--logit");
     if (!a.minus.empty()) what.minus = opened.id(a.minus, "--minus");
     if (a.position) what.position = *a.position;
     auto& model = opened.model;
-    const auto result = withOptionNames(
-        [&] { return model.attribution(opened.input.sample, what, opened.input.classNames); });
-    nameMeans(model);
-    if (isPicture(a.out))
-        Drawing::draw(drawing.renderers.attribution,
-                      AttributionFigure{
-                          result, editedCaption(a.path, model, opened.input.sample.origin), a.out});
-    writeTable(a, attributionCsv(result));
+    const auto result = withOptionNames([&] {
+        return model.attribution(opened.input.sample, what, opened.input.classNames, interventions);
+    });
+    writeResult(result, a, call, model, interventions.edits, opened.input.sample.origin);
     if (a.json)
-        printJson(json(result, opened));
+        printJson(json(result, opened, interventions.edits));
     else if (a.out.empty())
         print(result);
     return 0;
+}
+
+void attributeOptions(CLI::App& command, LensArguments& a) {
+    answerOptions(command, a);
+    command.add_option("--logit", a.logit, "the answer: a class, the text of a token, or an id")
+        ->required();
+    command.add_option("--minus", a.minus, "an answer whose logit is taken off");
+    command.add_option("--position", a.position,
+                       "position, from 0; negative numbers count from the end (-1)");
+}
+
+}  // namespace
+
+Command attributeCommand() {
+    return commandOf("attribute", "shows what each part of a model adds to an answer",
+                     attributeOptions, attribute, Needs::Threads);
 }
 
 }  // namespace relascope::cli

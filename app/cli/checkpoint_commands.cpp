@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // info and convert: checkpoints of every form, from their headers.
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +17,16 @@
 
 namespace relascope::cli {
 namespace {
+
+struct InfoArguments {
+    std::string path;
+    bool json = false;
+};
+
+struct ConvertArguments {
+    std::string in, out;
+    bool json = false;
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -121,9 +132,8 @@ void printInfo(const CheckpointInfo& info) {
         std::printf("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());
 }
 
-}  // namespace
-
-int info(const std::string& path, bool json) {
+int info(const InfoArguments& a, const Call&) {
+    const auto& [path, json] = a;
     if (core::isRunFolder(path)) return runInfo(path, json);
     const auto found = core::readCheckpointInfo(path);
     if (json)
@@ -133,7 +143,9 @@ int info(const std::string& path, bool json) {
     return 0;
 }
 
-int convert(const std::string& in, const std::string& out, bool json) {
+int convert(const ConvertArguments& a, const Call&) {
+    const auto& in = a.in;
+    const auto& out = a.out;
     const auto stop = stopOnSignals();
     ProgressLine line;
     core::convertCheckpoint(in, out, stop, [&](double fraction) {
@@ -141,8 +153,33 @@ int convert(const std::string& in, const std::string& out, bool json) {
         return !stop.stop_requested();
     });
     line.say("wrote " + out);
-    if (json) std::cout << Json({{"wrote", out}}).dump(2) << "\n";
+    if (a.json) std::cout << Json({{"wrote", out}}).dump(2) << "\n";
     return 0;
+}
+
+void infoOptions(CLI::App& command, InfoArguments& a) {
+    command.add_option("path", a.path, "a weights file, a checkpoint folder or a run folder")
+        ->required();
+}
+
+void convertOptions(CLI::App& command, ConvertArguments& a) {
+    command.add_option("in", a.in, "a weights file or a checkpoint folder")->required();
+    command
+        .add_option("out", a.out,
+                    ".safetensors, .pt, or a folder (config.json and model.safetensors)")
+        ->required();
+}
+
+}  // namespace
+
+Command infoCommand() {
+    return commandOf("info",
+                     "prints the contents of a checkpoint or run, read from the headers only",
+                     infoOptions, info);
+}
+
+Command convertCommand() {
+    return commandOf("convert", "converts a checkpoint to another format", convertOptions, convert);
 }
 
 }  // namespace relascope::cli

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "types/along.h"
-#include "types/edit_results.h"
-#include "types/lens.h"
+#include "analysis/results.h"
 #include "types/relation_map.h"
 #include "types/study.h"
 
@@ -34,26 +32,9 @@ struct StudyFigure {
     std::vector<PublishedPoint> published;
     std::string out;
 };
-/// The results of ablate, patch, lens, attribute and inspect --along.
-struct AblationFigure {
-    AblationTable table;
-    std::string caption, out;
-};
-struct PatchFigure {
-    PatchResult result;
-    std::vector<std::string> positions;  ///< what stands there; may be empty
-    std::string caption, out;
-};
-struct LensFigure {
-    LensResult result;
-    std::string caption, out;
-};
-struct AttributionFigure {
-    Attribution result;
-    std::string caption, out;
-};
-struct AlongFigure {
-    AlongTraining along;
+/// The result of an analysis.
+struct AnalysisFigure {
+    core::AnalysisResult result;
     std::string caption, out;
 };
 
@@ -64,11 +45,7 @@ struct Renderers {
     using Draw = std::function<bool(const Figure&, std::string* error)>;
     Draw<MapFigure> map;
     Draw<StudyFigure> study;
-    Draw<AblationFigure> ablation;
-    Draw<PatchFigure> patch;
-    Draw<LensFigure> lens;
-    Draw<AttributionFigure> attribution;
-    Draw<AlongFigure> along;
+    Draw<AnalysisFigure> analysis;
 };
 
 /// Whether a file is drawn, by its ending: .png, .svg or .pdf.
@@ -83,6 +60,9 @@ int printVersion(int argc, char** argv, const std::string& qt = {});
 /// Runs a command line; the results go to stdout, everything else to stderr. Without renderers,
 /// pictures are drawn by the program `relascope`.
 int runCommandLine(int argc, char** argv, const Renderers& renderers = {});
+
+/// Whether the word names a command: "train", "inspect".
+bool isCommand(const std::string& word);
 
 /// A stop token that SIGINT and SIGTERM trigger; a second signal ends the process at once. Call
 /// before any thread starts, so that they all inherit the blocked signals.

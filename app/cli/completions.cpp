@@ -3,23 +3,10 @@
 #include <algorithm>
 
 #include "app/cli/manual.h"
+#include "types/text_format.h"
 
 namespace relascope::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* between = " ") {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : between) + word;
-    return text;
-}
-
-/// A word in single quotes, for any of the shells.
-std::string quoted(const std::string& text) {
-    std::string out = "'";
-    for (const char letter : text)
-        out += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    return out + "'";
-}
 
 std::string functionName(const std::string& program) {
     std::string name = "_" + program;
@@ -49,7 +36,7 @@ std::string bashValues(const std::vector<ManualOption>& options, const std::stri
         if (option.value == ManualValue::File)
             text += "files=1; return;;\n";
         else
-            text += "words=" + quoted(joined(option.choices)) + "; return;;\n";
+            text += "words=" + shellWord(joined(option.choices, " ")) + "; return;;\n";
     }
     return text;
 }
@@ -57,8 +44,9 @@ std::string bashValues(const std::vector<ManualOption>& options, const std::stri
 std::string bashPositional(const std::vector<ManualOption>& options) {
     for (const auto& option : options)
         if (option.positional)
-            return option.value == ManualValue::File ? "files=1"
-                                                     : "words=" + quoted(joined(option.choices));
+            return option.value == ManualValue::File
+                       ? "files=1"
+                       : "words=" + shellWord(joined(option.choices, " "));
     return ":";
 }
 
@@ -66,20 +54,20 @@ std::string bashPositional(const std::vector<ManualOption>& options) {
 
 std::string bashCompletion(const ProgramManual& program) {
     const std::string name = functionName(program.name);
-    const std::string commands = joined(commandNames(program)),
-                      own = joined(optionNames(program.options));
+    const std::string commands = joined(commandNames(program), " "),
+                      own = joined(optionNames(program.options), " ");
     std::string text = "# Completion of " + program.name + " for bash.\n";
     // What may follow: words, or the names of files.
     text += name +
             "_words() { # COMMAND, and the word before\n  case $1 in\n    '')\n      case $2 in\n" +
             bashValues(program.options, "        ") +
-            "      esac\n      words=" + quoted(commands + " " + own) +
+            "      esac\n      words=" + shellWord(commands + " " + own) +
             "\n      files=" + (program.commandsElsewhere ? "1" : "0") + ";;\n";
     for (const auto& command : program.commands)
         text += "    " + command.name + ")\n      case $2 in\n" +
                 bashValues(command.options, "        ") +
                 "      esac\n      if [[ $cur == -* ]]; then words=" +
-                quoted(joined(optionNames(command.options))) + "\n      else " +
+                shellWord(joined(optionNames(command.options), " ")) + "\n      else " +
                 bashPositional(command.options) + "; fi;;\n";
     text += "  esac\n}\n";
     text += name +
@@ -128,7 +116,7 @@ std::string zshAction(const ManualOption& option) {
     const bool open = option.choices.front().back() == '=' || option.choices.front().back() == ':';
     std::string words;
     for (const auto& word : option.choices) words += (words.empty() ? "" : " ") + zshText(word);
-    return open ? "{compadd -S \"\" -- " + joined(option.choices) + "}" : "(" + words + ")";
+    return open ? "{compadd -S \"\" -- " + joined(option.choices, " ") + "}" : "(" + words + ")";
 }
 
 std::string zshArguments(const std::vector<ManualOption>& options, const std::string& indent) {
@@ -136,8 +124,9 @@ std::string zshArguments(const std::vector<ManualOption>& options, const std::st
     for (const auto& option : options) {
         if (option.positional) {
             const std::string where = option.repeated ? "*" : "";
-            text += " \\\n" + indent +
-                    quoted(where + ":" + zshText(option.names.front()) + ":" + zshAction(option));
+            text +=
+                " \\\n" + indent +
+                shellWord(where + ":" + zshText(option.names.front()) + ":" + zshAction(option));
             continue;
         }
         const std::string value =
@@ -146,8 +135,8 @@ std::string zshArguments(const std::vector<ManualOption>& options, const std::st
                 : ":" + zshText(option.names.back().substr(2)) + ":" + zshAction(option);
         for (const auto& name : option.names)
             text += " \\\n" + indent +
-                    quoted((option.repeated ? "*" : "") + name + "[" + zshText(option.help) + "]" +
-                           value);
+                    shellWord((option.repeated ? "*" : "") + name + "[" + zshText(option.help) +
+                              "]" + value);
     }
     return text;
 }
@@ -160,7 +149,7 @@ std::string zshCompletion(const ProgramManual& program) {
         "#compdef " + program.name + "\n# Completion of " + program.name + " for zsh.\n";
     text += name + "_command() {\n  local -a commands=(\n";
     for (const auto& command : program.commands)
-        text += "    " + quoted(command.name + ":" + command.help) + "\n";
+        text += "    " + shellWord(command.name + ":" + command.help) + "\n";
     text += "  )\n  _describe command commands\n";
     if (program.commandsElsewhere) text += "  _files\n";
     text += "}\n" + name + "() {\n  local curcontext=$curcontext state line\n  _arguments -C" +
@@ -186,8 +175,8 @@ std::string fishOption(const ManualOption& option, const std::string& begin) {
     if (option.positional ? !files : option.value != ManualValue::None)
         line += option.positional ? " -f" : files ? " -r" : " -x";
     if (option.positional && files) line += " -F";
-    if (!option.choices.empty()) line += " -a " + quoted(joined(option.choices));
-    if (!option.positional) line += " -d " + quoted(option.help);
+    if (!option.choices.empty()) line += " -a " + shellWord(joined(option.choices, " "));
+    if (!option.positional) line += " -d " + shellWord(option.help);
     return line + "\n";
 }
 
@@ -197,15 +186,15 @@ std::string fishCompletion(const ProgramManual& program) {
     std::string text = "# Completion of " + program.name + " for fish.\n";
     const std::string begin = "complete -c " + program.name;
     const std::string none =
-        " -n " + quoted("not __fish_seen_subcommand_from " + joined(commandNames(program)));
+        " -n " + shellWord("not __fish_seen_subcommand_from " + joined(commandNames(program), " "));
     if (!program.commandsElsewhere) text += begin + none + " -f\n";
     for (const auto& command : program.commands)
-        text += begin + none + " -a " + command.name + " -d " + quoted(command.help) + "\n";
+        text += begin + none + " -a " + command.name + " -d " + shellWord(command.help) + "\n";
     for (const auto& option : program.options) text += fishOption(option, begin + none);
     for (const auto& command : program.commands)
         for (const auto& option : command.options)
             text += fishOption(
-                option, begin + " -n " + quoted("__fish_seen_subcommand_from " + command.name));
+                option, begin + " -n " + shellWord("__fish_seen_subcommand_from " + command.name));
     return text;
 }
 

@@ -107,26 +107,27 @@ void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::
     std::cerr << path << ": with the edits of its training: " << words << "\n";
 }
 
-void applyEdits(const std::vector<std::string>& arguments, const std::string& path,
-                core::OpenedModel& opened, const ProbeSample& sample) {
-    if (arguments.empty()) return;
-    auto edits = editsOf(arguments, opened.points(sample));
-    if (!edits.anyEnabled()) return;
-    std::cerr << path << ": with the edits: " << core::wordsOf(edits) << "\n";
-    opened.setEdits(std::move(edits), editData(path, opened));
+core::Interventions interventionsOf(const std::vector<std::string>& arguments,
+                                    const std::string& path, core::OpenedModel& opened,
+                                    const ProbeSample& sample, core::EditUse use) {
+    core::Interventions all{{}, editData(path, opened)};
+    if (!arguments.empty()) all.edits = editsOf(arguments, opened.points(sample), use);
+    if (all.edits.anyEnabled())
+        std::cerr << path << ": with the edits: " << core::wordsOf(all.edits) << "\n";
+    return all;
 }
 
-void nameMeans(const core::OpenedModel& opened) {
+void nameMeans(const core::OpenedModel& opened, const EditList& edits) {
     for (const auto& [index, mean] : opened.takenMeans()) {
-        const auto& edit = opened.edits().edits[index];
+        const auto& edit = edits.edits[index];
         std::cerr << core::wordsOf(edit) << ": " << core::meanText(edit, &mean) << "\n";
     }
 }
 
-Json meansJson(const core::OpenedModel& opened) {
+Json meansJson(const core::OpenedModel& opened, const EditList& edits) {
     Json means;
     for (const auto& [index, mean] : opened.takenMeans()) {
-        const auto& edit = opened.edits().edits[index];
+        const auto& edit = edits.edits[index];
         means.push_back({{"edit", core::wordsOf(edit)},
                          {"split", edit.reference.value_or(EditReference{}).split},
                          {"examples", mean.examples},
@@ -136,16 +137,15 @@ Json meansJson(const core::OpenedModel& opened) {
     return means;
 }
 
-void addEdits(Json& object, const core::OpenedModel& opened) {
-    if (opened.edits().anyEnabled()) object["edits"] = wordsOfEach(opened.edits());
-    if (auto means = meansJson(opened); !means.is_null()) object["means"] = std::move(means);
+void addEdits(Json& object, const core::OpenedModel& opened, const EditList& edits) {
+    if (edits.anyEnabled()) object["edits"] = wordsOfEach(edits);
+    if (auto means = meansJson(opened, edits); !means.is_null()) object["means"] = std::move(means);
 }
 
 std::string editedCaption(const std::string& path, const core::OpenedModel& opened,
-                          const std::string& more) {
+                          const EditList& edits, const std::string& more) {
     const auto caption = captionOf(path, opened, more);
-    return opened.edits().anyEnabled() ? caption + ", edited: " + core::wordsOf(opened.edits())
-                                       : caption;
+    return edits.anyEnabled() ? caption + ", edited: " + core::wordsOf(edits) : caption;
 }
 
 std::vector<std::string> wordsOfEach(const EditList& edits) {
@@ -167,8 +167,6 @@ core::EditData editData(const std::string& path, const core::OpenedModel& opened
             return (*splits)->find(name);
         };
     }
-    if (opened.options().input() == InputKind::Tokens)
-        data.text = [&opened](const std::string& text) { return opened.textInput(text); };
     data.image = [&opened](const std::string& file) { return readPicture(file, opened, "image"); };
     return data;
 }
@@ -202,7 +200,7 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
 }
 
 std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,
-                       const std::string& split) {
+                       const EditList& edits, const std::string& split) {
     Json base, edited, change, interval;
     for (const auto& c : effect.changes) {
         base[c.metric] = finiteJson(c.base);
@@ -221,10 +219,10 @@ std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened
                  {"right_to_wrong", effect.rightToWrong},
                  {"wrong_to_right", effect.wrongToRight},
                  {"changed_answers", effect.changedAnswers},
-                 {"edits", wordsOfEach(opened.edits())}};
+                 {"edits", wordsOfEach(edits)}};
     if (const auto& training = opened.trainingEdits(); training.anyEnabled())
         json["training_edits"] = wordsOfEach(training);
-    if (auto means = meansJson(opened); !means.is_null()) json["means"] = std::move(means);
+    if (auto means = meansJson(opened, edits); !means.is_null()) json["means"] = std::move(means);
     return json.dump(2);
 }
 

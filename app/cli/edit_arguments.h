@@ -11,6 +11,9 @@
 
 namespace relascope::cli {
 
+inline const std::string kEditHelp =
+    "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
+
 /// The edits of all --edit arguments, in order: files of edits, "none", or words (edit_words.h).
 /// `points` are those of the model for the input. Throws OptionError or FileError.
 EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points,
@@ -22,20 +25,23 @@ bool leavesOutAll(const std::vector<std::string>& arguments);
 /// names them on stderr.
 void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
                           core::OpenedModel& opened);
-/// Puts the edits of --edit in force in what follows, and names them on stderr. `sample` is an
-/// input of the model, which must stay where it is. Throws OptionError or FileError.
-void applyEdits(const std::vector<std::string>& arguments, const std::string& path,
-                core::OpenedModel& opened, const ProbeSample& sample);
-/// The means among the edits in force, once taken: "layer 1 sensory head 2 mean: mean of 1,024
+/// The edits of --edit, which it names on stderr, and where they find values. `sample` is an input
+/// of the model, which must stay where it is. Throws OptionError or FileError.
+core::Interventions interventionsOf(const std::vector<std::string>& arguments,
+                                    const std::string& path, core::OpenedModel& opened,
+                                    const ProbeSample& sample,
+                                    core::EditUse use = core::EditUse::Inspect);
+/// The means that these edits took in the last call: "layer 1 sensory head 2 mean: mean of 1,024
 /// examples of train, standard error 0.012" on stderr, a line each.
-void nameMeans(const core::OpenedModel& opened);
+void nameMeans(const core::OpenedModel& opened, const EditList& edits);
 /// The same as [{"edit", "split", "examples", "over", "standard_error"}], null without any.
-nlohmann::ordered_json meansJson(const core::OpenedModel& opened);
+nlohmann::ordered_json meansJson(const core::OpenedModel& opened, const EditList& edits);
 /// Adds "edits", the words of each, and "means" to an object, where there are any.
-void addEdits(nlohmann::ordered_json& object, const core::OpenedModel& opened);
-/// "run, step 100, validation", and ", edited: ..." with edits in force.
+void addEdits(nlohmann::ordered_json& object, const core::OpenedModel& opened,
+              const EditList& edits);
+/// "run, step 100, validation", and ", edited: ..." with edits.
 std::string editedCaption(const std::string& path, const core::OpenedModel& opened,
-                          const std::string& more);
+                          const EditList& edits, const std::string& more);
 /// The words of each enabled edit.
 std::vector<std::string> wordsOfEach(const EditList& edits);
 
@@ -49,9 +55,9 @@ ProbeSample inputFromWords(const std::string& words, const std::string& option,
                            const std::string& split);
 
 /// {"metric": {"base", "edited", "change", "interval": [low, high]}, ...} and the changed answers.
-/// Names the edits in force in `opened`; training edits apply to the base and the edited pass.
+/// Training edits apply to the base and the edited pass.
 std::string effectJson(const EditEffect& effect, const core::OpenedModel& opened,
-                       const std::string& split);
+                       const EditList& edits, const std::string& split);
 /// The same for people.
 std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split);
 

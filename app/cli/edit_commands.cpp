@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // points, ablate and patch: interventions on a model.
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "analysis/ablation_options.h"
+#include "analysis/results.h"
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
@@ -20,6 +22,28 @@
 namespace relascope::cli {
 namespace {
 
+struct PointsArguments {
+    std::string path, checkpoint;
+    bool json = false;
+};
+
+struct AblateArguments {
+    std::string path, checkpoint, split = "validation", metric, out, device = "auto";
+    std::vector<std::string> how = {"zero", "mean", "resample"};
+    std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
+    std::int64_t examples = 2000;
+    std::vector<std::string> edits;
+    bool cumulative = false, pairs = false, json = false;
+};
+
+struct PatchArguments {
+    std::string path, checkpoint, split = "validation", clean, corrupt, metric = "auto", out,
+                                  device = "auto";
+    std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
+    std::vector<std::string> edits;
+    bool estimate = false, noising = false, json = false;
+};
+
 using Json = nlohmann::ordered_json;
 
 void warnOf(const std::string& path, const core::OpenedModel& opened) {
@@ -27,7 +51,8 @@ void warnOf(const std::string& path, const core::OpenedModel& opened) {
         std::cerr << "warning: " << path << ": " << opened.warning() << "\n";
 }
 
-Json ablationJson(const AblationTable& table, const core::OpenedModel& opened) {
+Json ablationJson(const AblationTable& table, const core::OpenedModel& opened,
+                  const EditList& edits) {
     Json rows = Json::array(), cumulative = Json::array(), pairs = Json::array();
     for (const auto& row : table.rows) {
         Json ways;
@@ -58,7 +83,7 @@ Json ablationJson(const AblationTable& table, const core::OpenedModel& opened) {
     if (!table.cumulative.empty())
         json["cumulative"] = {{"how", editOpName(table.cumulativeWay)}, {"parts", cumulative}};
     if (!table.pairs.empty()) json["pairs"] = pairs;
-    addEdits(json, opened);
+    addEdits(json, opened, edits);
     return json;
 }
 
@@ -90,9 +115,7 @@ EditOp wayOf(const std::string& name) {
     throw OptionError("--how", unknownName("way", name, {"zero", "mean", "resample"}));
 }
 
-}  // namespace
-
-int points(const PointsArguments& a) {
+int points(const PointsArguments& a, const Call&) {
     core::OpenedModel opened(a.path, a.checkpoint, "cpu");
     const auto points = opened.points(opened.randomInput(0));
     if (points.empty())
@@ -115,11 +138,12 @@ int points(const PointsArguments& a) {
     return 0;
 }
 
-int ablate(const AblateArguments& a, const Drawing& drawing) {
+int ablate(const AblateArguments& a, const Call& call) {
     const auto stop = stopOnSignals();
     std::string extension;
     if (!a.out.empty()) extension = endingOf(a.out, {".csv", ".tex", ".json"});
-    if (drawing.elsewhere(a.out, drawing.renderers.ablation)) return drawing.handOver();
+    if (call.drawing.elsewhere(a.out, call.drawing.renderers.analysis))
+        return call.drawing.handOver();
     core::AblationOptions how;
     how.how.clear();
     for (const auto& name : a.how) how.how.push_back(wayOf(name));
@@ -140,35 +164,37 @@ int ablate(const AblateArguments& a, const Drawing& drawing) {
     const auto splits = datasets::openData(core::runData(a.path, opened.run().data), {}, stop);
     const auto data = splits.find(a.split);
     if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
-    applyEdits(a.edits, a.path, opened, data->sample(0));
+    const auto interventions = interventionsOf(a.edits, a.path, opened, data->sample(0));
     ProgressLine line;
-    const auto table =
-        opened.ablate(data, editData(a.path, opened), how, stop, [&](double fraction) {
-            line.show(fraction, "ablating on " + a.split);
-            return !stop.stop_requested();
-        });
+    const auto table = opened.ablate(data, interventions, how, stop, [&](double fraction) {
+        line.show(fraction, "ablating on " + a.split);
+        return !stop.stop_requested();
+    });
     line.done();
     if (extension == ".csv")
-        core::writeTextFile(a.out, core::ablationCsv(table));
+        core::writeTextFile(a.out, core::csvOf(table));
     else if (extension == ".tex")
-        core::writeTextFile(a.out, core::ablationLatex(table));
+        core::writeTextFile(a.out, core::latexOf(table));
     else if (extension == ".json")
-        core::writeTextFile(a.out, ablationJson(table, opened).dump(2) + "\n");
+        core::writeTextFile(a.out, ablationJson(table, opened, interventions.edits).dump(2) + "\n");
     else if (isPicture(a.out))
-        Drawing::draw(drawing.renderers.ablation,
-                      AblationFigure{table, editedCaption(a.path, opened, a.split), a.out});
+        Drawing::draw(
+            call.drawing.renderers.analysis,
+            AnalysisFigure{table, editedCaption(a.path, opened, interventions.edits, a.split),
+                           a.out});
     if (!a.out.empty()) line.say("wrote " + a.out);
     if (a.json)
-        std::cout << ablationJson(table, opened).dump(2) << "\n";
+        std::cout << ablationJson(table, opened, interventions.edits).dump(2) << "\n";
     else if (a.out.empty())
         printTable(table);
     return 0;
 }
 
-int patch(const PatchArguments& a, const Drawing& drawing) {
+int patch(const PatchArguments& a, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty()) endingOf(a.out, {".csv"});
-    if (drawing.elsewhere(a.out, drawing.renderers.patch)) return drawing.handOver();
+    if (call.drawing.elsewhere(a.out, call.drawing.renderers.analysis))
+        return call.drawing.handOver();
     core::PatchOptions how;
     how.over = a.over;
     how.metric = a.metric;
@@ -180,25 +206,26 @@ int patch(const PatchArguments& a, const Drawing& drawing) {
     resolveTrainingEdits(a.edits, a.path, opened);
     const auto clean = inputFromWords(a.clean, "--clean", a.path, opened, a.split),
                corrupted = inputFromWords(a.corrupt, "--corrupt", a.path, opened, a.split);
-    applyEdits(a.edits, a.path, opened, clean);
+    const auto interventions = interventionsOf(a.edits, a.path, opened, clean);
     ProgressLine line;
-    const auto result = opened.patch(clean, corrupted, how, stop, [&](double fraction) {
-        line.show(fraction, "patching");
-        return !stop.stop_requested();
-    });
+    const auto result =
+        opened.patch(clean, corrupted, how, interventions, stop, [&](double fraction) {
+            line.show(fraction, "patching");
+            return !stop.stop_requested();
+        });
     line.done();
-    nameMeans(opened);
+    nameMeans(opened, interventions.edits);
     if (stop.stop_requested()) line.say("interrupted; the cells so far follow");
     if (!a.out.empty()) {
         if (isPicture(a.out))
             Drawing::draw(
-                drawing.renderers.patch,
-                PatchFigure{result, patchPositions(opened, clean, corrupted),
-                            editedCaption(a.path, opened,
-                                          "A: " + clean.origin + ", B: " + corrupted.origin),
-                            a.out});
+                call.drawing.renderers.analysis,
+                AnalysisFigure{result,
+                               editedCaption(a.path, opened, interventions.edits,
+                                             "A: " + clean.origin + ", B: " + corrupted.origin),
+                               a.out});
         else
-            core::writeTextFile(a.out, core::patchCsv(result));
+            core::writeTextFile(a.out, core::csvOf(result));
         line.say("wrote " + a.out);
     }
     if (a.json) {
@@ -220,14 +247,72 @@ int patch(const PatchArguments& a, const Drawing& drawing) {
                     {"corrupted", result.corrupted},
                     {"agreement", finiteJson(result.agreement)},
                     {"maps", maps}};
-        addEdits(all, opened);
+        addEdits(all, opened, interventions.edits);
         std::cout << all.dump(2) << "\n";
     } else if (a.out.empty()) {
         std::printf("%s: %.4g with A, %.4g with B\n", result.metric.c_str(), result.clean,
                     result.corrupted);
-        std::cout << core::patchCsv(result);
+        std::cout << core::csvOf(result);
     }
     return stop.stop_requested() ? kExitInterrupted : 0;
+}
+
+void pointsOptions(CLI::App& command, PointsArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
+}
+
+void ablateOptions(CLI::App& command, AblateArguments& a) {
+    command.add_option("path", a.path, "run folder")->required();
+    command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
+    command.add_option("--split", a.split, "split to measure on");
+    command.add_option("--examples", a.examples, "number of examples, at most")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
+    command.add_option("--how", a.how, "zero, mean, resample")->delimiter(',');
+    command.add_option("--what", a.what, "heads, relations, columns, paths, mlp, symbols")
+        ->delimiter(',');
+    command.add_option("--metric", a.metric, "accuracy, loss or mean_error");
+    command.add_flag("--cumulative", a.cumulative, "then take out more and more, least first");
+    command.add_flag("--pairs", a.pairs, "and the pairs of the ten strongest parts");
+    command.add_option("--out", a.out, ".csv, .tex, .json, .png, .svg or .pdf");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
+}
+
+void patchOptions(CLI::App& command, PatchArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    command.add_option("--clean", a.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
+        ->required();
+    command.add_option("--corrupt", a.corrupt, "input B, which A's parts are put into")->required();
+    command.add_option("--split", a.split, "split that samples are from");
+    command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
+    command.add_option("--metric", a.metric,
+                       "auto, logit:A, probability:A, logit-difference:A,B; @P for a position");
+    command
+        .add_option("--over", a.over, "resid, attn, mlp, heads, relations, cells:LAYER:RELATION")
+        ->delimiter(',');
+    command.add_flag("--estimate", a.estimate, "first-order estimates alone");
+    command.add_flag("--noising", a.noising, "exchange A and B");
+    command.add_option("--out", a.out, ".csv, .png, .svg or .pdf");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
+}
+
+}  // namespace
+
+Command pointsCommand() {
+    return commandOf("points", "lists the hook points of a model, where edits can be made",
+                     pointsOptions, points, Needs::Threads);
+}
+
+Command ablateCommand() {
+    return commandOf("ablate", "takes each part of a model out and measures what is lost",
+                     ablateOptions, ablate, Needs::Threads);
+}
+
+Command patchCommand() {
+    return commandOf("patch", "puts parts of one input's pass into another's", patchOptions, patch,
+                     Needs::Threads);
 }
 
 }  // namespace relascope::cli

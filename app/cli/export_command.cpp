@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -12,6 +13,10 @@
 
 namespace relascope::cli {
 namespace {
+
+struct ExportArguments {
+    std::string run, tensorboard, csv, json;  ///< where to; empty: not
+};
 
 void needEnding(const char* option, const std::string& path, const std::string& ending) {
     if (!path.empty() && std::filesystem::path(path).extension() != ending)
@@ -30,9 +35,7 @@ void exportToTensorBoard(const std::string& run, const std::string& folder) {
              (written.images > 0 ? " with " + std::to_string(written.images) + " images" : ""));
 }
 
-}  // namespace
-
-int exportRun(const ExportArguments& a) {
+int exportRun(const ExportArguments& a, const Call&) {
     needEnding("--csv", a.csv, ".csv");
     needEnding("--json", a.json, ".json");
     if (a.tensorboard.empty() && a.csv.empty() && a.json.empty())
@@ -48,6 +51,20 @@ int exportRun(const ExportArguments& a) {
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::metricsCsv(runs.front())), say(a.csv);
     if (!a.json.empty()) core::writeTextFile(a.json, core::runJson(runs.front())), say(a.json);
     return 0;
+}
+
+void exportOptions(CLI::App& command, ExportArguments& a) {
+    command.add_option("run", a.run, "run folder")->required();
+    command.add_option("--tensorboard", a.tensorboard, "folder of TensorBoard: --logdir");
+    command.add_option("--csv", a.csv, "write every measured point as .csv");
+    command.add_option("--json", a.json, "write options, points and notes as .json");
+}
+
+}  // namespace
+
+Command exportCommand() {
+    return commandOf("export", "writes the numbers and maps of a run for other programs",
+                     exportOptions, exportRun);
 }
 
 }  // namespace relascope::cli

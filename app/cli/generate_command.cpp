@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // generate: continues a text with a language model, token by token.
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -16,6 +17,13 @@
 
 namespace relascope::cli {
 namespace {
+
+struct GenerateArguments {
+    std::string path, prompt, promptFile, checkpoint, tokenizer, device = "auto";
+    GenerateOptions options;
+    std::vector<std::string> edits;
+    bool bfloat16 = false, json = false;
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -42,9 +50,7 @@ const char* endName(TextEnd end) {
     return "stopped";
 }
 
-}  // namespace
-
-int generate(const GenerateArguments& a) {
+int generate(const GenerateArguments& a, const Call&) {
     const auto stop = stopOnSignals();
     a.options.check();
     const std::string prompt = promptOf(a);
@@ -53,31 +59,34 @@ int generate(const GenerateArguments& a) {
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
     resolveTrainingEdits(a.edits, a.path, opened);
+    core::Interventions interventions{{}, editData(a.path, opened)};
     if (!a.edits.empty())
-        opened.setEdits(
-            editsOf(a.edits, opened.points(opened.promptInput(prompt)), core::EditUse::Generate),
-            editData(a.path, opened));
+        interventions.edits =
+            editsOf(a.edits, opened.points(opened.promptInput(prompt)), core::EditUse::Generate);
     if (a.bfloat16) opened.narrow();
 
     Json tokens = Json::array();
     std::string written;
     bool begun = false;
     const auto start = std::chrono::steady_clock::now();
-    const auto end = opened.generate(prompt, a.options, [&](const GeneratedToken& token) {
-        const auto& chosen = token.chosen;
-        written += chosen.piece;
-        if (a.json) {
-            tokens.push_back({{"id", chosen.id},
-                              {"piece", validUtf8(chosen.piece)},
-                              {"probability", chosen.probability}});
-        } else {
-            if (!begun) std::fwrite(prompt.data(), 1, prompt.size(), stdout);
-            begun = true;
-            std::fwrite(chosen.piece.data(), 1, chosen.piece.size(), stdout);
-            std::fflush(stdout);
-        }
-        return !stop.stop_requested();
-    });
+    const auto end = opened.generate(
+        prompt, a.options,
+        [&](const GeneratedToken& token) {
+            const auto& chosen = token.chosen;
+            written += chosen.piece;
+            if (a.json) {
+                tokens.push_back({{"id", chosen.id},
+                                  {"piece", validUtf8(chosen.piece)},
+                                  {"probability", chosen.probability}});
+            } else {
+                if (!begun) std::fwrite(prompt.data(), 1, prompt.size(), stdout);
+                begun = true;
+                std::fwrite(chosen.piece.data(), 1, chosen.piece.size(), stdout);
+                std::fflush(stdout);
+            }
+            return !stop.stop_requested();
+        },
+        interventions);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (a.json) {
@@ -96,6 +105,32 @@ int generate(const GenerateArguments& a) {
         throw FileError("standard output",
                         "cannot be written: " + std::string(std::strerror(errno)));
     return end == TextEnd::Stopped ? kExitInterrupted : 0;
+}
+
+void generateOptions(CLI::App& command, GenerateArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint")->required();
+    command.add_option("--prompt", a.prompt, "the text to continue");
+    command.add_option("--prompt-file", a.promptFile,
+                       "a file with the prompt, or - for standard input");
+    command.add_option("--tokens", a.options.tokens, "number of tokens to generate");
+    command.add_option("--temperature", a.options.temperature, "0: greedy decoding");
+    command.add_option("--top-k", a.options.top_k, "sample from the K most likely tokens");
+    command.add_option("--top-p", a.options.top_p,
+                       "sample from the smallest set of tokens with this total probability");
+    command.add_option("--seed", a.options.seed, "random seed; the same seed gives the same text");
+    command.add_option("--stop", a.options.stop, "stop after this text");
+    command.add_option("--tokenizer", a.tokenizer, "gpt2, or a tokenizer file or folder");
+    command.add_option("--checkpoint", a.checkpoint, "checkpoint of a run: last, best, or a step");
+    command.add_flag("--bf16", a.bfloat16, "use bfloat16 weights: faster, less exact");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
+}
+
+}  // namespace
+
+Command generateCommand() {
+    return commandOf("generate", "continues a text with a language model", generateOptions,
+                     generate, Needs::Threads);
 }
 
 }  // namespace relascope::cli

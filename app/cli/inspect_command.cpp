@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <climits>
@@ -45,20 +46,20 @@ MapKind kindFromName(const std::string& name) {
 ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                            const ProbeSample& sample, const std::vector<std::string>& classNames,
                            std::int64_t example, nlohmann::ordered_json& means) {
-    auto edits = editsOf(a.edits, opened.points(sample));
-    auto data = editData(a.path, opened);
-    data.exampleSplit = a.split;
-    data.example = example;
-    opened.setEdits({}, data);  // edits of training may take values of other examples, too
-    if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames);
+    core::Interventions interventions{editsOf(a.edits, opened.points(sample)),
+                                      editData(a.path, opened)};
+    interventions.data.exampleSplit = a.split;
+    interventions.data.example = example;
+    const core::Interventions none{{}, interventions.data};  // edits of training may need it
+    const auto& edits = interventions.edits;
+    if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames, none);
     const std::string words = core::wordsOf(edits);
     std::shared_ptr<const ProbeResult> before;
     if (a.show == "difference")
-        before = std::make_shared<const ProbeResult>(opened.probe(sample, classNames));
-    opened.setEdits(std::move(edits), data);
-    auto result = opened.probe(sample, classNames);
-    nameMeans(opened);
-    means = meansJson(opened);
+        before = std::make_shared<const ProbeResult>(opened.probe(sample, classNames, none));
+    auto result = opened.probe(sample, classNames, interventions);
+    nameMeans(opened, edits);
+    means = meansJson(opened, edits);
     if (before)
         result = differenceOf(std::make_shared<const ProbeResult>(std::move(result)), before);
     result.sample.origin += std::string(before ? ", changed by " : ", edited: ") + words;
@@ -150,15 +151,13 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
            mapKindName(wanted) + " maps" + there;
 }
 
-}  // namespace
-
-int inspect(const InspectArguments& a, const Drawing& drawing) {
+int inspect(const InspectArguments& a, const Call& call) {
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv"});
-    if (a.along) return inspectAlong(a, kind, drawing);
+    if (a.along) return inspectAlong(a, kind, call.drawing);
     if (a.to >= 0 || !a.answer.empty())
         throw OptionError(a.to >= 0 ? "--to" : "--answer", "is for --along only");
-    if (drawing.elsewhere(a.out, drawing.renderers.map)) return drawing.handOver();
+    if (call.drawing.elsewhere(a.out, call.drawing.renderers.map)) return call.drawing.handOver();
 
     std::string keptStep;
     EditList training;
@@ -167,6 +166,7 @@ int inspect(const InspectArguments& a, const Drawing& drawing) {
     if (training.anyEnabled())
         result.sample.origin += ", trained with edits: " + core::wordsOf(training);
     if (!keptStep.empty()) std::cerr << keptStep << "\n";
+    if (!result.notFinite.empty()) std::cerr << "warning: " << result.notFinite << "\n";
     const auto* map = result.find(kind, a.layer - 1, a.index - 1);
     if (!map) {
         if (a.layer > static_cast<int>(result.layers.size()))
@@ -181,7 +181,7 @@ int inspect(const InspectArguments& a, const Drawing& drawing) {
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
     if (isPicture(a.out)) {
-        Drawing::draw(drawing.renderers.map,
+        Drawing::draw(call.drawing.renderers.map,
                       MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
                                 fs::path(a.path).lexically_normal().filename().string(), a.out});
     } else if (!a.out.empty()) {
@@ -205,12 +205,46 @@ int inspect(const InspectArguments& a, const Drawing& drawing) {
                                        {"values", map->all()}};
         if (!keptStep.empty()) json["kept"] = keptStep;
         if (training.anyEnabled()) json["training_edits"] = wordsOfEach(training);
+        if (!result.notFinite.empty()) json["not_finite"] = result.notFinite;
         if (!means.is_null()) json["means"] = std::move(means);
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);
     }
     return 0;
+}
+
+void inspectOptions(CLI::App& command, InspectArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    sampleOptions(command, a);
+    command
+        .add_option("--step", a.step,
+                    "a captured step of a captured sample, else the weights kept nearest to it")
+        ->check(CLI::NonNegativeNumber);
+    command.add_option("--layer", a.layer, "layer, from 1")->check(CLI::Range(1, 1000));
+    command.add_option("--kind", a.kind, "relation, attention-ra, attention-sa or symbols");
+    command.add_option("--index", a.index, "index of the relation or head, from 1")
+        ->check(CLI::Range(1, 100000));
+    command.add_option("--source", a.source, "token i, from 0 (0 is the class token)")
+        ->check(CLI::NonNegativeNumber);
+    command.add_flag("--along", a.along,
+                     "the map, the cell --source, --to, and an answer at every kept step");
+    command.add_option("--to", a.to, "with --along: token j of the cell, from 0")
+        ->check(CLI::NonNegativeNumber);
+    command.add_option("--answer", a.answer,
+                       "with --along: a class, token or id, else the likeliest");
+    command.add_option("--out", a.out, ".png, .svg, .pdf or .csv");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
+    command.add_option("--show", a.show, "with edits: after, before or difference")
+        ->check(CLI::IsMember({"after", "before", "difference"}));
+}
+
+}  // namespace
+
+Command inspectCommand() {
+    return commandOf("inspect", "draws or prints the relations and attention of a model",
+                     inspectOptions, inspect, Needs::Threads);
 }
 
 }  // namespace relascope::cli

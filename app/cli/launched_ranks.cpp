@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/launched_ranks.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <thread>
 
@@ -14,6 +15,11 @@
 
 namespace relascope::cli {
 namespace {
+
+struct RankArguments {
+    std::string device = "auto";
+    int threads = 0;
+};
 
 // Found once: ranks that meet through a file have opened their port by then.
 const std::optional<core::RankPlace>& launched(const std::string& rendezvous) {
@@ -82,13 +88,6 @@ int followAsRank(const TrainArguments& a) {
     return follow(place, wantedDevice(a), threadsOf(place, a.threads), true);
 }
 
-int rank(const RankArguments& a) {
-    const auto& place = launched("");
-    if (!place || place->rank == 0)
-        throw OptionError("rank", "is started by `train --ranks` alone; use that");
-    return follow(*place, a.device, a.threads, false);
-}
-
 std::string deviceArgument(const TrainArguments& a) {
     if (!a.devices.empty() && !a.device.empty())
         throw OptionError("--devices", "and --device exclude each other; give one");
@@ -139,6 +138,28 @@ std::shared_ptr<core::RankGroup> joinLaunchedRanks(const TrainArguments& a) {
     place->timeout = std::chrono::seconds(a.rankTimeout);
     place->options = sharedOptions(a);
     return core::joinRanks(*place, wantedDevice(a));
+}
+
+namespace {
+
+int rank(const RankArguments& a, const Call&) {
+    const auto& place = launched("");
+    if (!place || place->rank == 0)
+        throw OptionError("rank", "is started by `train --ranks` alone; use that");
+    return follow(*place, a.device, a.threads, false);
+}
+
+void rankOptions(CLI::App& command, RankArguments& a) {
+    command.group("");  // not for people
+    command.add_option("--device", a.device, "cpu, cuda:0");
+    command.add_option("--threads", a.threads, "CPU threads");
+}
+
+}  // namespace
+
+Command rankCommand() {
+    return commandOf("rank", "takes part in the run of the process that started this one",
+                     rankOptions, rank);
 }
 
 }  // namespace relascope::cli

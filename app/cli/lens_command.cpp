@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // lens: the answers that a model would give after each layer.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -7,13 +8,14 @@
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "types/text_format.h"
 
 namespace relascope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json(const LensResult& r, const AnsweredInput& opened) {
+Json json(const LensResult& r, const AnsweredInput& opened, const EditList& edits) {
     const auto list = [](const std::vector<LensAnswer>& answers) {
         Json all = Json::array();
         for (const auto& answer : answers) all.push_back(answerJson(answer));
@@ -39,7 +41,7 @@ Json json(const LensResult& r, const AnsweredInput& opened) {
                 {"inputs", r.inputs},
                 {"answers", list(r.answers)},
                 {"layers", std::move(layers)}};
-    addEdits(all, opened.model);
+    addEdits(all, opened.model, edits);
     return all;
 }
 
@@ -98,54 +100,45 @@ void printTable(const LensResult& r) {
     }
 }
 
-}  // namespace
-
-std::string lensCsv(const LensResult& r) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "after,position,input,own_id,own,own_probability,own_rank,entropy,k,id,answer,logit,"
-            "probability\n";
-    for (std::size_t row = 0; row < r.rows.size(); ++row)
-        for (std::size_t c = 0; c < r.columns(); ++c) {
-            const auto& at = r.cell(row, c);
-            const auto line = [&](const std::string& k, const LensAnswer& answer) {
-                text << r.rows[row] << ',' << place(r, c) << ','
-                     << (c < r.inputs.size() ? csvField(r.inputs[c]) : "") << ',' << r.answers[c].id
-                     << ',' << csvField(r.answers[c].name) << ',' << at.probability << ','
-                     << at.rank << ',' << at.entropy << ',' << k << ',' << answer.id << ','
-                     << csvField(answer.name) << ',' << answer.logit << ',' << answer.probability
-                     << "\n";
-            };
-            for (std::size_t k = 0; k < at.top.size(); ++k) line(std::to_string(k + 1), at.top[k]);
-            for (const auto& answer : at.asked) line("asked", answer);
-        }
-    return text.str();
-}
-
-int lens(const LensArguments& a, const Drawing& drawing) {
-    if (drawing.elsewhere(a.out, drawing.renderers.lens)) return drawing.handOver();
+int lens(const LensArguments& a, const Call& call) {
+    if (call.drawing.elsewhere(a.out, call.drawing.renderers.analysis))
+        return call.drawing.handOver();
     auto opened = openAnswered(a);
-    applyEdits(a.edits, a.path, opened.model, opened.input.sample);
+    const auto interventions = interventionsOf(a.edits, a.path, opened.model, opened.input.sample);
     LensOptions what;
     what.top = a.top;
     if (a.position) what.position = *a.position;
     for (const auto& word : a.answers) what.answers.push_back(opened.id(word, "--answer"));
     auto& model = opened.model;
-    const auto result = withOptionNames(
-        [&] { return model.lens(opened.input.sample, what, opened.input.classNames); });
-    nameMeans(model);
-    if (isPicture(a.out))
-        Drawing::draw(
-            drawing.renderers.lens,
-            LensFigure{result, editedCaption(a.path, model, opened.input.sample.origin), a.out});
-    writeTable(a, lensCsv(result));
+    const auto result = withOptionNames([&] {
+        return model.lens(opened.input.sample, what, opened.input.classNames, interventions);
+    });
+    writeResult(result, a, call, model, interventions.edits, opened.input.sample.origin);
     if (a.json)
-        printJson(json(result, opened));
+        printJson(json(result, opened, interventions.edits));
     else if (a.out.empty() && (result.columns() == 1 || !what.answers.empty()))
         for (std::size_t c = 0; c < result.columns(); ++c) printColumn(result, c);
     else if (a.out.empty())
         printTable(result);
     return 0;
+}
+
+void lensOptions(CLI::App& command, LensArguments& a) {
+    answerOptions(command, a);
+    command.add_option("--position", a.position,
+                       "that position alone, from 0; negative numbers count from the end");
+    command.add_option("--top", a.top, "number of answers")->check(CLI::Range(1, 1000));
+    command
+        .add_option("--answer", a.answers,
+                    "also show the probability of this class, token or id; can be repeated")
+        ->take_all();
+}
+
+}  // namespace
+
+Command lensCommand() {
+    return commandOf("lens", "shows what a model would answer after each layer (logit lens)",
+                     lensOptions, lens, Needs::Threads);
 }
 
 }  // namespace relascope::cli

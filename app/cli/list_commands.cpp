@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // presets, datasets, devices, verify, bench, data: commands that print.
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -19,25 +20,43 @@
 #include "train/devices.h"
 #include "train/find_cuda.h"
 #include "types/data_kind.h"
+#include "types/text_format.h"
 
 namespace relascope::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+struct ListArguments {
+    bool json = false;
+};
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
+struct DataArguments {
+    std::string preset, out;
+    std::vector<std::string> settings;
+    std::int64_t count = 1000, seed = 0;
+    std::string family;
+};
+
+struct VerifyArguments {
+    std::vector<std::string> folders;
+    std::string models, device = "cpu";
+    bool json = false;
+};
+
+struct BenchArguments {
+    std::vector<std::string> names;
+    std::string device = "cpu";
+    double seconds = 8.0;
+    bool json = false;
+};
+
+using Json = nlohmann::ordered_json;
 
 Json finite(double value) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
-}  // namespace
-
-int listPresets(bool json) {
+int listPresets(const ListArguments& a, const Call&) {
+    const bool json = a.json;
     Json list = Json::array();
     for (const auto& preset : core::presets()) {
         if (!json)
@@ -61,7 +80,8 @@ int listPresets(bool json) {
     return 0;
 }
 
-int listDatasets(bool json) {
+int listDatasets(const ListArguments& a, const Call&) {
+    const bool json = a.json;
     Json list = Json::array();
     for (const auto& entry : relascope::datasets::listDatasets()) {
         if (!json)
@@ -79,8 +99,6 @@ int listDatasets(bool json) {
     if (json) std::cout << list.dump(2) << "\n";
     return 0;
 }
-
-namespace {
 
 Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory) {
     Json object = {{"name", device.name},
@@ -109,9 +127,8 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     return object;
 }
 
-}  // namespace
-
-int listDevices(bool json) {
+int listDevices(const ListArguments& a, const Call&) {
+    const bool json = a.json;
     Json list = Json::array();
     for (const auto& device : core::devices()) {
         const auto memory = device.usable ? core::deviceMemory(device.name) : core::DeviceMemory{};
@@ -130,7 +147,7 @@ int listDevices(bool json) {
     return 0;
 }
 
-int makeData(const DataArguments& arguments) {
+int makeData(const DataArguments& arguments, const Call&) {
     if (!arguments.out.ends_with(".npz"))
         throw OptionError("--out", "'" + arguments.out +
                                        "' must end in .npz, the format that data are written in");
@@ -157,8 +174,9 @@ int makeData(const DataArguments& arguments) {
     return 0;
 }
 
-int verify(const std::vector<std::string>& folders, const std::string& models,
-           const std::string& device, bool json) {
+int verify(const VerifyArguments& a, const Call&) {
+    const auto& [folders, models, given, json] = a;
+    const auto device = core::resolveDevice(given);
     bool ok = true;
     Json all = Json::array();
     for (const auto& folder : folders) {
@@ -186,8 +204,6 @@ int verify(const std::vector<std::string>& folders, const std::string& models,
     return ok ? 0 : kExitFailed;
 }
 
-namespace {
-
 void printBenchmark(const core::BenchmarkResult& r) {
     std::printf("%-20s", r.name.c_str());
     if (r.steps > 0)
@@ -199,14 +215,12 @@ void printBenchmark(const core::BenchmarkResult& r) {
                 r.device.c_str());
 }
 
-}  // namespace
-
-int bench(const std::vector<std::string>& wanted, const std::string& device, double seconds,
-          bool json) {
+int bench(const BenchArguments& a, const Call&) {
+    const auto device = core::resolveDevice(a.device);
     Json object = Json::object();
-    for (const auto& name : wanted.empty() ? core::benchmarkNames() : wanted) {
-        const auto r = core::runBenchmark(name, device, seconds);
-        if (!json) printBenchmark(r);
+    for (const auto& name : a.names.empty() ? core::benchmarkNames() : a.names) {
+        const auto r = core::runBenchmark(name, device, a.seconds);
+        if (!a.json) printBenchmark(r);
         Json line = {
             {"peak_rss_mb", r.peakRssMb}, {"parameters", r.parameters},     {"form", r.form},
             {"device", r.device},         {"threads", core::threadCount()}, {"steps", r.steps}};
@@ -218,8 +232,66 @@ int bench(const std::vector<std::string>& wanted, const std::string& device, dou
         for (const auto& [key, value] : r.figures) line[key] = value;
         object[name] = line;
     }
-    if (json) std::cout << object.dump(2) << "\n";
+    if (a.json) std::cout << object.dump(2) << "\n";
     return 0;
+}
+
+void dataOptions(CLI::App& command, DataArguments& a) {
+    command.add_option("preset", a.preset, "experiment that defines the data")->required();
+    command.add_option("--count", a.count, "examples")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
+    command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
+    command.add_option("--family", a.family, "pentos, hexos or stripes");
+    command.add_option("--set", a.settings, "data.KEY=VALUE")->take_all();
+    command.add_option("--out", a.out, ".npz file")->required();
+}
+
+void verifyOptions(CLI::App& command, VerifyArguments& a) {
+    command.add_option("folder", a.folders, "config.json, model.safetensors and io.safetensors")
+        ->required();
+    command.add_option("--models", a.models,
+                       "folder of the models that cases of edits name (default: two levels up)");
+    command.add_option("--device", a.device, "cpu or cuda:0");
+}
+
+void benchOptions(CLI::App& command, BenchArguments& a) {
+    command.add_option("name", a.names, "names of benchmarks (none: all)");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--seconds", a.seconds, "minimum time per benchmark, in seconds")
+        ->check(CLI::Range(0.1, 3600.0));
+}
+
+}  // namespace
+
+Command presetsCommand() {
+    return commandOf<ListArguments>(
+        "presets", "lists the experiments and their models", [](CLI::App&, ListArguments&) {},
+        listPresets);
+}
+
+Command datasetsCommand() {
+    return commandOf<ListArguments>(
+        "datasets", "lists the data that can be generated", [](CLI::App&, ListArguments&) {},
+        listDatasets);
+}
+
+Command devicesCommand() {
+    return commandOf<ListArguments>(
+        "devices", "lists the devices, and why a device cannot be used",
+        [](CLI::App&, ListArguments&) {}, listDevices, Needs::Threads);
+}
+
+Command dataCommand() {
+    return commandOf("data", "writes generated data as .npz", dataOptions, makeData);
+}
+
+Command verifyCommand() {
+    return commandOf("verify", "verifies a model against stored reference outputs", verifyOptions,
+                     verify, Needs::Threads);
+}
+
+Command benchCommand() {
+    return commandOf("bench", "runs the benchmarks", benchOptions, bench, Needs::Threads);
 }
 
 }  // namespace relascope::cli

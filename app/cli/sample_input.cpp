@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sample_input.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "analysis/open_model.h"
@@ -69,6 +70,24 @@ std::vector<std::string> classNamesOf(const core::OpenedModel& opened, const std
     } catch (const Error&) {
         return {};  // the data are gone: their classes have numbers
     }
+}
+
+void sampleOptions(CLI::App& command, SampleArguments& a) {
+    command.add_option("--sample", a.sample, "example number")->check(CLI::NonNegativeNumber);
+    command.add_option("--split", a.split, "split the example is from");
+    command.add_option("--image", a.image, "a PNG or JPEG file instead of an example of the data");
+    command.add_option("--text", a.text, "a text instead of an example of the data");
+    command.add_option("--tokenizer", a.tokenizer,
+                       "tokenizer for --text: gpt2, or a tokenizer file or folder");
+    command.add_option("--tokens", a.tokens, "token ids of the input (source) sequence")
+        ->delimiter(',');
+    command.add_option("--target", a.target, "token ids of the target sequence")->delimiter(',');
+    command
+        .add_option("--reference", a.reference,
+                    "reference input N stored with a checkpoint, from 1")
+        ->check(CLI::Range(1, 100000));
+    command.add_option("--random", a.random, "a random input drawn with that seed")
+        ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace relascope::cli

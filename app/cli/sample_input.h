@@ -8,6 +8,10 @@
 
 #include "types/relation_map.h"
 
+namespace CLI {
+class App;
+}
+
 namespace relascope::core {
 class OpenedModel;
 }  // namespace relascope::core
@@ -19,6 +23,9 @@ struct SampleArguments {
     std::int64_t sample = -1, reference = 0, random = -1;
     std::vector<std::int64_t> tokens, target;
 };
+
+/// Declares the options that choose an input of a model.
+void sampleOptions(CLI::App& command, SampleArguments& arguments);
 
 struct SampleInput {
     ProbeSample sample;

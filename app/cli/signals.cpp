@@ -16,17 +16,17 @@ std::stop_token stopOnSignals() {
     static std::once_flag once;
     std::call_once(once, [] {
         // One thread waits for signals; there are no signal handlers.
-        sigset_t signals;
-        sigemptyset(&signals);
-        sigaddset(&signals, SIGINT);
-        sigaddset(&signals, SIGTERM);
-        pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-        std::thread([signals] {
+        sigset_t stopping;
+        sigemptyset(&stopping);
+        sigaddset(&stopping, SIGINT);
+        sigaddset(&stopping, SIGTERM);
+        pthread_sigmask(SIG_BLOCK, &stopping, nullptr);
+        std::thread([stopping] {
             using Clock = std::chrono::steady_clock;
             std::optional<Clock::time_point> first;
             for (;;) {
                 int signal = 0;
-                if (sigwait(&signals, &signal) != 0) continue;
+                if (sigwait(&stopping, &signal) != 0) continue;
                 // A supervisor sends to the process and to its group at once: that is one request.
                 // A person who asks again does not want to wait for the checkpoint.
                 if (first && Clock::now() - *first > std::chrono::seconds(1))

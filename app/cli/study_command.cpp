@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -22,6 +23,15 @@
 
 namespace relascope::cli {
 namespace {
+
+struct StudyArguments {
+    std::string preset, out, shard, device = "auto", metric, split, csv, latex, figure;
+    std::vector<std::string> models, settings, vary;
+    std::vector<std::int64_t> sizes;
+    std::string seeds = "3";
+    int threads = 0, jobs = 1, slurm = 0, slurmNodes = 1, slurmGpus = 0;
+    bool sameData = false, retry = false, show = false, quiet = false, json = false;
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -202,9 +212,8 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
     line.done();
 }
 
-}  // namespace
-
-int study(const StudyArguments& a, const Drawing& drawing) {
+int study(const StudyArguments& a, const Call& call) {
+    beginComputing(a.threads);
     const auto stop = stopOnSignals();
     if (!a.preset.empty()) {
         core::createStudy(a.out, planOf(a));
@@ -242,7 +251,8 @@ int study(const StudyArguments& a, const Drawing& drawing) {
         }
     }
     // The other program draws the pictures: it finds all cells done and continues from here.
-    if (drawing.elsewhere(a.figure, drawing.renderers.study)) return drawing.handOver();
+    if (call.drawing.elsewhere(a.figure, call.drawing.renderers.study))
+        return call.drawing.handOver();
     const auto study = a.show ? begun : core::readStudy(a.out);
     const auto measure = measureOf(a, study);
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::studyCsv(study, measure));
@@ -252,7 +262,7 @@ int study(const StudyArguments& a, const Drawing& drawing) {
     else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
-        Drawing::draw(drawing.renderers.study,
+        Drawing::draw(call.drawing.renderers.study,
                       StudyFigure{study, study.plan.preset + ", " + measure.split, measure.metric,
                                   core::studyPoints(study, measure),
                                   core::publishedCurves(study.plan, measure), a.figure});
@@ -260,6 +270,46 @@ int study(const StudyArguments& a, const Drawing& drawing) {
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;
     return exit;
+}
+
+void studyOptions(CLI::App& command, StudyArguments& a) {
+    command.add_option("preset", a.preset, "experiment; without one, resume the study in --out");
+    command.add_option("--models", a.models, "models of the preset, comma-separated")
+        ->delimiter(',');
+    command.add_option("--sizes", a.sizes, "training sizes, comma-separated")->delimiter(',');
+    command.add_option("--seeds", a.seeds, "number of seeds, counted from 0, or a list: 3,7");
+    command.add_option("--vary", a.vary, "KEY=VALUE,VALUE... for any option; can be repeated")
+        ->take_all();
+    command.add_option("--set", a.settings, "KEY=VALUE for every run")->take_all();
+    command.add_flag("--same-data", a.sameData, "use the same data for all seeds");
+    command.add_option("--out", a.out, "folder of the study")->required();
+    command.add_option("--shard", a.shard, "i/n: only every n-th run, starting with the i-th");
+    command.add_option("--jobs", a.jobs, "number of parallel processes")->check(CLI::Range(1, 256));
+    command.add_flag("--retry", a.retry, "retry failed runs");
+    command.add_flag("--show", a.show, "print the table of finished runs; run nothing");
+    command.add_flag("--quiet", a.quiet, "print no table at the end");
+    command.add_option("--slurm", a.slurm, "print the Slurm script of a job array with N tasks")
+        ->check(CLI::Range(1, 10000));
+    command.add_option("--slurm-nodes", a.slurmNodes, "nodes that train one run together")
+        ->check(CLI::Range(1, 10000));
+    command.add_option("--slurm-gpus", a.slurmGpus, "GPUs of each node, a process for each")
+        ->check(CLI::Range(0, 1024));
+    command.add_option("--metric", a.metric,
+                       "metric of the table: accuracy, sequence_accuracy, loss ...");
+    command.add_option("--split", a.split, "split of the table: test, hexos, validation ...");
+    command.add_option("--csv", a.csv, "write the table as .csv");
+    command.add_option("--latex", a.latex, "write the table as LaTeX");
+    command.add_option("--figure", a.figure, "draw the curves: .png, .svg or .pdf");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0, or a list for each run");
+    command.add_option("--threads", a.threads, "CPU threads per process")
+        ->check(CLI::Range(0, 1024));
+}
+
+}  // namespace
+
+Command studyCommand() {
+    return commandOf("study", "compares models, training sizes, seeds and option values",
+                     studyOptions, study);
 }
 
 }  // namespace relascope::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tokenize: text to token ids and back, of any length in bounded memory.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <charconv>
@@ -16,6 +17,11 @@
 
 namespace relascope::cli {
 namespace {
+
+struct TokenizeArguments {
+    std::string file, tokenizer = "gpt2";
+    bool decode = false, json = false;
+};
 
 constexpr std::size_t kPiece = 1u << 16;
 
@@ -118,11 +124,22 @@ int decode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
     return 0;
 }
 
-}  // namespace
-
-int tokenize(const TokenizeArguments& a) {
+int tokenize(const TokenizeArguments& a, const Call&) {
     const auto tokenizer = core::openTokenizer(a.tokenizer);
     return a.decode ? decode(a, *tokenizer) : encode(a, *tokenizer);
+}
+
+void tokenizeOptions(CLI::App& command, TokenizeArguments& a) {
+    command.add_option("file", a.file, "a text file (also .gz), or - for standard input")
+        ->required();
+    command.add_option("--tokenizer", a.tokenizer, "gpt2, or a tokenizer file or folder");
+    command.add_flag("--decode", a.decode, "convert token ids to text");
+}
+
+}  // namespace
+
+Command tokenizeCommand() {
+    return commandOf("tokenize", "converts text to token ids, or back", tokenizeOptions, tokenize);
 }
 
 }  // namespace relascope::cli

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -137,10 +138,10 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
     return exit;
 }
 
-}  // namespace
-
-int train(const TrainArguments& a) {
+int train(const TrainArguments& a, const Call&) {
+    // A rank other than 0 leaves signals to rank 0.
     if (isOtherRank(a.rendezvous)) return followAsRank(a);
+    beginComputing(a.threads);
     const auto stop = stopOnSignals();
     const auto launched = joinLaunchedRanks(a);
     core::RankSettings ranks;
@@ -199,89 +200,56 @@ int train(const TrainArguments& a) {
     return finish(outcomes, a.json);
 }
 
-int evaluate(const EvalArguments& a) {
-    const auto stop = stopOnSignals();
-    if (a.step >= 0 && !core::isRunFolder(a.path))
-        throw OptionError("--step", "needs a run folder: only runs have kept weights");
-    const auto chosen =
-        a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
-    if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
-    core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
-    if (!opened.warning().empty())
-        std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
-    resolveTrainingEdits(a.edits, a.path, opened);
-    core::DatasetPtr data;
-    std::string split = a.split;
-    ProgressLine line;
-    const bool text = opened.options().input() == InputKind::Tokens;
-    if (text) {
-        split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
-        data = core::openEvaluationText(
-            opened, {opened.isRun() ? a.path : "", a.data, a.split, 0},
-            [&](double fraction) { return line.show(fraction, "reading the text"), true; }, stop);
-    } else if (!a.data.empty()) {
-        data = datasets::openEvaluationData(
-            a.data, opened.run().data, a.split,
-            [&](double fraction) { return line.show(fraction, "reading " + a.data), true; }, stop);
-        if (split.empty()) split = std::filesystem::path(a.data).stem().string();
-    } else {
-        if (!opened.isRun())
-            throw OptionError("--data",
-                              "a checkpoint has no data of its own; give a .npz file with --data");
-        if (split.empty()) split = "validation";
-        const auto splits = datasets::openData(opened.run().data, {}, stop);
-        data = splits.find(split);
-        if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
-    }
-    if (!a.edits.empty()) {
-        auto edits = editsOf(a.edits, opened.points(data->sample(0)));
-        if (edits.anyEnabled()) {
-            opened.setEdits(std::move(edits), editData(a.path, opened));
-            const auto effect = opened.effect(
-                data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
-                [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
-            line.done();
-            nameMeans(opened);
-            if (a.json)
-                std::cout << effectJson(effect, opened, split) << "\n";
-            else
-                std::cout << effectText(effect, opened.edits(), split);
-            return 0;
-        }
-    }
-    const auto result = opened.evaluate(
-        data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
-        [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
-    line.done();
-    if (a.json) {
-        Json object = {{"split", split},
-                       {"examples", result.examples},
-                       {"loss", finiteJson(result.loss)},
-                       {"accuracy", finiteJson(result.accuracy)},
-                       {"step", opened.step()}};
-        if (!chosen.kept.empty()) object["kept"] = chosen.kept;
-        if (opened.trainingEdits().anyEnabled())
-            object["edits"] = wordsOfEach(opened.trainingEdits());
-        for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
-        if (text) {
-            object["perplexity"] = finiteJson(std::exp(result.loss));
-        } else {
-            Json classes = Json::array();
-            for (const double accuracy : result.classAccuracy)
-                classes.push_back(finiteJson(accuracy));
-            object["class_accuracy"] = classes;
-        }
-        std::cout << object.dump(2) << "\n";
-    } else {
-        auto values = result.values;
-        values.emplace_back("accuracy", result.accuracy);
-        std::printf("%s, %lld %s: loss %.4f, %s", split.c_str(),
-                    static_cast<long long>(result.examples), text ? "windows" : "examples",
-                    result.loss, scoreText(values).c_str());
-        if (text) std::printf(", perplexity %.2f", std::exp(result.loss));
-        std::printf("\n");
-    }
-    return 0;
+void trainOptions(CLI::App& command, TrainArguments& a) {
+    command.add_option("preset", a.preset, "experiment, as listed by `presets`");
+    command.add_option("--model", a.model, "one of the preset's models");
+    command.add_option("--set", a.settings, "KEY=VALUE for any option: model.d_model=64")
+        ->take_all();
+    command.add_option("--data", a.data, ".npz images, or text files and token shards");
+    command.add_option("--epochs", a.epochs, "total epochs")->check(CLI::Range(1, 1000000));
+    command.add_option("--steps", a.steps, "total steps")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+    command.add_option("--seed", a.seed, "one seed instead of the preset's")
+        ->check(CLI::NonNegativeNumber);
+    // An empty variable of a script is not the same as no option.
+    const CLI::Validator named(
+        [](const std::string& text) {
+            return text.empty() ? "is empty; leave it out or name one" : "";
+        },
+        "");
+    command.add_option("--device", a.device, "auto, cpu, cuda:0")->check(named);
+    command.add_option("--out", a.out, "run folder");
+    command.add_option("--capture-every", a.captureEvery, "steps between captures")
+        ->check(CLI::NonNegativeNumber);
+    command.add_option("--resume", a.resume, "run folder to resume");
+    command
+        .add_option("--edit", a.edits,
+                    kEditHelp + ": trains with these edits from the next step on")
+        ->take_all();
+    command.add_option("--threads", a.threads, "CPU threads")->check(CLI::Range(0, 1024));
+    command
+        .add_option("--ranks", a.ranks, "processes on this machine that train one model together")
+        ->check(CLI::Range(1, 1024));
+    command.add_option("--devices", a.devices, "a rank for each: cuda:0,cuda:1 or cpu,cpu")
+        ->check(named);
+    command
+        .add_option("--rendezvous", a.rendezvous,
+                    "HOST:PORT of rank 0, for ranks of several machines")
+        ->check(named);
+    command.add_option("--restarts", a.restarts, "how often a run that lost a rank is resumed")
+        ->check(CLI::Range(0, 1000));
+    command
+        .add_option("--rank-timeout", a.rankTimeout,
+                    "seconds after which a rank that does not answer is lost")
+        ->check(CLI::Range(1, 86400));
+    command.add_option("--tensorboard", a.tensorboard,
+                       "folder where TensorBoard follows the run while it trains");
+}
+
+}  // namespace
+
+Command trainCommand() {
+    return commandOf("train", "trains a preset, or resumes a run", trainOptions, train);
 }
 
 }  // namespace relascope::cli

@@ -141,7 +141,7 @@ void RecentCheckpoints::choose(const QString& path) {
 
 namespace {
 
-constexpr std::int64_t kEvaluationBatch = 256, kTextBatch = 4;
+constexpr std::int64_t kEvaluationBatch = 256, kEvaluationTexts = 4;
 
 struct Header {
     CheckpointInfo info;
@@ -379,18 +379,13 @@ void CheckpointController::setBfloat16(bool on) {
 }
 
 void CheckpointController::setEdits(const EditList& edits) {
-    if (edits == m_session.edits().list) return;
-    EditsInForce force{edits, {}};
-    if (m_session.model() && m_session.tokenizer())
-        force.data.text = [tokenizer = m_session.tokenizer(),
-                           model = *m_session.model()](const std::string& text) {
-            return typedText(*tokenizer, text, model).sample;
-        };
+    if (edits == m_session.interventions().edits) return;
+    core::Interventions interventions{edits, {}};
     if (m_session.model() && m_session.model()->input() == InputKind::Images)
-        force.data.image = [model = *m_session.model()](const std::string& file) {
+        interventions.data.image = [model = *m_session.model()](const std::string& file) {
             return readPicture(file, model);
         };
-    m_session.setEdits(std::move(force));
+    m_session.setInterventions(std::move(interventions));
     m_generator.setEdits(edits);
     if (loaded()) m_session.inspect();
 }
@@ -407,7 +402,7 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
             core::OpenedModel& model = weights->as(false, job.stop.get_token(), job.callback(stop));
             const auto data = dataOf(request, model, run, job.callback(stop), job.stop.get_token());
             job.fraction = 0.0;
-            return model.evaluate(data, request.text ? kTextBatch : kEvaluationBatch,
+            return model.evaluate(data, request.text ? kEvaluationTexts : kEvaluationBatch,
                                   job.stop.get_token(), job.callback(stop));
         },
         [this, name = request.name](const Evaluation& evaluation) {

@@ -51,10 +51,11 @@ widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
 }
 
 EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
-                        const std::vector<std::string>& classNames, EditsInForce edits,
-                        core::ProbeWatch watch) {
+                        const std::vector<std::string>& classNames,
+                        core::Interventions interventions, core::ProbeWatch watch) {
     core::OpenedModel& model = *weights.model;
-    const bool edited = edits.list.anyEnabled();
+    auto& [edits, data] = interventions;
+    const bool edited = edits.anyEnabled();
     // Before the first probe: it keeps what passes with edits begin with.
     if (!weights.points)
         weights.points = std::make_shared<const std::vector<PointInfo>>(model.points(sample));
@@ -62,35 +63,26 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     if (!base || !(weights.baseSample == sample) || weights.baseNames != classNames) {
         auto first = watch;
         if (edited) first.partial = {};  // maps without the edits are not what is asked for
-        model.setEdits({}, edits.data);  // edits of training may take values of examples
-        base = std::make_shared<const ProbeResult>(model.probe(sample, classNames, first));
+        // Edits of training may take values of examples.
+        base =
+            std::make_shared<const ProbeResult>(model.probe(sample, classNames, {{}, data}, first));
         weights.baseSample = sample;
         weights.baseNames = classNames;
     }
     if (!edited) return {{base, {}, {}, {}, {}}, weights.points, {}};
-    if (edits.data.example < 0) core::findExample(edits.data, sample);
+    if (data.example < 0) core::findExample(data, sample);
     watch.partial = {};
-    model.setEdits(edits.list, edits.data);
-    std::shared_ptr<const ProbeResult> result;
-    TakenMeans means;
     try {
-        result = std::make_shared<const ProbeResult>(model.probe(sample, classNames, watch));
-        means = model.takenMeans();
+        auto result = std::make_shared<const ProbeResult>(
+            model.probe(sample, classNames, interventions, watch));
+        return {inspectedOf(std::move(result), base, edits, *weights.points),
+                weights.points,
+                {},
+                edits,
+                model.takenMeans()};
     } catch (const OptionError& error) {
-        model.setEdits({}, {});
         return {{base, {}, {}, {}, {}}, weights.points, userMessage(error)};
-    } catch (...) {
-        model.setEdits({}, {});
-        throw;
     }
-    // Other users of the weights (text generation, evaluation) have edits of their own; what the
-    // model knows of these edits stays.
-    model.setEdits({}, {});
-    return {inspectedOf(std::move(result), base, edits.list, *weights.points),
-            weights.points,
-            {},
-            edits.list,
-            std::move(means)};
 }
 
 namespace {
@@ -110,7 +102,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 
 }  // namespace
 
-QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
+QStringList effectsAlone(OpenedWeights& weights, const core::Interventions& interventions,
                          const std::shared_ptr<const ProbeResult>& edited,
                          const std::function<bool()>& wanted) {
     QStringList effects;
@@ -122,10 +114,10 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
         best < base->classNames.size() ? base->classNames[best] : std::to_string(best);
     // Of a vocabulary a result holds the likeliest tokens, in another order each time.
     const bool byName = base->sample.source.text && base->sample.target.size() == 0;
-    auto data = edits.data;
-    if (data.example < 0) core::findExample(data, weights.baseSample);
+    auto alone = interventions;
+    if (alone.data.example < 0) core::findExample(alone.data, weights.baseSample);
     core::OpenedModel& model = *weights.model;
-    const auto& list = edits.list.edits;
+    const auto& list = interventions.edits.edits;
     const bool single =
         std::count_if(list.begin(), list.end(), [](const Edit& e) { return e.enabled; }) == 1;
     core::ProbeWatch watch;  // ends within a layer once something newer is asked for
@@ -136,15 +128,13 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
             effects << QString();
             continue;
         }
-        EditList alone = edits.list;
-        alone.edits = {edit};
-        model.setEdits(std::move(alone), data);
+        alone.edits.edits = {edit};
         QString text;
         try {
             // A single edit does what is shown already.
-            const auto result = edited && single
-                                    ? *edited
-                                    : model.probe(weights.baseSample, weights.baseNames, watch);
+            const auto result =
+                edited && single ? *edited
+                                 : model.probe(weights.baseSample, weights.baseNames, alone, watch);
             const double after = probabilityOf(name, best, result, byName);
             text = QStringLiteral("%1 %2 \u2192 %3")
                        .arg(byName ? widgets::pieceLabel(name) : QString::fromStdString(name))
@@ -158,11 +148,7 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
                                 : QString::number(after, 'f', 3));
         } catch (const OptionError&) {
             // It does not fit: the problem of the whole list says so.
-        } catch (...) {
-            model.setEdits({}, {});
-            throw;
         }
-        model.setEdits({}, {});
         effects << text;
     }
     return effects;
@@ -170,7 +156,7 @@ QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
 
 namespace {
 
-constexpr std::int64_t kTextBatch = 4, kBatch = 250;
+constexpr std::int64_t kEffectTexts = 4, kEffectBatch = 250;
 
 }  // namespace
 
@@ -195,10 +181,8 @@ void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string&
             const auto data = splitOf(subject, split);
             job.fraction = 0.0;
             const bool text = model.options().input() == InputKind::Tokens;
-            return withEdits(model, subject, [&] {
-                return model.effect(data, text ? kTextBatch : kBatch, job.stop.get_token(),
-                                    job.callback(stop));
-            });
+            return model.effect(data, text ? kEffectTexts : kEffectBatch, interventionsOf(subject),
+                                job.stop.get_token(), job.callback(stop));
         },
         [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); });
 }

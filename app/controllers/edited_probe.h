@@ -24,12 +24,6 @@ struct OpenedWeights;
 
 using Points = std::shared_ptr<const std::vector<PointInfo>>;
 
-/// The edits that are in force, and where they find examples, texts and pictures.
-struct EditsInForce {
-    EditList list;
-    core::EditData data;
-};
-
 /// "layer 2 relation 3 zero; layer 1 symbols zero": the enabled edits.
 QString wordsOfList(const EditList& list);
 
@@ -42,19 +36,19 @@ struct EditedProbe {
     widgets::Inspected inspected;
     Points points;
     std::string problem;    ///< an edit that does not fit: nothing is edited then; empty: all fit
-    EditList edits = {};    ///< those in force
+    EditList edits = {};    ///< those of the result
     TakenMeans means = {};  ///< of the means among them
 };
 /// In a job of the queue of the weights. The result without edits is made once for each sample.
 /// Throws OptionError if the sample does not fit, Cancelled.
 EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
-                        const std::vector<std::string>& classNames, EditsInForce edits,
-                        core::ProbeWatch watch);
+                        const std::vector<std::string>& classNames,
+                        core::Interventions interventions, core::ProbeWatch watch);
 
 /// What each enabled edit does alone to the answer that is likeliest without edits: "occurs 0.936 →
 /// 0.012", by line. In a job of the same queue, for the last sample of probeEdited(); `edited` is
 /// its result with all of them. Throws Cancelled once `wanted` returns false.
-QStringList effectsAlone(OpenedWeights& weights, const EditsInForce& edits,
+QStringList effectsAlone(OpenedWeights& weights, const core::Interventions& interventions,
                          const std::shared_ptr<const ProbeResult>& edited,
                          const std::function<bool()>& wanted);
 

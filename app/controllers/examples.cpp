@@ -49,10 +49,6 @@ namespace {
 constexpr std::int64_t kExamplesRead = 400;  // examples read to collect token texts
 constexpr std::size_t kNumbersShown = 6;
 
-QString text(const std::string& s) {
-    return QString::fromStdString(s);
-}
-
 /// The answer's tokens up to its end.
 std::vector<std::int64_t> answerOf(const core::SequenceDataset& data, std::int64_t index) {
     const auto shape = data.shape();
@@ -82,7 +78,7 @@ void addAnswer(widgets::ShownSample& shown, const core::SequenceDataset& data, s
     const ProbeSequence& target = shown.sample.target;
     if (target.text) {
         for (std::size_t k = 1; k < target.labels.size(); ++k)  // behind the start
-            shown.answer += text(target.labels[k]);
+            shown.answer += QString::fromStdString(target.labels[k]);
         return;
     }
     const auto answer = answerOf(data, index);
@@ -90,8 +86,9 @@ void addAnswer(widgets::ShownSample& shown, const core::SequenceDataset& data, s
     QStringList parts;
     for (const auto token : answer) {
         const auto at = static_cast<std::size_t>(token);
-        parts << (!shown.order.empty() && at < source.labels.size() ? text(source.labels[at])
-                                                                    : QString::number(token));
+        parts << (!shown.order.empty() && at < source.labels.size()
+                      ? QString::fromStdString(source.labels[at])
+                      : QString::number(token));
     }
     shown.answer = parts.join(QStringLiteral(", "));
 }
@@ -110,7 +107,7 @@ void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std
     if (info.targets == TargetKind::MultiLabel) {
         for (std::size_t k = 0; k < targets.size(); ++k)
             if (targets[k] > 0.5F)
-                parts << (k < info.classNames.size() ? text(info.classNames[k])
+                parts << (k < info.classNames.size() ? QString::fromStdString(info.classNames[k])
                                                      : QString::number(k + 1));
         shown.answer = parts.isEmpty() ? QStringLiteral("none") : parts.join(QStringLiteral(", "));
         return;
@@ -132,7 +129,7 @@ QString exampleWord(const DataOptions& o, bool several) {
     // Possibly a run of a later version.
     if (!kind) return several ? QStringLiteral("examples") : QStringLiteral("example");
     const auto& unit = kind->unitOf(o.task);
-    return text(several ? unit.several : unit.one);
+    return QString::fromStdString(several ? unit.several : unit.one);
 }
 
 QString exampleCount(const DataOptions& options, qint64 count) {
@@ -142,9 +139,10 @@ QString exampleCount(const DataOptions& options, qint64 count) {
 
 QString taskTitle(const std::string& kind, const std::string& task) {
     const auto* known = findDataKind(kind);
-    if (known && known->tasks.empty()) return text(known->title);
-    if (const auto* found = known ? known->findTask(task) : nullptr) return text(found->title);
-    QString title = text(task).replace(u'_', u' ');
+    if (known && known->tasks.empty()) return QString::fromStdString(known->title);
+    if (const auto* found = known ? known->findTask(task) : nullptr)
+        return QString::fromStdString(found->title);
+    QString title = QString::fromStdString(task).replace(u'_', u' ');
     if (!title.isEmpty()) title[0] = title[0].toUpper();
     return title;
 }

@@ -8,6 +8,7 @@
 
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/runtime.h"
+#include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "files/memory.h"
 #include "probe/probe_memory.h"
@@ -40,23 +41,8 @@ TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                       core::byteText(core::probeBytes(model, std::min(count, model.tokens()))) +
                       ", " + core::byteText(budget) + " are free; ";
     if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
-    typed.sample = tokenSample(&tokenizer, std::move(kept), kTyped);
+    typed.sample = core::tokenSample(&tokenizer, std::move(kept), kTyped);
     return typed;
-}
-
-ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
-                        const std::string& origin) {
-    ProbeSample sample;
-    sample.origin = origin;
-    sample.source.text = tokenizer != nullptr;
-    if (tokenizer)
-        for (const auto id : tokens)
-            sample.source.labels.push_back(
-                id >= 0 && id < tokenizer->size()
-                    ? std::string(tokenizer->piece(static_cast<std::int32_t>(id)))
-                    : std::to_string(id));
-    sample.source.tokens = std::move(tokens);
-    return sample;
 }
 
 void shorten(ProbeSample& sample, std::int64_t longest) {
@@ -197,7 +183,7 @@ widgets::InputOffer offerOf(const core::OpenedModel& model) {
 ProbeSample sampleOfTokens(const InputRequest& request, const core::Tokenizer* tokenizer) {
     const std::vector<std::int64_t> source(request.source.begin(), request.source.end());
     const bool pair = !request.target.empty();
-    ProbeSample sample = tokenSample(pair ? nullptr : tokenizer, source, "typed");
+    ProbeSample sample = core::tokenSample(pair ? nullptr : tokenizer, source, "typed");
     sample.target.tokens.assign(request.target.begin(), request.target.end());
     return sample;
 }
@@ -208,7 +194,8 @@ ProbeSample sampleOfModel(const core::OpenedModel& model, const InputRequest& re
                             ? model.referenceInput(request.reference)
                             : model.randomInput(request.seed);
     const auto tokenizer = model.tokenizer();
-    return tokenizer ? tokenSample(tokenizer.get(), sample.source.tokens, sample.origin) : sample;
+    return tokenizer ? core::tokenSample(tokenizer.get(), sample.source.tokens, sample.origin)
+                     : sample;
 }
 
 struct Captured {
@@ -449,8 +436,9 @@ void InspectionSession::inspectBy(Make make) {
 void InspectionSession::measureEffects(const std::shared_ptr<const ProbeResult>& edited) {
     m_effects.run(
         m_models, {},
-        [weights = m_weights, edits = m_edits, edited](LongJob& job, std::stop_token stop) {
-            return effectsAlone(*weights, edits, edited, [&] {
+        [weights = m_weights, interventions = m_interventions, edited](LongJob& job,
+                                                                       std::stop_token stop) {
+            return effectsAlone(*weights, interventions, edited, [&] {
                 return !stop.stop_requested() && !job.stop.stop_requested();
             });
         },
@@ -460,26 +448,29 @@ void InspectionSession::measureEffects(const std::shared_ptr<const ProbeResult>&
 
 void InspectionSession::inspect() {
     if (m_path.isEmpty()) return;
-    inspectBy([own = m_own, request = m_request, rounded = m_bfloat16, edits = m_edits](
-                  OpenedWeights& weights, LongJob& job, std::stop_token stop,
-                  const core::ProbeWatch& watch) {
+    inspectBy([own = m_own, request = m_request, rounded = m_bfloat16,
+               interventions = m_interventions](OpenedWeights& weights, LongJob& job,
+                                                std::stop_token stop,
+                                                const core::ProbeWatch& watch) {
         core::OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
-        return probeEdited(weights, own ? *own : sampleOfModel(model, request), {}, edits, watch);
+        return probeEdited(weights, own ? *own : sampleOfModel(model, request), {}, interventions,
+                           watch);
     });
 }
 
 void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
                                    ProbeSample sample, std::vector<std::string> names) {
     inspectBy([path = run.toStdString(), step, sample = std::move(sample), names = std::move(names),
-               edits = m_edits](OpenedWeights& weights, LongJob& job, std::stop_token stop,
-                                const core::ProbeWatch& watch) {
+               interventions = m_interventions](OpenedWeights& weights, LongJob& job,
+                                                std::stop_token stop,
+                                                const core::ProbeWatch& watch) {
         awaitRuntime();
         if (weights.path != path) weights.model.reset();  // not two of them in the memory
         const std::string checkpoint =
             step ? core::stepToOpen(path, *step).checkpoint : std::string();
         if (!weights.model || weights.checkpoint != checkpoint)
             weights.load(path, "cpu", job.stop.get_token(), job.callback(stop), checkpoint);
-        return probeEdited(weights, sample, names, edits, watch);
+        return probeEdited(weights, sample, names, interventions, watch);
     });
 }
 

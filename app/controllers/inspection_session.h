@@ -41,9 +41,6 @@ struct TypedText {
 /// text.
 TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                     const ModelOptions& model);
-/// The same for given tokens.
-ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
-                        const std::string& origin);
 /// The first tokens of a sample; an image stays as it is.
 void shorten(ProbeSample& sample, std::int64_t longest);
 
@@ -162,8 +159,10 @@ public:
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);
     /// The edits of further probes with weights; captures are never edited.
-    void setEdits(EditsInForce edits) { m_edits = std::move(edits); }
-    const EditsInForce& edits() const { return m_edits; }
+    void setInterventions(core::Interventions interventions) {
+        m_interventions = std::move(interventions);
+    }
+    const core::Interventions& interventions() const { return m_interventions; }
     LongTask& task() { return m_task; }
     /// The layer that is looked at, from 0: its maps arrive as soon as it has run.
     void setShownLayer(int layer) { m_shownLayer = layer; }
@@ -209,7 +208,7 @@ private:
     bool m_bfloat16 = false;
     int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
-    EditsInForce m_edits;
+    core::Interventions m_interventions;
     QTimer m_typing;
     JobQueue m_reading;
     LongTask m_task, m_effects;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/along_training.h"
-#include "app/cli/answers.h"
+#include "analysis/head_measures.h"
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/measure_controller.h"
 #include "app/controllers/runtime.h"
@@ -50,13 +50,14 @@ EditList enabledEdits(const EditList& edits) {
     return enabled;
 }
 
-core::EditData editDataOf(const MeasuredSubject& subject) {
-    auto data = subject.editData;
+core::Interventions interventionsOf(const MeasuredSubject& subject) {
+    core::Interventions all{enabledEdits(subject.edits), subject.editData};
+    auto& data = all.data;
     if (!data.split && subject.splits)
         data.split = [splits = subject.splits](const std::string& name) {
             return splits->find(name);
         };
-    return data;
+    return all;
 }
 
 namespace {
@@ -126,7 +127,7 @@ double timePasses(core::OpenedModel& model, const MeasuredSubject& subject,
     auto first = began, last = began;
     double from = 0.0, to = 0.0;
     try {
-        model.ablate(data, editDataOf(subject), how, stop, [&](double fraction) {
+        model.ablate(data, {{}, interventionsOf(subject).data}, how, stop, [&](double fraction) {
             last = Clock::now();
             to = fraction;
             if (first == began) first = last, from = fraction;
@@ -257,10 +258,8 @@ void MeasureController::ablate(const AblationRequest& request) {
                     });
                 if (throttle.due()) job.report([this, table] { Q_EMIT ablated(table, false); });
             };
-            return withEdits(model, subject, [&] {
-                return model.ablate(splitOf(subject, request.split), editDataOf(subject), how,
-                                    job.stop.get_token(), progress, partial, &weights->ablation());
-            });
+            return model.ablate(splitOf(subject, request.split), interventionsOf(subject), how,
+                                job.stop.get_token(), progress, partial, &weights->ablation());
         },
         [this](const AblationTable& table) {
             m_begun.reset();
@@ -269,10 +268,6 @@ void MeasureController::ablate(const AblationRequest& request) {
 }
 
 void MeasureController::patch(const PatchRequest& request) {
-    struct Patched {
-        PatchResult result;
-        QStringList positions;
-    };
     run(
         Kind::Patching, QStringLiteral("Patching A into B"),
         [this, request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
@@ -289,21 +284,13 @@ void MeasureController::patch(const PatchRequest& request) {
                                 std::to_string(data->size()) + ".");
                 second = data->sample(request.example);
             }
-            Patched patched;
-            for (const auto& name : cli::patchPositions(model, clean, second))
-                patched.positions << widgets::answerText(name);
-            const auto report = [&, positions = patched.positions](const PatchResult& partial) {
-                job.report([this, partial, positions] {
-                    Q_EMIT this->patched(partial, positions, false);
-                });
+            const auto report = [&](const PatchResult& partial) {
+                job.report([this, partial] { Q_EMIT patched(partial, false); });
             };
-            patched.result = withEdits(model, subject, [&] {
-                return model.patch(clean, second, request.how, job.stop.get_token(), progress,
-                                   report);
-            });
-            return patched;
+            return model.patch(clean, second, request.how, interventionsOf(subject),
+                               job.stop.get_token(), progress, report);
         },
-        [this](const Patched& done) { Q_EMIT patched(done.result, done.positions, true); });
+        [this](const PatchResult& result) { Q_EMIT patched(result, true); });
 }
 
 void MeasureController::readLens() {
@@ -311,10 +298,21 @@ void MeasureController::readLens() {
         Kind::Lens, QStringLiteral("Reading the answers after each layer"),
         [](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
            const core::ProgressCallback&) {
-            return withEdits(model, subject,
-                             [&] { return model.lens(sampleOf(subject), {}, subject.classNames); });
+            return model.lens(sampleOf(subject), {}, subject.classNames, interventionsOf(subject));
         },
         [this](const LensResult& result) { Q_EMIT lensRead(result); });
+}
+
+void MeasureController::measureHeads(const HeadMeasureOptions& options) {
+    run(
+        Kind::Heads, QStringLiteral("Measuring the attention of each head"),
+        [options](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
+                  const core::ProgressCallback&) {
+            const bool text = model.options().input() == InputKind::Tokens;
+            return core::measureHeads(model, text ? std::nullopt : std::optional(sampleOf(subject)),
+                                      options, interventionsOf(subject));
+        },
+        [this](const HeadMeasures& result) { Q_EMIT headsMeasured(result); });
 }
 
 void MeasureController::attribute(const AttributionRequest& request) {
@@ -337,18 +335,17 @@ void MeasureController::attribute(const AttributionRequest& request) {
             if (!request.minus.isEmpty()) what.minus = idOf(request.minus, "minus");
             Attributed attributed;
             LensResult last;
-            withEdits(model, subject, [&] {
-                // What the model refuses is said before its answers are looked for.
-                attributed.result = model.attribution(sample, what, names);
-                LensOptions look;
-                look.top = kOffered;
-                if (!attributed.result.whole) look.position = what.position;
-                last = model.lens(sample, look, names);
-                if (request.answer.isEmpty()) {
-                    what.answer = last.answers.front().id;
-                    attributed.result = model.attribution(sample, what, names);
-                }
-            });
+            const auto interventions = interventionsOf(subject);
+            // What the model refuses is said before its answers are looked for.
+            attributed.result = model.attribution(sample, what, names, interventions);
+            LensOptions look;
+            look.top = kOffered;
+            if (!attributed.result.whole) look.position = what.position;
+            last = model.lens(sample, look, names, interventions);
+            if (request.answer.isEmpty()) {
+                what.answer = last.answers.front().id;
+                attributed.result = model.attribution(sample, what, names, interventions);
+            }
             const bool listed = !names.empty() && model.options().outputs() <= kMostClasses;
             if (listed)
                 for (const auto& name : names)
@@ -378,7 +375,7 @@ void MeasureController::readAlong(const std::optional<AlongTraining>& known) {
                     core::AlongOptions options;
                     options.cell = *subject.map;
                     options.edits = subject.edits;
-                    options.data = editDataOf(subject);
+                    options.data = interventionsOf(subject).data;
                     options.known = known;
                     Throttle throttle;
                     return core::alongTraining(

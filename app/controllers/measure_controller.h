@@ -22,6 +22,7 @@
 #include "types/along.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
+#include "types/head_measures.h"
 #include "types/lens.h"
 #include "types/model_options.h"
 #include "types/relation_map.h"
@@ -74,21 +75,10 @@ private:
 
 /// Throws Error without data, or without that split.
 core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name);
-/// Where edits find values: as the inspector does, and in the splits of the subject.
-core::EditData editDataOf(const MeasuredSubject& subject);
-
 /// The enabled edits of the subject alone.
 EditList enabledEdits(const EditList& edits);
-/// `action` with these in force in the model.
-template <class Action>
-auto withEdits(core::OpenedModel& model, const MeasuredSubject& subject, Action&& action) {
-    struct ClearEditsOnExit {  // of no other user of the model
-        core::OpenedModel& model;
-        ~ClearEditsOnExit() { model.setEdits({}, {}); }
-    } const none{model};
-    model.setEdits(enabledEdits(subject.edits), editDataOf(subject));
-    return action();
-}
+/// They, and where they find values: as the inspector does, and in the splits of the subject.
+core::Interventions interventionsOf(const MeasuredSubject& subject);
 
 /// `action` with errors of options as sentences without the name of an option.
 template <class Action>
@@ -144,16 +134,17 @@ struct AttributionOffer {
 struct SubjectChange {
     bool weights = true;  ///< or the data: results of all kinds
     bool sample = true;   ///< patching, lens, attribution
-    bool edits = true;    ///< lens, attribution; tables and maps stay, with their captions
-    bool along = true;    ///< values along training, which belong to all steps of a run
+    bool edits =
+        true;  ///< lens, attribution, head measures; tables and maps stay, with their captions
+    bool along = true;  ///< values along training, which belong to all steps of a run
 };
 
 /// Results of an earlier subject are dropped. The tasks run one after another.
 class MeasureController : public QObject {
     Q_OBJECT
 public:
-    enum class Kind { Ablation, Patching, Lens, Attribution, Along };
-    static constexpr int kKinds = 5;
+    enum class Kind { Ablation, Patching, Lens, Attribution, Along, Heads };
+    static constexpr int kKinds = 6;
 
     explicit MeasureController(QObject* parent = nullptr);
     ~MeasureController() override;
@@ -174,6 +165,8 @@ public:
     bool continues(const AblationRequest& request) const;
     void patch(const PatchRequest& request);
     void readLens();
+    /// Of the shown image, or of random tokens that are repeated.
+    void measureHeads(const HeadMeasureOptions& options);
     void attribute(const AttributionRequest& request);
     /// The map, the cell and the answer at every kept step, with the edits of the subject. `known`:
     /// an earlier result of the same map, whose steps stay. Ends in alongRead() with `finished`, or
@@ -183,9 +176,9 @@ public:
 Q_SIGNALS:
     void estimated(const relascope::app::AblationEstimate& estimate);
     void ablated(const relascope::AblationTable& table, bool finished);
-    /// `positions`: what stands at the columns of maps by position; may be empty.
-    void patched(const relascope::PatchResult& result, const QStringList& positions, bool finished);
+    void patched(const relascope::PatchResult& result, bool finished);
     void lensRead(const relascope::LensResult& result);
+    void headsMeasured(const relascope::HeadMeasures& result);
     void attributed(const relascope::Attribution& result,
                     const relascope::app::AttributionOffer& offer);
     void alongRead(const relascope::AlongTraining& along, bool finished);

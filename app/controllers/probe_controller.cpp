@@ -325,24 +325,23 @@ void ProbeController::setEdits(const EditList& edits) {
 
 /// The edits with the data that they take values from.
 void ProbeController::passEdits() {
-    EditsInForce edits{m_edits, {}};
+    core::Interventions interventions{m_edits, {}};
+    auto& data = interventions.data;
     if (m_splits) {
-        edits.data = core::editDataOf(*m_splits, m_options->model);
+        data = core::editDataOf(*m_splits, m_options->model);
         // The data must outlive the job.
-        edits.data.split = [splits = m_splits](const std::string& name) {
-            return splits->find(name);
-        };
+        data.split = [splits = m_splits](const std::string& name) { return splits->find(name); };
         const bool own = m_session.own() || m_selection.split() == kPinnedSplit;
         if (!own) {
-            edits.data.exampleSplit = m_selection.split().toStdString();
-            edits.data.example = m_selection.sample();
+            data.exampleSplit = m_selection.split().toStdString();
+            data.example = m_selection.sample();
         }
     }
     if (m_options && m_options->model.input() == InputKind::Images)
-        edits.data.image = [model = m_options->model](const std::string& file) {
+        data.image = [model = m_options->model](const std::string& file) {
             return readPicture(file, model);
         };
-    m_session.setEdits(std::move(edits));
+    m_session.setInterventions(std::move(interventions));
 }
 
 void ProbeController::answered(const widgets::Inspected& result) {

@@ -11,6 +11,7 @@
 
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
+#include "data/text_tokens.h"
 #include "probe/probe_memory.h"
 
 namespace relascope::app {
@@ -27,34 +28,18 @@ struct Inspection {
 constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
 
 /// The last tokens up to `end`, at most so many.
-Inspection inspectTokens(core::OpenedModel& model, const std::vector<std::int64_t>& tokens,
-                         std::size_t end, std::int64_t longest) {
+Inspection inspectTokens(core::OpenedModel& model, const EditList& edits,
+                         const std::vector<std::int64_t>& tokens, std::size_t end,
+                         std::int64_t longest) {
     const auto most = static_cast<std::size_t>(longest);
     const std::size_t first = end > most ? end - most : 0;
     const auto tokenizer = model.tokenizer();
     const std::vector<std::int64_t> window(tokens.begin() + static_cast<std::ptrdiff_t>(first),
                                            tokens.begin() + static_cast<std::ptrdiff_t>(end));
-    return {std::make_shared<const ProbeResult>(
-                model.probe(tokenSample(tokenizer.get(), window, "generated text"), {})),
+    return {std::make_shared<const ProbeResult>(model.probe(
+                core::tokenSample(tokenizer.get(), window, "generated text"), {}, {edits, {}})),
             static_cast<int>(first)};
 }
-
-/// Edits in force on a model that others use without them.
-class EditScope {
-public:
-    EditScope(core::OpenedModel& model, const EditList& edits) : m_model(model) {
-        core::EditData data;
-        if (model.tokenizer())
-            data.text = [&model](const std::string& text) { return model.textInput(text); };
-        model.setEdits(edits, data);
-    }
-    ~EditScope() { m_model.setEdits({}, {}); }
-    EditScope(const EditScope&) = delete;
-    EditScope& operator=(const EditScope&) = delete;
-
-private:
-    core::OpenedModel& m_model;
-};
 
 QString endText(TextEnd end) {
     switch (end) {
@@ -115,11 +100,8 @@ TextGenerator::~TextGenerator() {
 
 bool TextGenerator::writePlain(core::OpenedModel& model, Job& job, const std::string& prompt,
                                const GenerateOptions& options) {
-    {
-        // Edits that do not fit are refused now, not after a whole text.
-        const EditScope edited(model, job.edits);
-        model.generate(prompt, options, [](const GeneratedToken&) { return false; });
-    }
+    // Edits that do not fit are refused now, not after a whole text.
+    model.generate(prompt, options, [](const GeneratedToken&) { return false; }, {job.edits, {}});
     if (job.stop.stop_requested()) return false;
     model.generate(prompt, options, [&job](const GeneratedToken& token) {
         job.put([&](auto& post) { post.plain.push_back(token); });
@@ -145,25 +127,28 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
     job.put([&](auto& post) { post.pieces = pieces, post.ids = ids; });
 
     if (job.both() && !writePlain(model, job, prompt, options)) return;  // stop() reported it
-    const EditScope edited(model, job.edits);
     auto last = Clock::now() - std::chrono::hours(1);
     std::chrono::nanoseconds pause{};
-    const auto end = model.generate(prompt, options, [&](const GeneratedToken& token) {
-        ids.push_back(token.chosen.id);
-        job.put([&](auto& post) { post.tokens.push_back(token); });
-        if (job.stop.stop_requested()) return false;
-        // Generation has priority: slow inspections are done less often.
-        if (job.follow && Clock::now() - last >= pause) {
-            const auto begin = Clock::now();
-            const Inspection inspection = inspectTokens(
-                model, ids, ids.size(), core::longestProbe(model.options(), kFollowedMaps));
-            job.put([&](auto& post) { post.inspection = inspection; });
-            last = Clock::now();
-            pause = std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(kLookInterval),
-                                                       4 * (last - begin));
-        }
-        return !job.stop.stop_requested();
-    });
+    const auto end =
+        model.generate(prompt, options,
+                       [&](const GeneratedToken& token) {
+                           ids.push_back(token.chosen.id);
+                           job.put([&](auto& post) { post.tokens.push_back(token); });
+                           if (job.stop.stop_requested()) return false;
+                           // Generation has priority: slow inspections are done less often.
+                           if (job.follow && Clock::now() - last >= pause) {
+                               const auto begin = Clock::now();
+                               const Inspection inspection = inspectTokens(
+                                   model, job.edits, ids, ids.size(),
+                                   core::longestProbe(model.options(), kFollowedMaps));
+                               job.put([&](auto& post) { post.inspection = inspection; });
+                               last = Clock::now();
+                               pause = std::max<std::chrono::nanoseconds>(
+                                   std::chrono::milliseconds(kLookInterval), 4 * (last - begin));
+                           }
+                           return !job.stop.stop_requested();
+                       },
+                       {job.edits, {}});
     job.put([&](auto& post) { post.end = endText(end); });
 }
 
@@ -257,13 +242,12 @@ void TextGenerator::inspect(int index) {
         [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16, edits = m_edits,
          index](std::stop_token stop) {
             core::OpenedModel& model = weights->as(bfloat16, stop, {});
-            const EditScope edited(model, edits);
             const std::int64_t longest = longestLook(model.options());
             const auto most = static_cast<std::size_t>(longest);
             // The whole text, or as much as fits with the token in the middle.
             const std::size_t end =
                 std::min(tokens.size(), std::max(most, static_cast<std::size_t>(index) + most / 2));
-            return inspectTokens(model, tokens, end, longest);
+            return inspectTokens(model, edits, tokens, end, longest);
         },
         [this, request = ++m_inspections](const Inspection& inspection) {
             if (request == m_inspections) Q_EMIT inspected(inspection.result, inspection.first);

@@ -165,14 +165,16 @@ EditsMenu::EditsMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
                    "patching maps compare with it",
                    [this] { m_window.edits().useAsSecond(); });
     m_menu->addSeparator();
-    const char* const views[] = {"Ablation table...", "Patching maps...", "Logit lens...",
-                                 "Direct attribution...", "Along training..."};
+    const char* const views[] = {"Ablation table...",     "Patching maps...",  "Logit lens...",
+                                 "Direct attribution...", "Along training...", "Head measures..."};
     const char* const helps[] = {"Take every part of the model out, one after another",
                                  "What a second input changes, part by part",
                                  "What the stream would answer after each layer",
                                  "What each part adds to an answer",
-                                 "The chosen map and cell at every kept step"};
-    for (int k = 0; k < 5; ++k)
+                                 "The chosen map and cell at every kept step",
+                                 "Which heads attend to the previous token, to earlier copies, "
+                                 "and other places"};
+    for (int k = 0; k < 6; ++k)
         m_measure << add(views[k], {}, helps[k], [this, k] { m_window.edits().measure(k); });
     m_menu->addSeparator();
     m_open = add("Open edits...", {}, "Open a file of edits", [this] { m_window.edits().open(); });

@@ -69,8 +69,6 @@ AblationTab::AblationTab(MeasureController& controller, QWidget* parent)
     m_measure->setProperty("primary", true);
     m_measure->setProperty("compact", true);
     m_knockOut->setProperty("compact", true);
-    m_view->csvOf = core::ablationCsv;
-    m_view->latexOf = core::ablationLatex;
     m_strip->follow(m_c.task(Kind::Ablation));
     auto* column = widgets::columnOf(this);
     column->addWidget(makeWays());

@@ -2,14 +2,15 @@
 #include <utility>
 
 #include <QPushButton>
+#include <QSpinBox>
 #include <QVBoxLayout>
 
-#include "app/cli/answers.h"
 #include "app/pages/answer_tabs.h"
 #include "app/pages/data_source.h"
 #include "app/pages/measure_window.h"
 #include "widgets/analysis/along_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/theme/controls.h"
 
@@ -34,7 +35,6 @@ AlongTab::AlongTab(MeasureController& controller, QWidget* parent)
       m_view(new widgets::AlongView(this)) {
     m_continue->setProperty("compact", true);
     m_continue->setToolTip(QStringLiteral("Run the input at the steps that are missing"));
-    m_view->csvOf = cli::alongCsv;
     m_view->addControl(m_continue);
     m_strip->follow(m_c.task(Kind::Along));
     auto* column = widgets::columnOf(this);
@@ -128,7 +128,6 @@ JobStrip* stripOf(MeasureController& controller, Kind kind, QWidget* parent) {
 
 LensTab::LensTab(MeasureController& controller, QWidget* parent)
     : QWidget(parent), m_c(controller), m_view(new widgets::LensView(this)) {
-    m_view->csvOf = cli::lensCsv;
     auto* column = widgets::columnOf(this);
     column->addWidget(stripOf(m_c, Kind::Lens, this));
     column->addWidget(m_view, 1);
@@ -158,9 +157,68 @@ void LensTab::activate() {
     m_c.readLens();
 }
 
+HeadsTab::HeadsTab(MeasureController& controller, QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_length(numberBox(QStringLiteral("Random tokens"), 2, 100000, this)),
+      m_seed(numberBox(QStringLiteral("Seed"), 0, 1000000, this)),
+      m_view(new widgets::HeadsView(this)) {
+    m_length->setValue(static_cast<int>(HeadMeasureOptions().length));
+    m_length->setToolTip(QStringLiteral(
+        "Random tokens, all different, which stand twice in a row: a head that looks for earlier "
+        "copies can find them, and nothing else in the text repeats"));
+    auto* row = new ControlRow(this);
+    row->add(QStringLiteral("Random tokens, twice"), m_length);
+    row->addGap();
+    row->add(QStringLiteral("Seed"), m_seed);
+    row->addRight(new QWidget(row));
+    m_options = row;
+    auto* column = widgets::columnOf(this);
+    column->addWidget(m_options);
+    column->addWidget(stripOf(m_c, Kind::Heads, this));
+    column->addWidget(m_view, 1);
+    m_start.setSingleShot(true);
+    m_start.setInterval(300);
+    connect(&m_start, &QTimer::timeout, this, &HeadsTab::read);
+    for (auto* box : {m_length, m_seed})
+        connect(box, &QSpinBox::valueChanged, this, [this] {
+            if (isVisible()) m_start.start();
+        });
+    connect(m_view, &widgets::HeadsView::headChosen, this, &HeadsTab::headChosen);
+    connect(&m_c, &MeasureController::headsMeasured, m_view, &widgets::HeadsView::setResult);
+    connect(&m_c, &MeasureController::refused, this, [this](Kind kind, const QString& sentence) {
+        if (kind == Kind::Heads) m_view->clear(sentence);
+    });
+    subjectChanged();
+}
+
+void HeadsTab::subjectChanged() {
+    const auto& subject = m_c.subject();
+    m_read = false;
+    m_start.stop();
+    m_options->setVisible(subject && subject->sample && !subject->sample->source.tokens.empty() &&
+                          subject->sample->target.size() == 0);
+    // The random text is not what the inspector shows.
+    if (subject)
+        m_view->setCaption(m_options->isHidden() ? captionOf(*subject)
+                                                 : subject->name + editedText(*subject));
+    if (!subject || !subject->sample) return m_view->clear(QLatin1String(kNoSample));
+    if (isVisible()) activate();
+}
+
+void HeadsTab::activate() {
+    if (!m_read) read();
+}
+
+void HeadsTab::read() {
+    const auto& subject = m_c.subject();
+    if (!subject || !subject->sample) return;
+    m_read = true;
+    m_c.measureHeads({m_length->value(), m_seed->value()});
+}
+
 AttributionTab::AttributionTab(MeasureController& controller, QWidget* parent)
     : QWidget(parent), m_c(controller), m_view(new widgets::AttributionView(this)) {
-    m_view->csvOf = cli::attributionCsv;
     auto* column = widgets::columnOf(this);
     column->addWidget(stripOf(m_c, Kind::Attribution, this));
     column->addWidget(m_view, 1);

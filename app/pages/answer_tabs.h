@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The logit lens and attribution in the window Measure; computed at once when they are seen.
+// The logit lens, attribution and head measures in the window Measure; computed at once when they
+// are seen.
 #pragma once
 
 #include <QTimer>
@@ -8,9 +9,11 @@
 #include "app/controllers/measure_controller.h"
 
 class QPushButton;
+class QSpinBox;
 
 namespace relascope::widgets {
 class AttributionView;
+class HeadsView;
 class LensView;
 class AlongView;
 }  // namespace relascope::widgets
@@ -69,6 +72,32 @@ Q_SIGNALS:
 private:
     MeasureController& m_c;
     widgets::LensView* m_view;
+    bool m_read = false;
+};
+
+class HeadsTab : public QWidget {
+    Q_OBJECT
+public:
+    HeadsTab(MeasureController& controller, QWidget* parent);
+
+    void subjectChanged();
+    void activate();
+    widgets::HeadsView* view() const { return m_view; }
+    QSpinBox* lengthBox() const { return m_length; }
+    QSpinBox* seedBox() const { return m_seed; }
+
+Q_SIGNALS:
+    /// A head is to be shown in the inspector.
+    void headChosen(relascope::MapKind kind, int layer, int index);
+
+private:
+    void read();
+
+    MeasureController& m_c;
+    QWidget* m_options;  ///< of the random text
+    QSpinBox *m_length, *m_seed;
+    widgets::HeadsView* m_view;
+    QTimer m_start;  ///< a number that is typed changes with each key
     bool m_read = false;
 };
 

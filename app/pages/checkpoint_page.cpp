@@ -34,12 +34,6 @@ namespace {
 
 enum Side { Tensors, Generate };
 
-bool isPicture(const QString& path) {
-    const QString ending = QFileInfo(path).suffix().toLower();
-    return ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
-           ending == QLatin1String("jpeg");
-}
-
 }  // namespace
 
 CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messages,

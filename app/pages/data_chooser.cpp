@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kKind = Qt::UserRole, kPath = Qt::UserRole + 1, kHead = Qt::UserRole + 2,
               kDataKind = Qt::UserRole + 3, kTask = Qt::UserRole + 4;
-constexpr std::size_t kRemembered = 8;
+constexpr std::size_t kRememberedFiles = 8;
 const char* const kFilesKey = "data/files";
 // Fields about the use of the data during training, not about the data.
 constexpr const char* kOfRuns[] = {"kind", "task", "prompt", "pinned_text", "sample_tokens", "mix"};
@@ -344,7 +344,7 @@ QStringList DataChooser::files() const {
 void DataChooser::remember(const DataChoice& choice) {
     std::erase_if(m_files, [&](const DataChoice& file) { return file.path == choice.path; });
     m_files.insert(m_files.begin(), choice);
-    if (m_files.size() > kRemembered) m_files.resize(kRemembered);
+    if (m_files.size() > kRememberedFiles) m_files.resize(kRememberedFiles);
     keepFiles();
 }
 

@@ -34,12 +34,6 @@
 namespace relascope::app {
 namespace {
 
-bool isPicture(const QString& path) {
-    const QString ending = QFileInfo(path).suffix().toLower();
-    return ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
-           ending == QLatin1String("jpeg");
-}
-
 QString droppedFile(const QMimeData* mime) {
     const auto urls = mime->urls();
     return urls.size() == 1 && urls.first().isLocalFile() ? urls.first().toLocalFile() : QString();

@@ -347,4 +347,10 @@ void DataSource::save(const QString& path, qint64 count) {
                  [this, path](std::int64_t written) { Q_EMIT saved(path, written); });
 }
 
+bool isPicture(const QString& path) {
+    const QString ending = QFileInfo(path).suffix().toLower();
+    return ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
+           ending == QLatin1String("jpeg");
+}
+
 }  // namespace relascope::app

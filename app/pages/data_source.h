@@ -167,4 +167,7 @@ private:
     LongTask m_task, m_saving;
 };
 
+/// Whether a dropped or chosen file is an image by its ending.
+bool isPicture(const QString& path);
+
 }  // namespace relascope::app

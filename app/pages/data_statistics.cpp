@@ -18,9 +18,6 @@ using Bars = std::vector<std::pair<QString, qint64>>;
 
 constexpr int kMostBars = 12;
 
-QString text(const std::string& s) {
-    return QString::fromStdString(s);
-}
 QString plain(double value, int digits = 2) {
     QString number = widgets::signedNumber(value, digits);
     return number.remove(u'+');
@@ -78,8 +75,9 @@ struct Counting {
 
 void nameClasses(DataStatistics& s, const DatasetInfo& info, const std::vector<qint64>& counts) {
     for (std::size_t k = 0; k < counts.size(); ++k)
-        s.bars.emplace_back(
-            k < info.classNames.size() ? text(info.classNames[k]) : QString::number(k), counts[k]);
+        s.bars.emplace_back(k < info.classNames.size() ? QString::fromStdString(info.classNames[k])
+                                                       : QString::number(k),
+                            counts[k]);
 }
 
 void count(const core::ImageDataset& data, Counting& c) {
@@ -201,7 +199,8 @@ void count(const core::TokenDataset& data, Counting& c) {
     c.s.rows = {{QStringLiteral("Tokens per window"), widgets::groupedNumber(data.context())},
                 {QStringLiteral("Different tokens"), widgets::groupedNumber(std::ssize(seen))}};
     if (tokenizer) {
-        c.s.rows.emplace_back(QStringLiteral("Tokenizer"), text(tokenizer->name()));
+        c.s.rows.emplace_back(QStringLiteral("Tokenizer"),
+                              QString::fromStdString(tokenizer->name()));
         c.s.rows.emplace_back(QStringLiteral("Vocabulary"),
                               widgets::groupedNumber(tokenizer->size()));
     }

@@ -20,7 +20,7 @@
 namespace relascope::app {
 namespace {
 
-enum { kKind = Qt::UserRole, kTask, kFile };
+enum { kKindRole = Qt::UserRole, kTaskRole, kFile };
 const char* const kTextsKey = "text/files";
 
 }  // namespace
@@ -82,8 +82,8 @@ void EvaluateDialog::fillImages() {
         for (const auto& task : kind->tasks) {
             m_data->addItem(QString::fromStdString(task.title) + QStringLiteral(", generated"));
             const int line = m_data->count() - 1;
-            m_data->setItemData(line, QString::fromStdString(kind->name), kKind);
-            m_data->setItemData(line, QString::fromStdString(task.name), kTask);
+            m_data->setItemData(line, QString::fromStdString(kind->name), kKindRole);
+            m_data->setItemData(line, QString::fromStdString(task.name), kTaskRole);
         }
     }
     // The list of files of the Data page.
@@ -99,7 +99,7 @@ void EvaluateDialog::fillImages() {
 
 // The splits of the generated data; a file has none.
 void EvaluateDialog::fillSplits() {
-    const auto* kind = findDataKind(m_data->currentData(kKind).toString().toStdString());
+    const auto* kind = findDataKind(m_data->currentData(kKindRole).toString().toStdString());
     if (!kind) return;
     QStringList names = {QStringLiteral("validation")};
     for (const auto& family : kind->families) names << QString::fromStdString(family);
@@ -187,8 +187,8 @@ EvaluationRequest EvaluateDialog::request() const {
         request.name = m_data->currentText();
         return request;
     }
-    request.options.kind = m_data->currentData(kKind).toString().toStdString();
-    request.options.task = m_data->currentData(kTask).toString().toStdString();
+    request.options.kind = m_data->currentData(kKindRole).toString().toStdString();
+    request.options.task = m_data->currentData(kTaskRole).toString().toStdString();
     request.options.seed = m_seed->value();
     // All other splits are kept small.
     request.options.train_size = request.options.validation_size = request.options.test_size = 2;

@@ -25,12 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-QString text(const std::string& s) {
-    return QString::fromStdString(s);
-}
-
 ImportGuess guessOf(const DataImport& import, const ImportMatch& match) {
-    return {import.form->id, match.task, match.path, text(match.message)};
+    return {import.form->id, match.task, match.path, QString::fromStdString(match.message)};
 }
 
 ImportGuess ofFolder(const std::string& folder) {
@@ -43,7 +39,7 @@ ImportGuess ofFolder(const std::string& folder) {
 
 ImportGuess ofFile(const std::string& file) {
     for (const char* ending : {".tar.gz", ".tgz", ".zip"})
-        if (text(file).endsWith(QLatin1String(ending), Qt::CaseInsensitive))
+        if (QString::fromStdString(file).endsWith(QLatin1String(ending), Qt::CaseInsensitive))
             return {"", "", file,
                     QStringLiteral("is an archive; unpack it first, then import the folder")};
     for (const auto& import : dataImports())
@@ -58,7 +54,8 @@ const std::vector<ImportKind>& importKinds() {
     static const std::vector<ImportKind> kinds = [] {
         std::vector<ImportKind> all;
         for (const auto& [kind, form] : dataImports())
-            all.push_back({form->id, text(form->title), text(form->help), kind->name,
+            all.push_back({form->id, QString::fromStdString(form->title),
+                           QString::fromStdString(form->help), kind->name,
                            form->asksTask ? kind->taskNames() : std::vector<std::string>()});
         return all;
     }();

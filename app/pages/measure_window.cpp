@@ -91,7 +91,8 @@ MeasureWindow::MeasureWindow(QWidget* parent)
       m_patching(new PatchingTab(*m_c, this)),
       m_lens(new LensTab(*m_c, this)),
       m_attribution(new AttributionTab(*m_c, this)),
-      m_along(new AlongTab(*m_c, this)) {
+      m_along(new AlongTab(*m_c, this)),
+      m_heads(new HeadsTab(*m_c, this)) {
     setWindowTitle(QStringLiteral("Measure"));
     setAccessibleName(QStringLiteral("Measure"));
     resize(1240, 780);
@@ -99,11 +100,9 @@ MeasureWindow::MeasureWindow(QWidget* parent)
     m_tabs->setExpanding(false);
     m_tabs->setFocusPolicy(Qt::TabFocus);
     m_tabs->setAccessibleName(QStringLiteral("Measurements"));
-    const std::pair<const char*, QWidget*> pages[] = {{"Ablation", m_ablation},
-                                                      {"Patching", m_patching},
-                                                      {"Logit lens", m_lens},
-                                                      {"Attribution", m_attribution},
-                                                      {"Along training", m_along}};
+    const std::pair<const char*, QWidget*> pages[] = {
+        {"Ablation", m_ablation},       {"Patching", m_patching},    {"Logit lens", m_lens},
+        {"Attribution", m_attribution}, {"Along training", m_along}, {"Head measures", m_heads}};
     for (const auto& [title, page] : pages) {
         m_tabs->addTab(QString::fromLatin1(title));
         m_pages->addWidget(page);
@@ -124,6 +123,7 @@ MeasureWindow::MeasureWindow(QWidget* parent)
     });
     connect(m_ablation, &AblationTab::editRequested, this, &MeasureWindow::editRequested);
     connect(m_lens, &LensTab::positionChosen, m_attribution, &AttributionTab::setPosition);
+    connect(m_heads, &HeadsTab::headChosen, this, &MeasureWindow::mapRequested);
     connect(m_along, &AlongTab::stepChosen, this, &MeasureWindow::stepRequested);
     setSubject(std::nullopt);
 }
@@ -143,6 +143,7 @@ void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
     if (change.edits) {
         m_lens->subjectChanged();
         m_attribution->subjectChanged();
+        m_heads->subjectChanged();
     }
     m_along->subjectChanged(change.along);
     showNote();
@@ -184,6 +185,8 @@ void MeasureWindow::activate() {
             return m_attribution->activate();
         case Tab::Along:
             return m_along->activate();
+        case Tab::Heads:
+            return m_heads->activate();
     }
 }
 
@@ -200,7 +203,7 @@ void MeasureWindow::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers() & Qt::ControlModifier;
     if (event->key() == Qt::Key_Escape) return hide();
     // As between the pages of the main window.
-    if (control && event->key() >= Qt::Key_1 && event->key() <= Qt::Key_5)
+    if (control && event->key() >= Qt::Key_1 && event->key() <= Qt::Key_6)
         return m_tabs->setCurrentIndex(event->key() - Qt::Key_1);
     QWidget::keyPressEvent(event);
 }

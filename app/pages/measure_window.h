@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window Measure: ablation, patching, logit lens and attribution of what the inspector shows,
-// and its values along training.
+// The window Measure: ablation, patching, logit lens, attribution and head measures of what the
+// inspector shows, and its values along training.
 #pragma once
 
 #include <memory>
@@ -57,6 +57,7 @@ QString captionOf(const MeasuredSubject& subject);
 class AblationTab;
 class AlongTab;
 class AttributionTab;
+class HeadsTab;
 class LensTab;
 class MeasureController;
 class PatchingTab;
@@ -65,7 +66,7 @@ class PatchingTab;
 class MeasureWindow : public QWidget {
     Q_OBJECT
 public:
-    enum class Tab { Ablation, Patching, Lens, Attribution, Along };
+    enum class Tab { Ablation, Patching, Lens, Attribution, Along, Heads };
 
     explicit MeasureWindow(QWidget* parent = nullptr);
     ~MeasureWindow() override;
@@ -85,12 +86,15 @@ public:
     LensTab* lens() const { return m_lens; }
     AttributionTab* attribution() const { return m_attribution; }
     AlongTab* along() const { return m_along; }
+    HeadsTab* heads() const { return m_heads; }
 
 Q_SIGNALS:
     /// A part is to be taken out in the inspector.
     void editRequested(const relascope::Edit& edit);
     /// A step along training was chosen.
     void stepRequested(qint64 step);
+    /// A head is to be shown in the inspector.
+    void mapRequested(relascope::MapKind kind, int layer, int index);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -111,6 +115,7 @@ private:
     LensTab* m_lens;
     AttributionTab* m_attribution;
     AlongTab* m_along;
+    HeadsTab* m_heads;
 };
 
 }  // namespace relascope::app

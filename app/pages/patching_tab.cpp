@@ -57,7 +57,6 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
     m_noising->setToolTip(QStringLiteral("Put the parts of B into the pass of A"));
     m_measure->setProperty("primary", true);
     m_measure->setProperty("compact", true);
-    m_view->csvOf = core::patchCsv;
     m_strip->setDelay(150);
     m_strip->follow(m_c.task(Kind::Patching));
     auto* row = new ControlRow(this);
@@ -92,10 +91,7 @@ PatchingTab::PatchingTab(MeasureController& controller, QWidget* parent)
     connect(&m_c.task(Kind::Patching), &LongTask::ended, this,
             [this] { m_measure->setEnabled(ready()); });
     connect(&m_c, &MeasureController::patched, this,
-            [this](const PatchResult& result, const QStringList& positions, bool) {
-                m_view->setPositions(positions);
-                m_view->setResult(result);
-            });
+            [this](const PatchResult& result, bool) { m_view->setResult(result); });
     connect(&m_c, &MeasureController::refused, this, [this](Kind kind, const QString& sentence) {
         if (kind == Kind::Patching) m_view->clear(sentence);
     });

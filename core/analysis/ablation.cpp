@@ -37,12 +37,17 @@ struct Trial {
 class Ablation {
 public:
     Ablation(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
-             const AblatedEdits& edits, const AblationOptions& how)
-        : m_model(model), m_options(options), m_data(data), m_edits(edits), m_how(how) {}
+             const Interventions& interventions, const AblationOptions& how)
+        : m_model(model),
+          m_options(options),
+          m_data(data),
+          m_interventions(interventions),
+          m_how(how) {}
 
     bool isOf(const ModelImpl& model, const DatasetPtr& data, const EditList& edits,
               const AblationOptions& how) const {
-        return &m_model == &model && m_data == data && m_edits.list == edits && m_how == how;
+        return &m_model == &model && m_data == data && m_interventions.edits == edits &&
+               m_how == how;
     }
 
     AblationTable run(std::stop_token stop, const ProgressCallback& progress,
@@ -96,9 +101,9 @@ private:
 
     void prepare() {
         m_order = drawnExamples(m_data->size(), m_how.examples, 0);
-        if (m_edits.list.anyEnabled())
-            m_session =
-                std::make_unique<EditSession>(m_model, m_options, m_edits.list, m_edits.data);
+        if (m_interventions.edits.anyEnabled())
+            m_session = std::make_unique<EditSession>(m_model, m_options, m_interventions.edits,
+                                                      m_interventions.data);
         const auto device = m_model.parameters().front().device();
         auto one = batchAt(0, 0);
         auto input = core::inputOf(one, device);
@@ -157,14 +162,14 @@ private:
         for (auto row : m_table.rows) {
             row.edit.op = EditOp::Mean;
             auto reference = EditReference{};
-            if (!m_edits.data.split || !m_edits.data.split(reference.split))
+            if (!m_interventions.data.split || !m_interventions.data.split(reference.split))
                 reference.split.clear();
             row.edit.reference = reference;
             list.edits.push_back(row.edit);
         }
-        auto data = m_edits.data;
+        auto data = m_interventions.data;
         data.split = [this](const std::string& split) {
-            return split.empty() ? m_data : m_edits.data.split(split);
+            return split.empty() ? m_data : m_interventions.data.split(split);
         };
         EditSession session(m_model, m_options, list, data);
         session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
@@ -370,7 +375,7 @@ private:
     ModelImpl& m_model;
     const ModelOptions& m_options;
     DatasetPtr m_data;
-    const AblatedEdits m_edits;
+    const Interventions m_interventions;
     const AblationOptions m_how;
     std::unique_ptr<EditSession> m_session;  // of the edits in force; null without any
     AblationTable m_table;                   // rows in the order of the forward pass
@@ -399,17 +404,17 @@ void AblationProgress::clear() {
 }
 
 AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
-                     const AblatedEdits& edits, const AblationOptions& how, std::stop_token stop,
-                     const ProgressCallback& progress,
+                     const Interventions& interventions, const AblationOptions& how,
+                     std::stop_token stop, const ProgressCallback& progress,
                      const std::function<void(const AblationTable&)>& partial,
                      AblationProgress* kept) {
     how.check();
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
     AblationProgress own;
     auto& state = (kept ? *kept : own).state();
-    if (!state || !state->ablation.isOf(model, data, edits.list, how)) {
+    if (!state || !state->ablation.isOf(model, data, interventions.edits, how)) {
         state.reset();  // two may not fit into the memory
-        state.reset(new AblationProgress::State{{model, options, data, edits, how}});
+        state.reset(new AblationProgress::State{{model, options, data, interventions, how}});
     }
     try {
         auto table = state->ablation.run(std::move(stop), progress, partial);

@@ -62,11 +62,4 @@ struct PatchOptions {
 std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
                                       const std::vector<std::string>& what);
 
-/// The table as CSV or as a LaTeX tabular.
-std::string ablationCsv(const AblationTable& table);
-std::string ablationLatex(const AblationTable& table);
-
-/// One line for each cell: map, point, row, column, estimate, exact.
-std::string patchCsv(const PatchResult& result);
-
 }  // namespace relascope::core

@@ -13,7 +13,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 // A map of a probe, or the product of two.
 struct ReadMap {
@@ -78,7 +78,7 @@ AlongValues read(const AlongTraining& along, const ProbeResult& result) {
     const auto map = find(result, along.cell);
     const auto& [kind, layer, index, head, i, j] = along.cell;
     AlongValues values;
-    values.value = map.map->masked(i, j) ? kNone : static_cast<double>(map.at(i, j));
+    values.value = map.map->masked(i, j) ? kUndefined : static_cast<double>(map.at(i, j));
     const auto answer = static_cast<std::size_t>(along.answer);
     if (along.answer >= 0 && answer < result.probabilities.size())
         values.probability = static_cast<double>(result.probabilities[answer]);
@@ -125,18 +125,17 @@ public:
         watch.stop = stop;
         watch.shownLayer = along.cell.layer;
         watch.progress = [&](double part) { return progress(0.5 + 0.4 * part); };
-        model.setEdits({}, m_data);  // edits of training may take values of examples
-        const auto plain = model.probe(m_sample, m_classNames, watch);
+        // Edits of training may take values of examples.
+        const auto plain = model.probe(m_sample, m_classNames, {{}, m_data}, watch);
         if (along.rows == 0) {
             describe(along, plain);
             chooseAnswer(model, plain);
         }
         AlongStep values{step, read(along, plain), {}};
         if (!along.edited) return values;
-        model.setEdits(m_edits, m_data);
         values.before = std::exchange(values.now, {});
         watch.progress = [&](double) { return progress(0.9); };
-        values.now = read(along, model.probe(m_sample, m_classNames, watch));
+        values.now = read(along, model.probe(m_sample, m_classNames, {m_edits, m_data}, watch));
         return values;
     }
 

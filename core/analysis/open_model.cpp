@@ -128,6 +128,14 @@ StepToOpen stepToOpen(const std::string& run, std::int64_t step) {
                        (nearest->step == step ? " (kept)" : " (kept nearest to " + number + ")")};
 }
 
+EditData OpenedModel::Parts::completed(EditData data) const {
+    if (!data.text && tokenizer && options.input() == InputKind::Tokens)
+        data.text = [this](const std::string& text) {
+            return textSample(*tokenizer, text, options.tokens(), "typed text");
+        };
+    return data;
+}
+
 OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
                          const std::string& device, std::stop_token stop,
                          const ProgressCallback& progress)
@@ -246,7 +254,9 @@ ProbeSample OpenedModel::randomInput(std::uint64_t seed) const {
 }
 
 ProbeResult OpenedModel::probe(const ProbeSample& sample,
-                               const std::vector<std::string>& classNames, ProbeWatch watch) {
+                               const std::vector<std::string>& classNames,
+                               const Interventions& interventions, ProbeWatch watch) {
+    m_parts->means.clear();
     if (watch.partial)
         watch.partial = [this, report = std::move(watch.partial)](ProbeResult part) {
             if (m_parts->tokenizer) namePieces(part, *m_parts->tokenizer);
@@ -257,12 +267,13 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
         [&] {
             auto& p = *m_parts;
             const EvaluationMode evaluation(*p.model);
-            const auto trained = p.makeTrainingEditSession();
+            const auto trained = p.makeTrainingEditSession(interventions.data);
             const HookScope below(hooksOf(trained));
             if (trained) trained->prepare(inputOf(sample, p.options));
-            if (p.edits.anyEnabled()) {
-                auto edited = p.probes->edited(p.edits, p.editData, sample, p.step, classNames,
-                                               watch, trained != nullptr);
+            if (interventions.edits.anyEnabled()) {
+                auto edited =
+                    p.probes->edited({interventions.edits, p.completed(interventions.data)}, sample,
+                                     p.step, classNames, watch, trained != nullptr);
                 p.means = p.probes->means();
                 return edited;
             }
@@ -280,13 +291,7 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
 
 std::vector<PointInfo> OpenedModel::points(const ProbeSample& sample) {
     auto& p = *m_parts;
-    return p.probes->points(onDevice(inputOf(sample, p.options), p.device));
-}
-
-void OpenedModel::setEdits(EditList edits, EditData data) {
-    m_parts->edits = std::move(edits);
-    m_parts->editData = std::move(data);
-    m_parts->means.clear();
+    return p.probes->points(inputOf(sample, p.options).to(torch::Device(p.device)));
 }
 
 const TakenMeans& OpenedModel::takenMeans() const {
@@ -299,10 +304,6 @@ const EditList& OpenedModel::trainingEdits() const {
 
 void OpenedModel::leaveOutTrainingEdits() {
     m_parts->training = {};
-}
-
-const EditList& OpenedModel::edits() const {
-    return m_parts->edits;
 }
 
 TokenizerPtr OpenedModel::tokenizer() const {
@@ -328,15 +329,15 @@ ProbeSample OpenedModel::promptInput(const std::string& prompt) const {
 }
 
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
-                              const TokenSink& sink) {
+                              const TokenSink& sink, const Interventions& interventions) {
     const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
     std::unique_ptr<EditSession> session;
-    if (p.edits.anyEnabled()) {
-        session = std::make_unique<EditSession>(*p.model, p.options, p.edits, p.editData,
-                                                EditUse::Generate);
+    if (interventions.edits.anyEnabled()) {
+        session = std::make_unique<EditSession>(*p.model, p.options, interventions.edits,
+                                                p.completed(interventions.data), EditUse::Generate);
         session->prepare(inputOf(promptInput(prompt), p.options));
         session->editor().setPrompt(
             static_cast<std::int64_t>(promptTokens(tokenizer, prompt).size()));
@@ -390,10 +391,10 @@ std::string shorterInput() {
            "another device";
 }
 
-/// The edits in force on one input, above those of training: from its construction on.
-class EditsOn {
+/// Edits in force on one input, above those of training, as long as it lives.
+class EditedInput {
 public:
-    EditsOn(std::unique_ptr<EditSession> session, const ProbeSample& sample, TakenMeans& means)
+    EditedInput(std::unique_ptr<EditSession> session, const ProbeSample& sample, TakenMeans& means)
         : m_session(std::move(session)) {
         if (!m_session) return;
         m_session->prepareSample(sample);
@@ -409,14 +410,15 @@ private:
 }  // namespace
 
 EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
-                               const std::stop_token& stop, const ProgressCallback& progress) {
+                               const Interventions& interventions, const std::stop_token& stop,
+                               const ProgressCallback& progress) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
-    EditSession session(*p.model, p.options, p.edits, p.editData);
+    EditSession session(*p.model, p.options, interventions.edits, p.completed(interventions.data));
     return withinMemory(
         p.device,
         [&] {
-            const auto trained = p.makeTrainingEditSession();
+            const auto trained = p.makeTrainingEditSession(interventions.data);
             auto effect = measureEdits(*p.model, p.options, session, data, batchSize, stop,
                                        progress, trained.get());
             p.means = session.means();
@@ -425,48 +427,65 @@ EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
         [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
 }
 
-AblationTable OpenedModel::ablate(const DatasetPtr& data, const EditData& editData,
+AblationTable OpenedModel::ablate(const DatasetPtr& data, const Interventions& interventions,
                                   const AblationOptions& how, std::stop_token stop,
                                   const ProgressCallback& progress,
                                   const std::function<void(const AblationTable&)>& partial,
                                   AblationProgress* kept) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
-    const auto trained = p.makeTrainingEditSession();
+    p.means.clear();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
-    return core::ablate(*p.model, p.options, data, {p.edits, editData}, how, std::move(stop),
-                        progress, partial, kept);
+    return core::ablate(*p.model, p.options, data,
+                        {interventions.edits, p.completed(interventions.data)}, how,
+                        std::move(stop), progress, partial, kept);
 }
 
 PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                               const PatchOptions& how, const std::stop_token& stop,
-                               const ProgressCallback& progress,
+                               const PatchOptions& how, const Interventions& interventions,
+                               const std::stop_token& stop, const ProgressCallback& progress,
                                const std::function<void(const PatchResult&)>& partial) {
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
-    const auto session = p.makeEditSession();
+    const auto session = p.makeEditSession(interventions);
     PatchedEdits edits;
     edits.session = session.get();
     edits.prepare = [&](bool first) {
         session->prepareSample(first ? clean : corrupted);
         p.means = session->means();
     };
-    return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
-                       onDevice(inputOf(corrupted, p.options), p.device), how, stop, progress,
-                       partial, edits);
+    std::vector<std::string> positions;
+    if (p.options.input() == InputKind::Tokens) {
+        positions = answeredInputs(p.options, clean, p.tokenizer);
+        const auto others = answeredInputs(p.options, corrupted, p.tokenizer);
+        for (std::size_t i = 0; i < std::min(positions.size(), others.size()); ++i)
+            if (positions[i] != others[i]) positions[i] += "/" + others[i];
+    }
+    const auto named = [&](PatchResult result) {
+        result.positions = positions;
+        return result;
+    };
+    std::function<void(const PatchResult&)> report;
+    if (partial) report = [&](const PatchResult& result) { partial(named(result)); };
+    return named(core::patch(*p.model, p.options,
+                             inputOf(clean, p.options).to(torch::Device(p.device)),
+                             inputOf(corrupted, p.options).to(torch::Device(p.device)), how, stop,
+                             progress, report, edits));
 }
 
 LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
-                             const std::vector<std::string>& classNames) {
+                             const std::vector<std::string>& classNames,
+                             const Interventions& interventions) {
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
     auto result = withinMemory(
         p.device,
         [&] {
-            const auto input = onDevice(inputOf(sample, p.options), p.device);
-            const EditsOn edits(p.makeEditSession(), sample, p.means);
+            const auto input = inputOf(sample, p.options).to(torch::Device(p.device));
+            const EditedInput edited(p.makeEditSession(interventions), sample, p.means);
             return logitLens(*p.model, p.options, input, what);
         },
         shorterInput);
@@ -479,15 +498,16 @@ LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
 }
 
 Attribution OpenedModel::attribution(const ProbeSample& sample, const AttributionOptions& what,
-                                     const std::vector<std::string>& classNames) {
+                                     const std::vector<std::string>& classNames,
+                                     const Interventions& interventions) {
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
     auto result = withinMemory(
         p.device,
         [&] {
-            const auto input = onDevice(inputOf(sample, p.options), p.device);
-            const EditsOn edits(p.makeEditSession(), sample, p.means);
+            const auto input = inputOf(sample, p.options).to(torch::Device(p.device));
+            const EditedInput edited(p.makeEditSession(interventions), sample, p.means);
             return attributeLogit(*p.model, p.options, input, what);
         },
         shorterInput);

@@ -71,17 +71,17 @@ public:
     /// The tokens that generate() reads first, cut to the context: those of the prompt, or of an
     /// empty one the token that separates documents. Throws OptionError as generate().
     ProbeSample promptInput(const std::string& prompt) const;
-    /// Continues a text, token by token, with or without edits. Throws OptionError for invalid
-    /// options or an invalid prompt.
+    /// Continues a text, token by token. Throws OptionError for invalid options or an invalid
+    /// prompt, or if the edits do not fit.
     TextEnd generate(const std::string& prompt, const GenerateOptions& options,
-                     const TokenSink& sink);
+                     const TokenSink& sink, const Interventions& interventions = {});
     /// Converts the weights to bfloat16 (parameters.h): faster generation, less exact.
     void narrow();
 
-    /// All maps of all layers for one sample. Throws OptionError if the sample does not fit the
-    /// model or its maps do not fit into the memory, Cancelled.
+    /// All maps of all layers for one sample. Throws OptionError if the sample or the edits do not
+    /// fit the model or its maps do not fit into the memory, Cancelled.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames,
-                      ProbeWatch watch = {});
+                      const Interventions& interventions = {}, ProbeWatch watch = {});
     /// The hook points that such an input meets, in the order of the forward pass.
     std::vector<PointInfo> points(const ProbeSample& sample);
     /// The interventions that the weights of a run are trained with, applied before all others
@@ -90,37 +90,35 @@ public:
     const EditList& trainingEdits() const;
     /// The weights run without them from now on.
     void leaveOutTrainingEdits();
-    /// Edits that are in force in probe(), generate(), effect() and the measurements below from
-    /// here on, instead of any before; an empty list for none. They are checked when one of these
-    /// runs. Parts that are measured are taken out of the model that has these edits.
-    void setEdits(EditList edits, EditData data);
-    const EditList& edits() const;
-    /// Of the means among these edits, as the last of those took them; empty before, and after
-    /// ablate().
+    /// The means that the edits of the last call took, by the index of the edit; empty if they took
+    /// none, and after ablate().
     const TakenMeans& takenMeans() const;
     /// What the edits change over a data set. Throws OptionError if they do not fit, Cancelled.
     EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
-                      const std::stop_token& stop = {}, const ProgressCallback& progress = {});
+                      const Interventions& interventions, const std::stop_token& stop = {},
+                      const ProgressCallback& progress = {});
 
-    /// The ablation table over a data set (ablation.h). `kept`: where a cancelled one is kept, and
-    /// continued.
-    AblationTable ablate(const DatasetPtr& data, const EditData& editData,
+    /// The ablation table over a data set (ablation.h): parts are taken out of the model that has
+    /// these edits. `kept`: where a cancelled one is kept, and continued.
+    AblationTable ablate(const DatasetPtr& data, const Interventions& interventions,
                          const AblationOptions& how, std::stop_token stop = {},
                          const ProgressCallback& progress = {},
                          const std::function<void(const AblationTable&)>& partial = {},
                          AblationProgress* kept = nullptr);
     /// The patching maps from one input into another (patching.h).
     PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
-                      const PatchOptions& how, const std::stop_token& stop = {},
-                      const ProgressCallback& progress = {},
+                      const PatchOptions& how, const Interventions& interventions = {},
+                      const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                       const std::function<void(const PatchResult&)>& partial = {});
-    /// What the model would answer after each layer (edit/lens.h). Throws OptionError if the model
-    /// or the sample has none, or the sample does not fit the model.
+    /// What the model would answer after each layer (analysis/lens.h). Throws OptionError if the
+    /// model or the sample has none, or the sample does not fit the model.
     LensResult lens(const ProbeSample& sample, const LensOptions& what,
-                    const std::vector<std::string>& classNames);
-    /// What each part of the model adds to an answer (edit/attribution.h). Throws as lens().
+                    const std::vector<std::string>& classNames,
+                    const Interventions& interventions = {});
+    /// What each part of the model adds to an answer (analysis/attribution.h). Throws as lens().
     Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
-                            const std::vector<std::string>& classNames);
+                            const std::vector<std::string>& classNames,
+                            const Interventions& interventions = {});
     /// The id of an answer that is named as on the command line (AnswerNames::find). Throws
     /// OptionError(`option`, ...).
     std::int64_t answerId(const std::string& word, const std::string& option,

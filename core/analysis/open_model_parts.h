@@ -23,31 +23,29 @@ struct OpenedModel::Parts {
     std::string device;
     std::string reference;  // io.safetensors, "" without one
     TokenizerPtr tokenizer;
-    EditList training, edits;
-    EditData editData;
-    TakenMeans means;
+    EditList training;
+    TakenMeans means;  // of the last call with edits
     std::unique_ptr<EditProbes> probes;
 
+    /// Texts are read by the model's own tokenizer unless `data` says how.
+    EditData completed(EditData data) const;
     /// The edits that the weights are trained with; null without any.
-    std::unique_ptr<EditSession> makeTrainingEditSession() {
+    std::unique_ptr<EditSession> makeTrainingEditSession(const EditData& data = {}) {
         if (training.edits.empty()) return nullptr;
-        return std::make_unique<EditSession>(*model, options, training, editData, EditUse::Train);
+        return std::make_unique<EditSession>(*model, options, training, completed(data),
+                                             EditUse::Train);
     }
-    /// The edits in force, not prepared for an input yet; null without any.
-    std::unique_ptr<EditSession> makeEditSession() {
-        if (!edits.anyEnabled()) return nullptr;
-        return std::make_unique<EditSession>(*model, options, edits, editData);
+    /// Edits that are not prepared for an input yet; null without any.
+    std::unique_ptr<EditSession> makeEditSession(const Interventions& interventions) {
+        means.clear();
+        if (!interventions.edits.anyEnabled()) return nullptr;
+        return std::make_unique<EditSession>(*model, options, interventions.edits,
+                                             completed(interventions.data));
     }
 };
 
 inline Hooks* hooksOf(const std::unique_ptr<EditSession>& session) {
     return session ? &session->editor() : nullptr;
-}
-
-inline ModelInput onDevice(ModelInput input, const std::string& device) {
-    input.x = input.x.to(torch::Device(device));
-    if (input.target.defined()) input.target = input.target.to(torch::Device(device));
-    return input;
 }
 
 }  // namespace relascope::core

@@ -19,6 +19,7 @@
 #include "model/blocks/recording.h"
 #include "model/model.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -39,13 +40,6 @@ const std::vector<Grid>& grids() {
         {"heads", "cross_attn.hook_z", "head"},  {"relations", "rel.hook_r", "relation"},
         {"relations", "rca.hook_r", "relation"}};
     return all;
-}
-
-std::string number(double value) {
-    if (std::isnan(value)) return "";
-    if (value == 0.0) return "0";  // not -0
-    std::array<char, 48> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 // A cell of a map.
@@ -137,7 +131,7 @@ public:
         m_result.metric = m_metric.text();
         if (!(std::abs(m_result.clean - m_result.corrupted) >= kSameAnswer))
             throw OptionError("--corrupt", "A and B give the same answer: " + m_result.metric +
-                                               " is " + number(m_result.clean) +
+                                               " is " + shortestText(m_result.clean) +
                                                " for both; choose another input or --metric");
         bool causal = false;
         for (const auto& point : m_points) causal = causal || point.causal;
@@ -474,18 +468,6 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
     patching.prepare();
     if (!how.estimateOnly) patching.measure(stop, progress, partial);
     return patching.take();
-}
-
-std::string patchCsv(const PatchResult& result) {
-    std::string text = "map,point,row,column,estimate,exact\n";
-    for (const auto& map : result.maps)
-        for (std::size_t r = 0; r < map.rows.size(); ++r)
-            for (std::size_t c = 0; c < map.columns.size(); ++c) {
-                const auto at = r * map.columns.size() + c;
-                text += map.over + "," + map.point + "," + map.rows[r] + "," + map.columns[c] +
-                        "," + number(map.estimate[at]) + "," + number(map.exact[at]) + "\n";
-            }
-    return text;
 }
 
 }  // namespace relascope::core

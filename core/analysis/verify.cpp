@@ -100,10 +100,9 @@ public:
         for (const auto& [name, from] : m_list.inputs) {
             if (from.file.empty())
                 throw OptionError("inputs." + name, "needs a file of tensors in a golden case");
-            auto read = storedInput(readTensors(from.file), from.prefix, options, from.file);
-            read.x = read.x.to(device);
-            if (read.target.defined()) read.target = read.target.to(device);
-            m_inputs.named.emplace(name, read);
+            m_inputs.named.emplace(
+                name,
+                storedInput(readTensors(from.file), from.prefix, options, from.file).to(device));
         }
         m_inputs.shifted = [input = c.input](std::int64_t shift) {
             auto next = input;
@@ -173,8 +172,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
                     : readCase(io, options, folder);
     model->to(device);
     model->eval();
-    c.input.x = c.input.x.to(device);
-    if (c.input.target.defined()) c.input.target = c.input.target.to(device);
+    c.input = c.input.to(device);
     if (c.targets.defined()) c.targets = c.targets.to(device);
 
     std::optional<CaseEdits> edits;

@@ -94,6 +94,10 @@ void runOnce(const DeviceStep& step, const torch::Tensor& rate, const torch::Ten
 
 }  // namespace
 
+double ownMb(const char* name) {
+    return static_cast<double>(memoryFigure("/proc/self/status", name)) / 1048576.0;
+}
+
 void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& result) {
     const auto device = step.targets.device();
     const auto number = torch::TensorOptions().dtype(torch::kFloat).device(device);
@@ -264,11 +268,6 @@ public:
 private:
     pid_t m_process = 0;
 };
-
-// A memory figure of this process, in megabytes.
-double ownMb(const char* name) {
-    return static_cast<double>(memoryFigure("/proc/self/status", name)) / 1048576.0;
-}
 
 // The peak memory that one step adds, for texts of growing length.
 void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,

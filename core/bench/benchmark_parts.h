@@ -13,6 +13,8 @@
 
 namespace relascope::core {
 
+/// A memory figure of this process ("VmRSS", "VmHWM"), in megabytes.
+double ownMb(const char* name);
 double medianOf(std::vector<double> values);
 /// The times of `work` in milliseconds: after two runs to warm up, as many as fit into the time,
 /// three at least. Each is waited for on its device.

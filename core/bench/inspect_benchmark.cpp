@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
 #include "files/memory.h"
 #include "model/blocks/parameters.h"
@@ -36,12 +37,12 @@ double best(int times, Work work) {
     return least;
 }
 
-struct Subject {
+struct InspectSubject {
     ModelOptions model;
     std::int64_t tokens;
 };
 
-Subject subjectOf(const std::string& name) {
+InspectSubject subjectOf(const std::string& name) {
     auto published = presetOptions("lm-343m", "dat").model;
     if (name == "inspect_343m_1024") return {published, 1024};
     auto& m = published.get<DualAttnTransformerLMOptions>();
@@ -66,10 +67,6 @@ ModelPtr randomModel(const ModelOptions& options) {
     return model;
 }
 
-double ownMb(const char* figure) {
-    return static_cast<double>(memoryFigure("/proc/self/status", figure)) / 1048576.0;
-}
-
 double factorMb(const ProbeResult& result) {
     std::uint64_t floats = 0;
     std::set<const void*> counted;
@@ -85,7 +82,8 @@ double factorMb(const ProbeResult& result) {
 }
 
 // From the request to the values of the first relation of that layer.
-double firstMapMs(ModelImpl& model, const Subject& subject, const ProbeSample& sample, int layer) {
+double firstMapMs(ModelImpl& model, const InspectSubject& subject, const ProbeSample& sample,
+                  int layer) {
     const auto start = Clock::now();
     double time = 0.0;
     ProbeWatch watch;

@@ -11,8 +11,8 @@ namespace relascope::core {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kMaxDepth = 64;
-constexpr std::size_t kMaxValues = 100'000, kMaxText = 16u << 20;
+constexpr int kMaxJsonDepth = 64;
+constexpr std::size_t kMaxJsonValues = 100'000, kMaxText = 16u << 20;
 
 class Walk {
 public:
@@ -20,10 +20,10 @@ public:
 
     // A shared value is written at each of its places, which the limits bound.
     std::optional<Json> json(const PickleValue& value, int depth) {
-        if (depth > kMaxDepth)
+        if (depth > kMaxJsonDepth)
             throw FileError(m_path, "its configuration is nested deeper than 64 levels");
         m_text += value.text.size();
-        if (++m_values > kMaxValues || m_text > kMaxText)
+        if (++m_values > kMaxJsonValues || m_text > kMaxText)
             throw FileError(m_path, "its configuration is too large for a model");
         switch (value.kind) {
             case PickleKind::None:

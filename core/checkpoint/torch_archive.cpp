@@ -181,43 +181,43 @@ constexpr std::size_t kMaxRank = 64;
 using Names = std::pair<std::string_view, std::string_view>;
 
 // torch's name, safetensors' name.
-constexpr std::array<Names, 11> kStorages = {{{"torch.FloatStorage", "F32"},
-                                              {"torch.DoubleStorage", "F64"},
-                                              {"torch.HalfStorage", "F16"},
-                                              {"torch.BFloat16Storage", "BF16"},
-                                              {"torch.LongStorage", "I64"},
-                                              {"torch.IntStorage", "I32"},
-                                              {"torch.ShortStorage", "I16"},
-                                              {"torch.CharStorage", "I8"},
-                                              {"torch.ByteStorage", "U8"},
-                                              {"torch.BoolStorage", "BOOL"},
-                                              {"torch.ComplexFloatStorage", "C64"}}};
-constexpr std::array<Names, 26> kDtypes = {{{"torch.float32", "F32"},
-                                            {"torch.float", "F32"},
-                                            {"torch.float64", "F64"},
-                                            {"torch.double", "F64"},
-                                            {"torch.float16", "F16"},
-                                            {"torch.half", "F16"},
-                                            {"torch.bfloat16", "BF16"},
-                                            {"torch.int64", "I64"},
-                                            {"torch.long", "I64"},
-                                            {"torch.int32", "I32"},
-                                            {"torch.int", "I32"},
-                                            {"torch.int16", "I16"},
-                                            {"torch.short", "I16"},
-                                            {"torch.int8", "I8"},
-                                            {"torch.uint8", "U8"},
-                                            {"torch.uint16", "U16"},
-                                            {"torch.uint32", "U32"},
-                                            {"torch.uint64", "U64"},
-                                            {"torch.bool", "BOOL"},
-                                            {"torch.complex64", "C64"},
-                                            {"torch.cfloat", "C64"},
-                                            {"torch.float8_e4m3fn", "F8_E4M3"},
-                                            {"torch.float8_e5m2", "F8_E5M2"},
-                                            {"torch.float8_e8m0fnu", "F8_E8M0"},
-                                            {"torch.float8_e4m3fnuz", "F8_E4M3FNUZ"},
-                                            {"torch.float8_e5m2fnuz", "F8_E5M2FNUZ"}}};
+constexpr std::array<Names, 11> kStorageTypes = {{{"torch.FloatStorage", "F32"},
+                                                  {"torch.DoubleStorage", "F64"},
+                                                  {"torch.HalfStorage", "F16"},
+                                                  {"torch.BFloat16Storage", "BF16"},
+                                                  {"torch.LongStorage", "I64"},
+                                                  {"torch.IntStorage", "I32"},
+                                                  {"torch.ShortStorage", "I16"},
+                                                  {"torch.CharStorage", "I8"},
+                                                  {"torch.ByteStorage", "U8"},
+                                                  {"torch.BoolStorage", "BOOL"},
+                                                  {"torch.ComplexFloatStorage", "C64"}}};
+constexpr std::array<Names, 26> kDtypeNames = {{{"torch.float32", "F32"},
+                                                {"torch.float", "F32"},
+                                                {"torch.float64", "F64"},
+                                                {"torch.double", "F64"},
+                                                {"torch.float16", "F16"},
+                                                {"torch.half", "F16"},
+                                                {"torch.bfloat16", "BF16"},
+                                                {"torch.int64", "I64"},
+                                                {"torch.long", "I64"},
+                                                {"torch.int32", "I32"},
+                                                {"torch.int", "I32"},
+                                                {"torch.int16", "I16"},
+                                                {"torch.short", "I16"},
+                                                {"torch.int8", "I8"},
+                                                {"torch.uint8", "U8"},
+                                                {"torch.uint16", "U16"},
+                                                {"torch.uint32", "U32"},
+                                                {"torch.uint64", "U64"},
+                                                {"torch.bool", "BOOL"},
+                                                {"torch.complex64", "C64"},
+                                                {"torch.cfloat", "C64"},
+                                                {"torch.float8_e4m3fn", "F8_E4M3"},
+                                                {"torch.float8_e5m2", "F8_E5M2"},
+                                                {"torch.float8_e8m0fnu", "F8_E8M0"},
+                                                {"torch.float8_e4m3fnuz", "F8_E4M3FNUZ"},
+                                                {"torch.float8_e5m2fnuz", "F8_E5M2FNUZ"}}};
 
 std::string_view lookUp(const auto& table, std::string_view name) {
     for (const auto& [torch, ours] : table)
@@ -295,7 +295,7 @@ private:
             fail("has a storage that PyTorch does not write");
         const auto type = m_pickle[id.items[1]].text;
         const bool untyped = type.ends_with("UntypedStorage");
-        m_tensor.dtype = lookUp(kStorages, type);
+        m_tensor.dtype = lookUp(kStorageTypes, type);
         if (m_tensor.dtype.empty() && !untyped)
             fail("is of " + std::string(type) + ", which is not supported");
         const std::string key(m_pickle[id.items[2]].text);
@@ -315,7 +315,7 @@ private:
     }
 
     void readDtype(const PickleValue& value) {
-        m_tensor.dtype = lookUp(kDtypes, value.text);
+        m_tensor.dtype = lookUp(kDtypeNames, value.text);
         if (value.kind != PickleKind::Global || m_tensor.dtype.empty())
             fail("is of " +
                  (value.text.empty() ? m_pickle.describe(value)

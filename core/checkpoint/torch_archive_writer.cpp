@@ -13,7 +13,7 @@ namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxWrittenDepth = 64;
 
 // How torch writes a dtype: storages of the old types carry it, newer types come with bytes.
 struct TorchType {
@@ -79,7 +79,7 @@ public:
     }
 
     void json(const Json& value, int depth = 0) {
-        if (depth > kMaxDepth)
+        if (depth > kMaxWrittenDepth)
             throw FileError(m_path, "the configuration is nested deeper than 64 levels");
         switch (value.type()) {
             case Json::value_t::object:

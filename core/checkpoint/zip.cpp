@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50,
                         kEndOfDirectory = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 constexpr std::uint64_t kMaxDirectory = 256u << 20;
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxEntryName = 4096;
 
 std::uint16_t u16(const std::uint8_t* at) {
     return static_cast<std::uint16_t>(littleEndian(at, 2));
@@ -56,7 +56,7 @@ bool readZip64(std::span<const std::uint8_t> extra, std::uint64_t& size, std::ui
     return !needed;
 }
 
-std::string quoted(const std::string& name) {
+std::string entryText(const std::string& name) {
     return "entry '" + printable(name) + "' ";
 }
 
@@ -83,7 +83,7 @@ ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(st
     std::sort(starts.begin(), starts.end());
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < m_entries.size(); ++i) {
-        if (starts[i] < end) fail(quoted(m_entries[i].name) + "overlaps another entry");
+        if (starts[i] < end) fail(entryText(m_entries[i].name) + "overlaps another entry");
         end = m_entries[i].offset + m_entries[i].size;
     }
     m_byName.resize(m_entries.size());
@@ -92,7 +92,7 @@ ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(st
               [&](auto a, auto b) { return m_entries[a].name < m_entries[b].name; });
     for (std::size_t i = 1; i < m_byName.size(); ++i)
         if (m_entries[m_byName[i]].name == m_entries[m_byName[i - 1]].name)
-            fail(quoted(m_entries[m_byName[i]].name) + "appears twice");
+            fail(entryText(m_entries[m_byName[i]].name) + "appears twice");
 }
 
 // The end record is the last thing in the file but for a comment of at most 65535 bytes.
@@ -151,17 +151,17 @@ void ZipDirectory::readDirectory(const Found& found) {
         std::uint64_t stored = u32(&rest[20]);
         entry.size = u32(&rest[24]);
         entry.offset = u32(&rest[42]);
-        if (name > kMaxName || leadsOutside(entry.name))
-            fail(quoted(entry.name) + "has a name that points outside the archive");
-        if (u16(&rest[8]) & 1) fail(quoted(entry.name) + "is encrypted");
+        if (name > kMaxEntryName || leadsOutside(entry.name))
+            fail(entryText(entry.name) + "has a name that points outside the archive");
+        if (u16(&rest[8]) & 1) fail(entryText(entry.name) + "is encrypted");
         if (u16(&rest[10]) != 0)
-            fail(quoted(entry.name) +
+            fail(entryText(entry.name) +
                  "is compressed, which is not supported; save the model again with torch.save");
         if (!readZip64(rest.subspan(46 + name, extra), entry.size, stored, entry.offset))
-            fail(quoted(entry.name) + "lacks its ZIP64 sizes");
+            fail(entryText(entry.name) + "lacks its ZIP64 sizes");
         if (stored != entry.size)
-            fail(quoted(entry.name) + "is stored, but with two sizes: " + std::to_string(stored) +
-                 " and " + std::to_string(entry.size) + " bytes");
+            fail(entryText(entry.name) + "is stored, but with two sizes: " +
+                 std::to_string(stored) + " and " + std::to_string(entry.size) + " bytes");
         m_entries.push_back(std::move(entry));
         rest = rest.subspan(46 + name + extra + comment);
     }
@@ -170,18 +170,19 @@ void ZipDirectory::readDirectory(const Found& found) {
 // From the local header's offset to that of the bytes, which end before the directory.
 void ZipDirectory::locate(ZipEntry& entry, std::uint64_t directory) const {
     if (entry.offset > directory || directory - entry.offset < 30)
-        fail(quoted(entry.name) + "is beyond the end of the entries");
+        fail(entryText(entry.name) + "is beyond the end of the entries");
     std::uint8_t local[30];
     m_bytes->read(entry.offset, local);
     const std::uint64_t start = entry.offset + 30 + u16(local + 26) + u16(local + 28);
     if (u32(local) != kLocalHeader || u16(local + 8) != 0 || u16(local + 26) != entry.name.size())
-        fail(quoted(entry.name) + "is not at the offset given in the directory");
+        fail(entryText(entry.name) + "is not at the offset given in the directory");
     if (start > directory || entry.size > directory - start)
-        fail(quoted(entry.name) + "is declared to have " + std::to_string(entry.size) +
+        fail(entryText(entry.name) + "is declared to have " + std::to_string(entry.size) +
              " bytes, more than the file contains");
     std::string name(entry.name.size(), '\0');
     m_bytes->read(entry.offset + 30, {reinterpret_cast<std::uint8_t*>(name.data()), name.size()});
-    if (name != entry.name) fail(quoted(entry.name) + "has a different name in its local header");
+    if (name != entry.name)
+        fail(entryText(entry.name) + "has a different name in its local header");
     entry.offset = start;
 }
 
@@ -194,19 +195,20 @@ const ZipEntry* ZipDirectory::find(std::string_view name) const {
 
 std::vector<std::uint8_t> ZipDirectory::read(const ZipEntry& entry, std::uint64_t limit) const {
     if (entry.size > limit)
-        fail(quoted(entry.name) + "is " + std::to_string(entry.size) +
+        fail(entryText(entry.name) + "is " + std::to_string(entry.size) +
              " bytes long, more than the " + std::to_string(limit) + " that are allowed");
     std::vector<std::uint8_t> bytes(entry.size);
     m_bytes->read(entry.offset, bytes);
     if (crc32Of(0, bytes.data(), bytes.size()) != entry.crc)
-        fail(quoted(entry.name) + "is damaged (its CRC differs); copy or download the file again");
+        fail(entryText(entry.name) +
+             "is damaged (its CRC differs); copy or download the file again");
     return bytes;
 }
 
 void ZipDirectory::readPart(const ZipEntry& entry, std::uint64_t at, std::span<std::uint8_t> out,
                             std::stop_token stop) const {
     if (at > entry.size || out.size() > entry.size - at)
-        fail(quoted(entry.name) + "ends before byte " + std::to_string(at + out.size()));
+        fail(entryText(entry.name) + "ends before byte " + std::to_string(at + out.size()));
     m_bytes->read(entry.offset + at, out, std::move(stop));
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "data/continue_text.h"
+#include "data/text_tokens.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 
@@ -13,13 +14,7 @@ ProbeSample sampleOf(const Tokenizer& tokenizer, std::vector<std::int64_t> token
                      std::int64_t longest, const std::string& origin) {
     if (static_cast<std::int64_t>(tokens.size()) > longest)
         tokens.resize(static_cast<std::size_t>(longest));
-    ProbeSample sample;
-    sample.origin = origin;
-    sample.source.text = true;
-    for (const auto id : tokens)
-        sample.source.labels.emplace_back(tokenizer.piece(static_cast<std::int32_t>(id)));
-    sample.source.tokens = std::move(tokens);
-    return sample;
+    return tokenSample(&tokenizer, std::move(tokens), origin);
 }
 
 std::vector<std::int64_t> tokensOf(const Tokenizer& tokenizer, const std::string& text) {

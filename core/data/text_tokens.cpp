@@ -14,6 +14,21 @@
 
 namespace relascope::core {
 
+ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
+                        const std::string& origin) {
+    ProbeSample sample;
+    sample.origin = origin;
+    sample.source.text = tokenizer != nullptr;
+    if (tokenizer)
+        for (const auto id : tokens)
+            sample.source.labels.push_back(
+                id >= 0 && id < tokenizer->size()
+                    ? std::string(tokenizer->piece(static_cast<std::int32_t>(id)))
+                    : std::to_string(id));
+    sample.source.tokens = std::move(tokens);
+    return sample;
+}
+
 std::int64_t TokenRange::windowsARound() const {
     // The last offset, context - 1, leaves room for these.
     return fits() == 0 ? 0 : std::max<std::int64_t>(1, (tokens - context) / context);

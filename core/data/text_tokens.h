@@ -9,6 +9,10 @@
 
 namespace relascope::core {
 
+/// Token ids as an input of the inspector, with their pieces of text if there is a tokenizer.
+ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
+                        const std::string& origin);
+
 // Windows of a token sequence as examples, and how the windows of one epoch are chosen.
 
 using TokenSequencePtr = std::shared_ptr<const TokenSequence>;

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 // magic, width, ids, bytes of facts, CRC-32 of everything before, CRC-32 of these.
 constexpr char kMagic[9] = "RLSCTOK1";
 constexpr std::size_t kEnd = 40;
-constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kTokenPiece = 1u << 20;
 
 // The tokens cannot be stored in this place; the next one is tried.
 struct Unwritable {};
@@ -76,7 +76,7 @@ std::optional<CachedTokens> openEntry(std::shared_ptr<const MappedFile> file,
     std::vector<std::uint8_t> piece;
     std::uint32_t found = 0;
     for (std::uint64_t at = 0; at < end; at += piece.size()) {
-        piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, end - at)));
+        piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kTokenPiece, end - at)));
         file->read(at, piece);
         found = crc32Of(found, piece.data(), piece.size());
         if (tick) tick(static_cast<double>(at) / static_cast<double>(end));
@@ -214,14 +214,14 @@ std::optional<CachedTokens> openCachedTokens(const std::string& key,
 }
 
 TokenWriter::TokenWriter(int width, Output output) : m_width(width), m_output(std::move(output)) {
-    m_held.reserve(kPiece);
+    m_held.reserve(kTokenPiece);
 }
 
 void TokenWriter::put(std::span<const std::int32_t> ids) {
     for (const auto id : ids) {
         for (int i = 0; i < m_width; ++i)
             m_held.push_back(static_cast<std::uint8_t>(static_cast<std::uint32_t>(id) >> (8 * i)));
-        if (m_held.size() == kPiece) flush();
+        if (m_held.size() == kTokenPiece) flush();
     }
     m_count += ids.size();
 }

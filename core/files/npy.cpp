@@ -8,7 +8,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::size_t kMaxHeader = 64 * 1024;
+constexpr std::size_t kMaxNpyHeader = 64 * 1024;
 
 // The Python dict literal of the header: exactly descr, fortran_order and shape, in any order.
 class DictParser {
@@ -130,7 +130,7 @@ std::size_t npyHeaderLength(std::span<const std::uint8_t> start, const std::stri
     const std::size_t length = major == 1 ? start[8] | start[9] << 8
                                           : start[8] | start[9] << 8 | start[10] << 16 |
                                                 static_cast<std::size_t>(start[11]) << 24;
-    if (length > kMaxHeader)
+    if (length > kMaxNpyHeader)
         throw FileError(path, "has an npy header of " + std::to_string(length) +
                                   " bytes; at most 65536 are allowed");
     return (major == 1 ? 10 : 12) + length;

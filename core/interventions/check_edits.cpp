@@ -9,11 +9,6 @@
 namespace relascope::core {
 namespace {
 
-bool endsWith(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() &&
-           text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 // Along which a growing text grows.
 bool grows(const std::string& axis) {
     return axis == "position" || axis == "i" || axis == "j";
@@ -41,10 +36,10 @@ private:
     void operation() const {
         const auto op = m_edit.op;
         const std::string name = editOpName(op);
-        if (op == EditOp::Mask && !endsWith(m_point.name, "hook_attn_scores"))
+        if (op == EditOp::Mask && !m_point.name.ends_with("hook_attn_scores"))
             throw OptionError(field("op"),
                               "mask is for hook_attn_scores only, not for " + m_point.name);
-        if (op == EditOp::Uniform && !endsWith(m_point.name, "hook_pattern"))
+        if (op == EditOp::Uniform && !m_point.name.ends_with("hook_pattern"))
             throw OptionError(field("op"),
                               "uniform is for hook_pattern only, not for " + m_point.name);
         const bool batch = m_point.dimension("batch") >= 0;

@@ -23,6 +23,13 @@ struct EditData {
     std::int64_t example = -1;
 };
 
+/// What is changed in a forward pass, above the edits that a run was trained with.
+struct Interventions {
+    EditList edits = {};
+    /// Where these edits, and those of training, take values from.
+    EditData data = {};
+};
+
 /// Edits for a model that is known only once its data are: gets its hook points for an example.
 /// Throws OptionError, FileError.
 using EditChoice = std::function<EditList(const std::vector<PointInfo>& points)>;

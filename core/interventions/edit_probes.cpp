@@ -59,7 +59,8 @@ ProbeResult EditProbes::plain(const ProbeSample& sample, std::int64_t step,
     return result;
 }
 
-EditSession& EditProbes::sessionOf(const EditList& edits, const EditData& data) {
+EditSession& EditProbes::sessionOf(const Interventions& interventions) {
+    const auto& [edits, data] = interventions;
     if (m_session && m_session->list() == edits) {
         m_session->setData(data);
         return *m_session;
@@ -70,11 +71,10 @@ EditSession& EditProbes::sessionOf(const EditList& edits, const EditData& data) 
     return *m_session;
 }
 
-ProbeResult EditProbes::edited(const EditList& edits, const EditData& data,
-                               const ProbeSample& sample, std::int64_t step,
-                               const std::vector<std::string>& classNames, const ProbeWatch& watch,
-                               bool below) {
-    EditSession& session = sessionOf(edits, data);
+ProbeResult EditProbes::edited(const Interventions& interventions, const ProbeSample& sample,
+                               std::int64_t step, const std::vector<std::string>& classNames,
+                               const ProbeWatch& watch, bool below) {
+    EditSession& session = sessionOf(interventions);
     session.prepare(inputOf(sample, m_options));
     const bool known = !below && !m_streams.empty() && m_sample == sample;
     session.editor().keepStreams(known ? m_streams : std::map<std::string, torch::Tensor>(),

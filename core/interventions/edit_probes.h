@@ -29,14 +29,14 @@ public:
     /// A probe with edits. Of the sample of the last plain() only the blocks from the first edit on
     /// run again; means are taken once. `below`: hooks of training are in force, with which nothing
     /// is kept. Throws OptionError if an edit does not fit.
-    ProbeResult edited(const EditList& edits, const EditData& data, const ProbeSample& sample,
+    ProbeResult edited(const Interventions& interventions, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames,
                        const ProbeWatch& watch, bool below);
     /// Of the means in the last edited(), by index.
     TakenMeans means() const { return m_session ? m_session->means() : TakenMeans(); }
 
 private:
-    EditSession& sessionOf(const EditList& edits, const EditData& data);
+    EditSession& sessionOf(const Interventions& interventions);
 
     ModelImpl& m_model;
     const ModelOptions& m_options;

@@ -15,12 +15,6 @@ torch::Device deviceOf(ModelImpl& model) {
     return model.parameters().front().device();
 }
 
-ModelInput moved(ModelInput input, const torch::Device& device) {
-    input.x = input.x.to(device);
-    if (input.target.defined()) input.target = input.target.to(device);
-    return input;
-}
-
 ModelInput secondInput(const EditInput& from, const ModelOptions& options, const EditData& data,
                        const std::string& field) {
     if (!from.file.empty())
@@ -78,7 +72,7 @@ EditSession::EditSession(ModelImpl& model, const ModelOptions& options, EditList
                         [&](const auto& edit) { return edit.enabled && edit.input == name; });
         if (!used) continue;
         m_inputs.named.emplace(
-            name, moved(secondInput(from, options, data, "inputs." + name), deviceOf(model)));
+            name, secondInput(from, options, data, "inputs." + name).to(deviceOf(model)));
     }
 }
 
@@ -157,7 +151,7 @@ void EditSession::take(const ModelInput& input) {
 }
 
 void EditSession::prepare(const ModelInput& given) {
-    const auto input = moved(given, deviceOf(m_model));
+    const auto input = given.to(deviceOf(m_model));
     check(input);
     m_inputs.shifted = {};
     if (m_data.example >= 0 && m_data.split)

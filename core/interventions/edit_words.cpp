@@ -9,8 +9,10 @@
 #include <sstream>
 
 #include "interventions/edit_words.h"
+#include "interventions/map_edits.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -23,11 +25,6 @@ constexpr std::size_t kLongestEcho = 200;
 
 std::string cut(const std::string& text) {
     return text.size() > kLongestEcho ? text.substr(0, kLongestEcho - 3) + "..." : text;
-}
-
-bool endsWith(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() &&
-           text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 /// Words one after another.
@@ -128,11 +125,6 @@ bool hasPoint(const std::vector<PointInfo>& points, const std::string& name) {
                        [&](const auto& point) { return point.name == name; });
 }
 
-bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix) {
-    return std::any_of(points.begin(), points.end(),
-                       [&](const auto& point) { return point.name.rfind(prefix, 0) == 0; });
-}
-
 constexpr std::array kPlaceWords = {"i",        "j",   "position", "head",
                                     "relation", "dim", "symbol",   "slot"};
 
@@ -220,7 +212,7 @@ private:
                     "binding.hook_r", "rel.hook_pattern", "rca.hook_pattern"},
                    "relations");
             }
-            m_edit.selection[endsWith(m_edit.point, "hook_pattern") ? "head" : "relation"] = which;
+            m_edit.selection[m_edit.point.ends_with("hook_pattern") ? "head" : "relation"] = which;
         } else if (word == "relations") {
             at({"rel.hook_z_rel", "rel.hook_r", "rca.hook_r", "relation.hook_r", "predinet.hook_r",
                 "rel.hook_pattern", "rca.hook_pattern"},
@@ -324,9 +316,9 @@ private:
         if (!m_module.empty())
             e.point =
                 inBlock(m_module + (e.op == EditOp::Mask ? ".hook_attn_scores" : ".hook_pattern"));
-        else if (e.op == EditOp::Uniform && endsWith(e.point, ".hook_z"))
+        else if (e.op == EditOp::Uniform && e.point.ends_with(".hook_z"))
             e.point = e.point.substr(0, e.point.size() - 1) + "pattern";
-        else if (e.op == EditOp::Mask && endsWith(e.point, "sym.hook_library"))
+        else if (e.op == EditOp::Mask && e.point.ends_with("sym.hook_library"))
             e.point = e.point.substr(0, e.point.size() - 7) + "attn_scores";
     }
 
@@ -340,7 +332,7 @@ private:
         }
         e.axis = m_words.number() ? usualAxis() : m_words.next("an axis");
         const std::int64_t counted = e.axis == "head" || e.axis == "relation" ? m_counted
-                                     : e.axis == "symbol" && endsWith(e.point, "sym.hook_library")
+                                     : e.axis == "symbol" && e.point.ends_with("sym.hook_library")
                                          ? m_counted
                                          : 0;
         e.first = m_words.integer("an entry") - counted;
@@ -348,8 +340,8 @@ private:
     }
 
     std::string usualAxis() const {
-        if (endsWith(m_edit.point, "hook_library")) return "symbol";
-        return endsWith(m_edit.point, "hook_r") ? "relation" : "position";
+        if (m_edit.point.ends_with("hook_library")) return "symbol";
+        return m_edit.point.ends_with("hook_r") ? "relation" : "position";
     }
 
     Words m_words;
@@ -379,22 +371,16 @@ const std::map<std::string, std::string>& kindWords() {
     return words;
 }
 
-std::string numberText(double value) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
-}
-
 std::string operationText(const Edit& edit, std::int64_t counted) {
     std::string text = editOpName(edit.op);
     switch (edit.op) {
         case EditOp::Set:
         case EditOp::Add:
             if (edit.values.numbers.size() == 1)
-                return text + " " + numberText(edit.values.numbers[0]);
+                return text + " " + shortestText(edit.values.numbers[0]);
             return text + " " + std::to_string(edit.values.numbers.size()) + " numbers";
         case EditOp::Scale:
-            return edit.factor == -1.0 ? "invert" : text + " " + numberText(edit.factor);
+            return edit.factor == -1.0 ? "invert" : text + " " + shortestText(edit.factor);
         case EditOp::Resample:
             return edit.shift == 1 ? text : text + " " + std::to_string(edit.shift);
         case EditOp::Patch:
@@ -455,7 +441,7 @@ std::string wordsOf(const Edit& edit) {
     const auto has = [&](const char* axis) { return where.contains(axis); };
     std::int64_t counted = 1;
     if (simple && edit.textPart.empty()) {
-        if (endsWith(name, "hook_attended_r") && has("head") && has("relation") && !stack.empty())
+        if (name.ends_with("hook_attended_r") && has("head") && has("relation") && !stack.empty())
             part = "relation " + taken("relation", 1) + " head " + taken("head", 1);
         else if ((name == "rel.hook_r" || name == "rca.hook_r" || name == "relation.hook_r") &&
                  has("relation"))
@@ -513,7 +499,7 @@ std::string wordsOf(const Edit& edit) {
         text += " " + axis + " " + placesText(selection, fromOne ? 1 : 0);
     }
     const bool entries = edit.axis == "head" || edit.axis == "relation" ||
-                         (edit.axis == "symbol" && endsWith(edit.point, "sym.hook_library"));
+                         (edit.axis == "symbol" && edit.point.ends_with("sym.hook_library"));
     text += " " + operationText(edit, entries ? counted : 0);
     if (!edit.textPart.empty()) text += " (" + edit.textPart + " only)";
     return text;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "interventions/editor.h"
+#include "model/finite_outputs.h"
 #include "model/model.h"
 
 namespace relascope::core {
@@ -31,10 +32,6 @@ struct EditInputs {
 /// other sizes.
 void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
                 const EditInputs& inputs = {});
-
-/// The scores of a pass with the current hooks. Throws Error where they are not finite, naming the
-/// first hook point with such numbers.
-torch::Tensor answersOf(ModelImpl& model, const ModelInput& input);
 
 /// The scores of the edited model, as answersOf(), with the same recorder as the caller's.
 /// takeValues() comes first where the editor has references.

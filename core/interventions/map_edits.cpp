@@ -15,11 +15,6 @@ const PointInfo* find(const std::vector<PointInfo>& points, const std::string& n
     return found == points.end() ? nullptr : &*found;
 }
 
-bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix) {
-    return std::any_of(points.begin(), points.end(),
-                       [&](const PointInfo& point) { return point.name.starts_with(prefix); });
-}
-
 /// "layer 2" and the rest of a name that begins with a word and a number.
 struct Numbered {
     std::string word, rest;
@@ -128,6 +123,11 @@ bool selects(const AxisSelection& s, std::int64_t place, std::int64_t size) {
 }
 
 }  // namespace
+
+bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const PointInfo& point) { return point.name.starts_with(prefix); });
+}
 
 MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points) {
     bool cross = false;

@@ -33,6 +33,9 @@ struct MapTarget {
     std::int64_t firstRow = 0, firstColumn = 0;
 };
 
+/// Whether the name of any of the points begins with that.
+bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix);
+
 /// Throws OptionError if the map has no hook points.
 MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points);
 

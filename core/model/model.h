@@ -23,6 +23,10 @@ struct ModelInput {
     ModelInput(torch::Tensor source, torch::Tensor targetIn)
         : x(std::move(source)), target(std::move(targetIn)) {}
 
+    ModelInput to(const torch::Device& device) const {
+        return {x.to(device), target.defined() ? target.to(device) : target};
+    }
+
     torch::Tensor x;
     torch::Tensor target;  ///< for sequence-to-sequence models; otherwise undefined
 };

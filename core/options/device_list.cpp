@@ -6,17 +6,12 @@
 
 #include "types/error.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 const char* const kField = "train.device";
-
-std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 std::vector<std::string> parts(const std::string& text) {
     std::vector<std::string> all;

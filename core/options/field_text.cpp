@@ -7,13 +7,14 @@
 
 #include "model/architecture.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 const std::string kModel = "model.", kArchitecture = "model.architecture";
 
-std::string numberText(double value) {
+std::string fieldNumber(double value) {
     if (value == std::floor(value) && std::abs(value) < 1e15)
         return std::to_string(static_cast<std::int64_t>(value));
     char buffer[32];
@@ -24,12 +25,6 @@ std::string numberText(double value) {
         e != std::string::npos && text.size() > e + 3 && text[e + 2] == '0')
         text.erase(e + 2, 1);
     return text;
-}
-
-std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(" \t\n");
-    if (first == std::string::npos) return "";
-    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
 template <class Number>
@@ -53,7 +48,7 @@ std::string fieldValueText(const FieldValue& value) {
     struct Text {
         std::string operator()(bool v) const { return v ? "true" : "false"; }
         std::string operator()(std::int64_t v) const { return std::to_string(v); }
-        std::string operator()(double v) const { return numberText(v); }
+        std::string operator()(double v) const { return fieldNumber(v); }
         std::string operator()(const std::string& v) const { return v; }
         std::string operator()(const std::vector<std::int64_t>& v) const {
             std::string text;
@@ -117,11 +112,11 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
 void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value) {
     const auto inBounds = [&](double number) {
         if (number < spec.minimum)
-            throw OptionError(key, numberText(number) + " is below " + numberText(spec.minimum));
+            throw OptionError(key, fieldNumber(number) + " is below " + fieldNumber(spec.minimum));
         if (spec.aboveMinimum && number == spec.minimum)
-            throw OptionError(key, "must be greater than " + numberText(spec.minimum));
+            throw OptionError(key, "must be greater than " + fieldNumber(spec.minimum));
         if (number > spec.maximum)
-            throw OptionError(key, numberText(number) + " is above " + numberText(spec.maximum));
+            throw OptionError(key, fieldNumber(number) + " is above " + fieldNumber(spec.maximum));
     };
     if (const auto* n = std::get_if<std::int64_t>(&value)) inBounds(static_cast<double>(*n));
     if (const auto* x = std::get_if<double>(&value)) {

@@ -56,7 +56,7 @@ FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Js
     return value;
 }
 
-const std::string kArchitecture = "model.architecture";
+const std::string kArchitectureKey = "model.architecture";
 // Stored up to version 0.5, and never read.
 const std::string kRetired = "model.decoder.rope";
 
@@ -64,7 +64,7 @@ void readGroup(RunOptions& options, const std::string& prefix, const Json& objec
     if (!object.is_object()) throw OptionError(prefix, "is not a JSON object");
     for (const auto& [name, value] : object.items()) {
         const std::string key = prefix + "." + name;
-        if (key == kArchitecture || key == kRetired) continue;
+        if (key == kArchitectureKey || key == kRetired) continue;
         if (value.is_object()) {
             readGroup(options, key, value);
             continue;
@@ -94,8 +94,8 @@ RunOptions runOptionsFromJson(const std::string& text) {
     RunOptions options;
     // The architecture determines the other fields.
     if (const auto at = Json::json_pointer("/model/architecture"); json.contains(at)) {
-        const auto& field = RunOptions::field(kArchitecture);
-        field.set(options, valueFromJson(kArchitecture, field.spec, json[at]));
+        const auto& field = RunOptions::field(kArchitectureKey);
+        field.set(options, valueFromJson(kArchitectureKey, field.spec, json[at]));
     }
     for (const auto& [key, value] : json.items()) {
         if (key == "preset" && value.is_string())

@@ -8,17 +8,12 @@
 namespace relascope::core {
 namespace {
 
-bool endsWith(const std::string& text, const std::string& tail) {
-    return text.size() >= tail.size() &&
-           text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
-}
-
 // Relational heads mix relations, or symbols weighted by relations; the others mix features.
 bool isRelational(const std::string& module, const LayerPlace& place) {
     for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
-        if (endsWith(module, tail)) return true;
+        if (module.ends_with(tail)) return true;
     return module == "relation" || module == "regression" ||
-           (place.relational && !endsWith(module, "self_attn"));
+           (place.relational && !module.ends_with("self_attn"));
 }
 
 std::vector<float> floatsOf(const torch::Tensor& tensor) {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "model/architecture.h"
+#include "model/finite_outputs.h"
 #include "model/model.h"
 #include "probe/layers.h"
 #include "probe/map_collector.h"
@@ -157,11 +158,8 @@ private:
 ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames,
                        const ProbeWatch& watch) {
-    auto input = inputOf(sample, options);
+    const auto input = inputOf(sample, options).to(model.parameters().front().device());
     if (options.input() == InputKind::Tokens) requireProbeMemory(options, sample.source.size());
-    const auto device = model.parameters().front().device();
-    input.x = input.x.to(device);
-    if (input.target.defined()) input.target = input.target.to(device);
     ProbeResult result = emptyResult(options, sample, step);
     Watcher watcher(watch, result);
     MapCollector collector(options, [&watcher](const MapCollector& seen, int layer) {
@@ -170,7 +168,10 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(model);
     const RecordingScope scope(collector);
-    addProbabilities(result, model.forward(input), options, classNames);
+    const auto outputs = model.forward(input);
+    // The maps are still shown: they are where the cause is looked for.
+    result.notFinite = whyNotFinite(outputs, model, input);
+    if (result.notFinite.empty()) addProbabilities(result, outputs, options, classNames);
     result.maps = collector.maps();
     return result;
 }

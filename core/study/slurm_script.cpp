@@ -4,18 +4,12 @@
 
 #include "study/slurm_script.h"
 #include "study/study.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A word of a shell.
-std::string quoted(const std::string& text) {
-    std::string word = "'";
-    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return word + "'";
-}
 
 std::string absolutePath(const std::string& path) {
     return fs::absolute(path).lexically_normal().string();
@@ -37,7 +31,7 @@ std::string workers(const std::string& path, const SlurmJob& job, const std::str
            "# Each task trains runs that no other task trains; a task that is killed or requeued "
            "resumes its runs.\n"
            "exec " +
-           program + " study --out " + quoted(absolutePath(path)) +
+           program + " study --out " + shellWord(absolutePath(path)) +
            " --threads \"${SLURM_CPUS_PER_TASK:-2}\"\n";
 }
 
@@ -87,21 +81,21 @@ std::string oneRunEach(const StudyInfo& study, const SlurmJob& job, const std::s
     RunOptions options;
     for (std::size_t i = 0; i < study.cells.size(); ++i) {
         const auto& cell = study.cells[i];
-        text += std::to_string(i + 1) + ") run=" + quoted(cell.name) + " new=(";
+        text += std::to_string(i + 1) + ") run=" + shellWord(cell.name) + " new=(";
         // Sizes and seeds follow each other; making the options takes most of the time.
         if (i == 0 || cell.model != study.cells[i - 1].model ||
             cell.values != study.cells[i - 1].values)
             options = cellOptions(study.plan, cell);
         const auto arguments = argumentsOf(study.plan, cell, options);
         for (std::size_t k = 0; k < arguments.size(); ++k)
-            text += (k == 0 ? "" : " ") + quoted(arguments[k]);
+            text += (k == 0 ? "" : " ") + shellWord(arguments[k]);
         text += ") ;;\n";
     }
     return text +
            "*) echo \"the study has no run $SLURM_ARRAY_TASK_ID\" >&2; exit 2 ;;\n"
            "esac\n"
            "run=" +
-           quoted(absolutePath(study.path) + "/runs") +
+           shellWord(absolutePath(study.path) + "/runs") +
            "/\"$run\"\n"
            "grep -qs '\"state\": \"done\"' \"$run/run.json\" && exit 0\n"
            "if [ -e \"$run/run.json\" ]; then what=(--resume \"$run\"); else what=(\"${new[@]}\" "
@@ -111,7 +105,7 @@ std::string oneRunEach(const StudyInfo& study, const SlurmJob& job, const std::s
            "port=$((20000 + SLURM_JOB_ID % 12000))\n"
            "# A process that is lost is reported by the others, which then end.\n"
            "exec srun --kill-on-bad-exit=0 --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-2}\" " +
-           quoted(program) +
+           shellWord(program) +
            " train \"${what[@]}\" --rendezvous \"$first:$port\" --threads "
            "\"${SLURM_CPUS_PER_TASK:-2}\"\n";
 }

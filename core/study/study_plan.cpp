@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
 template <class T>
-std::string joined(const std::vector<T>& values) {
+std::string listText(const std::vector<T>& values) {
     std::string text;
     for (const auto& value : values) {
         if (!text.empty()) text += ", ";
@@ -36,14 +36,14 @@ std::string joined(const std::vector<T>& values) {
 
 std::string axesText(const std::vector<StudyAxis>& axes) {
     std::vector<std::string> texts;
-    for (const auto& axis : axes) texts.push_back(axis.key + "=" + joined(axis.values));
-    return joined(texts);
+    for (const auto& axis : axes) texts.push_back(axis.key + "=" + listText(axis.values));
+    return listText(texts);
 }
 
 std::string settingsText(const std::vector<std::pair<std::string, std::string>>& settings) {
     std::vector<std::string> texts;
     for (const auto& [key, value] : settings) texts.push_back(key + "=" + value);
-    return joined(texts);
+    return listText(texts);
 }
 
 // A value as part of a folder's name.
@@ -54,11 +54,11 @@ std::string plain(const std::string& value) {
     return text.substr(0, 40);
 }
 
+}  // namespace
+
 std::string lastPart(const std::string& key) {
     return key.substr(key.rfind('.') + 1);
 }
-
-}  // namespace
 
 StudyPlan readPlan(const std::string& path) {
     const std::string file = path + "/study.json";
@@ -112,9 +112,9 @@ std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
         text += std::string("its ") + what + " " + a + ", not " + b;
     };
     differ("preset is", there.preset, wanted.preset);
-    differ("models are", joined(there.models), joined(wanted.models));
-    differ("sizes are", joined(there.sizes), joined(wanted.sizes));
-    differ("seeds are", joined(there.seeds), joined(wanted.seeds));
+    differ("models are", listText(there.models), listText(wanted.models));
+    differ("sizes are", listText(there.sizes), listText(wanted.sizes));
+    differ("seeds are", listText(there.seeds), listText(wanted.seeds));
     differ("swept options are", axesText(there.vary), axesText(wanted.vary));
     differ("settings are", settingsText(there.settings), settingsText(wanted.settings));
     differ("data are", there.sameData ? "the same for all seeds" : "different for each seed",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan of a study as a file, study.json. Private to core/train.
+// The plan of a study as a file, study.json. Private to core/study.
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 
 namespace relascope::core {
 
+/// "seed" of the option "data.seed".
+std::string lastPart(const std::string& key);
 /// Throws FileError if the plan is missing, damaged or of another format.
 StudyPlan readPlan(const std::string& path);
 void writePlan(const std::string& path, const StudyPlan& plan);

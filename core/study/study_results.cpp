@@ -10,17 +10,15 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "study/study.h"
+#include "study/study_plan.h"
 #include "study/study_results.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kResamples = 2000;
-
-std::string lastPart(const std::string& key) {
-    return key.substr(key.rfind('.') + 1);
-}
 
 std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
     std::string name = cell.model;
@@ -69,19 +67,6 @@ std::string number(double value, const char* format = "%.5g") {
     char text[48];
     std::snprintf(text, sizeof text, format, value);
     return text;
-}
-
-std::string quoted(const std::string& text) {
-    return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
-}
-
-std::string latexText(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '_' || c == '%' || c == '&' || c == '#') out += '\\';
-        out += c;
-    }
-    return out;
 }
 
 const PublishedPoint* publishedAt(const std::vector<PublishedPoint>& curves,
@@ -181,7 +166,7 @@ std::string studyCsv(const StudyInfo& study, const StudyMeasure& measure) {
         "published_sem\n";
     for (const auto& p : points) {
         const auto* published = publishedAt(curves, p);
-        text += quoted(p.series) + "," + std::to_string(p.size) + "," + measure.split + "," +
+        text += csvField(p.series) + "," + std::to_string(p.size) + "," + measure.split + "," +
                 measure.metric + "," + std::to_string(p.values.size()) + "," + number(p.mean) +
                 "," + number(p.error) + "," + number(p.low) + "," + number(p.high) + "," +
                 std::to_string(p.parameters) + "," + number(published ? published->mean : kNaN) +

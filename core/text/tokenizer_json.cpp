@@ -283,7 +283,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string quoted(const std::string& text) {
+std::string jsonText(const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -315,7 +315,7 @@ std::string framed(Json splitter, Json decoder, Json unknown, const Json& added,
 }
 
 std::string entry(const std::string& spelled, std::size_t id, const std::string& before) {
-    return (before.empty() ? "\n      " : ",\n      ") + quoted(spelled) + ": " +
+    return (before.empty() ? "\n      " : ",\n      ") + jsonText(spelled) + ": " +
            std::to_string(id);
 }
 
@@ -340,8 +340,8 @@ std::string bytePairsJson(const BytePairTokenizer& tokenizer) {
         if (!spelled[id].empty()) vocabulary += entry(spelled[id], id, vocabulary);
     for (const auto& merge : parts.pairs.merges())
         merges += (merges.empty() ? "\n      " : ",\n      ") +
-                  quoted(spelled[static_cast<std::size_t>(merge.left)] + " " +
-                         spelled[static_cast<std::size_t>(merge.right)]);
+                  jsonText(spelled[static_cast<std::size_t>(merge.left)] + " " +
+                           spelled[static_cast<std::size_t>(merge.right)]);
     const Json bytes = {{"type", "ByteLevel"},
                         {"add_prefix_space", parts.prefixSpace},
                         {"trim_offsets", true},

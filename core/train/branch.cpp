@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void copyInto(const std::string& from, const std::string& to) {
+void copyFile(const std::string& from, const std::string& to) {
     std::error_code error;
     fs::create_directories(fs::path(to).parent_path(), error);
     fs::copy(from, to, fs::copy_options::recursive, error);
@@ -61,15 +61,15 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
     for (const auto captured : captureSteps(from + "/captures"))
         if (const auto file = "/captures/step-" + std::to_string(captured) + ".safetensors";
             captured <= step)
-            copyInto(from + file, branch.path() + file);
+            copyFile(from + file, branch.path() + file);
     copyKept(from, branch.path(), step);
     for (const char* more : {"/tokenizer.json", "/before"})
-        if (fs::exists(from + more)) copyInto(from + more, branch.path() + more);
+        if (fs::exists(from + more)) copyFile(from + more, branch.path() + more);
     // The best weights so far, which early stopping may restore.
     if (const auto best = "/checkpoints/step-" + std::to_string(state.bestStep);
         state.bestStep >= 0 && state.bestStep < step && checkpointProblem(from + best).empty())
-        copyInto(from + best, branch.path() + best);
-    copyInto(from + name, branch.path() + name);
+        copyFile(from + best, branch.path() + best);
+    copyFile(from + name, branch.path() + name);
     std::error_code ignored;
     fs::remove(keptMark(branch.path() + name), ignored);  // nothing was edited in the new run yet
     branch.flush();

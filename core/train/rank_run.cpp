@@ -18,17 +18,12 @@
 #include "train/rank_job.h"
 #include "train/rank_run.h"
 #include "train/training_edits.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string joined(const std::vector<std::string>& texts) {
-    std::string all;
-    for (const auto& text : texts) all += (all.empty() ? "" : ", ") + text;
-    return all;
-}
 
 EditList editsFrom(const std::string& text) {
     return text.empty() ? EditList{} : editsFromJson(text, "the edits of rank 0");

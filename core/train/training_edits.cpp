@@ -68,10 +68,8 @@ EditList checkedTrainingEdits(EditList list, const std::vector<PointInfo>& point
 }
 
 std::vector<PointInfo> trainingPoints(TrainJob& job) {
-    auto input = inputOf(job.data.train->sample(0), job.options.model);
-    input.x = input.x.to(job.device);
-    if (input.target.defined()) input.target = input.target.to(job.device);
-    return pointsOf(*job.model, input);
+    return pointsOf(*job.model,
+                    inputOf(job.data.train->sample(0), job.options.model).to(job.device));
 }
 
 std::unique_ptr<EditSession> trainingSession(TrainJob& job, const EditList& list) {

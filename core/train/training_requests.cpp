@@ -131,11 +131,8 @@ void TrainingRequests::probe(const ProbeRequest& request, ProbeAnswer& answer) {
     };
     if (request.points) {
         const EvaluationMode evaluation(model);
-        auto input = inputOf(request.sample, options);
-        const auto device = model.parameters().front().device();
-        input.x = input.x.to(device);
-        if (input.target.defined()) input.target = input.target.to(device);
-        answer.points = pointsOf(model, input);
+        answer.points = pointsOf(
+            model, inputOf(request.sample, options).to(model.parameters().front().device()));
     }
     auto* own = m_job.edits.get();
     const HookScope ownScope(own ? &own->editor() : nullptr);

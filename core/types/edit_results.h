@@ -71,6 +71,9 @@ struct PatchResult {
     std::string metric;
     double clean = 0.0, corrupted = 0.0;  ///< m(A), m(B)
     std::vector<PatchMap> maps;
+    /// What stands at the columns of maps by position: of a language model the tokens of A, with
+    /// those of B behind a slash where they differ; otherwise empty.
+    std::vector<std::string> positions;
     std::int64_t done = 0, total = 0;  ///< exact cells
     /// Of the cells with both: correlation of estimate and exact, NaN below three.
     double agreement = 0.0;

@@ -164,6 +164,9 @@ struct ProbeResult {
     /// The forward pass still runs: layers without maps follow, and the outputs. The result is
     /// replaced by one with more of them.
     bool partial = false;
+    /// Why the outputs are not answers: they are not finite, and there are no probabilities.
+    /// Otherwise empty.
+    std::string notFinite = {};
 
     /// The map of that kind, layer and index, or nullptr.
     const RelationMap* find(MapKind kind, int layer, int index) const {

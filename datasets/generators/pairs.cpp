@@ -7,7 +7,7 @@
 namespace relascope::datasets {
 namespace {
 
-enum Stream : std::uint64_t { ObjectStream = 101, PairStream };
+enum PairsStream : std::uint64_t { PairsObjectStream = 101, PairsPairStream };
 
 constexpr std::int64_t kMostNumbers = 100'000'000;
 
@@ -21,7 +21,7 @@ OrderedObjects randomObjects(std::int64_t count, std::int64_t width, std::uint64
                                               "supported: lower data.objects or data.dim");
     OrderedObjects objects{count, width, {}, false};
     objects.vectors.resize(static_cast<std::size_t>(count * width));
-    SplitMix random(seed, ObjectStream);
+    SplitMix random(seed, PairsObjectStream);
     for (auto& x : objects.vectors) x = static_cast<float>(random.gaussian());
     return objects;
 }
@@ -43,7 +43,7 @@ Pairs::Pairs(std::shared_ptr<const OrderedObjects> objects, std::uint64_t seed, 
       m_first(first),
       m_split(split),
       m_order(static_cast<std::uint64_t>(m_objects->count * (m_objects->count - 1)), seed,
-              PairStream) {
+              PairsPairStream) {
     m_info.task = m_objects->sorting ? "sorting-order" : "order";
     m_info.name = m_info.task + ", " + split;
     m_info.origin = "generated, seed " + std::to_string(seed);

@@ -11,7 +11,13 @@ namespace relascope::datasets {
 namespace {
 
 // Independent random streams of one seed. Each example has a stream, from DrawStream on.
-enum Stream : std::uint64_t { KindStream = 201, SetStream, OtherStream, PairStream, DrawStream };
+enum SetsStream : std::uint64_t {
+    KindStream = 201,
+    SetStream,
+    OtherStream,
+    PairStream,
+    DrawStream
+};
 
 using Triple = std::array<int, 3>;
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairsOfThree = {{{0, 1}, {0, 2}, {1, 2}}};

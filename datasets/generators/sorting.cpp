@@ -12,7 +12,13 @@ namespace relascope::datasets {
 namespace {
 
 // Independent random streams of one seed.
-enum Stream : std::uint64_t { ObjectStream = 1, OrderStream, PoolStream, RestStream, TrialStream };
+enum SortingStream : std::uint64_t {
+    SortingObjectStream = 1,
+    OrderStream,
+    PoolStream,
+    RestStream,
+    TrialStream
+};
 
 // The number of ordered choices of more objects does not fit into 62 bits; the rest of a sequence
 // is random, as its beginning is already unique.
@@ -36,7 +42,7 @@ std::string ordinal(std::int64_t n) {
 }  // namespace
 
 SortingObjects::SortingObjects(std::uint64_t seed, bool permuted) {
-    SplitMix random(seed, ObjectStream);
+    SplitMix random(seed, SortingObjectStream);
     std::array<float, kValuesOfA * kWidthOfA> a{};
     std::array<float, kValuesOfB*(kWidth - kWidthOfA)> b{};
     for (auto& x : a) x = static_cast<float>(random.gaussian());

@@ -47,7 +47,7 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
     return shape;
 }
 
-std::string fileIn(const std::string& folder, const std::string& name) {
+std::string idxFile(const std::string& folder, const std::string& name) {
     const auto plain = fs::path(folder) / name;
     for (const auto& path : {plain.string(), plain.string() + ".gz"})
         if (fs::is_regular_file(path)) return path;
@@ -92,8 +92,8 @@ ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
         if (progress && !progress(done += fraction)) throw Cancelled();
     };
     const auto split = [&](const std::string& prefix, const char* name, double fraction) {
-        const auto path = fileIn(folder, prefix + "-images-idx3-ubyte"),
-                   answers = fileIn(folder, prefix + "-labels-idx1-ubyte");
+        const auto path = idxFile(folder, prefix + "-images-idx3-ubyte"),
+                   answers = idxFile(folder, prefix + "-labels-idx1-ubyte");
         auto images = readIdx(path, 3, stop);
         step(fraction);
         const auto labels = readIdx(answers, 1, stop);

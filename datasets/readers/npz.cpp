@@ -15,7 +15,7 @@
 namespace relascope::datasets {
 namespace {
 
-constexpr std::size_t kPiece = 64 * 1024;
+constexpr std::size_t kNpzPiece = 64 * 1024;
 
 struct ZipCloser {
     void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -93,7 +93,7 @@ private:
             throw FileError(where,
                             std::string("cannot be opened: ") + zip_strerror(m_archive.get()));
 
-        std::vector<std::uint8_t> piece(kPiece);
+        std::vector<std::uint8_t> piece(kNpzPiece);
         std::size_t held = 0, offset = 0;
         core::NpyHeader header;
         bool known = false;

@@ -281,13 +281,13 @@ TEST_F(AnyDataTest, SortingShowsTheNamesOfPlaces) {
     EXPECT_TRUE(waitUntil([this] { return c().selection.sample() == 1; }));
 }
 
-struct Page {
+struct OpenDataPage {
     QTemporaryDir folder;
     Controllers controllers;
     AppContext context = controllers.context();
     DataPage page{context};
 
-    Page() {
+    OpenDataPage() {
         QSettings().remove(QStringLiteral("data"));
         controllers.runs.setFolder(folder.path());
         page.resize(1160, 760);
@@ -310,7 +310,7 @@ struct Page {
 };
 
 TEST(AnyDataPage, EveryKindIsListedAndShown) {
-    Page p;
+    OpenDataPage p;
     const auto* list = p.page.chooser()->list();
     for (const auto& entry : listDatasets())
         EXPECT_EQ(list->findItems(taskTitle(entry.kind, entry.name), Qt::MatchExactly).size(), 1)
@@ -333,7 +333,7 @@ TEST(AnyDataPage, EveryKindIsListedAndShown) {
 }
 
 TEST(AnyDataPage, SortingHasNoLabelsAndIsSaved) {
-    Page p;
+    OpenDataPage p;
     p.open("sorting", "argsort");
     EXPECT_FALSE(child<QComboBox>(p.page, "Label to show")->isVisible());
     ASSERT_TRUE(waitUntil([&] { return p.page.statistics()->csv().contains("Answer length,10"); }));
@@ -351,7 +351,7 @@ TEST(AnyDataPage, SortingHasNoLabelsAndIsSaved) {
 }
 
 TEST(AnyDataPage, TextsAreBrowsedInWindows) {
-    Page p;
+    OpenDataPage p;
     const QString path = p.folder.filePath("story.txt");
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
@@ -374,7 +374,7 @@ TEST(AnyDataPage, TextsAreBrowsedInWindows) {
 
 TEST(AnyDataPage, AFolderOfPicturesAfterATextIsShown) {
     QSettings().remove(QStringLiteral("data"));  // what other tests imported
-    Page p;
+    OpenDataPage p;
     QFile file(p.folder.filePath("story.txt"));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     for (int k = 0; k < 4000; ++k) file.write("The cat sat on the mat. It sat there. ");
@@ -419,7 +419,7 @@ TEST(AnyDataPage, AFolderOfPicturesAfterATextIsShown) {
 
 TEST(AnyDataPage, QuestionFilesAreImportedAndRemembered) {
     QSettings().remove(QStringLiteral("data"));  // what other tests imported
-    Page p;
+    OpenDataPage p;
     const QString path = p.folder.filePath("algebra__linear_1d.txt");
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
@@ -438,7 +438,7 @@ TEST(AnyDataPage, QuestionFilesAreImportedAndRemembered) {
 }
 
 TEST(AnyDataPage, AFileThatLiesChangesNothingButTheError) {
-    Page p;
+    OpenDataPage p;
     const QString path = p.folder.filePath("polynomials__add.txt");
     QFile file(path);
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));

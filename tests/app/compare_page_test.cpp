@@ -34,7 +34,7 @@ using namespace relascope;
 
 namespace {
 
-struct Page {
+struct OpenComparePage {
     QTemporaryDir folder;
     Controllers controllers;
     AppContext context = controllers.context();
@@ -91,7 +91,7 @@ struct Page {
 }  // namespace
 
 TEST(ComparePage, SaysWhatToDoWhenThereAreNoRuns) {
-    Page p;
+    OpenComparePage p;
     p.open();
     ASSERT_TRUE(p.page->emptyState()->isVisible());
     QSignalSpy asked(p.page.get(), &ComparePage::workbenchRequested);
@@ -100,7 +100,7 @@ TEST(ComparePage, SaysWhatToDoWhenThereAreNoRuns) {
 }
 
 TEST(ComparePage, CheckBoxesOverlayRunsAndShowTheirDifferences) {
-    Page p;
+    OpenComparePage p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
     const QString b = p.add("b", "relational-games-same", "dat", 0.8);
     p.open();
@@ -119,7 +119,7 @@ TEST(ComparePage, CheckBoxesOverlayRunsAndShowTheirDifferences) {
 }
 
 TEST(ComparePage, PublishedAccuracyIsOfTheTrainingFamily) {
-    Page p;
+    OpenComparePage p;
     const RunOptions options = presetOptions("relational-games-between");
     const QString a = p.add("a", options.preset, options.variant, 0.9);
     double wanted = std::nan("");
@@ -135,7 +135,7 @@ TEST(ComparePage, PublishedAccuracyIsOfTheTrainingFamily) {
 }
 
 TEST(ComparePage, TestResultsStandAgainstThePublishedOnes) {
-    Page p;
+    OpenComparePage p;
     const RunOptions options = presetOptions("relational-games-between");
     std::vector<PublishedResult> printed = publishedResults(options);
     ASSERT_FALSE(printed.empty());
@@ -163,7 +163,7 @@ TEST(ComparePage, TestResultsStandAgainstThePublishedOnes) {
 }
 
 TEST(ComparePage, ClickedRowBecomesTheReference) {
-    Page p;
+    OpenComparePage p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
     const QString b = p.add("b", "relational-games-same", "dat", 0.8);
     p.open();
@@ -179,7 +179,7 @@ TEST(ComparePage, ClickedRowBecomesTheReference) {
 }
 
 TEST(ComparePage, DoubleClickOpensTheRunInTheWorkbench) {
-    Page p;
+    OpenComparePage p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
     p.open();
     ASSERT_TRUE(p.waitForRows(1));
@@ -190,7 +190,7 @@ TEST(ComparePage, DoubleClickOpensTheRunInTheWorkbench) {
 }
 
 TEST(ComparePage, NotesBelongToTheComparisonAndStay) {
-    Page p;
+    OpenComparePage p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
     const QString b = p.add("b", "relational-games-same", "dat", 0.8);
     p.open();
@@ -213,7 +213,7 @@ TEST(ComparePage, NotesBelongToTheComparisonAndStay) {
 }
 
 TEST(ComparePage, DamagedNotesAreLeftAsTheyAre) {
-    Page p;
+    OpenComparePage p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
     const std::string file = p.folder.path().toStdString() + "/notes.json";
     std::ofstream(file) << "{\"runs\": torn";
@@ -230,7 +230,7 @@ TEST(ComparePage, DamagedNotesAreLeftAsTheyAre) {
 }
 
 TEST(ComparePage, LivePointsFlowIntoTheCurvesAndTheTable) {
-    Page p;
+    OpenComparePage p;
     p.open();
     RunInfo info;
     info.path = p.folder.path().toStdString() + "/live";
@@ -250,7 +250,7 @@ TEST(ComparePage, LivePointsFlowIntoTheCurvesAndTheTable) {
 }
 
 TEST(ComparePage, SavesTableCurvesAndDifferences) {
-    Page p;
+    OpenComparePage p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
     const QString b = p.add("b", "relational-games-same", "dat", 0.8);
     p.open();

@@ -402,6 +402,10 @@ TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     edit.point = "blocks.0.rel.hook_r";
     Q_EMIT tab().measureWindow()->editRequested(edit);
     EXPECT_TRUE(editedIs(true));
+    // A head that is chosen there is shown here.
+    Q_EMIT tab().measureWindow()->mapRequested(MapKind::RelationalAttention, 0, 0);
+    EXPECT_EQ(inspector()->view().kind, MapKind::RelationalAttention);
+    EXPECT_EQ(inspector()->view().layer, 0);
     tab().measureWindow()->close();
 }
 

@@ -63,13 +63,13 @@ protected:
     /// What the model of the run writes with the options of the panel.
     std::vector<GeneratedToken> written(const EditList& edits) {
         core::OpenedModel model(run.toStdString(), "last", "cpu");
-        model.setEdits(edits, {});
         std::vector<GeneratedToken> all;
         model.generate(panel()->prompt().toStdString(), panel()->options(),
                        [&](const GeneratedToken& token) {
                            all.push_back(token);
                            return true;
-                       });
+                       },
+                       {edits, {}});
         return all;
     }
     /// Whether a text of the panel has these tokens.

@@ -26,6 +26,7 @@
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/along_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/patch_maps.h"
 #include "widgets/export/export.h"
@@ -189,8 +190,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     ASSERT_TRUE(waitUntil([&] { return !read.empty(); }, 60000));
     EXPECT_NE(lens->result().answers[0].logit, plain);
     core::OpenedModel model(subject.path, "", "cpu");
-    model.setEdits(subject.edits, {});
-    const auto probed = model.probe(*subject.sample, subject.classNames);
+    const auto probed = model.probe(*subject.sample, subject.classNames, {subject.edits, {}});
     const auto& own = lens->result().answers[0];
     EXPECT_NEAR(own.probability,
                 static_cast<double>(probed.probabilities[static_cast<std::size_t>(own.id)]), 1e-5);
@@ -245,6 +245,43 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
     EXPECT_FALSE(patching->exampleBox()->isVisible());
     QTest::mouseClick(child<QPushButton>(patching, "dropped"), Qt::LeftButton);
     EXPECT_FALSE(patching->request().second);
+}
+
+TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
+    auto* heads = window.heads();
+    window.setSubject(withoutData(kRuns + "language"));
+    EXPECT_TRUE(heads->view()->isEmpty());
+    QTest::keyClick(&window, Qt::Key_6, Qt::ControlModifier);
+    EXPECT_EQ(window.tab(), Tab::Heads);
+    window.show();
+    ASSERT_TRUE(waitUntil([&] { return !heads->view()->isEmpty(); }, 60000))
+        << heads->view()->sentence().toStdString();
+    const auto first = heads->view()->result();
+    EXPECT_TRUE(first.input.ends_with("random tokens, twice")) << first.input;
+    EXPECT_TRUE(heads->seedBox()->isVisible());
+    // Another seed is another text; the number that is typed last counts.
+    QSignalSpy measured(&window.controller(), &MeasureController::headsMeasured);
+    for (const int seed : {3, 31, 7}) heads->seedBox()->setValue(seed);
+    ASSERT_TRUE(waitUntil([&] { return measured.size() == 1; }, 60000));
+    QTest::qWait(400);
+    EXPECT_EQ(measured.size(), 1);
+    EXPECT_NE(heads->view()->result().heads, first.heads);
+    // So are edits.
+    auto subject = withoutData(kRuns + "language");
+    Edit zero;
+    zero.point = "blocks.0.hook_resid_pre";
+    subject.edits.edits = {zero};
+    window.setSubject(subject);
+    ASSERT_TRUE(waitUntil([&] { return measured.size() == 2; }, 60000));
+
+    window.setSubject(subjectOf(kRuns + "vision"));
+    ASSERT_TRUE(waitUntil([&] { return measured.size() == 3; }, 60000));
+    EXPECT_FALSE(heads->seedBox()->isVisible());
+    EXPECT_EQ(heads->view()->result().measures.back(), "neighbours");
+    window.setSubject(subjectOf(kRuns + "sorting"));
+    EXPECT_TRUE(waitUntil(
+        [&] { return heads->view()->sentence().contains("neither text nor images"); }, 60000))
+        << heads->view()->sentence().toStdString();
 }
 
 TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {

@@ -4,8 +4,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <QDir>
+#include <QFileInfo>
 #include <QSignalSpy>
 #include <algorithm>
+#include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "app/controllers/examples.h"
@@ -104,6 +108,33 @@ TEST_F(TrainingTest, InterventionsAreTakenIntoTrainingAndMarked) {
     ASSERT_EQ(read.size(), 2U) << "the marks of a run that is opened later";
     EXPECT_EQ(read[0], mark.text);
     EXPECT_EQ(read[1], QStringLiteral("no edits in training from here on"));
+}
+
+// A request that comes while one run ends and the next has not begun is one to all of them.
+TEST_F(TrainingTest, StopBetweenTwoSeedsStopsThemAll) {
+    std::vector<std::int64_t> seeds(40);
+    std::iota(seeds.begin(), seeds.end(), 0);
+    for (const bool atOnce : {false, true})
+        for (int delay = 0; delay < 30; delay += 6) {
+            SCOPED_TRACE(delay);
+            chooseTiny(2);
+            c().experiment.set("train.seeds", seeds);
+            QStringList begun;
+            const auto connection =
+                QObject::connect(&c().training, &app::TrainingController::runBegan, window.get(),
+                                 [&](const QString& path) { begun << path; });
+            click(window->bar()->startButton());
+            ASSERT_TRUE(waitUntil([&] { return begun.size() > 1; }));
+            // The work goes on meanwhile: the request meets it at another place each time.
+            std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+            atOnce ? c().training.cancel() : c().training.stop();
+            ASSERT_TRUE(waitUntil([&] { return !c().training.busy(); }));
+            QObject::disconnect(connection);
+            // Until the window asked, some more could begin than it has heard of.
+            EXPECT_LT(begun.size(), seeds.size());
+            const auto last = QFileInfo(begun.front()).dir().filePath(QStringLiteral("seed-39"));
+            EXPECT_FALSE(QFileInfo::exists(last));
+        }
 }
 
 TEST_F(TrainingTest, AStoppedRunIsResumedFromTheRail) {

@@ -13,10 +13,10 @@ namespace relascope {
 namespace {
 
 using namespace testing_support;
-const std::string kGolden = std::string(RELASCOPE_FIXTURES) + "/golden/checkpoints/";
+const std::string kGoldenCheckpoints = std::string(RELASCOPE_FIXTURES) + "/golden/checkpoints/";
 
 TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
-    const auto info = json(runCli("info --json " + kGolden + "research_pt"));
+    const auto info = json(runCli("info --json " + kGoldenCheckpoints + "research_pt"));
     EXPECT_EQ(info["form"], "PyTorch archive");
     EXPECT_EQ(info["tensors"].size(), 50u);
     EXPECT_EQ(info["config"]["n_heads_ra"], 2);
@@ -26,7 +26,7 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
     EXPECT_EQ(info["tensors"][0]["stored"], "_orig_mod.layers.token_embedder.weight");
     EXPECT_EQ(info["tensors"][0]["shape"], (std::vector<int>{61, 32}));
 
-    const auto words = runCli("info " + kGolden + "hub_dat_lm");
+    const auto words = runCli("info " + kGoldenCheckpoints + "hub_dat_lm");
     EXPECT_EQ(words.code, 0) << words.err;
     for (const char* part :
          {"layers.token_embedder.weight", "same as layers.final_out.weight", "[61, 32]", "F32",
@@ -69,15 +69,15 @@ TEST(CheckpointCli, ConvertGoesFromFormToForm) {
         for (const auto& t : document["tensors"]) all[t["name"]] = t["shape"];
         return all;
     };
-    const auto original = tensors(kGolden + "research_pt");
-    std::string in = kGolden + "research_pt";
+    const auto original = tensors(kGoldenCheckpoints + "research_pt");
+    std::string in = kGoldenCheckpoints + "research_pt";
     for (const char* out : {"/a.safetensors", "/b.pt"}) {
         const auto done = runCli("convert --json " + in + " " + home.path() + out);
         EXPECT_EQ(done.code, 0) << done.err;
         EXPECT_EQ(json(done)["wrote"], home.path() + out);
         EXPECT_EQ(tensors(in = home.path() + out), original);
     }
-    EXPECT_EQ(runCli("convert " + kGolden + "research_pt " + (home / "folder")).code, 0);
+    EXPECT_EQ(runCli("convert " + kGoldenCheckpoints + "research_pt " + (home / "folder")).code, 0);
     EXPECT_EQ(tensors(home / "folder"), original);
     EXPECT_EQ(runCli("convert " + in + " " + (home / "f2")).code, 0)
         << "its configuration was kept";

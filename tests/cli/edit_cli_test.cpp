@@ -135,6 +135,17 @@ TEST(EditCli, WhatIsNotFiniteIsNoAnswer) {
              {"patch", " --clean sample:1 --corrupt sample:2"}})
         expectRefused(command + " " + run() + more + overflows, 1,
                       "the first such numbers are at blocks.0.");
+    // The maps show where they come from, so that they are shown, with the sentence.
+    const std::string inspect = "inspect " + run() + " --sample 1 --json";
+    const auto shown = runCli(inspect + overflows);
+    EXPECT_NE(shown.err.find("warning: the answers of the model are not finite"), std::string::npos)
+        << shown.err;
+    EXPECT_NE(json(shown)["not_finite"].get<std::string>().find("at blocks.0."), std::string::npos);
+    EXPECT_TRUE(json(shown)["probabilities"].empty());
+    const auto finite = runCli(inspect);
+    EXPECT_EQ(finite.err.find("not finite"), std::string::npos) << finite.err;
+    EXPECT_FALSE(json(finite).contains("not_finite"));
+    EXPECT_FALSE(json(finite)["probabilities"].empty());
 }
 
 TEST(EditCli, ADamagedKeptStepIsNamed) {

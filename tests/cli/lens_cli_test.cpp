@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing_support::TemporaryFolder;
 const std::string kFixtures = RELASCOPE_FIXTURES;
-const std::string kGolden = kFixtures + "/golden/", kRuns = kFixtures + "/runs/0.5/";
+const std::string kGoldenFolder = kFixtures + "/golden/", kRuns = kFixtures + "/runs/0.5/";
 
 std::vector<std::vector<std::string>> linesOf(const std::string& path) {
     std::vector<std::vector<std::string>> lines;
@@ -30,7 +30,7 @@ std::vector<std::vector<std::string>> linesOf(const std::string& path) {
 }
 
 TEST(LensCli, ShowsTheAnswersOfEveryLayer) {
-    const auto lens = json(runCli("lens --json " + kGolden + "lm_rca --random 3 --top 4"));
+    const auto lens = json(runCli("lens --json " + kGoldenFolder + "lm_rca --random 3 --top 4"));
     EXPECT_EQ(lens["sample"], "random input, seed 3");
     EXPECT_EQ(lens["positions"].size(), 24u);
     ASSERT_EQ(lens["layers"].size(), 3u);
@@ -44,11 +44,11 @@ TEST(LensCli, ShowsTheAnswersOfEveryLayer) {
                     lens["answers"][c]["probability"].get<double>(), 1e-6);
     }
     const auto one =
-        json(runCli("lens --json " + kGolden + "lm_rca --random 3 --position -1 --answer 7"));
+        json(runCli("lens --json " + kGoldenFolder + "lm_rca --random 3 --position -1 --answer 7"));
     EXPECT_EQ(one["positions"], (std::vector<int>{23}));
     EXPECT_EQ(one["layers"][1]["cells"][0]["asked"][0]["id"], 7);
 
-    const auto pairs = runCli("lens " + kGolden + "seq2seq_dat_math --reference 1");
+    const auto pairs = runCli("lens " + kGoldenFolder + "seq2seq_dat_math --reference 1");
     EXPECT_NE(pairs.out.find("layer 2"), std::string::npos) << pairs.out << pairs.err;
     const auto classes = json(runCli("lens --json " + kRuns + "vision --sample 1 --answer same"));
     EXPECT_TRUE(classes["positions"].is_null());
@@ -56,8 +56,40 @@ TEST(LensCli, ShowsTheAnswersOfEveryLayer) {
     EXPECT_NE(runCli("lens " + kRuns + "image-abstractor").out.find("symbols"), std::string::npos);
 }
 
+TEST(HeadsCli, MeasuresHeadsOfTextAndImages) {
+    const auto all = json(runCli("heads --json --length 8 --seed 1 " + kGoldenFolder + "lm_rca"));
+    EXPECT_EQ(all["input"], "8 random tokens, twice");
+    ASSERT_FALSE(all["heads"].empty());
+    const double value = all["heads"][0]["values"]["induction"];
+    EXPECT_GE(value, 0.0);
+    EXPECT_LE(value, 1.0);
+    EXPECT_GT(all["even"]["previous token"].get<double>(), 0.0);
+    // Another input than random tokens: a text without repetitions has no duplicates.
+    const auto given = json(runCli("heads --json --tokens 3,4,5 " + kGoldenFolder + "lm_rca"));
+    EXPECT_TRUE(given["even"]["duplicate token"].is_null());
+    const auto edited =
+        json(runCli("heads --json --length 8 --seed 1 --edit \"layer 1 sensory "
+                    "head 1 uniform\" " +
+                    kGoldenFolder + "lm_rca"));
+    EXPECT_EQ(edited["edits"].size(), 1u);
+    EXPECT_NEAR(edited["heads"][0]["values"]["previous token"].get<double>(),
+                edited["even"]["previous token"].get<double>(), 1e-6);
+    const auto images = runCli("heads " + kRuns + "vision --sample 1");
+    EXPECT_NE(images.out.find("neighbours"), std::string::npos) << images.out << images.err;
+    EXPECT_NE(images.out.find("even attention"), std::string::npos);
+
+    const TemporaryFolder folder("heads-cli");
+    fs::create_directories(folder.path());
+    const auto csv = folder.path() + "/heads.csv";
+    EXPECT_EQ(runCli("heads " + kGoldenFolder + "lm_rca --out " + csv).code, 0);
+    EXPECT_EQ(linesOf(csv)[0][3], "previous token");
+    const auto refused = runCli("heads " + kGoldenFolder + "seq2seq_dat_math --reference 1");
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("reads neither text nor images"), std::string::npos) << refused.err;
+}
+
 TEST(LensCli, PartsOfALogitAddUp) {
-    const auto found = json(runCli("attribute --json " + kGolden +
+    const auto found = json(runCli("attribute --json " + kGoldenFolder +
                                    "vidat_relational_games_mixed --random 3 --logit 1 --minus 0"));
     double sum = 0.0, inside = 0.0, heads = 0.0;
     for (const auto& part : found["parts"]) {
@@ -88,8 +120,9 @@ TEST(LensCli, IsDrawn) {
     const auto text = slurp(lens);
     for (const char* word : {"layer 2", "same", "likeliest answers", "vision"})
         EXPECT_NE(text.find(word), std::string::npos) << word;
-    EXPECT_EQ(runCli("attribute " + kGolden + "lm_rca --random 3 --logit 1 --out " + parts).code,
-              0);
+    EXPECT_EQ(
+        runCli("attribute " + kGoldenFolder + "lm_rca --random 3 --logit 1 --out " + parts).code,
+        0);
     EXPECT_EQ(slurp(parts).rfind("\x89PNG", 0), 0u);
     expectRefused("lens " + kRuns + "vision --out t.tex", 2,
                   "must end in .png, .svg, .pdf or .csv");
@@ -100,7 +133,8 @@ TEST(LensCli, WritesTables) {
     fs::create_directories(home.path());
     const auto table = home / "lens.csv", parts = home / "parts.csv";
     EXPECT_EQ(
-        runCli("lens " + kGolden + "lm_rca --tokens 3,4,5 --top 2 --answer 9 --out " + table).code,
+        runCli("lens " + kGoldenFolder + "lm_rca --tokens 3,4,5 --top 2 --answer 9 --out " + table)
+            .code,
         0);
     auto lines = linesOf(table);
     EXPECT_EQ(lines[0], (std::vector<std::string>{"after", "position", "input", "own_id", "own",
@@ -111,7 +145,9 @@ TEST(LensCli, WritesTables) {
     EXPECT_EQ(lines[3][8], "asked");
     EXPECT_EQ(lines[3][9], "9");
     EXPECT_EQ(
-        runCli("attribute " + kGolden + "lm_rca --tokens 3,4,5 --logit 9 --out " + parts).code, 0);
+        runCli("attribute " + kGoldenFolder + "lm_rca --tokens 3,4,5 --logit 9 --out " + parts)
+            .code,
+        0);
     lines = linesOf(parts);
     EXPECT_EQ(lines[0], (std::vector<std::string>{"part", "kind", "layer", "head", "relation",
                                                   "inside", "value"}));
@@ -119,15 +155,15 @@ TEST(LensCli, WritesTables) {
 }
 
 TEST(LensCli, RefusesInOneSentence) {
-    const auto lm = "attribute " + kGolden + "lm_rca --random 3 ";
+    const auto lm = "attribute " + kGoldenFolder + "lm_rca --random 3 ";
     expectRefused(lm, 2, "--logit");
     expectRefused(lm + "--logit 61", 2,
                   "--logit: there is no answer 61: the model has 61, 0 to 60");
     expectRefused(lm + "--logit x", 2, "--logit: unknown answer 'x'; give a number from 0 to 60");
     expectRefused(lm + "--logit 1 --position 24", 2, "--position: 24 is out of range");
     expectRefused(lm + "--logit 1 --out x.txt", 2, "--out: 'x.txt' must end in .png");
-    expectRefused("lens " + kGolden + "lm_rca", 2, "--reference N or --random SEED");
-    expectRefused("lens " + kGolden + "lm_rca --random 1 --top 0", 2, "--top");
+    expectRefused("lens " + kGoldenFolder + "lm_rca", 2, "--reference N or --random SEED");
+    expectRefused("lens " + kGoldenFolder + "lm_rca --random 1 --top 0", 2, "--top");
     const auto vision = kRuns + "vision ";
     expectRefused("attribute " + vision + "--logit sane", 2, "did you mean 'same'?");
     expectRefused("lens " + vision + "--position 2", 2, "--position: this model gives one answer");

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-const std::string kTiny =
+const std::string kTrainTiny =
     "train quick --seed 0 --threads 1 --set model.d_model=16 --set model.dff=16 "
     "--set data.train_size=400 --set data.validation_size=60 --set train.batch_size=40 "
     "--set data.test_size=50 ";
@@ -122,15 +122,15 @@ protected:
         }
     }
     void run(const std::string& name, const std::string& more) const {
-        const auto o = runCli(kTiny + more + " --out " + path(name));
+        const auto o = runCli(kTrainTiny + more + " --out " + path(name));
         ASSERT_EQ(o.code, 0) << o.err;
     }
     // Starts a long run of two ranks, lets it train, and gives its second process.
     pid_t begin(std::unique_ptr<Process>& process, const std::string& name,
                 const std::string& more = "") {
         process = std::make_unique<Process>(
-            kTiny + "--epochs 1000 --ranks 2 --set train.checkpoint_every=5 " + more + " --out " +
-                path(name),
+            kTrainTiny + "--epochs 1000 --ranks 2 --set train.checkpoint_every=5 " + more +
+                " --out " + path(name),
             path(name + ".err"));
         EXPECT_TRUE(waitUntil([&] { return stepsOf(path(name)) >= 8; }))
             << slurp(path(name + ".err"));
@@ -213,7 +213,7 @@ TEST_F(Ranks, OfEachLauncherByItsVariables) {
     };
     run("ranks", "--ranks 2 --steps 12");
     for (const auto& [name, variables] : launchers) {
-        const auto arguments = kTiny + "--steps 12 --out " + path(name);
+        const auto arguments = kTrainTiny + "--steps 12 --out " + path(name);
         Process second(arguments, path(name + "1.err"), variables(1)),
             first(arguments, path(name + "0.err"), variables(0));
         EXPECT_EQ(first.end(), 0) << slurp(path(name + "0.err"));
@@ -221,7 +221,7 @@ TEST_F(Ranks, OfEachLauncherByItsVariables) {
         expectNear("ranks", name, 0.0);
     }
     // Two runs, one after the other, by the same processes.
-    const auto arguments = kTiny + "--steps 6 --set train.seeds=0,1 --out " + path("seeds");
+    const auto arguments = kTrainTiny + "--steps 6 --set train.seeds=0,1 --out " + path("seeds");
     std::string both = arguments;
     both.replace(both.find("--seed 0 "), 9, "");
     Process second(both, path("seeds1.err"), launchers[1].second(1)),
@@ -278,7 +278,7 @@ TEST_F(Ranks, NothingStaysBehindAKilledRank0) {
 TEST_F(Ranks, MayBeKilledAtAnyMoment) {
     for (int turn = 0; turn < 8; ++turn) {
         const auto name = std::to_string(turn);
-        Process process(kTiny +
+        Process process(kTrainTiny +
                             "--epochs 1000 --ranks 2 --set train.checkpoint_every=1 --set "
                             "train.evaluate_every=1 --out " +
                             path(name),
@@ -307,7 +307,7 @@ TEST_F(Ranks, RanksOfALauncherEndWithoutRank0) {
             {"MASTER_ADDR", "127.0.0.1"},
             {"MASTER_PORT", std::to_string(20000 + (getpid() + 7) % 20000)}};
     };
-    const auto arguments = kTiny + "--epochs 10000 --out " + path("run");
+    const auto arguments = kTrainTiny + "--epochs 10000 --out " + path("run");
     Process second(arguments, path("1.err"), variables(1)),
         first(arguments, path("0.err"), variables(0));
     ASSERT_TRUE(waitUntil([&] { return stepsOf(path("run")) >= 3; })) << slurp(path("0.err"));
@@ -353,19 +353,19 @@ TEST_F(Ranks, ALostRunIsResumedAsOftenAsAsked) {
 
 TEST_F(Ranks, RefusesWhatCannotBe) {
     const auto out = " --out " + path("never");
-    expectRefused(kTiny + "--devices cpu,cuda:0" + out, 2, "mixes the CPU and CUDA devices");
-    expectRefused(kTiny + "--devices cpu,cpu --device cpu" + out, 2, "give one");
-    expectRefused(kTiny + "--devices cpu,cpu --ranks 3" + out, 2, "3 contradicts --devices");
-    expectRefused(kTiny + "--rendezvous node1:5" + out, 2, "none of their variables is set");
+    expectRefused(kTrainTiny + "--devices cpu,cuda:0" + out, 2, "mixes the CPU and CUDA devices");
+    expectRefused(kTrainTiny + "--devices cpu,cpu --device cpu" + out, 2, "give one");
+    expectRefused(kTrainTiny + "--devices cpu,cpu --ranks 3" + out, 2, "3 contradicts --devices");
+    expectRefused(kTrainTiny + "--rendezvous node1:5" + out, 2, "none of their variables is set");
     for (const char* empty : {"--devices", "--device", "--rendezvous"})
-        expectRefused(kTiny + empty + " ''" + out, 2, "is empty");
+        expectRefused(kTrainTiny + empty + " ''" + out, 2, "is empty");
     expectRefused("rank", 2, "is started by `train --ranks` alone");
     EXPECT_FALSE(fs::exists(path("never")));
 }
 
 TEST_F(Ranks, AnErrorBeforeTheFirstStepLeavesNothing) {
     const auto o =
-        runCli(kTiny + "--ranks 2 --edit \"layer 9 relation 1 zero\" --out " + path("never"));
+        runCli(kTrainTiny + "--ranks 2 --edit \"layer 9 relation 1 zero\" --out " + path("never"));
     EXPECT_NE(o.code, 0);
     EXPECT_NE(o.err.find("layer"), std::string::npos) << o.err;
     EXPECT_FALSE(fs::exists(path("never")));

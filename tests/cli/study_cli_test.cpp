@@ -24,7 +24,7 @@ namespace {
 using testing_support::TemporaryFolder;
 namespace fs = std::filesystem;
 
-const std::string kTiny =
+const std::string kTinyStudy =
     "study pairwise-order --models mlp,corelnet --sizes 64,200 --seeds 2 --set data.dim=4 "
     "--set train.epochs=6 --set train.early_stopping.metric=none --threads 1 --out ";
 
@@ -72,7 +72,7 @@ void expectWhole(const std::string& study) {
 TEST(StudyCli, SurvivesKillsAndEndsWithEveryCellOnce) {
     TemporaryFolder home("study-kill");
     const std::string study = home / "study";
-    ASSERT_EQ(runCli(kTiny + study + " --show").code, 0);
+    ASSERT_EQ(runCli(kTinyStudy + study + " --show").code, 0);
     for (int kill = 0; kill < 3; ++kill) {
         const pid_t worker = start(study);
         std::this_thread::sleep_for(std::chrono::milliseconds(700 + 350 * kill));
@@ -93,8 +93,8 @@ TEST(StudyCli, SurvivesKillsAndEndsWithEveryCellOnce) {
 TEST(StudyCli, SumsUpAndRefusesInWords) {
     TemporaryFolder home("study-words");
     const std::string study = home / "study";
-    const auto done = runCli(kTiny + study + " --jobs 2 --csv " + (home / "t.csv") + " --latex " +
-                             (home / "t.tex"));
+    const auto done = runCli(kTinyStudy + study + " --jobs 2 --csv " + (home / "t.csv") +
+                             " --latex " + (home / "t.tex"));
     ASSERT_EQ(done.code, 0) << done.err;
     EXPECT_NE(done.out.find("8 of 8 runs done"), std::string::npos) << done.out;
     EXPECT_TRUE(fs::exists(home / "t.csv"));

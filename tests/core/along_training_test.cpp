@@ -110,8 +110,7 @@ TEST_F(Along, GivesBothWithEditsAndTheStepsAndAnswerThatAreAskedFor) {
     for (const auto& at : along.steps) {
         OpenedModel model(run(), std::to_string(at.step), "cpu");
         const auto before = model.probe(sample, classes);
-        model.setEdits(options.edits, {});
-        const auto after = model.probe(sample, classes);
+        const auto after = model.probe(sample, classes, {options.edits, {}});
         const auto value = [&](const ProbeResult& r) {
             return static_cast<double>(r.find(MapKind::Relation, 0, 0)->at(1, 0) *
                                        r.find(MapKind::RelationalAttention, 0, 0)->at(1, 0));

@@ -19,7 +19,7 @@
 namespace relascope::core {
 namespace {
 
-int s_decoded = 0, s_others = 0;
+int s_decoded = 0, s_otherForms = 0;
 const kernels::KernelTable& decodingKernels() {
     static const auto table = [] {
         auto counting = compiledKernels();
@@ -27,7 +27,7 @@ const kernels::KernelTable& decodingKernels() {
             return ++s_decoded, compiledKernels().decode(args, stream);
         };
         counting.relForward = [](const kernels::RelArgs* args, void* stream) {
-            return ++s_others, compiledKernels().relForward(args, stream);
+            return ++s_otherForms, compiledKernels().relForward(args, stream);
         };
         return counting;
     }();
@@ -49,7 +49,7 @@ torch::Tensor tokenByToken(ModelImpl& model, const torch::Tensor& tokens, std::i
     return torch::cat(logits, 1);
 }
 
-std::vector<std::pair<std::string, ModelOptions>> languageModels() {
+std::vector<std::pair<std::string, ModelOptions>> decodedModels() {
     auto all = smallModels();
     std::erase_if(all, [](const auto& model) {
         const auto& o = model.second;
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, ModelOptions>> languageModels() {
 }
 
 TEST(CudaDecoding, AgreesWithTheWholeTextForEveryLanguageModel) {
-    const auto models = languageModels();
+    const auto models = decodedModels();
     EXPECT_GE(models.size(), 8u);
     for (const auto& [name, options] : models) {
         for (const std::int64_t prompt : {1, 3}) {
@@ -76,7 +76,7 @@ TEST(CudaDecoding, AgreesWithTheWholeTextForEveryLanguageModel) {
                     parameter.add_(torch::randn_like(parameter) * 0.2);
                 whole = model->forward(tokens);
             }
-            s_decoded = s_others = 0;
+            s_decoded = s_otherForms = 0;
             const auto found = tokenByToken(*model, tokens, prompt);
             const std::int64_t n = tokens.size(1);
             const double size = std::max(1.0, whole.abs().max().item<double>());
@@ -90,14 +90,14 @@ TEST(CudaDecoding, AgreesWithTheWholeTextForEveryLanguageModel) {
             const auto layers = std::get<std::int64_t>(options.value("n_layers"));
             const std::int64_t steps = prompt == 1 ? n : n - prompt;
             EXPECT_EQ(s_decoded, steps * layers * (1 + relational)) << name;
-            EXPECT_EQ(s_others > 0, prompt > 1) << name;
+            EXPECT_EQ(s_otherForms > 0, prompt > 1) << name;
         }
     }
 }
 
 // bfloat16 weights leave what is between the layers in float32.
 TEST(CudaDecoding, ServesModelsWithNarrowWeights) {
-    const auto options = languageModels().back().second;
+    const auto options = decodedModels().back().second;
     torch::manual_seed(3);
     const auto model = makeModel(options);
     model->eval();
@@ -148,7 +148,7 @@ TEST(CudaDecoding, ServesBFloat16) {
 }
 
 TEST(CudaDecoding, IsNotUsedForTrainingOrRecording) {
-    const auto models = languageModels();
+    const auto models = decodedModels();
     const auto model = makeModel(models.front().second);
     model->eval();
     const CpuKernelsScope kernels(decodingKernels());

@@ -27,7 +27,7 @@ ProbeResult wholeProbe(ModelImpl& model, const ModelOptions& options, const Prob
     return probeModel(model, options, sample, 3, {});
 }
 
-void expectEqual(const ProbeResult& a, const ProbeResult& b, const std::string& what) {
+void expectSameProbe(const ProbeResult& a, const ProbeResult& b, const std::string& what) {
     SCOPED_TRACE(what);
     ASSERT_EQ(a.maps.size(), b.maps.size());
     ASSERT_EQ(a.probabilities.size(), b.probabilities.size());
@@ -60,7 +60,7 @@ TEST_P(EveryModelProbed, BeginningAtTheFirstEditedBlockChangesNothing) {
         return probes.points(inputOf(sample, options));
     }();
     const auto plain = probes.plain(sample, 3, {}, {});
-    expectEqual(plain, wholeProbe(*model, options, sample, {}), "without edits");
+    expectSameProbe(plain, wholeProbe(*model, options, sample, {}), "without edits");
     for (const auto& map : plain.maps) {
         EditList list;
         try {
@@ -72,11 +72,11 @@ TEST_P(EveryModelProbed, BeginningAtTheFirstEditedBlockChangesNothing) {
             continue;  // without a hook point
         }
         const auto what = std::string(mapKindName(map.kind)) + std::to_string(map.layer);
-        expectEqual(probes.edited(list, {}, sample, 3, {}, {}, false),
-                    wholeProbe(*model, options, sample, list), what);
+        expectSameProbe(probes.edited({list, {}}, sample, 3, {}, {}, false),
+                        wholeProbe(*model, options, sample, list), what);
         // Of another sample nothing is kept.
-        expectEqual(probes.edited(list, {}, other, 3, {}, {}, false),
-                    wholeProbe(*model, options, other, list), what + " of another sample");
+        expectSameProbe(probes.edited({list, {}}, other, 3, {}, {}, false),
+                        wholeProbe(*model, options, other, list), what + " of another sample");
     }
 }
 

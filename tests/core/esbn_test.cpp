@@ -15,7 +15,7 @@
 namespace relascope {
 namespace {
 
-ModelOptions small() {
+ModelOptions smallEsbn() {
     ModelOptions options("ESBN");
     options.set("image_shape", std::vector<std::int64_t>{1, 16, 4});
     options.set("patch_size", std::vector<std::int64_t>{4, 4});
@@ -33,7 +33,7 @@ std::map<std::string, torch::Tensor> recorded(ModelImpl& model, const torch::Ten
 
 TEST(Esbn, RetrievesByLikenessFromWhatCameBefore) {
     torch::manual_seed(5);
-    const auto model = makeModel(small());
+    const auto model = makeModel(smallEsbn());
     model->eval();
     const torch::NoGradGuard noGrad;
     const auto maps = recorded(*model, torch::rand({2, 1, 4, 16}));
@@ -51,7 +51,7 @@ TEST(Esbn, AnswersByLikenessAlone) {
     // Context normalisation and inner products do not change when the features of all objects are
     // rotated, and the controller sees nothing else: swap two features of the objects.
     torch::manual_seed(6);
-    auto options = small();
+    auto options = smallEsbn();
     options.set("context_norm", false);
     const auto model = makeModel(options);
     model->eval();
@@ -67,7 +67,7 @@ TEST(Esbn, AnswersByLikenessAlone) {
 
 TEST(Esbn, NormalisesOverTheObjectsOfAProblem) {
     torch::manual_seed(7);
-    const auto model = makeModel(small());
+    const auto model = makeModel(smallEsbn());
     model->eval();
     const torch::NoGradGuard noGrad;
     // Objects that are all alike are all zero then: likeness says nothing.

@@ -18,7 +18,7 @@
 namespace relascope {
 namespace {
 
-ModelOptions find(const char* architecture) {
+ModelOptions languageOptions(const char* architecture) {
     for (const auto& [name, options] : smallModels())
         if ((options.architecture() == architecture)) return options;
     return {};
@@ -27,7 +27,7 @@ ModelOptions find(const char* architecture) {
 TEST(Initialisation, OfLanguageModelsIsGpt2s) {
     torch::manual_seed(4);
     for (const char* activation : {"gelu", "swiglu"}) {
-        auto o = find("DualAttnTransformerLM");
+        auto o = languageOptions("DualAttnTransformerLM");
         o.set("d_model", 64), o.set("n_layers", 2), o.set("vocab_size", 300),
             o.set("activation", activation), o.set("dff", 90);
         o.set("n_symbols", 80), o.set("pos_enc_type", "pos_emb"), o.set("max_block_size", 100);
@@ -73,7 +73,7 @@ void silence(torch::nn::Module& module, const std::string& tail) {
 constexpr double kDrop = 0.3, kTwice = 1 - (1 - kDrop) * (1 - kDrop);
 
 StackOptions stack(bool dual, bool decoder) {
-    auto o = find(dual ? "Seq2SeqDualAttnTransformer" : "Seq2SeqTransformer");
+    auto o = languageOptions(dual ? "Seq2SeqDualAttnTransformer" : "Seq2SeqTransformer");
     o.set("d_model", 32), o.set("dropout_rate", kDrop), put(o, "decoder.dropout_rate", kDrop);
     o.set("norm_first", true), put(o, "decoder.norm_first", true);
     o.set("activation", "gelu"), put(o, "decoder.activation", "gelu");
@@ -116,7 +116,7 @@ TEST(Dropout, StandsWherePublishedBlocksHaveIt) {
 
 TEST(Dropout, IsNotOnTheEmbeddingsOfLanguageAndSequenceModels) {
     for (const char* name : {"DualAttnTransformerLM", "TransformerLM", "Seq2SeqTransformer"}) {
-        auto o = find(name);
+        auto o = languageOptions(name);
         o.set("dropout_rate", kDrop), put(o, "decoder.dropout_rate", kDrop);
         o.set("norm_first", true), put(o, "decoder.norm_first", true);
         auto model = makeModel(o);
@@ -126,7 +126,7 @@ TEST(Dropout, IsNotOnTheEmbeddingsOfLanguageAndSequenceModels) {
         const auto batch = smallBatch(o, 3);
         EXPECT_TRUE(torch::equal(model->forward(batch), model->forward(batch))) << name;
     }
-    auto o = find("VisionTransformer");
+    auto o = languageOptions("VisionTransformer");
     o.set("dropout_rate", kDrop);
     auto model = makeModel(o);
     silence(*model, "wo.");
@@ -137,7 +137,7 @@ TEST(Dropout, IsNotOnTheEmbeddingsOfLanguageAndSequenceModels) {
 }
 
 TEST(Language, RefusesTokensItHasNot) {
-    auto model = makeModel(find("DualAttnTransformerLM"));  // 7 tokens, 6 at once
+    auto model = makeModel(languageOptions("DualAttnTransformerLM"));  // 7 tokens, 6 at once
     const auto message = [&](const torch::Tensor& tokens) -> std::string {
         try {
             model->forward(tokens);
@@ -156,7 +156,7 @@ TEST(Language, RefusesTokensItHasNot) {
 }
 
 TEST(Generate, GoesOnPastTheContextAndNeverWritesPadding) {
-    const auto o = find("DualAttnTransformerLM");
+    const auto o = languageOptions("DualAttnTransformerLM");
     auto model = makeModel(o);
     model->eval();
     const auto prompt = torch::tensor({{1, 2, 3}}, torch::kLong);

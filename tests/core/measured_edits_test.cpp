@@ -8,6 +8,7 @@
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
 #include "interventions/edit_values.h"
+#include "support/edits.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
@@ -17,6 +18,8 @@
 namespace relascope {
 namespace {
 
+using testing_support::edit;
+using testing_support::listOf;
 using namespace testing_support;
 
 /// A run of two layers, trained once.
@@ -34,34 +37,24 @@ const std::string& runPath() {
     return path;
 }
 
-Edit edit(EditOp op, const std::string& at, std::map<std::string, AxisSelection> where = {}) {
-    Edit e;
-    e.op = op, e.point = at, e.selection = std::move(where);
-    return e;
-}
-
-EditList listOf(std::vector<Edit> edits) {
-    EditList list;
-    list.edits = std::move(edits);
-    return list;
-}
-
 const AxisSelection kFirst = {{0}, {}, {}};
 
 class MeasuredEdits : public testing::Test {
 protected:
     MeasuredEdits() : m_splits(tinyData()), m_opened(runPath(), "last", "cpu") {
-        m_data.split = [this](const std::string& name) { return m_splits.find(name); };
+        m_interventions.data.split = [this](const std::string& name) {
+            return m_splits.find(name);
+        };
         m_how.examples = 32;
         m_how.batchSize = 8;
         m_how.metric = "loss";
         m_how.what = {"heads", "relations", "paths", "mlp"};
     }
-    AblationTable ablate() { return m_opened.ablate(m_splits.validation, m_data, m_how); }
-    void use(std::vector<Edit> edits) { m_opened.setEdits(listOf(std::move(edits)), m_data); }
+    AblationTable ablate() { return m_opened.ablate(m_splits.validation, m_interventions, m_how); }
+    void use(std::vector<Edit> edits) { m_interventions.edits = listOf(std::move(edits)); }
     double loss(std::vector<Edit> edits) {
         use(std::move(edits));
-        const auto effect = m_opened.effect(m_splits.validation, 8);
+        const auto effect = m_opened.effect(m_splits.validation, 8, m_interventions);
         return effect.changes.at(0).edited;
     }
     static const AblationRow& rowOf(const AblationTable& table, const std::string& at) {
@@ -71,7 +64,7 @@ protected:
     }
 
     DataSplits m_splits;
-    EditData m_data;
+    Interventions m_interventions;
     OpenedModel m_opened;
     AblationOptions m_how;
 };
@@ -106,7 +99,7 @@ TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
         auto mean = edit(EditOp::Mean, "blocks.0.attn.hook_z");
         if (edited) use({mean, edit(EditOp::Resample, "blocks.1.rel.hook_r")});
         int steps = 0;
-        const auto whole = m_opened.ablate(m_splits.validation, m_data, m_how, {},
+        const auto whole = m_opened.ablate(m_splits.validation, m_interventions, m_how, {},
                                            [&](double) { return ++steps; });
         AblationProgress kept;
         std::optional<AblationTable> table;
@@ -118,7 +111,7 @@ TEST_F(MeasuredEdits, AblationsContinueWhereTheyWereCancelled) {
             bool first = true;
             try {
                 table = m_opened.ablate(
-                    m_splits.validation, m_data, m_how, {},
+                    m_splits.validation, m_interventions, m_how, {},
                     [&](double) { return ++again, --left > 0; },
                     [&](const AblationTable& partial) {
                         if (std::exchange(first, false)) {
@@ -145,7 +138,7 @@ TEST_F(MeasuredEdits, OtherOptionsEditsOrDataStartAnew) {
         std::int64_t examples = 0;
         try {
             m_opened.ablate(
-                data, m_data, m_how, {}, [&](double) { return examples == 0; },
+                data, m_interventions, m_how, {}, [&](double) { return examples == 0; },
                 [&](const AblationTable& partial) { examples = partial.examples; }, &kept);
         } catch (const Cancelled&) {
         }
@@ -199,9 +192,9 @@ TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
     PatchOptions how;
     how.over = {"attn"};
     how.metric = "logit:0";
-    const auto plain = m_opened.patch(a, b, how);
+    const auto plain = m_opened.patch(a, b, how, m_interventions);
     use({edit(EditOp::Zero, "blocks.0.hook_attn_out")});
-    const auto zeroed = m_opened.patch(a, b, how);
+    const auto zeroed = m_opened.patch(a, b, how, m_interventions);
     EXPECT_NE(plain.clean, zeroed.clean);
     const auto columns = zeroed.maps.at(0).columns.size();
     double before = 0.0;
@@ -214,20 +207,20 @@ TEST_F(MeasuredEdits, PatchesBothInputsOfTheEditedModel) {
     // Values of other examples, of A for A and of B for B: with both inputs' own that changes
     // nothing.
     use({edit(EditOp::Clean, "blocks.0.hook_attn_out")});
-    const auto same = m_opened.patch(a, b, how);
+    const auto same = m_opened.patch(a, b, how, m_interventions);
     EXPECT_NEAR(same.clean, plain.clean, 1e-6);
     EXPECT_NEAR(same.corrupted, plain.corrupted, 1e-6);
     auto resample = edit(EditOp::Resample, "hook_embed");
     resample.shift = 1;  // A, example 1, becomes B; B becomes example 3
     use({resample});
-    const auto moved = m_opened.patch(a, b, how);
+    const auto moved = m_opened.patch(a, b, how, m_interventions);
     EXPECT_NEAR(moved.clean, plain.corrupted, 1e-5);
     how.noising = true;
-    const auto noised = m_opened.patch(a, b, how);
+    const auto noised = m_opened.patch(a, b, how, m_interventions);
     EXPECT_EQ(noised.clean, moved.corrupted);
     EXPECT_EQ(noised.corrupted, moved.clean);
     use({edit(EditOp::Zero, "blocks.9.hook_attn_out")});
-    EXPECT_THROW(m_opened.patch(a, b, how), OptionError);
+    EXPECT_THROW(m_opened.patch(a, b, how, m_interventions), OptionError);
 }
 
 TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
@@ -236,8 +229,8 @@ TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
     for (const char* point : {"blocks.0.attn.hook_z", "blocks.1.hook_mlp_out",
                               "blocks.0.hook_attn_out", "blocks.1.hook_resid_mid"}) {
         use({edit(EditOp::Zero, point)});
-        const auto probed = m_opened.probe(sample, names);
-        const auto lens = m_opened.lens(sample, {}, names);
+        const auto probed = m_opened.probe(sample, names, m_interventions);
+        const auto lens = m_opened.lens(sample, {}, names, m_interventions);
         EXPECT_NEAR(
             lens.answers[0].probability,
             static_cast<double>(probed.probabilities[static_cast<std::size_t>(lens.answers[0].id)]),
@@ -245,7 +238,7 @@ TEST_F(MeasuredEdits, LensAndAttributionAreOfTheEditedPass) {
             << point;
         AttributionOptions what;
         what.answer = lens.answers[0].id;
-        const auto parts = m_opened.attribution(sample, what, names);
+        const auto parts = m_opened.attribution(sample, what, names, m_interventions);
         EXPECT_NEAR(parts.answer.probability, lens.answers[0].probability, 1e-5);
         EXPECT_NEAR(parts.sum(), parts.logit, 2e-3 * (1.0 + std::abs(parts.logit))) << point;
         // What lies between the parts is said to.
@@ -260,25 +253,22 @@ TEST_F(MeasuredEdits, MeansSayHowManyExamplesTheyAreOf) {
     const auto mean = edit(EditOp::Mean, "blocks.0.attn.hook_z", {{"head", kFirst}});
     use({edit(EditOp::Zero, "blocks.1.hook_mlp_out"), mean});
     EXPECT_TRUE(m_opened.takenMeans().empty());
-    const auto taken = m_opened.probe(sample, {});
+    const auto taken = m_opened.probe(sample, {}, m_interventions);
     ASSERT_EQ(m_opened.takenMeans().size(), 1u);
     const auto means = m_opened.takenMeans();
     EXPECT_EQ(means.at(1).examples, 96) << "1,024 were asked for";
     EXPECT_GT(means.at(1).standardError, 0.0);
     EXPECT_EQ(means.at(1).over, "position");
     // Without data the list stands alone, and gives the same maps to the last bit.
-    const auto alone = withValues(m_opened.edits(), means);
-    m_opened.setEdits(alone, {});
-    EXPECT_TRUE(m_opened.takenMeans().empty());
-    const auto given = m_opened.probe(sample, {});
+    const auto alone = withValues(m_interventions.edits, means);
+    const auto given = m_opened.probe(sample, {}, {alone, {}});
     EXPECT_EQ(given.probabilities, taken.probabilities);
     EXPECT_EQ(given.maps, taken.maps);
     EXPECT_TRUE(m_opened.takenMeans().empty()) << "nothing was taken";
     use({mean});
-    m_opened.effect(m_splits.validation, 8);
+    m_opened.effect(m_splits.validation, 8, m_interventions);
     EXPECT_EQ(m_opened.takenMeans().at(0), means.at(1));
-    m_opened.setEdits(listOf({mean}), {});
-    EXPECT_THROW(m_opened.probe(sample, {}), OptionError);
+    EXPECT_THROW(m_opened.probe(sample, {}, {listOf({mean}), {}}), OptionError);
 }
 
 }  // namespace

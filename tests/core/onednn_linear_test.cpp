@@ -14,7 +14,8 @@ namespace {
 
 using Tensors = std::vector<torch::Tensor>;
 
-Tensors resultsOf(const torch::Tensor& input, const std::vector<Linear>& layers, LinearForm form) {
+Tensors linearResults(const torch::Tensor& input, const std::vector<Linear>& layers,
+                      LinearForm form) {
     const LinearFormScope scope(form);
     const auto x = input.detach().requires_grad_(true);
     const auto outputs = applyLinears(x, layers);
@@ -30,10 +31,10 @@ Tensors resultsOf(const torch::Tensor& input, const std::vector<Linear>& layers,
     return all;
 }
 
-void expectAgree(const torch::Tensor& x, const std::vector<Linear>& layers) {
-    const auto plain = resultsOf(x, layers, LinearForm::Plain),
-               fast = resultsOf(x, layers, LinearForm::OneDnn),
-               again = resultsOf(x, layers, LinearForm::OneDnn);
+void expectFormsAgree(const torch::Tensor& x, const std::vector<Linear>& layers) {
+    const auto plain = linearResults(x, layers, LinearForm::Plain),
+               fast = linearResults(x, layers, LinearForm::OneDnn),
+               again = linearResults(x, layers, LinearForm::OneDnn);
     for (std::size_t i = 0; i < plain.size(); ++i) {
         ASSERT_EQ(plain[i].sizes(), fast[i].sizes());
         const double size = std::max(1.0, plain[i].abs().max().item<double>());
@@ -49,16 +50,16 @@ TEST(OnednnLinear, AgreesForOneAndSeveralLayers) {
                  {1, 7}, {33, 40}, {5, 11, 48}, {300, 17}, {2, 3, 4, 64}}) {
             const auto x = torch::randn(shape);
             const std::int64_t in = shape.back();
-            expectAgree(x, {Linear(in, 24, bias)});
-            expectAgree(x, {Linear(in, 24, bias), Linear(in, 9, !bias), Linear(in, 64, bias)});
+            expectFormsAgree(x, {Linear(in, 24, bias)});
+            expectFormsAgree(x, {Linear(in, 24, bias), Linear(in, 9, !bias), Linear(in, 64, bias)});
         }
 }
 
 TEST(OnednnLinear, TakesInputsThatAreNotContiguous) {
     torch::manual_seed(1);
-    expectAgree(torch::randn({40, 6, 50}).transpose(0, 1), {Linear(50, 30), Linear(50, 20)});
-    expectAgree(torch::randn({32, 20}).t(), {Linear(32, 30)});
-    expectAgree(torch::randn({1, 20}).expand({16, 20}), {Linear(20, 30)});
+    expectFormsAgree(torch::randn({40, 6, 50}).transpose(0, 1), {Linear(50, 30), Linear(50, 20)});
+    expectFormsAgree(torch::randn({32, 20}).t(), {Linear(32, 30)});
+    expectFormsAgree(torch::randn({1, 20}).expand({16, 20}), {Linear(20, 30)});
 }
 
 TEST(OnednnLinear, LeavesLayersWithoutAGradientOut) {

@@ -105,7 +105,7 @@ TEST(RowKernels, ActivateLikeTensors) {
     EXPECT_THROW(activateRow("sine", one), OptionError);
 }
 
-std::vector<std::pair<std::string, ModelOptions>> languageModels() {
+std::vector<std::pair<std::string, ModelOptions>> rowModels() {
     std::vector<std::pair<std::string, ModelOptions>> all;
     for (const auto& [name, options] : smallModels())
         if ((options.input() == InputKind::Tokens)) all.emplace_back(name, options);
@@ -169,7 +169,7 @@ double worstDifference(ModelImpl& model, const ModelOptions& o) {
 
 TEST(RowDecoder, EqualsTheForwardPassForEveryOption) {
     int taken = 0;
-    for (const auto& [name, options] : languageModels()) {
+    for (const auto& [name, options] : rowModels()) {
         auto o = options;
         o.set("max_block_size", 12);
         torch::manual_seed(3);
@@ -184,7 +184,7 @@ TEST(RowDecoder, EqualsTheForwardPassForEveryOption) {
 }
 
 TEST(RowDecoder, EqualsTheForwardPassOfNarrowedWeights) {
-    for (const auto& [name, options] : languageModels()) {
+    for (const auto& [name, options] : rowModels()) {
         auto o = options;
         o.set("max_block_size", 12);
         if (!canCache(o)) continue;
@@ -198,7 +198,7 @@ TEST(RowDecoder, EqualsTheForwardPassOfNarrowedWeights) {
 }
 
 TEST(RowDecoder, LeavesOtherTypesToTheForwardPass) {
-    const auto o = languageModels().front().second;
+    const auto o = rowModels().front().second;
     auto model = makeModel(o);
     model->to(torch::kDouble);
     EXPECT_FALSE(RowDecoder::takes(*model, o));

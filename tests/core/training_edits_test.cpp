@@ -20,6 +20,7 @@
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "support/edits.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
@@ -31,13 +32,9 @@
 namespace relascope {
 namespace {
 
+using testing_support::edit;
+using testing_support::listOf;
 using namespace testing_support;
-
-Edit edit(EditOp op, const std::string& at, std::map<std::string, AxisSelection> where = {}) {
-    Edit e;
-    e.op = op, e.point = at, e.selection = std::move(where);
-    return e;
-}
 
 AxisSelection place(std::int64_t at) {
     return {{at}, {}, {}};
@@ -63,12 +60,6 @@ std::vector<std::pair<std::string, Edit>> kinds() {
     swap.axis = "position", swap.first = 1, swap.second = 2;
     add("Resample", edit(EditOp::Resample, relations, {{"relation", place(0)}})).shift = 3;
     return all;
-}
-
-EditList listOf(std::vector<Edit> edits) {
-    EditList list;
-    list.edits = std::move(edits);
-    return list;
 }
 
 EditChoice choose(const EditList& list) {
@@ -254,11 +245,9 @@ TEST_F(EditedTraining, AreAppliedWhereTheRunIsOpened) {
         EXPECT_NEAR(with.loss, last.value("loss"), 1e-5) << name;
         // The same part scaled by 1 on top changes nothing.
         auto neutral = edit(EditOp::Scale, "blocks.1.hook_resid_post");
-        opened.setEdits(listOf({neutral}), {});
-        const auto effect = opened.effect(m_data.validation, 7);
+        const auto effect = opened.effect(m_data.validation, 7, {listOf({neutral}), {}});
         EXPECT_NEAR(effect.changes[0].base, with.loss, 1e-5) << name;
         EXPECT_NEAR(effect.changes[0].change, 0.0, 1e-6) << name;
-        opened.setEdits({}, {});
         const auto shown = opened.probe(m_data.validation->sample(3), {}).probabilities;
         opened.leaveOutTrainingEdits();
         EXPECT_NE(opened.evaluate(m_data.validation, 7).loss, with.loss) << name;

@@ -12,6 +12,7 @@
 
 #include "files/atomic_file.h"
 #include "interventions/edit_json.h"
+#include "support/edits.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "types/error.h"
@@ -19,6 +20,7 @@
 namespace relascope {
 namespace {
 
+using testing_support::listOf;
 using testing_support::TemporaryFolder;
 
 Edit meanOf(std::int64_t rows, std::int64_t columns) {
@@ -33,12 +35,6 @@ Edit meanOf(std::int64_t rows, std::int64_t columns) {
     edit.values = {{rows, columns}, storedNumbers(numbers)};
     edit.reference = EditReference{"train", 96, 0, "position"};
     return edit;
-}
-
-EditList listOf(std::vector<Edit> edits) {
-    EditList list;
-    list.edits = std::move(edits);
-    return list;
 }
 
 class EditValuesTest : public testing::Test {

@@ -19,6 +19,7 @@
 #include "model/attention/relational_attention.h"
 #include "model/decode/generate.h"
 #include "model/model.h"
+#include "support/edits.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
 #include "types/error.h"
@@ -26,6 +27,7 @@
 namespace relascope {
 namespace {
 
+using testing_support::listOf;
 struct Subject {
     ModelOptions options;
     ModelPtr model;
@@ -66,12 +68,6 @@ torch::Tensor edited(Subject& s, const EditList& list, const ModelInput* other =
     };
     takeValues(editor, *s.model, s.input, inputs);
     return forwardEdited(*s.model, s.input, editor);
-}
-
-EditList listOf(std::vector<Edit> edits) {
-    EditList list;
-    list.edits = std::move(edits);
-    return list;
 }
 
 double difference(const torch::Tensor& a, const torch::Tensor& b) {

@@ -47,7 +47,7 @@ Probed probed(const ModelOptions& options) {
     return p;
 }
 
-EditList listOf(Edit edit) {
+EditList onlyEdit(Edit edit) {
     EditList list;
     list.edits.push_back(std::move(edit));
     return list;
@@ -78,13 +78,13 @@ TEST_P(EveryMap, ASetCellIsWhatTheMapShows) {
             continue;
         }
         if (map.kind == MapKind::Symbols) {
-            checkEdits(listOf(partEdit(target, EditOp::Zero)), p.points, EditUse::Inspect);
+            checkEdits(onlyEdit(partEdit(target, EditOp::Zero)), p.points, EditUse::Inspect);
             continue;
         }
         const auto* values = &findPoint(p.points, target.values, "at");
         if (values->dimension("i") < 0 || values->dimension("j") < 0) continue;  // PrediNet
         const int i = map.rows - 1, j = map.columns > 1 ? map.columns / 2 : 0;
-        const auto after = probeWith(p, listOf(cellEdit(target, i, j, 0.375)));
+        const auto after = probeWith(p, onlyEdit(cellEdit(target, i, j, 0.375)));
         const auto* now = after.find(map.kind, map.layer, map.index);
         ASSERT_TRUE(now);
         EXPECT_FLOAT_EQ(now->at(i, j), 0.375F);
@@ -102,7 +102,7 @@ TEST_P(EveryMap, WholePartsCanBeTakenOut) {
     auto p = probed(GetParam().second);
     for (const auto& map : p.result->maps) {
         const auto target = targetOf(placeOf(p, map), p.points);
-        auto list = listOf(partEdit(target, EditOp::Zero));
+        auto list = onlyEdit(partEdit(target, EditOp::Zero));
         EXPECT_NO_THROW(checkEdits(list, p.points, EditUse::Inspect));
         EXPECT_TRUE(takesOut(list, target));
         list.edits[0].enabled = false;
@@ -110,7 +110,7 @@ TEST_P(EveryMap, WholePartsCanBeTakenOut) {
         EXPECT_EQ(indexOf(list, partEdit(target, EditOp::Zero)), 0);
         EXPECT_EQ(indexOf(list, partEdit(target, EditOp::Mean)), -1);
         if (const auto others = othersEdit(target, EditOp::Zero)) {
-            const auto rest = listOf(*others);
+            const auto rest = onlyEdit(*others);
             checkEdits(rest, p.points, EditUse::Inspect);
             EXPECT_FALSE(takesOut(rest, target));
             auto other = target;
@@ -118,7 +118,7 @@ TEST_P(EveryMap, WholePartsCanBeTakenOut) {
             EXPECT_TRUE(takesOut(rest, other));
         }
         if (target.values.ends_with("hook_pattern") && map.kind != MapKind::Symbols)
-            checkEdits(listOf(uniformEdit(target)), p.points, EditUse::Inspect);
+            checkEdits(onlyEdit(uniformEdit(target)), p.points, EditUse::Inspect);
     }
 }
 
@@ -134,7 +134,7 @@ TEST_P(EveryMap, ACutEdgeHasNoWeight) {
         }
         const int i = map.rows - 1;
         const int j = target.firstColumn < 0 ? 1 : 0;
-        const auto after = probeWith(p, listOf(edgeEdit(target, i, j, false)));
+        const auto after = probeWith(p, onlyEdit(edgeEdit(target, i, j, false)));
         EXPECT_EQ(after.find(map.kind, map.layer, map.index)->at(i, j), 0.0F)
             << GetParam().first << " " << map.layer;
     }
@@ -169,7 +169,7 @@ TEST(MapDifference, IsZeroWhereNothingMovedAndExactWhereItDid) {
     ASSERT_TRUE(relation);
     const auto target = targetOf(placeOf(p, *relation), p.points);
     const auto after =
-        std::make_shared<const ProbeResult>(probeWith(p, listOf(cellEdit(target, 2, 1, 4.0))));
+        std::make_shared<const ProbeResult>(probeWith(p, onlyEdit(cellEdit(target, 2, 1, 4.0))));
     const auto difference = differenceOf(after, p.result);
     ASSERT_EQ(difference.maps.size(), p.result->maps.size());
     const auto* changed = difference.find(MapKind::Relation, 0, 0);
@@ -190,7 +190,7 @@ TEST(MapEdits, StreamAndSymbolsOfOneObject) {
     EXPECT_EQ(streamEdit(target, p.points, 3, "B").point, target.block + ".hook_resid_pre");
     const auto swap = symbolEdit(target, p.points, 1, 2);
     EXPECT_EQ(swap.op, EditOp::Swap);
-    EXPECT_NO_THROW(checkEdits(listOf(swap), p.points, EditUse::Inspect));
+    EXPECT_NO_THROW(checkEdits(onlyEdit(swap), p.points, EditUse::Inspect));
     EXPECT_THROW(targetOf({MapKind::Relation, "layer 9", 0}, p.points), OptionError);
 }
 

@@ -79,7 +79,7 @@ using testing_support::fakeModels;
 void awaitRuntime() {}
 
 EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
-                        const std::vector<std::string>&, EditsInForce edits,
+                        const std::vector<std::string>&, core::Interventions interventions,
                         core::ProbeWatch watch) {
     const auto made = [&](bool partial) {
         ProbeResult result;
@@ -93,11 +93,11 @@ EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
     weights.base = std::make_shared<const ProbeResult>(made(false));
     EditedProbe probe;
     probe.inspected.result = weights.base;
-    if (edits.list.anyEnabled()) probe.inspected.before = weights.base;
+    if (interventions.edits.anyEnabled()) probe.inspected.before = weights.base;
     return probe;
 }
 
-QStringList effectsAlone(OpenedWeights&, const EditsInForce&,
+QStringList effectsAlone(OpenedWeights&, const core::Interventions&,
                          const std::shared_ptr<const ProbeResult>& edited,
                          const std::function<bool()>& wanted) {
     if (!fakeModels().effects.pass(wanted)) throw Cancelled();

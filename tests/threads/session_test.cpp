@@ -154,9 +154,9 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
 
 TEST_F(SessionTest, EffectsOfEditsEndWithTheNextRequest) {
     load();
-    EditsInForce edits;
-    edits.list.edits.emplace_back();
-    session->setEdits(edits);
+    core::Interventions interventions;
+    interventions.edits.edits.emplace_back();
+    session->setInterventions(interventions);
     QSignalSpy effects(session.get(), &InspectionSession::effectsFound);
     fakeModels().effects.close();
     choose(1);

@@ -50,13 +50,10 @@ AlongTraining alongOf(int count, bool edited = false, int side = 10) {
     return along;
 }
 
-struct Shown {
+struct ShownLines {
     AlongView view;
-    explicit Shown(const AlongTraining& along) {
+    explicit ShownLines(const AlongTraining& along) {
         view.resize(1200, 640);
-        view.csvOf = [](const AlongTraining& a) {
-            return "step,value\n" + std::to_string(a.steps.size());
-        };
         view.setAlong(along);
         view.show();
         QApplication::processEvents();
@@ -98,7 +95,7 @@ TEST(Film, OneScaleIsCommonToAllSteps) {
 }
 
 TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
-    Shown shown(alongOf(48));
+    ShownLines shown(alongOf(48));
     auto& view = shown.view;
     QSignalSpy steps(&view, &AlongView::stepChosen);
     auto* film = view.film();
@@ -140,7 +137,7 @@ TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
 
 TEST(AlongView, SaysWhatItShowsAndWhatIsMissing) {
     auto along = alongOf(20, true);
-    Shown shown(along);
+    ShownLines shown(along);
     auto& view = shown.view;
     EXPECT_EQ(view.headText(), "Layer 1, relation 1, 20 kept steps");
     EXPECT_EQ(view.valuePlot()->title(), "r_ij, i = 1, j = 4");
@@ -163,7 +160,7 @@ TEST(AlongView, SaysWhatItShowsAndWhatIsMissing) {
 
 TEST(AlongView, WritesTheLinesTheStripAndTheFrames) {
     QTemporaryDir folder;
-    Shown shown(alongOf(14, true));
+    ShownLines shown(alongOf(14, true));
     auto& view = shown.view;
     QString error;
     for (const char* ending : {"png", "svg", "pdf", "csv"}) {
@@ -178,7 +175,7 @@ TEST(AlongView, WritesTheLinesTheStripAndTheFrames) {
     EXPECT_TRUE(text.contains("step 0"));
     EXPECT_TRUE(text.contains("with the edits"));
     EXPECT_TRUE(
-        renderAlong(view.along(), "occurs, validation 1", folder.filePath("b.png"), &error));
+        renderAnalysis(view.along(), "occurs, validation 1", folder.filePath("b.png"), &error));
 
     QDir(folder.path()).mkdir("film");
     view.setRunName("occurs");

@@ -259,7 +259,7 @@ TEST(OutlineTest, ChoosingAPartGivesItsPrefix) {
     EXPECT_EQ(chosen.last()[0].toString(), "layers.blocks.1.");
     view.tree()->setCurrentItem(view.tree()->topLevelItem(0)->child(1));
     EXPECT_EQ(chosen.last()[0].toString(), "layers.final_out.");
-    EXPECT_TRUE(view.csv().contains("\"block 1\",\"8 heads\",\"layers.blocks.1.\",14000000"));
+    EXPECT_TRUE(view.csv().contains("block 1,8 heads,layers.blocks.1.,14000000"));
     view.setOutline({});
     EXPECT_EQ(view.tree()->topLevelItemCount(), 0);
 }
@@ -290,7 +290,7 @@ TEST(ProblemsTest, OneLineEach) {
     QSignalSpy chosen(&list, &ProblemsList::subjectChosen);
     list.list()->setCurrentRow(1);
     EXPECT_EQ(chosen.last()[0].toString(), "blocks.1.wq");
-    EXPECT_TRUE(list.csv().contains("missing,\"blocks.0.wq\",\"is not in the file\""));
+    EXPECT_TRUE(list.csv().contains("missing,blocks.0.wq,is not in the file"));
     list.setProblems({});
     EXPECT_TRUE(list.isHidden());
 }

@@ -22,7 +22,7 @@
 namespace relascope {
 namespace {
 
-const QString minus(QChar(0x2212));
+const QString kMinus(QChar(0x2212));
 
 TEST_F(InspectorTest, SegmentsShowEachKindOrSayWhyNot) {
     give({.sensory = 0});
@@ -206,7 +206,7 @@ TEST_F(InspectorTest, RawValuesWithARobustRangeAreTheDefault) {
     EXPECT_TRUE(bar->beyondLow());
     EXPECT_TRUE(bar->beyondHigh());
     EXPECT_TRUE(bar->caption().endsWith("2nd to 98th percentile"));
-    EXPECT_TRUE(bar->toolTip().contains(minus + "40")) << bar->toolTip().toStdString();
+    EXPECT_TRUE(bar->toolTip().contains(kMinus + "40")) << bar->toolTip().toStdString();
     for (QAction* action : inspector.mapPane()->menu()->menu()->actions())
         if (action->text().contains("smallest to largest")) action->trigger();
     EXPECT_EQ(maps.limits(view()), (Limits{-40, 40}));

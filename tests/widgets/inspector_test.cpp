@@ -2,6 +2,7 @@
 // The inspector as a whole: choosing cells, keys, its bar, sources and themes.
 #include <QComboBox>
 #include <QDropEvent>
+#include <QLabel>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -268,6 +269,20 @@ TEST_F(InspectorTest, SourceChooserAsksForSamples) {
     pane->samples()->setLabelFilter(-1);
     inspector.sourcePane()->samples()->setSample("test", 400);
     EXPECT_EQ(pane->samples()->index(), 49) << "bounded by the split";
+}
+
+TEST_F(InspectorTest, OutputsThatAreNotFiniteAreASentence) {
+    give({});
+    auto* why = inspector.findChild<QLabel*>(QStringLiteral("notFinite"));
+    EXPECT_FALSE(why->isVisible());
+    auto broken = fixture::result();
+    broken->probabilities.clear();
+    broken->notFinite = "the answers of the model are not finite; the first such numbers are at x";
+    inspector.setResult(broken);
+    EXPECT_TRUE(why->isVisible());
+    EXPECT_EQ(why->text(), QString::fromStdString(broken->notFinite));
+    inspector.setResult(fixture::result());
+    EXPECT_FALSE(why->isVisible());
 }
 
 TEST_F(InspectorTest, TakesADroppedFile) {

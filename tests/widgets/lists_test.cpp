@@ -25,9 +25,9 @@ RunRow run(const std::string& path, RunState state = RunState::Running, std::int
     return row;
 }
 
-struct Shown {
+struct ShownList {
     Sidebar sidebar;
-    Shown() {
+    ShownList() {
         sidebar.resize(240, 800);
         sidebar.setExperiments(
             {{"Vision relations", "between", "Between", "Which shape is between"},
@@ -58,7 +58,7 @@ TEST(Sidebar, StateLines) {
 }
 
 TEST(Sidebar, ClicksChooseAndUpdatesKeepTheSelection) {
-    Shown s;
+    ShownList s;
     QSignalSpy selected(&s.sidebar, &Sidebar::runsSelected);
     s.click(0);
     s.click(2, Qt::ControlModifier);
@@ -74,7 +74,7 @@ TEST(Sidebar, ClicksChooseAndUpdatesKeepTheSelection) {
 }
 
 TEST(Sidebar, NamesTheDevicesOfARunThatHadSeveral) {
-    Shown s;
+    ShownList s;
     auto several = run("/several"), one = run("/one");
     several.info.device = "cuda:0, cuda:1", one.info.device = "cuda:0";
     s.sidebar.setRuns({several, one});
@@ -84,7 +84,7 @@ TEST(Sidebar, NamesTheDevicesOfARunThatHadSeveral) {
 }
 
 TEST(Sidebar, PresetsByClickAndKey) {
-    Shown s;
+    ShownList s;
     QSignalSpy chosen(&s.sidebar, &Sidebar::presetChosen);
     QTreeWidget* tree = s.sidebar.experiments();
     QTreeWidgetItem* between = tree->topLevelItem(0)->child(0);
@@ -97,7 +97,7 @@ TEST(Sidebar, PresetsByClickAndKey) {
 }
 
 TEST(Sidebar, TheFilterReachesAllParts) {
-    Shown s;
+    ShownList s;
     s.sidebar.setCheckpoints({{"/k", "DAT-343M", "1.28 GiB"}});
     QTest::keyClicks(s.sidebar.searchField(), "betw");
     EXPECT_FALSE(s.sidebar.experiments()->topLevelItem(0)->child(0)->isHidden());
@@ -110,7 +110,7 @@ TEST(Sidebar, TheFilterReachesAllParts) {
 }
 
 TEST(Sidebar, KeysAndTheMenuAskForWhatCanBeDoneToRuns) {
-    Shown s;
+    ShownList s;
     QSignalSpy removed(&s.sidebar, &Sidebar::deleteRequested),
         renamed(&s.sidebar, &Sidebar::renameRequested),
         menu(&s.sidebar, &Sidebar::runMenuRequested),
@@ -142,7 +142,7 @@ TEST(Sidebar, KeysAndTheMenuAskForWhatCanBeDoneToRuns) {
 }
 
 TEST(Sidebar, ACheckpointOpensOnOneClickAndSaysWhenItIsGone) {
-    Shown s;
+    ShownList s;
     s.sidebar.setCheckpoints(
         {{"/models/dat", "dat", "1.28 GiB", false}, {"/models/old", "old", "105 MiB", true}});
     QTest::qWait(1);

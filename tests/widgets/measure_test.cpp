@@ -20,6 +20,7 @@
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patch_maps.h"
@@ -63,9 +64,9 @@ void finish(AblationTable& table) {
                    {"layer 2 relation 3", "layer 2 feed-forward", -0.5, -0.1}};
 }
 
-struct Shown {
+struct ShownView {
     AblationView view;
-    explicit Shown(const AblationTable& table) {
+    explicit ShownView(const AblationTable& table) {
         view.resize(1300, 600);
         view.setTable(table);
         view.show();
@@ -105,7 +106,7 @@ TEST(MeasureText, WritesNumbersAndNames) {
 }
 
 TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
-    Shown shown(tableOf());
+    ShownView shown(tableOf());
     EXPECT_EQ(shown.cell(0, 0), "layer 2 relation 3");
     EXPECT_EQ(shown.cell(0, 2), minus + "40.0");
     EXPECT_EQ(shown.cell(0, 3), "40 %");
@@ -128,7 +129,7 @@ TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
 }
 
 TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
-    Shown shown(tableOf(500));
+    ShownView shown(tableOf(500));
     EXPECT_TRUE(shown.view.headText().contains("500 of 2,000 examples"));
     QSignalSpy chosen(&shown.view, &AblationView::editChosen);
     shown.click(1, 4);
@@ -151,7 +152,7 @@ TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
 
 TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
     auto table = tableOf();
-    Shown shown(table);
+    ShownView shown(table);
     EXPECT_FALSE(shown.view.curve()->isVisible());
     finish(table);
     shown.view.setTable(table);
@@ -166,11 +167,8 @@ TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
     EXPECT_FALSE(shown.view.chosenEdit());
 }
 
-TEST(AblationView, OffersTheTextsOfTheApplication) {
-    Shown shown(tableOf());
-    EXPECT_FALSE(shown.view.menu()->endings().contains("tex")) << "no text without a maker";
-    shown.view.csvOf = [](const AblationTable& t) { return t.metric + ",csv"; };
-    shown.view.latexOf = [](const AblationTable& t) { return "%" + t.metric; };
+TEST(AblationView, WritesItsTableInEveryFormat) {
+    ShownView shown(tableOf());
     QTemporaryDir folder;
     QString error;
     for (const auto* ending : {"csv", "tex", "png", "svg", "pdf"})
@@ -178,7 +176,12 @@ TEST(AblationView, OffersTheTextsOfTheApplication) {
             << error.toStdString();
     QFile csv(folder.filePath("t.csv"));
     ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
-    EXPECT_EQ(csv.readAll(), "accuracy,csv");
+    EXPECT_EQ(csv.readAll().toStdString(), core::csvOf(tableOf()));
+    QFile tex(folder.filePath("t.tex"));
+    ASSERT_TRUE(tex.open(QIODevice::ReadOnly));
+    EXPECT_EQ(tex.readAll().toStdString(), core::latexOf(tableOf()));
+    shown.view.clear("Not measured.");
+    EXPECT_EQ(shown.view.csv(), "");
 }
 
 PatchResult patches() {
@@ -201,8 +204,9 @@ PatchResult patches() {
 TEST(PatchMapView, ExactValuesReplaceEstimates) {
     PatchMapView view;
     view.resize(800, 600);
-    view.setPositions({"a", "b/c", "d"});
-    view.setResult(patches());
+    auto result = patches();
+    result.positions = {"a", "b/c", "d"};
+    view.setResult(result);
     view.show();
     const auto* grid = view.grid();
     EXPECT_DOUBLE_EQ(grid->value({0, 0, 1}), 0.8);
@@ -369,6 +373,56 @@ TEST(AttributionView, AnswersAreChosenOrTyped) {
     EXPECT_EQ(view.minus(), "");
 }
 
+HeadMeasures headMeasures() {
+    HeadMeasures r;
+    r.measures = {"previous token", "induction"};
+    r.even = {0.1, 0.05};
+    r.layers = {"layer 1", "layer 2"};
+    for (int layer = 0; layer < 2; ++layer)
+        for (const auto kind : {MapKind::SensoryAttention, MapKind::RelationalAttention})
+            for (int index = 0; index < 3; ++index)
+                r.heads.push_back({kind, layer, index, {0.1 * index + 0.4 * layer, none}});
+    r.input = "50 random tokens, twice";
+    return r;
+}
+
+TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
+    HeadsView view;
+    view.resize(900, 500);
+    view.setResult(headMeasures());
+    view.show();
+    auto* grids = view.grids();
+    EXPECT_TRUE(view.headText().contains("50 random tokens"));
+    QSignalSpy chosen(&view, &HeadsView::headChosen);
+    // Relational head 2 of layer 2: 3 heads a kind and 2 kinds a layer stand before it.
+    const HeadPlace place{0, 10};
+    EXPECT_EQ(grids->placeAt(grids->cellRect(place).center()), place);
+    QTest::mouseClick(grids, Qt::LeftButton, {}, grids->cellRect(place).center());
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(chosen[0][0].value<MapKind>(), MapKind::RelationalAttention);
+    EXPECT_EQ(chosen[0][1].toInt(), 1);
+    EXPECT_EQ(chosen[0][2].toInt(), 1);
+    EXPECT_EQ(view.footerText(),
+              "layer 2, relational head 2: previous token 0.50; even attention 0.10");
+    QTest::keyClick(grids, Qt::Key_Up);
+    EXPECT_EQ(grids->current(), (HeadPlace{0, 4}));
+    QTest::keyClick(grids, Qt::Key_PageDown);
+    EXPECT_TRUE(view.footerText().contains(QChar(0x2014))) << "no number";
+    QTest::keyClick(grids, Qt::Key_Return);
+    ASSERT_EQ(chosen.size(), 2);
+    EXPECT_EQ(chosen[1][1].toInt(), 0);
+    // Every cell of every grid is its own, at any width.
+    for (const int width : {300, 700, 1600}) {
+        grids->fit(width);
+        for (int m = 0; m < 2; ++m)
+            for (int h = 0; h < 12; ++h)
+                EXPECT_EQ(grids->placeAt(grids->cellRect({m, h}).center()), (HeadPlace{m, h}));
+    }
+    EXPECT_TRUE(
+        view.csv().startsWith("layer,kind,head,previous token,induction\n1,attention-sa,1,0,\n"))
+        << view.csv().toStdString();
+}
+
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     QTemporaryDir folder;
     QString error;
@@ -378,17 +432,18 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         const auto path = [&](const char* name) {
             return folder.filePath(QString("%1.%2").arg(name, ending));
         };
-        EXPECT_TRUE(renderAblation(table, "occurs", path("a"), &error)) << error.toStdString();
-        EXPECT_TRUE(renderPatching(patches(), {}, "occurs", path("p"), &error));
-        EXPECT_TRUE(renderLens(lensResult(false), "text", path("l"), &error));
-        EXPECT_TRUE(renderAttribution(attribution(), "text", path("t"), &error));
+        EXPECT_TRUE(renderAnalysis(table, "occurs", path("a"), &error)) << error.toStdString();
+        EXPECT_TRUE(renderAnalysis(patches(), "occurs", path("p"), &error));
+        EXPECT_TRUE(renderAnalysis(lensResult(false), "text", path("l"), &error));
+        EXPECT_TRUE(renderAnalysis(attribution(), "text", path("t"), &error));
+        EXPECT_TRUE(renderAnalysis(headMeasures(), "text", path("h"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
     const QByteArray text = svg.readAll();
     for (const auto* word : {"layer 2 relation 3", "Parts removed", "Interaction", "occurs"})
         EXPECT_TRUE(text.contains(word)) << word;
-    EXPECT_FALSE(renderLens(lensResult(true), "", folder.filePath("l.gif"), &error));
+    EXPECT_FALSE(renderAnalysis(lensResult(true), "", folder.filePath("l.gif"), &error));
     EXPECT_TRUE(error.contains(".gif"));
 }
 

@@ -16,7 +16,7 @@ namespace relascope {
 namespace {
 
 /// Cells are said to cost so much that no map is made at once.
-constexpr std::int64_t costly = 100000;
+constexpr std::int64_t kCostly = 100000;
 
 class SideBySideTest : public testing::Test {
 protected:
@@ -32,7 +32,7 @@ protected:
         inspector.show();
         QTest::qWait(1);
         stored = fixture::text(fixture::storyPieces(), 3, 4, 2);
-        made = fixture::sourced(*stored, costly);
+        made = fixture::sourced(*stored, kCostly);
     }
     bool runOne() {
         if (jobs.empty()) return false;
@@ -62,7 +62,7 @@ TEST_F(SideBySideTest, TheMapBesideIsMadeOffTheWindowsThread) {
     auto doubled = std::make_shared<ProbeResult>(*stored);
     for (auto& each : doubled->maps)
         for (float& value : each.values) value *= 2.0F;
-    inspector.setResult(fixture::sourced(*doubled, costly));
+    inspector.setResult(fixture::sourced(*doubled, kCostly));
     runAll();
     ASSERT_FALSE(map()->values().empty());
     MapView* beside = inspector.mapPane()->other();

@@ -26,7 +26,7 @@ using namespace relascope;
 
 namespace {
 
-const double missing = std::numeric_limits<double>::quiet_NaN();
+const double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// Three models, four sizes, three seeds; the last size still runs.
 StudyInfo study() {
@@ -70,7 +70,7 @@ std::vector<GridRun> gridRuns(const StudyInfo& s, const StudyLayout& layout) {
     return runs;
 }
 
-StudyPoint point(const std::string& series, std::int64_t size, std::vector<double> values) {
+StudyPoint studyPoint(const std::string& series, std::int64_t size, std::vector<double> values) {
     StudyPoint p;
     p.series = series;
     p.size = size;
@@ -83,9 +83,10 @@ StudyPoint point(const std::string& series, std::int64_t size, std::vector<doubl
 }
 
 std::vector<StudyPoint> points() {
-    return {point("dat", 250, {0.6, 0.62}),         point("dat", 500, {0.8, 0.82}),
-            point("dat", 1000, {0.9, 0.92}),        point("transformer", 250, {0.55}),
-            point("transformer", 500, {0.6, 0.61}), point("transformer", 1000, {0.7, 0.72})};
+    return {
+        studyPoint("dat", 250, {0.6, 0.62}),         studyPoint("dat", 500, {0.8, 0.82}),
+        studyPoint("dat", 1000, {0.9, 0.92}),        studyPoint("transformer", 250, {0.55}),
+        studyPoint("transformer", 500, {0.6, 0.61}), studyPoint("transformer", 1000, {0.7, 0.72})};
 }
 
 const StudyMetric accuracy{"accuracy", "hexos", true, false};
@@ -163,7 +164,7 @@ TEST(StudyLayout, PutsAnOptionAcrossWhereThereIsOneSize) {
 TEST(StudyMetric, WritesNumbersAsTheyAreRead) {
     EXPECT_EQ(accuracy.text(0.9674), "96.7");
     EXPECT_EQ(accuracy.text(0.9674, 0.0041), "96.7 ± 0.4");
-    EXPECT_EQ(accuracy.text(missing), QString(QChar(0x2014)));
+    EXPECT_EQ(accuracy.text(kMissing), QString(QChar(0x2014)));
     EXPECT_EQ(accuracy.title(), "accuracy on hexos, %");
     const StudyMetric error{"mean_error", "test", false, true};
     EXPECT_EQ(error.text(0.12345, 0.01), "0.1235 ± 0.0100");
@@ -431,7 +432,7 @@ TEST(EfficiencyPlot, OneSizeStandsSideBySide) {
     EfficiencyPlot plot;
     plot.resize(560, 360);
     plot.setStudy(StudyLayout(s), accuracy,
-                  {point("dat", 500, {0.8, 0.82}), point("transformer", 500, {0.6})},
+                  {studyPoint("dat", 500, {0.8, 0.82}), studyPoint("transformer", 500, {0.6})},
                   {{"dat", 500, 0.85, 0.01}});
     plot.show();
     QCoreApplication::processEvents();
@@ -447,7 +448,7 @@ TEST(StudyTable, ShowsMeansPublishedAndWhatIsNeeded) {
     StudyTable table;
     table.resize(560, 420);
     table.setStudy(StudyLayout(study()), accuracy, points(), {{"dat", 500, 0.85, 0.01}},
-                   {{0.8, 0.9, 0.95}, {{488, 990, missing}, {missing, missing, missing}, {}}});
+                   {{0.8, 0.9, 0.95}, {{488, 990, kMissing}, {kMissing, kMissing, kMissing}, {}}});
     table.show();
     const auto* model = table.view()->model();
     const auto at = [&](int row, int column) {

@@ -31,9 +31,9 @@ TableRow row(const std::string& name, double accuracy,
     return r;
 }
 
-struct Shown {
+struct ShownTable {
     RunsTable table;
-    Shown() {
+    ShownTable() {
         table.resize(1160, 230);
         table.setRows({row("low", 0.611), row("none", std::numeric_limits<double>::quiet_NaN()),
                        row("high", 0.912, 0.917)});
@@ -47,7 +47,7 @@ struct Shown {
 }  // namespace
 
 TEST(RunsTable, SortsWithMissingNumbersLastBothWays) {
-    Shown s;
+    ShownTable s;
     EXPECT_EQ(s.name(0), "high");
     EXPECT_EQ(s.name(2), "none");
     s.table.view()->sortByColumn(RunsModel::Best, Qt::AscendingOrder);
@@ -56,7 +56,7 @@ TEST(RunsTable, SortsWithMissingNumbersLastBothWays) {
 }
 
 TEST(RunsTable, FiltersByWordsAndComparisons) {
-    Shown s;
+    ShownTable s;
     QTest::keyClicks(s.table.filterField(), "best_acc > 85");
     EXPECT_EQ(s.table.shownRows(), 1);
     s.table.setFilter("LOW vidat");
@@ -71,7 +71,7 @@ TEST(RunsTable, FiltersByWordsAndComparisons) {
 }
 
 TEST(RunsTable, ChecksAndNotesSignal) {
-    Shown s;
+    ShownTable s;
     QSignalSpy overlay(&s.table, &RunsTable::overlayChanged),
         note(&s.table, &RunsTable::noteEdited);
     QAbstractItemModel* model = s.table.view()->model();
@@ -86,7 +86,7 @@ TEST(RunsTable, ChecksAndNotesSignal) {
 }
 
 TEST(RunsTable, WritesCsvAsShown) {
-    Shown s;
+    ShownTable s;
     s.table.setColumnShown(RunsModel::Time, false);
     const QStringList lines = s.table.csv().split('\n');
     EXPECT_FALSE(lines[0].contains("Time"));

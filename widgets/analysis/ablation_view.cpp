@@ -484,9 +484,7 @@ AblationView::AblationView(QWidget* parent)
     m_below->setMinimumHeight(190);
 
     menu()->addPgfplots(
-        [this] {
-            return latexOf && !isEmpty() ? QString::fromStdString(latexOf(table())) : QString();
-        },
+        [this] { return isEmpty() ? QString() : QString::fromStdString(core::latexOf(table())); },
         QStringLiteral("LaTeX table..."));
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, [this] {
         if (const auto edit = chosenEdit()) Q_EMIT editChosen(*edit);
@@ -664,10 +662,6 @@ void AblationView::paintFigure(QPainter& painter) {
         }
         painter.fillRect(QRect(kSide, y + kRow - 1, edges[4] - 2 * kSide, 1), t.grid);
     }
-}
-
-QString AblationView::csv() const {
-    return csvOf && !isEmpty() ? QString::fromStdString(csvOf(table())) : QString();
 }
 
 }  // namespace relascope::widgets

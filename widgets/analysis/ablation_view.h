@@ -127,12 +127,9 @@ public:
     QTableWidget* pairs() const { return m_pairs; }
     CumulativePlot* curve() const { return m_curve; }
 
-    /// The table as text, set by the application; without them CSV and LaTeX are empty.
-    std::function<std::string(const AblationTable&)> csvOf, latexOf;
-
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    QString csv() const override;
+    core::AnalysisResult shown() const override { return table(); }
 
 Q_SIGNALS:
     void editChosen(const relascope::Edit& edit);

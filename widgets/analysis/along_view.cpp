@@ -22,7 +22,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kLeft = 56, kRight = 20;
+constexpr int kAlongLeft = 56, kAlongRight = 20;
 
 /// Ticks at steps of an axis of log(step + 1).
 class LogStepTicker : public QCPAxisTicker {
@@ -62,7 +62,7 @@ struct AlongPlot::Parts {
 
     Parts(AlongPlot* self, Field which)
         : field(which),
-          plot(new ThemedPlot(QMargins(kLeft, 6, kRight, 24), self)),
+          plot(new ThemedPlot(QMargins(kAlongLeft, 6, kAlongRight, 24), self)),
           before(plot->addGraph()),
           now(plot->addGraph()),
           dots(plot->addGraph()),
@@ -153,7 +153,7 @@ AlongPlot::~AlongPlot() = default;
 
 void AlongPlot::setAxisLabel(bool shown) {
     m->plot->xAxis->setLabel(shown ? QStringLiteral("Step") : QString());
-    m->plot->axisRect()->setMargins(QMargins(kLeft, 6, kRight, shown ? 42 : 24));
+    m->plot->axisRect()->setMargins(QMargins(kAlongLeft, 6, kAlongRight, shown ? 42 : 24));
 }
 
 QString AlongPlot::title() const {
@@ -227,7 +227,7 @@ void AlongPlot::paintTitle(QPainter& painter, const QRect& box) const {
     drawSubscripted(painter, QRectF(box.left() + 16, box.top(), 1, box.height()), text);
     if (!m->along.edited || m->field != Field::Value) return;
     painter.setFont(captionFont());
-    int right = box.right() - kRight;
+    int right = box.right() - kAlongRight;
     for (const bool edited : {false, true}) {
         const QString name = edited ? QStringLiteral("with the edits") : QStringLiteral("without");
         const int room = painter.fontMetrics().horizontalAdvance(name);
@@ -280,7 +280,7 @@ bool AlongPlot::eventFilter(QObject* watched, QEvent* event) {
 
 namespace {
 
-constexpr int kFigureWidth = 1180, kFigurePlot = 176, kHead = 36;
+constexpr int kAlongFigureWidth = 1180, kAlongFigurePlot = 176, kHead = 36;
 
 }  // namespace
 
@@ -376,7 +376,8 @@ void AlongView::saveFrames(const QString& folder) {
 
 QSize AlongView::figureSize() const {
     const int plots = m_along.answer < 0 ? 1 : 2;
-    return {kFigureWidth, kHead + plots * kFigurePlot + 22 + m_film->heightFor(kFigureWidth) + 4};
+    return {kAlongFigureWidth,
+            kHead + plots * kAlongFigurePlot + 22 + m_film->heightFor(kAlongFigureWidth) + 4};
 }
 
 void AlongView::paintFigure(QPainter& painter) {
@@ -388,17 +389,14 @@ void AlongView::paintFigure(QPainter& painter) {
                      filmTitle(m_along) + QStringLiteral(", along training"));
     int top = kHead;
     const bool answers = m_along.answer >= 0;
-    m_value->paintVector(painter, top, {size.width(), kFigurePlot + (answers ? 0 : 22)}, !answers);
-    top += kFigurePlot + (answers ? 0 : 22);
+    m_value->paintVector(painter, top, {size.width(), kAlongFigurePlot + (answers ? 0 : 22)},
+                         !answers);
+    top += kAlongFigurePlot + (answers ? 0 : 22);
     if (answers) {
-        m_answer->paintVector(painter, top, {size.width(), kFigurePlot + 22}, true);
-        top += kFigurePlot + 22;
+        m_answer->paintVector(painter, top, {size.width(), kAlongFigurePlot + 22}, true);
+        top += kAlongFigurePlot + 22;
     }
     m_film->paintStrip(painter, QRect(0, top, size.width(), size.height() - top));
-}
-
-QString AlongView::csv() const {
-    return csvOf && !isEmpty() ? QString::fromStdString(csvOf(m_along)) : QString();
 }
 
 }  // namespace relascope::widgets

@@ -95,14 +95,12 @@ public:
     AlongPlot* answerPlot() const { return m_answer; }
     FilmStrip* film() const { return m_film; }
     ToggleChip* logChip() const { return m_log; }
-    /// The lines as text, set by the application.
-    std::function<std::string(const AlongTraining&)> csvOf;
     /// Asks for a folder; replaced in tests.
     std::function<QString()> askFolder;
 
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    QString csv() const override;
+    core::AnalysisResult shown() const override { return m_along; }
 
 Q_SIGNALS:
     void stepChosen(qint64 step);

@@ -22,7 +22,8 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kRow = 22, kTop = 4, kMargin = 16, kNumber = 72, kIndent = 22, kMostBar = 640;
+constexpr int kAttributionRow = 22, kAttributionTop = 4, kAttributionMargin = 16, kNumber = 72,
+              kIndent = 22, kMostBar = 640;
 constexpr double kShownInside = 0.05;  // of the largest part
 
 // Of a part inside a head the head is not repeated.
@@ -98,12 +99,12 @@ void AttributionBars::order() {
 }
 
 int AttributionBars::layoutHeight() const {
-    return 2 * kTop + kRow * static_cast<int>(m_shown.size());
+    return 2 * kAttributionTop + kAttributionRow * static_cast<int>(m_shown.size());
 }
 
 int AttributionBars::rowAt(const QPoint& at) const {
-    const int row = (at.y() - kTop) / kRow;
-    return at.y() >= kTop && row < static_cast<int>(m_shown.size()) ? row : -1;
+    const int row = (at.y() - kAttributionTop) / kAttributionRow;
+    return at.y() >= kAttributionTop && row < static_cast<int>(m_shown.size()) ? row : -1;
 }
 
 void AttributionBars::paint(QPainter& painter, int width) const {
@@ -118,22 +119,23 @@ void AttributionBars::paint(QPainter& painter, int width) const {
                          metrics.horizontalAdvance(nameOf(part)) + (part.inside() ? kIndent : 0));
     }
     names = std::min(names + 2, width / 2);
-    const int left = kMargin + names + kNumber + 16;
-    const int bar = std::clamp(width - left - kMargin, 60, kMostBar);
-    int y = kTop;
+    const int left = kAttributionMargin + names + kNumber + 16;
+    const int bar = std::clamp(width - left - kAttributionMargin, 60, kMostBar);
+    int y = kAttributionTop;
     for (const std::size_t k : m_shown) {
         const auto& part = m_result.parts[k];
         const int indent = part.inside() ? kIndent : 0;
         painter.setFont(smallFont());
         painter.setPen(part.inside() ? t.muted : t.text);
-        paint::elidedText(painter, QRect(kMargin + indent, y, names - indent, kRow),
+        paint::elidedText(painter,
+                          QRect(kAttributionMargin + indent, y, names - indent, kAttributionRow),
                           Qt::AlignVCenter | Qt::AlignLeft, nameOf(part));
         painter.setFont(numberFont(12));
-        painter.drawText(QRect(kMargin + names, y, kNumber, kRow),
+        painter.drawText(QRect(kAttributionMargin + names, y, kNumber, kAttributionRow),
                          Qt::AlignVCenter | Qt::AlignRight, signedText(part.value, 3));
-        drawSignedBar(painter, QRect(left, y, bar, kRow), part.value, range,
+        drawSignedBar(painter, QRect(left, y, bar, kAttributionRow), part.value, range,
                       part.inside() ? 6 : 12);
-        y += kRow;
+        y += kAttributionRow;
     }
 }
 
@@ -165,7 +167,7 @@ bool AttributionBars::event(QEvent* event) {
 
 namespace {
 
-constexpr int kFigureWidth = 860, kHead = 34;
+constexpr int kAttributionFigureWidth = 860, kAttributionHead = 34;
 const char* const kOwn = "the model's own answer";
 const char* const kNothing = "nothing";
 
@@ -335,21 +337,18 @@ void AttributionView::setResult(const Attribution& result) {
 }
 
 QSize AttributionView::figureSize() const {
-    return isEmpty() ? QSize(400, 80) : QSize(kFigureWidth, kHead + m_bars->layoutHeight());
+    return isEmpty() ? QSize(400, 80)
+                     : QSize(kAttributionFigureWidth, kAttributionHead + m_bars->layoutHeight());
 }
 
 void AttributionView::paintFigure(QPainter& painter) {
     painter.setFont(headFont());
     painter.setPen(Theme::current().text);
     const QString text = headText();
-    painter.drawText(QRect(16, 0, kFigureWidth - 32, kHead), Qt::AlignVCenter,
+    painter.drawText(QRect(16, 0, kAttributionFigureWidth - 32, kAttributionHead), Qt::AlignVCenter,
                      text.isEmpty() ? text : text[0].toUpper() + text.mid(1));
-    painter.translate(0, kHead);
-    m_bars->paint(painter, kFigureWidth);
-}
-
-QString AttributionView::csv() const {
-    return csvOf && !isEmpty() ? QString::fromStdString(csvOf(result())) : QString();
+    painter.translate(0, kAttributionHead);
+    m_bars->paint(painter, kAttributionFigureWidth);
 }
 
 }  // namespace relascope::widgets

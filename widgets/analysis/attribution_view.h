@@ -93,12 +93,9 @@ public:
     QSpinBox* positionBox() const { return m_position; }
     SegmentedControl* orderControl() const { return m_order; }
     QString problem() const;
-    /// The parts as text, set by the application.
-    std::function<std::string(const Attribution&)> csvOf;
-
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    QString csv() const override;
+    core::AnalysisResult shown() const override { return result(); }
 
 Q_SIGNALS:
     void answerChosen(const QString& name);  ///< empty: the model's own

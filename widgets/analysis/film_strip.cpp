@@ -199,7 +199,7 @@ void paintFilmScale(QPainter& painter, const QRect& box, const ColorScale& scale
 
 namespace {
 
-constexpr int kSide = 360, kFrameMargin = 20, kFrameHead = 34, kFoot = 40, kDpi = 192;
+constexpr int kFilmSide = 360, kFrameMargin = 20, kFrameHead = 34, kFoot = 40, kDpi = 192;
 
 }  // namespace
 
@@ -223,7 +223,7 @@ void FrameFiles::next() {
         return deleteLater();
     }
     const FigureScope scope(figureStyle().light);
-    const QSize map = filmFrameSize(m_along, {kSide, kSide});
+    const QSize map = filmFrameSize(m_along, {kFilmSide, kFilmSide});
     // All pictures have the same size, which films need.
     const QSize size(std::max(map.width(), 260) + 2 * kFrameMargin,
                      map.height() + kFrameHead + kFoot + 12);
@@ -253,7 +253,7 @@ void FrameFiles::next() {
 
 namespace {
 
-constexpr int kMargin = 16, kGap = 12, kLabel = 20, kRowGap = 8, kScale = 40, kTop = 6;
+constexpr int kFilmMargin = 16, kFilmGap = 12, kLabel = 20, kRowGap = 8, kScale = 40, kTop = 6;
 
 }  // namespace
 
@@ -309,23 +309,23 @@ FilmStrip::Layout FilmStrip::layoutIn(const QSize& size) const {
     for (int rows = 1; rows <= 2 && rows <= count; ++rows) {
         Layout layout;
         layout.perRow = (count + rows - 1) / rows;
-        layout.slot = {(size.width() - 2 * kMargin + kGap) / layout.perRow,
+        layout.slot = {(size.width() - 2 * kFilmMargin + kFilmGap) / layout.perRow,
                        (size.height() - kTop - kScale) / rows};
         layout.frame = filmFrameSize(
-            m_along, {layout.slot.width() - kGap, layout.slot.height() - kLabel - kRowGap});
+            m_along, {layout.slot.width() - kFilmGap, layout.slot.height() - kLabel - kRowGap});
         if (layout.frame.width() > best.frame.width() || best.frame.isEmpty()) best = layout;
     }
     // Frames stand as close as they are wide, in the middle.
-    best.slot.setWidth(std::min(best.slot.width(), best.frame.width() + 2 * kGap));
+    best.slot.setWidth(std::min(best.slot.width(), best.frame.width() + 2 * kFilmGap));
     best.slot.setHeight(best.frame.height() + kLabel + kRowGap);
     return best;
 }
 
 QRect FilmStrip::frameRect(const Layout& layout, const QRect& box, int frame) const {
-    const int used = layout.perRow * layout.slot.width() - kGap;
-    const int left = box.left() + std::max(kMargin, (box.width() - used) / 2);
+    const int used = layout.perRow * layout.slot.width() - kFilmGap;
+    const int left = box.left() + std::max(kFilmMargin, (box.width() - used) / 2);
     return {QPoint(left + frame % layout.perRow * layout.slot.width() +
-                       (layout.slot.width() - kGap - layout.frame.width()) / 2,
+                       (layout.slot.width() - kFilmGap - layout.frame.width()) / 2,
                    box.top() + kTop + frame / layout.perRow * layout.slot.height()),
             layout.frame};
 }
@@ -346,7 +346,8 @@ int FilmStrip::heightFor(int width) const {
     const int count = static_cast<int>(m_frames.size());
     int height = 0;
     for (int rows = 1; rows <= 2; ++rows) {
-        const int slot = (width - 2 * kMargin + kGap) / ((count + rows - 1) / rows) - kGap;
+        const int slot =
+            (width - 2 * kFilmMargin + kFilmGap) / ((count + rows - 1) / rows) - kFilmGap;
         const QSize frame = filmFrameSize(m_along, {slot, slot * 2});
         height = kTop + kScale + rows * (std::max(40, frame.height()) + kLabel + kRowGap);
         if (frame.width() >= 2 * m_along.mapColumns()) break;

@@ -50,7 +50,7 @@ void drawProbabilityScale(QPainter& painter, const QRect& room) {
 
 namespace {
 
-constexpr int kBarRow = 26, kBarHead = 22, kMargin = 16, kNumbers = 196;
+constexpr int kBarRow = 26, kBarHead = 22, kLensMargin = 16, kLensNumbers = 196;
 constexpr int kMostAnswers = 5, kMostAnswer = 210;
 
 }  // namespace
@@ -97,15 +97,16 @@ LensBars::Columns LensBars::columns(int width) const {
         all.count = std::max(all.count, static_cast<int>(m_result.cell(r, c).top.size()));
     }
     all.count = std::min(all.count, kMostAnswers);
-    all.labels += kMargin + 12;
-    all.each = std::clamp((width - all.labels - kNumbers - kMargin) / all.count, 60, kMostAnswer);
+    all.labels += kLensMargin + 12;
+    all.each =
+        std::clamp((width - all.labels - kLensNumbers - kLensMargin) / all.count, 60, kMostAnswer);
     return all;
 }
 
 int LensBars::usedWidth(int width) const {
     if (m_column < 0) return width;
     const auto [labels, each, count] = columns(width);
-    return std::max(420, labels + each * count + kNumbers + kMargin);
+    return std::max(420, labels + each * count + kLensNumbers + kLensMargin);
 }
 
 void LensBars::paint(QPainter& painter, int width) const {
@@ -127,7 +128,7 @@ void LensBars::paint(QPainter& painter, int width) const {
         const int y = kBarHead + static_cast<int>(r) * kBarRow;
         painter.setFont(smallFont());
         painter.setPen(t.muted);
-        painter.drawText(QRect(kMargin, y, labels - kMargin - 12, kBarRow),
+        painter.drawText(QRect(kLensMargin, y, labels - kLensMargin - 12, kBarRow),
                          Qt::AlignRight | Qt::AlignVCenter,
                          QString::fromStdString(m_result.rows[r]));
         for (int k = 0; k < std::min(count, static_cast<int>(cell.top.size())); ++k) {
@@ -169,7 +170,7 @@ void LensBars::paintEvent(QPaintEvent*) {
 namespace {
 
 constexpr int kGridRow = 24, kGridHead = 40, kOwnGap = 5;
-constexpr int kLeastCell = 30, kMostCell = 150, kBandWidth = 1100;
+constexpr int kLensLeastCell = 30, kLensMostCell = 150, kBandWidth = 1100;
 
 }  // namespace
 
@@ -203,20 +204,20 @@ void LensGrid::measure() {
     int labels = small.horizontalAdvance(QStringLiteral("own answer"));
     for (const auto& row : m_result.rows)
         labels = std::max(labels, small.horizontalAdvance(QString::fromStdString(row)));
-    m_labels = kMargin + labels + 12;
-    int widest = kLeastCell - 14;
+    m_labels = kLensMargin + labels + 12;
+    int widest = kLensLeastCell - 14;
     const auto widen = [&](const std::string& name) {
         widest = std::max(widest, mono.horizontalAdvance(answerText(name)));
     };
     for (const auto& cell : m_result.cells)
         if (!cell.top.empty()) widen(cell.top.front().name);
     for (const auto& answer : m_result.answers) widen(answer.name);
-    m_cell = std::min(widest + 14, kMostCell);
+    m_cell = std::min(widest + 14, kLensMostCell);
     if (m_result.whole) m_cell = std::max(m_cell, 110);
 }
 
 void LensGrid::place() {
-    const QSize whole(m_labels + columns() * m_cell + kMargin,
+    const QSize whole(m_labels + columns() * m_cell + kLensMargin,
                       head() + (rows() + 1) * kGridRow + kOwnGap + 8);
     horizontalScrollBar()->setRange(0, std::max(0, whole.width() - viewport()->width()));
     horizontalScrollBar()->setPageStep(viewport()->width());
@@ -228,7 +229,7 @@ void LensGrid::place() {
 }
 
 QSize LensGrid::sizeHint() const {
-    return {m_labels + columns() * m_cell + kMargin,
+    return {m_labels + columns() * m_cell + kLensMargin,
             head() + (rows() + 1) * kGridRow + kOwnGap + 8 +
                 horizontalScrollBar()->sizeHint().height()};
 }
@@ -316,8 +317,8 @@ void LensGrid::paintRowHeads(QPainter& painter, int left, int top) const {
     for (int row = 0; row <= rows(); ++row) {
         painter.setPen(row == rows() ? t.text : t.muted);
         painter.drawText(
-            QRect(left + kMargin, top + row * kGridRow + (row == rows() ? kOwnGap : 0),
-                  m_labels - kMargin - 12, kGridRow),
+            QRect(left + kLensMargin, top + row * kGridRow + (row == rows() ? kOwnGap : 0),
+                  m_labels - kLensMargin - 12, kGridRow),
             Qt::AlignRight | Qt::AlignVCenter,
             row == rows() ? QStringLiteral("own answer")
                           : QString::fromStdString(m_result.rows[static_cast<std::size_t>(row)]));
@@ -329,7 +330,8 @@ int LensGrid::band() const {
 }
 
 QSize LensGrid::bandSize(int count) const {
-    return {m_labels + count * m_cell + kMargin, head() + (rows() + 1) * kGridRow + kOwnGap + 6};
+    return {m_labels + count * m_cell + kLensMargin,
+            head() + (rows() + 1) * kGridRow + kOwnGap + 6};
 }
 
 void LensGrid::paintBand(QPainter& painter, int first, int count) const {
@@ -429,7 +431,7 @@ bool LensGrid::viewportEvent(QEvent* event) {
 
 namespace {
 
-constexpr int kFigureHead = 34, kBarsWidth = 900, kBandGap = 8;
+constexpr int kLensFigureHead = 34, kBarsWidth = 900, kBandGap = 8;
 
 /// The scale of the tint, in the head.
 class Scale : public QWidget {
@@ -535,12 +537,12 @@ void LensView::showColumn() {
 
 QSize LensView::figureSize() const {
     if (isEmpty()) return {400, 80};
-    const int bars = kFigureHead + m_bars->layoutHeight();
-    if (single()) return {m_bars->usedWidth(kBarsWidth), kFigureHead + bars};
+    const int bars = kLensFigureHead + m_bars->layoutHeight();
+    if (single()) return {m_bars->usedWidth(kBarsWidth), kLensFigureHead + bars};
     const int columns = m_grid->columns(), bands = (columns + m_grid->band() - 1) / m_grid->band();
     const QSize band = m_grid->bandSize(std::min(columns, m_grid->band()));
     return {std::max(band.width(), kBarsWidth),
-            kFigureHead + bands * (band.height() + kBandGap) + bars};
+            kLensFigureHead + bands * (band.height() + kBandGap) + bars};
 }
 
 void LensView::paintFigure(QPainter& painter) {
@@ -548,11 +550,12 @@ void LensView::paintFigure(QPainter& painter) {
     const QSize size = figureSize();
     painter.setFont(headFont());
     painter.setPen(t.text);
-    painter.drawText(QRect(16, 0, size.width() - 32, kFigureHead), Qt::AlignVCenter,
+    painter.drawText(QRect(16, 0, size.width() - 32, kLensFigureHead), Qt::AlignVCenter,
                      QStringLiteral("Logit lens"));
-    painter.translate(0, kFigureHead);
+    painter.translate(0, kLensFigureHead);
     if (!single()) {
-        drawProbabilityScale(painter, QRect(16, -kFigureHead, size.width() - 32, kFigureHead));
+        drawProbabilityScale(painter,
+                             QRect(16, -kLensFigureHead, size.width() - 32, kLensFigureHead));
         for (int first = 0; first < m_grid->columns(); first += m_grid->band()) {
             const int count = std::min(m_grid->band(), m_grid->columns() - first);
             m_grid->paintBand(painter, first, count);
@@ -561,14 +564,10 @@ void LensView::paintFigure(QPainter& painter) {
     }
     painter.setFont(smallFont());
     painter.setPen(t.text);
-    painter.drawText(QRect(16, 0, size.width() - 32, kFigureHead), Qt::AlignVCenter,
+    painter.drawText(QRect(16, 0, size.width() - 32, kLensFigureHead), Qt::AlignVCenter,
                      m_title->text());
-    painter.translate(0, kFigureHead);
+    painter.translate(0, kLensFigureHead);
     m_bars->paint(painter, size.width());
-}
-
-QString LensView::csv() const {
-    return csvOf && !isEmpty() ? QString::fromStdString(csvOf(result())) : QString();
 }
 
 }  // namespace relascope::widgets

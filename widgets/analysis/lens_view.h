@@ -136,12 +136,9 @@ public:
 
     LensGrid* grid() const { return m_grid; }
     LensBars* bars() const { return m_bars; }
-    /// The table as text, set by the application.
-    std::function<std::string(const LensResult&)> csvOf;
-
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    QString csv() const override;
+    core::AnalysisResult shown() const override { return result(); }
 
 Q_SIGNALS:
     void columnChosen(int column);

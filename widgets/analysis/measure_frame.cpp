@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <QLocale>
@@ -16,6 +17,7 @@
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/along_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patch_maps.h"
@@ -163,49 +165,47 @@ void drawInterval(QPainter& painter, const QRect& room, double low, double high,
 
 namespace {
 
-bool write(MeasureFrame& view, const QString& caption, const QString& path, QString* error) {
-    view.setCaption(caption);
-    view.resize(1180, 760);
-    view.ensurePolished();
-    return view.menu()->write(path, error);
+// What shows a result of that type.
+std::unique_ptr<MeasureFrame> viewOf(const AblationTable& table) {
+    auto view = std::make_unique<AblationView>();
+    view->setTable(table);
+    return view;
+}
+std::unique_ptr<MeasureFrame> viewOf(const PatchResult& result) {
+    auto view = std::make_unique<PatchMapView>();
+    view->setResult(result);
+    return view;
+}
+std::unique_ptr<MeasureFrame> viewOf(const LensResult& result) {
+    auto view = std::make_unique<LensView>();
+    view->setResult(result);
+    return view;
+}
+std::unique_ptr<MeasureFrame> viewOf(const Attribution& result) {
+    auto view = std::make_unique<AttributionView>();
+    view->setResult(result);
+    return view;
+}
+std::unique_ptr<MeasureFrame> viewOf(const HeadMeasures& result) {
+    auto view = std::make_unique<HeadsView>();
+    view->setResult(result);
+    return view;
+}
+std::unique_ptr<MeasureFrame> viewOf(const AlongTraining& along) {
+    auto view = std::make_unique<AlongView>();
+    view->setAlong(along);
+    return view;
 }
 
 }  // namespace
 
-bool renderAblation(const AblationTable& table, const QString& caption, const QString& path,
+bool renderAnalysis(const core::AnalysisResult& result, const QString& caption, const QString& path,
                     QString* error) {
-    AblationView view;
-    view.setTable(table);
-    return write(view, caption, path, error);
-}
-
-bool renderPatching(const PatchResult& result, const QStringList& positions, const QString& caption,
-                    const QString& path, QString* error) {
-    PatchMapView view;
-    view.setPositions(positions);
-    view.setResult(result);
-    return write(view, caption, path, error);
-}
-
-bool renderLens(const LensResult& result, const QString& caption, const QString& path,
-                QString* error) {
-    LensView view;
-    view.setResult(result);
-    return write(view, caption, path, error);
-}
-
-bool renderAttribution(const Attribution& result, const QString& caption, const QString& path,
-                       QString* error) {
-    AttributionView view;
-    view.setResult(result);
-    return write(view, caption, path, error);
-}
-
-bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
-                 QString* error) {
-    AlongView view;
-    view.setAlong(along);
-    return write(view, caption, path, error);
+    const auto view = std::visit([](const auto& one) { return viewOf(one); }, result);
+    view->setCaption(caption);
+    view->resize(1180, 760);
+    view->ensurePolished();
+    return view->menu()->write(path, error);
 }
 
 MeasureFrame::MeasureFrame(const QString& title, const QString& name, QWidget* parent)
@@ -244,6 +244,9 @@ void MeasureFrame::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), Theme::current().panel);
 }
 
+QString MeasureFrame::csv() const {
+    return isEmpty() ? QString() : QString::fromStdString(core::csvOf(shown()));
+}
 bool MeasureFrame::isEmpty() const {
     return m_stack->currentWidget() == m_empty;
 }

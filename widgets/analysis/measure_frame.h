@@ -10,9 +10,7 @@
 #include <QStringList>
 #include <QWidget>
 
-#include "types/along.h"
-#include "types/edit_results.h"
-#include "types/lens.h"
+#include "analysis/results.h"
 
 class QColor;
 class QPainter;
@@ -68,21 +66,11 @@ void drawSignedBar(QPainter& painter, const QRect& room, double value, const Bar
 void drawInterval(QPainter& painter, const QRect& room, double low, double high,
                   const BarRange& range);
 
-// The measuring views as pictures, for the command line.
-
-/// Each writes a view to .png (300 dpi), .svg or .pdf with `caption` below it. Returns false with a
-/// message in `error` on failure. They need a QApplication (on the offscreen platform, too).
-bool renderAblation(const AblationTable& table, const QString& caption, const QString& path,
+/// Writes the view of a result to .png (300 dpi), .svg or .pdf with `caption` below it. Returns
+/// false with a message in `error` on failure. Needs a QApplication (on the offscreen platform,
+/// too).
+bool renderAnalysis(const core::AnalysisResult& result, const QString& caption, const QString& path,
                     QString* error);
-/// `positions` are what stands at the columns of maps by position, and may be empty.
-bool renderPatching(const PatchResult& result, const QStringList& positions, const QString& caption,
-                    const QString& path, QString* error);
-bool renderLens(const LensResult& result, const QString& caption, const QString& path,
-                QString* error);
-bool renderAttribution(const Attribution& result, const QString& caption, const QString& path,
-                       QString* error);
-bool renderAlong(const AlongTraining& along, const QString& caption, const QString& path,
-                 QString* error);
 
 class EmptyState;
 class PanelHead;
@@ -106,7 +94,8 @@ public:
     /// The whole of the results as a figure, of figureSize(), in the colours of the current theme.
     virtual QSize figureSize() const = 0;
     virtual void paintFigure(QPainter& painter) = 0;
-    virtual QString csv() const = 0;
+    virtual core::AnalysisResult shown() const = 0;
+    QString csv() const;  ///< of what is shown; empty without results
 
 protected:
     PanelHead* head() const { return m_head; }

@@ -22,8 +22,8 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kFigureWidth = 900, kFigureHead = 34, kFigureBar = 44;
-const char* const kScale = "share of the way from B to A, 0: as B, +1: as A";
+constexpr int kPatchFigureWidth = 900, kFigureHead = 34, kFigureBar = 44;
+const char* const kPatchScale = "share of the way from B to A, 0: as B, +1: as A";
 
 }  // namespace
 
@@ -94,15 +94,10 @@ void PatchMapView::setResult(const PatchResult& result) {
     fit();
 }
 
-void PatchMapView::setPositions(const QStringList& names) {
-    m_positions = names;
-    m_grid->setPositions(names);
-}
-
 void PatchMapView::fit() {
     m_grid->fit(m_scroll->viewport()->width());
     m_bar->setScale(m_grid->scale());
-    m_bar->setCaption(QLatin1String(kScale));
+    m_bar->setCaption(QLatin1String(kPatchScale));
 }
 
 void PatchMapView::resizeEvent(QResizeEvent* event) {
@@ -126,18 +121,16 @@ QString PatchMapView::figureTitle() const {
 
 QSize PatchMapView::figureSize() const {
     PatchMaps grid;
-    grid.setPositions(m_positions);
     grid.setResult(result());
-    grid.fit(kFigureWidth);
+    grid.fit(kPatchFigureWidth);
     const int width = std::max(480, grid.layoutSize().width());
     return {width, grid.layoutSize().height() + figureHead(width).bottom() + 5 + kFigureBar};
 }
 
 void PatchMapView::paintFigure(QPainter& painter) {
     PatchMaps grid;
-    grid.setPositions(m_positions);
     grid.setResult(result());
-    grid.fit(kFigureWidth);
+    grid.fit(kPatchFigureWidth);
     const QSize size = figureSize();
     const QRect head = figureHead(size.width());
     painter.setFont(headFont());
@@ -150,18 +143,15 @@ void PatchMapView::paintFigure(QPainter& painter) {
     ColorBar bar;
     bar.setPalette(Theme::current().palette());
     bar.setScale(grid.scale());
-    bar.setCaption(QLatin1String(kScale));
+    bar.setCaption(QLatin1String(kPatchScale));
     bar.resize(380, bar.sizeHint().height());
     bar.render(&painter, QPoint(16, size.height() - kFigureBar), QRegion(), QWidget::DrawChildren);
 }
 
-QString PatchMapView::csv() const {
-    return csvOf && !isEmpty() ? QString::fromStdString(csvOf(result())) : QString();
-}
-
 namespace {
 
-constexpr int kMargin = 16, kTitle = 30, kRow = 22, kGap = 14, kNumbers = 18, kNames = 66;
+constexpr int kPatchMargin = 16, kTitle = 30, kPatchRow = 22, kPatchGap = 14, kNumbers = 18,
+              kNames = 66;
 constexpr int kLeastCell = 9, kMostCell = 46, kValueCell = 40;
 
 int rowsOf(const PatchMap& map) {
@@ -204,17 +194,13 @@ void PatchMaps::setResult(const PatchResult& result) {
     const bool same = result.maps.size() == m_result.maps.size() && !result.maps.empty() &&
                       result.maps.front().columns == m_result.maps.front().columns;
     m_result = result;
+    m_positions.clear();
+    for (const auto& name : result.positions) m_positions << answerText(name);
     if (!same) m_current = {};
     fit(m_width);
     QStringList names;
     for (const auto& map : m_result.maps) names << patchMapTitle(map);
     setAccessibleDescription(names.join(QStringLiteral(", ")));
-    update();
-}
-
-void PatchMaps::setPositions(const QStringList& names) {
-    m_positions = names;
-    fit(m_width);
     update();
 }
 
@@ -227,12 +213,12 @@ void PatchMaps::fit(int width) {
         for (const auto& row : map.rows)
             labels = std::max(labels, metrics.horizontalAdvance(blockTitle(row)));
     labels = std::max(labels, metrics.horizontalAdvance(QStringLiteral("position")));
-    labels += kMargin + 10;
+    labels += kPatchMargin + 10;
     int y = 4, wide = 0;
     for (const auto& map : m_result.maps) {
         Box box;
         const int columns = std::max(1, columnsOf(map));
-        box.cell = std::clamp((width - labels - kMargin) / columns, kLeastCell, kMostCell);
+        box.cell = std::clamp((width - labels - kPatchMargin) / columns, kLeastCell, kMostCell);
         box.names = m_positions.size() >= columns &&
                     patchColumnName(map) == QLatin1String("position") && box.cell >= 12;
         int longest = 0;
@@ -240,9 +226,9 @@ void PatchMaps::fit(int width) {
             longest = std::max(longest, mono.horizontalAdvance(m_positions[c]));
         box.upright = longest > box.cell - 4;
         box.labels = box.upright ? std::min(kNames, longest + 10) : kNumbers;
-        box.cells = QRect(labels, y + kTitle, box.cell * columns, kRow * rowsOf(map));
-        y = box.cells.bottom() + 1 + box.labels + kGap;
-        wide = std::max(wide, box.cells.right() + kMargin);
+        box.cells = QRect(labels, y + kTitle, box.cell * columns, kPatchRow * rowsOf(map));
+        y = box.cells.bottom() + 1 + box.labels + kPatchGap;
+        wide = std::max(wide, box.cells.right() + kPatchMargin);
         m_boxes.push_back(box);
     }
     m_size = QSize(wide, y);
@@ -265,7 +251,7 @@ PatchPlace PatchMaps::placeAt(const QPoint& point) const {
     for (int m = 0; m < static_cast<int>(m_boxes.size()); ++m) {
         const Box& box = m_boxes[static_cast<std::size_t>(m)];
         if (box.cells.contains(point))
-            return {m, (point.y() - box.cells.top()) / kRow,
+            return {m, (point.y() - box.cells.top()) / kPatchRow,
                     (point.x() - box.cells.left()) / box.cell};
     }
     return {};
@@ -274,8 +260,8 @@ PatchPlace PatchMaps::placeAt(const QPoint& point) const {
 QRect PatchMaps::cellRect(const PatchPlace& place) const {
     if (place.map < 0 || place.map >= static_cast<int>(m_boxes.size())) return {};
     const Box& box = m_boxes[static_cast<std::size_t>(place.map)];
-    return {box.cells.left() + place.column * box.cell, box.cells.top() + place.row * kRow,
-            box.cell, kRow};
+    return {box.cells.left() + place.column * box.cell, box.cells.top() + place.row * kPatchRow,
+            box.cell, kPatchRow};
 }
 
 double PatchMaps::value(const PatchPlace& place) const {
@@ -323,7 +309,7 @@ void PatchMaps::paintColumns(QPainter& painter, int m) const {
     const int top = box.cells.bottom() + 1;
     painter.setPen(Theme::current().muted);
     painter.setFont(captionFont());
-    painter.drawText(QRect(kMargin, top, box.cells.left() - kMargin - 10, kNumbers),
+    painter.drawText(QRect(kPatchMargin, top, box.cells.left() - kPatchMargin - 10, kNumbers),
                      Qt::AlignRight | Qt::AlignVCenter, patchColumnName(map));
     if (box.names) {
         painter.setFont(monoFont(11));
@@ -363,7 +349,8 @@ void PatchMaps::paintMap(QPainter& painter, int m, const ColorScale& scale) cons
     const Theme& t = Theme::current();
     const auto& map = m_result.maps[static_cast<std::size_t>(m)];
     const Box& box = m_boxes[static_cast<std::size_t>(m)];
-    QRect title(kMargin, box.cells.top() - kTitle, m_size.width() - 2 * kMargin, kTitle - 4);
+    QRect title(kPatchMargin, box.cells.top() - kTitle, m_size.width() - 2 * kPatchMargin,
+                kTitle - 4);
     painter.setFont(headFont());
     painter.setPen(t.text);
     const QString name = patchMapTitle(map);
@@ -376,9 +363,10 @@ void PatchMaps::paintMap(QPainter& painter, int m, const ColorScale& scale) cons
     for (int r = 0; r < rowsOf(map); ++r) {
         painter.setFont(smallFont());
         painter.setPen(t.muted);
-        painter.drawText(
-            QRect(kMargin, box.cells.top() + r * kRow, box.cells.left() - kMargin - 10, kRow),
-            Qt::AlignRight | Qt::AlignVCenter, blockTitle(map.rows[static_cast<std::size_t>(r)]));
+        painter.drawText(QRect(kPatchMargin, box.cells.top() + r * kPatchRow,
+                               box.cells.left() - kPatchMargin - 10, kPatchRow),
+                         Qt::AlignRight | Qt::AlignVCenter,
+                         blockTitle(map.rows[static_cast<std::size_t>(r)]));
         for (int c = 0; c < columnsOf(map); ++c) {
             const PatchPlace place{m, r, c};
             const double value = this->value(place);

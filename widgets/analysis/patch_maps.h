@@ -30,18 +30,13 @@ public:
     /// Cells with only an estimate are hatched; exact values replace them.
     void setResult(const PatchResult& result);
     const PatchResult& result() const;
-    /// What stands at the positions: tokens or objects. Empty: their numbers.
-    void setPositions(const QStringList& names);
     void clear(const QString& sentence) override;
 
     PatchMaps* grid() const { return m_grid; }
     QString footerText() const;
-    /// The cells as text, set by the application.
-    std::function<std::string(const PatchResult&)> csvOf;
-
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    QString csv() const override;
+    core::AnalysisResult shown() const override { return result(); }
 
 Q_SIGNALS:
     void cellChosen(int map, int row, int column);
@@ -54,7 +49,6 @@ private:
     void fit();
     QString figureTitle() const;
     QRect figureHead(int width) const;
-    QStringList m_positions;
     QScrollArea* m_scroll;
     PatchMaps* m_grid;
     ColorBar* m_bar;
@@ -73,8 +67,6 @@ public:
 
     void setResult(const PatchResult& result);
     const PatchResult& result() const { return m_result; }
-    /// What stands at the positions: tokens or objects. Empty: their numbers.
-    void setPositions(const QStringList& names);
     /// Lays the maps out for a viewport of that width.
     void fit(int width);
     QSize layoutSize() const { return m_size; }

@@ -13,10 +13,10 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int rowHeight = 22;
-constexpr int columnGap = 28;
-constexpr int narrowest = 190;  ///< of a column with a name and its value
-constexpr int margin = 16;
+constexpr int kConfigRow = 22;
+constexpr int kColumnGap = 28;
+constexpr int kNarrowestColumn = 190;  ///< of a column with a name and its value
+constexpr int kConfigMargin = 16;
 
 QString valueText(const QJsonValue& value) {
     if (value.isString()) return value.toString();
@@ -52,10 +52,12 @@ public:
     }
     std::vector<std::pair<QString, QString>> rows;
 
-    int columns() const { return std::max(1, (width() - margin) / (narrowest + columnGap)); }
+    int columns() const {
+        return std::max(1, (width() - kConfigMargin) / (kNarrowestColumn + kColumnGap));
+    }
     int perColumn() const { return (static_cast<int>(rows.size()) + columns() - 1) / columns(); }
     void layOut() {
-        setMinimumHeight(perColumn() * rowHeight + 16);
+        setMinimumHeight(perColumn() * kConfigRow + 16);
         update();
     }
 
@@ -77,11 +79,11 @@ protected:
                              QStringLiteral("No configuration was found next to these weights."));
             return;
         }
-        const int each = (width() - 2 * margin + columnGap) / columns() - columnGap;
+        const int each = (width() - 2 * kConfigMargin + kColumnGap) / columns() - kColumnGap;
         for (int k = 0; k < static_cast<int>(rows.size()); ++k) {
             const auto& [name, value] = rows[static_cast<std::size_t>(k)];
-            const QRect place(margin + k / perColumn() * (each + columnGap),
-                              6 + k % perColumn() * rowHeight, each, rowHeight);
+            const QRect place(kConfigMargin + k / perColumn() * (each + kColumnGap),
+                              6 + k % perColumn() * kConfigRow, each, kConfigRow);
             // Names are elided before values.
             const QString shown =
                 painter.fontMetrics().elidedText(value, Qt::ElideRight, each - 40);
@@ -97,9 +99,9 @@ protected:
     bool event(QEvent* event) override {
         if (event->type() == QEvent::ToolTip && !rows.empty()) {
             const QPoint at = mapFromGlobal(QCursor::pos());
-            const int each = (width() - 2 * margin + columnGap) / columns();
-            const int k =
-                (at.x() - margin) / std::max(1, each) * perColumn() + (at.y() - 6) / rowHeight;
+            const int each = (width() - 2 * kConfigMargin + kColumnGap) / columns();
+            const int k = (at.x() - kConfigMargin) / std::max(1, each) * perColumn() +
+                          (at.y() - 6) / kConfigRow;
             if (k >= 0 && k < static_cast<int>(rows.size()))
                 setToolTip(plainTip(rows[static_cast<std::size_t>(k)].first +
                                     QStringLiteral(" = ") +

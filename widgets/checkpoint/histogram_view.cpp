@@ -18,7 +18,7 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int numbersWidth = 190;  ///< of the column with the numbers
-constexpr int left = 16, top = 8, bottom = 22;
+constexpr int kHistogramLeft = 16, kHistogramTop = 8, kHistogramBottom = 22;
 
 }  // namespace
 
@@ -30,8 +30,9 @@ public:
     }
 
     QRect area() const {
-        return {left, top, qMax(40, width() - left - 16 - numbersWidth - 16),
-                qMax(20, height() - top - bottom)};
+        return {kHistogramLeft, kHistogramTop,
+                qMax(40, width() - kHistogramLeft - 16 - numbersWidth - 16),
+                qMax(20, height() - kHistogramTop - kHistogramBottom)};
     }
 
     double fraction(std::int64_t count) const {

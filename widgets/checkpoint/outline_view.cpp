@@ -9,6 +9,7 @@
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
 
+#include "widgets/export/export.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
@@ -16,10 +17,6 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kDetail = Qt::UserRole, kPrefix = Qt::UserRole + 1, kCount = Qt::UserRole + 2;
-
-QString quoted(QString text) {
-    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
-}
 
 /// Paints the title, its muted detail, and the count at the right.
 class OutlineDelegate : public QStyledItemDelegate {
@@ -113,10 +110,10 @@ void OutlineView::setOutline(const OutlineNode& outline) {
 QString OutlineView::csv() const {
     QString text = QStringLiteral("part,detail,prefix,parameters\n");
     for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
-        text +=
-            QStringLiteral("%1,%2,%3,%4\n")
-                .arg(quoted((*it)->text(0)), quoted((*it)->data(0, kDetail).toString()),
-                     quoted((*it)->data(0, kPrefix).toString()), (*it)->data(0, kCount).toString());
+        text += QStringLiteral("%1,%2,%3,%4\n")
+                    .arg(csvField((*it)->text(0)), csvField((*it)->data(0, kDetail).toString()),
+                         csvField((*it)->data(0, kPrefix).toString()),
+                         (*it)->data(0, kCount).toString());
     return text;
 }
 

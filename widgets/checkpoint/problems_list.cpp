@@ -21,10 +21,6 @@ constexpr int lineHeight = 26;
 constexpr int mostLines = 5;  ///< more of them scroll
 constexpr int kKind = Qt::UserRole, kSubject = Qt::UserRole + 1;
 
-QString quoted(QString text) {
-    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
-}
-
 /// Icon, kind and message; problems that prevent loading are in the error colour.
 class ProblemDelegate : public QStyledItemDelegate {
 public:
@@ -109,8 +105,8 @@ QString ProblemsList::csv() const {
     for (const CheckpointProblem& problem : m_problems)
         text += QStringLiteral("%1,%2,%3\n")
                     .arg(QString::fromLatin1(problemKindName(problem.kind)),
-                         quoted(QString::fromStdString(problem.subject)),
-                         quoted(QString::fromStdString(problem.message)));
+                         csvField(QString::fromStdString(problem.subject)),
+                         csvField(QString::fromStdString(problem.message)));
     return text;
 }
 

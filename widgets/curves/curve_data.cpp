@@ -11,7 +11,6 @@
 namespace relascope::widgets {
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int metrics = kCurveMetrics;
 const std::string tokensName = "tokens";
 
@@ -20,7 +19,7 @@ QLatin1String latin(std::string_view text) {
 }
 
 double interpolate(const std::vector<double>& keys, const std::vector<double>& values, double key) {
-    if (keys.empty() || !(key >= keys.front()) || !(key <= keys.back())) return nan;
+    if (keys.empty() || !(key >= keys.front()) || !(key <= keys.back())) return NAN;
     const auto after = std::lower_bound(keys.begin(), keys.end(), key);
     const auto i = static_cast<std::size_t>(after - keys.begin());
     if (*after == key || i == 0) return values[i];
@@ -124,7 +123,7 @@ void CurveSeries::append(const MetricPoint& point) {
     push(m_keys[3], point.value(tokensName));
     for (int m = 0; m < metrics; ++m) {
         double v = point.value(kMetrics[static_cast<std::size_t>(m)].key);
-        if (!std::isfinite(v)) v = nan;
+        if (!std::isfinite(v)) v = NAN;
         if (!std::isnan(v)) m_has[static_cast<std::size_t>(m)] = true;
         if (!std::isnan(v) && step > 0.0 && better(m, v)) m_best[m] = m_values[m].size();
         m_values[m].push_back(v);
@@ -134,7 +133,7 @@ void CurveSeries::append(const MetricPoint& point) {
 double CurveSeries::firstTrainedKey(CurveAxis axis) const {
     const auto& steps = keys(CurveAxis::Step);
     const auto first = std::upper_bound(steps.begin(), steps.end(), 0.0);
-    return first == steps.end() ? nan : keys(axis)[static_cast<std::size_t>(first - steps.begin())];
+    return first == steps.end() ? NAN : keys(axis)[static_cast<std::size_t>(first - steps.begin())];
 }
 
 bool CurveSeries::hasTokens() const {
@@ -159,7 +158,7 @@ const std::vector<double>& CurveSeries::smoothed(CurveMetric metric, double beta
             s.last = s.begun ? beta * s.last + (1.0 - beta) * x : x;
             s.begun = true;
         }
-        s.values.push_back(std::isnan(x) ? nan : s.last);
+        s.values.push_back(std::isnan(x) ? NAN : s.last);
     }
     return s.values;
 }
@@ -174,7 +173,7 @@ double CurveSeries::at(CurveMetric metric, CurveAxis axis, double key, double be
 
 CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric metric,
                    CurveAxis axis, double key, double beta, CurveBandKind kind) {
-    CurveValue out{nan, nan, nan, 0};
+    CurveValue out{NAN, NAN, NAN, 0};
     double mean = 0.0, squares = 0.0;  // Welford's update: no difference of large sums
     for (const CurveSeries* s : members) {
         const double v = s->at(metric, axis, key, beta);
@@ -238,7 +237,7 @@ std::optional<std::pair<double, double>> Curve::best(CurveMetric metric, CurveAx
         if (!best) return std::nullopt;
         return std::pair(all.front()->keys(axis)[*best], all.front()->values(metric)[*best]);
     }
-    double trained = nan;
+    double trained = NAN;
     for (const CurveSeries* s : all)
         if (const double key = s->firstTrainedKey(axis); !(key >= trained)) trained = key;
     const CurveBand band = bandOf(all, metric, axis, -1.0);

@@ -9,7 +9,6 @@
 namespace relascope::widgets {
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
 /// Lines with more points are drawn thin and without antialiasing.
 constexpr int kDense = 20000;
 
@@ -96,7 +95,7 @@ void CurveLines::put(Set& set, int v, QCPGraph* graph, const std::vector<double>
     fresh.reserve(static_cast<qsizetype>(keys.size() - from));
     for (std::size_t i = from; i < keys.size(); ++i) {
         if (m_model.logX && !(keys[i] > 0.0)) continue;  // a logarithm has no place for step 0
-        const double value = logY() && !(values[i] > 0.0) ? nan : values[i];
+        const double value = logY() && !(values[i] > 0.0) ? NAN : values[i];
         fresh.append(QCPGraphData(keys[i], value));
         if (std::isnan(value)) continue;
         if (!set.any[v]) set.keys[v] = {keys[i], keys[i]}, set.values[v] = {value, value};
@@ -196,7 +195,7 @@ QCPRange CurveLines::extentOf(std::size_t i, int v, double from, double* cut) co
         const double value = (begin + static_cast<std::ptrdiff_t>(k))->value;
         if (!std::isnan(value)) values.push_back(value);
     }
-    if (values.empty()) return part ? QCPRange(nan, nan) : range;
+    if (values.empty()) return part ? QCPRange(NAN, NAN) : range;
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     if (part) range = {*low, *high};
     double usual = range.upper;
@@ -233,7 +232,7 @@ void CurveLines::restyle() {
 
 QCPRange CurveLines::keyRange() const {
     QCPRange range;
-    range.lower = range.upper = nan;
+    range.lower = range.upper = NAN;
     eachShown([&](std::size_t i, int v) {
         widen(range, m_sets[i].keys[v].lower, m_sets[i].keys[v].upper);
     });
@@ -242,7 +241,7 @@ QCPRange CurveLines::keyRange() const {
 
 QCPRange CurveLines::valueRange(double from, double* cut) const {
     QCPRange range;
-    range.lower = range.upper = nan;
+    range.lower = range.upper = NAN;
     eachShown([&](std::size_t i, int v) {
         const QCPRange extent = extentOf(i, v, from, cut);
         widen(range, extent.lower, extent.upper);

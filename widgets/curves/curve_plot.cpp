@@ -18,7 +18,6 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kLeft = 50, kRight = 24;  // px beside the axis rect
-const double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -83,7 +82,7 @@ struct CurvePlot::Parts {
         for (std::size_t i = 0; i < curves.size(); ++i) {
             const Curve& curve = curves[i];
             const QColor color = Theme::current().seriesColor(curve.colorIndex);
-            double key = nan, value = nan;
+            double key = NAN, value = NAN;
             if (const auto best = curve.best(lines.metric, model.axis))
                 std::tie(key, value) = *best;
             if (!std::isnan(key) && (!model.logX || key > 0.0) && (!lines.logY() || value > 0.0)) {
@@ -107,7 +106,7 @@ struct CurvePlot::Parts {
 
     void fitRanges() {
         const QCPRange keys = lines.keyRange();
-        double x0 = keys.lower, x1 = keys.upper, cut = nan;
+        double x0 = keys.lower, x1 = keys.upper, cut = NAN;
         if (std::isnan(x0)) x0 = model.logX ? 1.0 : 0.0, x1 = model.logX ? 1000.0 : 100.0;
         if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
         if (!(x1 > x0)) x1 = x0 + 1.0;
@@ -164,7 +163,7 @@ struct CurvePlot::Parts {
             for (int v = 0; v < 2; ++v) {
                 double key = cursor->key;
                 if (!model.cursor) {  // live: each line's own newest value, its dot beside it
-                    double last = nan;
+                    double last = NAN;
                     for (const auto* s : curves[i].series(v == 1))
                         if (!(last >= s->keys(model.axis).back()))
                             last = s->keys(model.axis).back();

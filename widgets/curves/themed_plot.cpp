@@ -10,8 +10,8 @@ namespace relascope::widgets {
 ThemedPlot::ThemedPlot(const QMargins& margins, QWidget* parent) : QCustomPlot(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAutoAddPlottableToLegend(false);
-    setAntialiasedElements(QCP::aePlottables | QCP::aeScatters);
-    setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+    setAntialiasedElements(QCP::AntialiasedElements(QCP::aePlottables) | QCP::aeScatters);
+    setInteractions(QCP::Interactions(QCP::iRangeDrag) | QCP::iRangeZoom);
     axisRect()->setAutoMargins(QCP::msNone);
     axisRect()->setMargins(margins);
     plotLayout()->setMargins(QMargins(0, 0, 0, 0));

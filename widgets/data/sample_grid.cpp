@@ -19,9 +19,9 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int gap = 4, orderGap = 10;
+constexpr int kTileGap = 4, orderGap = 10;
 constexpr int leastImage = 64, mostImage = 192;
-constexpr int textWidth = 264, textLines = 3, lineHeight = 16;
+constexpr int textWidth = 264, textLines = 3, kTextLine = 16;
 constexpr int mostAcross = 10, mostObjects = 20;
 
 /// The layout of the objects of a sample: rows of equal size.
@@ -29,11 +29,11 @@ struct Rows {
     QSize tile;
     int count = 0, across = 0;  ///< shown; a row
     int rows() const { return across > 0 ? (count + across - 1) / across : 0; }
-    int height() const { return rows() * (tile.height() + gap) - gap; }
-    int width() const { return qMin(count, across) * (tile.width() + gap) - gap; }
+    int height() const { return rows() * (tile.height() + kTileGap) - kTileGap; }
+    int width() const { return qMin(count, across) * (tile.width() + kTileGap) - kTileGap; }
     QRect at(int index, const QPoint& from) const {
-        return {from + QPoint(index % across * (tile.width() + gap),
-                              index / across * (tile.height() + gap)),
+        return {from + QPoint(index % across * (tile.width() + kTileGap),
+                              index / across * (tile.height() + kTileGap)),
                 tile};
     }
 };
@@ -68,12 +68,12 @@ void paintLines(QPainter& painter, const QRect& place, const QString& text) {
     option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     layout.setTextOption(option);
     layout.beginLayout();
-    for (int line = 0; (line + 1) * lineHeight <= place.height(); ++line) {
+    for (int line = 0; (line + 1) * kTextLine <= place.height(); ++line) {
         QTextLine next = layout.createLine();
         if (!next.isValid()) break;
         next.setLineWidth(place.width());
-        const QRect row(place.left(), place.top() + line * lineHeight, place.width(), lineHeight);
-        const bool last = (line + 2) * lineHeight > place.height();
+        const QRect row(place.left(), place.top() + line * kTextLine, place.width(), kTextLine);
+        const bool last = (line + 2) * kTextLine > place.height();
         const QString lineText =
             last ? text.mid(next.textStart()) : text.mid(next.textStart(), next.textLength());
         paint::elidedText(painter, row, Qt::AlignLeft | Qt::AlignVCenter, lineText);
@@ -129,7 +129,7 @@ QSize sampleSize(const ShownSample& shown) {
         }
         case SampleForm::Text:
         case SampleForm::Tokens:
-            return {textWidth, textLines * lineHeight + 8};
+            return {textWidth, textLines * kTextLine + 8};
         case SampleForm::Nothing:
             break;
     }
@@ -197,7 +197,7 @@ void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown
 }
 
 namespace {
-constexpr int kMargin = 16, kGap = 12, kLabel = 18;
+constexpr int kSheetMargin = 16, kSheetGap = 12, kSheetLabel = 18;
 }
 
 SampleGrid::SampleGrid(QWidget* parent) : QAbstractScrollArea(parent) {
@@ -209,10 +209,10 @@ SampleGrid::SampleGrid(QWidget* parent) : QAbstractScrollArea(parent) {
 }
 
 QSize SampleGrid::cellSize() const {
-    return {m_size.width() + kGap, m_size.height() + kLabel + kGap};
+    return {m_size.width() + kSheetGap, m_size.height() + kSheetLabel + kSheetGap};
 }
 int SampleGrid::columns() const {
-    return std::max(1, (viewport()->width() - 2 * kMargin + kGap) / cellSize().width());
+    return std::max(1, (viewport()->width() - 2 * kSheetMargin + kSheetGap) / cellSize().width());
 }
 // The scroll bar counts rows, not pixels: the pixels of a million rows would overflow an int.
 qint64 SampleGrid::rowOffset() const {
@@ -235,7 +235,7 @@ void SampleGrid::setCount(qint64 count) {
 
 void SampleGrid::layoutRows() {
     const qint64 rows = (m_count + columns() - 1) / columns();
-    const int visible = std::max(1, (viewport()->height() - kMargin) / cellSize().height());
+    const int visible = std::max(1, (viewport()->height() - kSheetMargin) / cellSize().height());
     verticalScrollBar()->setRange(
         0, static_cast<int>(std::clamp<qint64>(rows - visible, 0, 2000000000)));
     verticalScrollBar()->setPageStep(visible);
@@ -303,9 +303,9 @@ void SampleGrid::choose(qint64 index) {
 QRect SampleGrid::cellRect(qint64 index) const {
     const qint64 row = index / columns() - rowOffset();
     const QSize cell = cellSize();
-    return {kMargin + static_cast<int>(index % columns()) * cell.width(),
-            kMargin + static_cast<int>(row) * cell.height(), cell.width() - kGap,
-            cell.height() - kGap};
+    return {kSheetMargin + static_cast<int>(index % columns()) * cell.width(),
+            kSheetMargin + static_cast<int>(row) * cell.height(), cell.width() - kSheetGap,
+            cell.height() - kSheetGap};
 }
 
 void SampleGrid::paintEvent(QPaintEvent*) {
@@ -339,7 +339,7 @@ void SampleGrid::paintEvent(QPaintEvent*) {
         }
         if (found == m_cells.end()) continue;
         painter.setPen(i == m_current ? t.text : t.muted);
-        const QRect label(cell.left(), picture.bottom() + 4, picture.width(), kLabel - 2);
+        const QRect label(cell.left(), picture.bottom() + 4, picture.width(), kSheetLabel - 2);
         paint::elidedText(painter, label, Qt::AlignVCenter, sampleLabel(found->second, m_names));
     }
 }
@@ -359,7 +359,7 @@ void SampleGrid::wheelEvent(QWheelEvent* event) {
 }
 void SampleGrid::mousePressEvent(QMouseEvent* event) {
     const QSize cell = cellSize();
-    const QPoint at = event->pos() - QPoint(kMargin, kMargin);
+    const QPoint at = event->pos() - QPoint(kSheetMargin, kSheetMargin);
     if (at.x() < 0 || at.y() < 0 || at.x() / cell.width() >= columns()) return;
     const qint64 index = (rowOffset() + at.y() / cell.height()) * columns() + at.x() / cell.width();
     if (index < m_count) choose(index);

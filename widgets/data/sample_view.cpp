@@ -117,7 +117,7 @@ void ReadStrip::pressed(int index, Qt::KeyboardModifiers) {
 
 namespace {
 
-constexpr int kMargin = 16;
+constexpr int kSampleMargin = 16;
 
 TileGroup tilesOf(const ProbeSequence& source) {
     TileGroup group;
@@ -175,7 +175,7 @@ SampleView::SampleView(QWidget* parent)
     for (QWidget* view : {m_empty, static_cast<QWidget*>(m_image), static_cast<QWidget*>(m_tiles),
                           static_cast<QWidget*>(m_text)})
         m_stack->addWidget(view);
-    auto* column = columnOf(this, {kMargin, kMargin, kMargin, 8}, 4);
+    auto* column = columnOf(this, {kSampleMargin, kSampleMargin, kSampleMargin, 8}, 4);
     column->addWidget(m_stack, 100);
     m_label->setFont(smallFont());
     m_label->setWordWrap(true);
@@ -254,9 +254,9 @@ void SampleView::clear() {
 
 /// Small content gets its preferred height, so that its text is directly below.
 void SampleView::fit() {
-    const int wide = width() - 2 * kMargin;
+    const int wide = width() - 2 * kSampleMargin;
     const int labelHeight = m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + 4;
-    const int room = qMax(60, height() - kMargin - 8 - labelHeight - 2 * 19);
+    const int room = qMax(60, height() - kSampleMargin - 8 - labelHeight - 2 * 19);
     int high = room;
     if (m_stack->currentWidget() == m_image) high = m_image->heightIn(QSize(wide, room));
     if (m_stack->currentWidget() == m_text) {

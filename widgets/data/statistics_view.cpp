@@ -11,7 +11,7 @@
 
 namespace relascope::widgets {
 namespace {
-constexpr int kMargin = 16;
+constexpr int kStatisticsMargin = 16;
 }
 
 StatisticsView::StatisticsView(QWidget* parent) : QWidget(parent) {
@@ -33,7 +33,7 @@ void StatisticsView::setNote(const QString& note) {
 }
 int StatisticsView::noteHeight() const {
     if (m_note.isEmpty()) return 0;
-    const int wide = std::max(120, width() - 2 * kMargin);
+    const int wide = std::max(120, width() - 2 * kStatisticsMargin);
     return QFontMetrics(smallFont())
                .boundingRect(QRect(0, 0, wide, 4000), Qt::TextWordWrap, m_note)
                .height() +
@@ -87,12 +87,12 @@ void StatisticsView::paintEvent(QPaintEvent*) {
         counts = std::max(counts, numbers.horizontalAdvance(groupedNumber(count)));
     }
     int y = 12;
-    const int bar = std::max(10, width() - 2 * kMargin - names - counts - 24);
+    const int bar = std::max(10, width() - 2 * kStatisticsMargin - names - counts - 24);
     for (const auto& [name, count] : m_counts) {
         painter.setFont(smallFont());
         painter.setPen(t.text);
-        paint::elidedText(painter, QRect(kMargin, y, names, 18), Qt::AlignVCenter, name);
-        const QRect track(kMargin + names + 12, y + 5, bar, 8);
+        paint::elidedText(painter, QRect(kStatisticsMargin, y, names, 18), Qt::AlignVCenter, name);
+        const QRect track(kStatisticsMargin + names + 12, y + 5, bar, 8);
         painter.fillRect(track, t.track);
         painter.fillRect(
             QRect(track.left(), track.top(),
@@ -101,7 +101,7 @@ void StatisticsView::paintEvent(QPaintEvent*) {
                   8),
             t.series[0]);
         painter.setFont(numberFont(12));
-        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
+        painter.drawText(QRect(kStatisticsMargin, y, width() - 2 * kStatisticsMargin, 18),
                          Qt::AlignVCenter | Qt::AlignRight, groupedNumber(count));
         y += 20;
     }
@@ -109,11 +109,12 @@ void StatisticsView::paintEvent(QPaintEvent*) {
     for (const auto& [name, value] : m_rows) {
         painter.setFont(smallFont());
         painter.setPen(t.muted);
-        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18), Qt::AlignVCenter, name);
+        painter.drawText(QRect(kStatisticsMargin, y, width() - 2 * kStatisticsMargin, 18),
+                         Qt::AlignVCenter, name);
         painter.setFont(numberFont(12));
         painter.setPen(t.text);
-        const int room = width() - 2 * kMargin - metrics.horizontalAdvance(name) - 12;
-        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
+        const int room = width() - 2 * kStatisticsMargin - metrics.horizontalAdvance(name) - 12;
+        painter.drawText(QRect(kStatisticsMargin, y, width() - 2 * kStatisticsMargin, 18),
                          Qt::AlignVCenter | Qt::AlignRight,
                          numbers.elidedText(value, Qt::ElideMiddle, std::max(20, room)));
         y += 20;
@@ -121,8 +122,8 @@ void StatisticsView::paintEvent(QPaintEvent*) {
     if (m_note.isEmpty()) return;
     painter.setFont(smallFont());
     painter.setPen(t.muted);
-    painter.drawText(QRect(kMargin, y + 6, width() - 2 * kMargin, noteHeight()), Qt::TextWordWrap,
-                     m_note);
+    painter.drawText(QRect(kStatisticsMargin, y + 6, width() - 2 * kStatisticsMargin, noteHeight()),
+                     Qt::TextWordWrap, m_note);
 }
 
 }  // namespace relascope::widgets

@@ -141,7 +141,7 @@ namespace {
 constexpr TextSide kBoth[] = {TextSide::Plain, TextSide::Edited};  // from left to right
 
 /// With its leading space, which may be all that differs.
-QString quoted(const std::string& piece) {
+QString quotedPiece(const std::string& piece) {
     return u'"' + QString::fromStdString(pieceText(piece).text) + u'"';
 }
 
@@ -252,8 +252,8 @@ QString GeneratedPair::differenceText() const {
         const auto at = static_cast<std::size_t>(m_difference) -
                         static_cast<std::size_t>(text(TextSide::Edited)->promptSize());
         return QStringLiteral("First difference at token %1: %2 instead of %3")
-            .arg(QString::number(m_difference), quoted(edited[at].chosen.piece),
-                 quoted(plain[at].chosen.piece));
+            .arg(QString::number(m_difference), quotedPiece(edited[at].chosen.piece),
+                 quotedPiece(plain[at].chosen.piece));
     }
     return !m_running && !plain.empty() && plain.size() == edited.size()
                ? QStringLiteral("No difference")

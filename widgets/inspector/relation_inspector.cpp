@@ -395,6 +395,12 @@ void RelationInspector::setSubText(const QString& text) {
     m_subText = text;
     displayStep();
 }
+void RelationInspector::showMap(MapKind kind, int layer, int index) {
+    InspectorView wanted = view();
+    wanted.kind = kind, wanted.layer = layer, wanted.index = index;
+    choose(wanted);
+}
+
 void RelationInspector::setKindByNumber(int number) {
     if (const auto request = m_choice.ofKind(number)) choose(*request);
 }

@@ -78,6 +78,7 @@ public:
 public Q_SLOTS:
     void stepRelation(int step) { choose(m_choice.stepped(&InspectorView::index, step)); }
     void stepLayer(int step) { choose(m_choice.stepped(&InspectorView::layer, step)); }
+    void showMap(relascope::MapKind kind, int layer, int index);  ///< as if the user chose it
     void setKindByNumber(int number);  ///< 1 to 5, in the order of the segments
     void toggleDirection() { choose(m_choice.turned()); }
     void cycleProcessing() { choose(m_choice.nextProcessing()); }

@@ -179,6 +179,13 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     below->addWidget(more);
     setAccessibleName(QStringLiteral("Sample and output"));
     column->addLayout(below);
+    m_notFinite = new QLabel(this);
+    m_notFinite->setObjectName(QStringLiteral("notFinite"));
+    m_notFinite->setFont(smallFont());
+    m_notFinite->setWordWrap(true);
+    m_notFinite->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_notFinite->hide();
+    column->addWidget(m_notFinite);
     m_bars = new ProbabilityBars(this);
     m_menu->addPgfplots([this] { return m_bars->pgfplots(m_menu->fileName()); });
     column->addWidget(m_bars);
@@ -263,6 +270,8 @@ void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before)
     m_probabilities = result.probabilities;
     const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
     m_objects->setResult(result, name);
+    m_notFinite->setText(QString::fromStdString(result.notFinite));
+    m_notFinite->setVisible(!result.notFinite.empty());
     // The outcome of a partial result follows: the text beside it must not be wrapped anew twice.
     QSizePolicy room = m_outcome->sizePolicy();
     room.setRetainSizeWhenHidden(m_reading && result.partial &&

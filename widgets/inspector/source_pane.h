@@ -150,6 +150,7 @@ private:
     QWidget* m_filler;  ///< fills the space below a text
     QLabel* m_label;
     QLabel* m_output;
+    QLabel* m_notFinite;  // why there are no outputs
     ProbabilityBars* m_bars;
     ViewMenu* m_menu;
     std::function<QString()> m_figureName;

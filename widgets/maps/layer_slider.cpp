@@ -13,8 +13,8 @@
 
 namespace relascope::widgets {
 namespace {
-constexpr int top = 22;  ///< below the word "Layer"
-constexpr int bottom = 10;
+constexpr int kSliderTop = 22;  ///< below the word "Layer"
+constexpr int kSliderBottom = 10;
 constexpr int widestStep = 76;
 }  // namespace
 
@@ -70,10 +70,10 @@ void LayerSlider::setCurrent(int layer) {
 }
 
 QPoint LayerSlider::positionOf(int layer) const {
-    if (m_layers <= 1) return {18, top + 12};
-    const double room = height() - top - bottom - 12;
+    if (m_layers <= 1) return {18, kSliderTop + 12};
+    const double room = height() - kSliderTop - kSliderBottom - 12;
     const double step = qMin<double>(widestStep, room / (m_layers - 1));
-    return {18, qRound(top + 12 + (m_layers - 1 - layer) * step)};
+    return {18, qRound(kSliderTop + 12 + (m_layers - 1 - layer) * step)};
 }
 
 int LayerSlider::layerAt(const QPoint& point) const {

@@ -14,8 +14,6 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 /// e^x for x <= 0 within two units in the last place, in plain arithmetic that the compiler can
 /// vectorize: a layer of 12 maps of 512 tokens has three million values, for which std::exp() would
 /// be noticeably slow.
@@ -39,7 +37,7 @@ void softmaxRow(float* row, int count) {
     for (int j = 0; j < count; ++j) broken |= row[j] != row[j];
     const float top = plainExtent(row, count).high;
     if (broken || !std::isfinite(top)) {
-        std::fill(row, row + count, nan);
+        std::fill(row, row + count, NAN);
         return;
     }
     for (int j = 0; j < count; ++j) row[j] = exponential(row[j] - top);
@@ -252,7 +250,7 @@ struct RowSample {
 
 /// Of the pairs among the rows that were read.
 float symmetryOf(const RelationMap& map, const RowSample& sample) {
-    if (map.rows != map.columns || map.kind == MapKind::Symbols) return nan;
+    if (map.rows != map.columns || map.kind == MapKind::Symbols) return NAN;
     double sum = 0.0, difference = 0.0;
     bool bothHalves = !map.causal;
     const auto at = [&](std::size_t a, std::size_t b) {
@@ -267,12 +265,12 @@ float symmetryOf(const RelationMap& map, const RowSample& sample) {
             difference += (there - back) * (there - back);
         }
     const double all = std::sqrt(sum) + std::sqrt(difference);
-    return bothHalves && all > 0.0 ? static_cast<float>(std::sqrt(sum) / all) : nan;
+    return bothHalves && all > 0.0 ? static_cast<float>(std::sqrt(sum) / all) : NAN;
 }
 
 }  // namespace
 
-MapMeasures::MapMeasures() : magnitude(nan), symmetry(nan), entropy(nan), spread(nan) {}
+MapMeasures::MapMeasures() : magnitude(NAN), symmetry(NAN), entropy(NAN), spread(NAN) {}
 
 float MapMeasures::of(MapOrder order) const {
     switch (order) {

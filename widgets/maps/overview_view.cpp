@@ -13,9 +13,9 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int titleHigh = 16;
-constexpr int left = 26;  ///< room for the numbers of layers
-constexpr int gap = 8;    ///< between blocks
-constexpr int bottom = 3;
+constexpr int kOverviewLeft = 26;  ///< room for the numbers of layers
+constexpr int kOverviewGap = 8;    ///< between blocks
+constexpr int kOverviewBottom = 3;
 
 }  // namespace
 
@@ -71,7 +71,7 @@ int OverviewView::rowHeight() const {
 }
 
 QSize OverviewView::sizeHint() const {
-    return {300, titleHigh + qMax(1, m_layers) * rowHeight() + bottom};
+    return {300, titleHigh + qMax(1, m_layers) * rowHeight() + kOverviewBottom};
 }
 
 QRect OverviewView::blockRect(std::size_t block) const {
@@ -80,12 +80,12 @@ QRect OverviewView::blockRect(std::size_t block) const {
         if (b < block) before += m_blocks[b].columns;
         columns += m_blocks[b].columns;
     }
-    const int gaps = gap * (static_cast<int>(m_blocks.size()) - 1);
-    const int room = qMax(1, width() - left - 2 - gaps);
+    const int gaps = kOverviewGap * (static_cast<int>(m_blocks.size()) - 1);
+    const int room = qMax(1, width() - kOverviewLeft - 2 - gaps);
     // Whole pixels where possible; a narrow pane shares them out.
     const double cell = qMin(16.0, static_cast<double>(room) / qMax(1, columns));
     const double each = cell >= 2.0 ? std::floor(cell) : cell;
-    const int x = left + qRound(before * each) + gap * static_cast<int>(block);
+    const int x = kOverviewLeft + qRound(before * each) + kOverviewGap * static_cast<int>(block);
     return {x, titleHigh, qMax(1, qRound(m_blocks[block].columns * each)), m_layers * rowHeight()};
 }
 
@@ -137,9 +137,9 @@ void OverviewView::paintEvent(QPaintEvent*) {
     painter.setPen(t.muted);
     const int every = qMax(1, (13 + rowHeight() - 1) / rowHeight());
     for (int layer = 0; layer < m_layers; layer += every)
-        painter.drawText(
-            QRect(0, titleHigh + rowOf(layer) * rowHeight() + rowHeight() / 2 - 8, left - 5, 16),
-            Qt::AlignRight | Qt::AlignVCenter, QString::number(layer + 1));
+        painter.drawText(QRect(0, titleHigh + rowOf(layer) * rowHeight() + rowHeight() / 2 - 8,
+                               kOverviewLeft - 5, 16),
+                         Qt::AlignRight | Qt::AlignVCenter, QString::number(layer + 1));
     for (std::size_t b = 0; b < m_blocks.size(); ++b) {
         const QRect box = blockRect(b);
         const int room = qMax(box.width(), 34);

@@ -10,8 +10,6 @@
 
 namespace relascope::widgets {
 
-static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 void EfficiencyData::place() {
     spots.clear();
     beside.clear();
@@ -59,7 +57,7 @@ std::pair<double, double> EfficiencyData::ends(const StudyPoint& p) const {
         case StudyBand::None:
             break;
     }
-    return {nan, nan};
+    return {NAN, NAN};
 }
 
 const EfficiencyData::Spot* EfficiencyData::at(int row, int column) const {
@@ -94,7 +92,7 @@ QString EfficiencyData::text(const Published& p) const {
     return QStringLiteral("%1, %2, %3 training examples\n%4%5")
         .arg(layout.rows()[static_cast<std::size_t>(p.row)].name, curveSourceTitle(p.point.source),
              groupedNumber(p.point.size),
-             metric.text(p.point.mean, p.point.error > 0.0 ? p.point.error : nan),
+             metric.text(p.point.mean, p.point.error > 0.0 ? p.point.error : NAN),
              metric.percent ? QStringLiteral(" %") : QString());
 }
 
@@ -159,7 +157,7 @@ QCPScatterStyle scatter(int series, const QColor& color, double size, bool open)
                            QBrush(open ? Theme::current().panel : color), size);
 }
 
-QColor faint(QColor color, double alpha) {
+QColor lighter(QColor color, double alpha) {
     color.setAlphaF(static_cast<float>(alpha));
     return color;
 }
@@ -190,7 +188,7 @@ void EfficiencyGraphs::addBand(int row) {
     over->setData(keys, high, true);
     under->setPen(Qt::NoPen);
     over->setPen(Qt::NoPen);
-    over->setBrush(QBrush(faint(Theme::current().seriesColor(row), 0.18)));
+    over->setBrush(QBrush(lighter(Theme::current().seriesColor(row), 0.18)));
     over->setChannelFillGraph(under);
     for (auto* graph : {under, over}) graph->setSelectable(QCP::stNone);
 }
@@ -257,8 +255,8 @@ void EfficiencyGraphs::addBars(int row, QCPGraph* means) {
     QCPGraph* dots = m_plot.addGraph();
     dots->setData(keys, values);
     dots->setLineStyle(QCPGraph::lsNone);
-    dots->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(faint(color, 0.6), 1),
-                                          QBrush(faint(color, 0.25)), 5.0));
+    dots->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(lighter(color, 0.6), 1),
+                                          QBrush(lighter(color, 0.25)), 5.0));
     dots->setSelectable(QCP::stNone);
 }
 

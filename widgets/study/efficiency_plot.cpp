@@ -42,11 +42,7 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                           plot.size(), title, Theme::current().panel, path, error);
 }
 
-namespace {
-
-const double nan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
+namespace {}  // namespace
 
 /// The legend, the QCustomPlot and what they show.
 struct EfficiencyPlot::Parts {
@@ -92,7 +88,7 @@ struct EfficiencyPlot::Parts {
     void fitRanges() {
         if (plot->ownRange) return;
         plot->applying = true;
-        double y0 = nan, y1 = nan;
+        double y0 = NAN, y1 = NAN;
         const auto widen = [&](double value) {
             if (!std::isfinite(value)) return;
             if (!(y0 <= value)) y0 = value;
@@ -107,7 +103,7 @@ struct EfficiencyPlot::Parts {
                 for (const double value : spot.point.values) widen(value);
         }
         const auto& columns = data.layout.columns();
-        double x0 = nan, x1 = nan;
+        double x0 = NAN, x1 = NAN;
         if (data.oneColumn()) {
             x0 = -0.6, x1 = static_cast<double>(data.layout.rows().size()) - 0.4;
         } else if (!data.layout.numeric()) {
@@ -200,7 +196,7 @@ struct EfficiencyPlot::Parts {
                 for (const auto& spot : data.spots)
                     if (spot.row == row) shown = &spot;  // the last one
             entries.push_back({data.layout.rows()[static_cast<std::size_t>(row)].name,
-                               data.metric.text(shown ? shown->point.mean : nan) +
+                               data.metric.text(shown ? shown->point.mean : NAN) +
                                    (shown ? data.metric.unit() : QString()),
                                t.seriesColor(row), row, std::nullopt});
         }

@@ -13,7 +13,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kBar = 4, kBetween = 14;
+constexpr int kProgressBar = 4, kProgressBetween = 14;
 
 QString counted(std::size_t count, const char* what) {
     return QStringLiteral("%1 %2").arg(groupedNumber(static_cast<qlonglong>(count)),
@@ -71,11 +71,12 @@ void StudyProgressLine::paintEvent(QPaintEvent*) {
     QFont bold = numberFont(12);
     bold.setWeight(QFont::DemiBold);
     const QFont normal = plain ? smallFont() : numberFont(12);
-    const int note = plain ? 0 : QFontMetrics(normal).horizontalAdvance(m_note) + kBetween;
+    const int note = plain ? 0 : QFontMetrics(normal).horizontalAdvance(m_note) + kProgressBetween;
     int x = 0, right = width();
     // If it is narrow, the note is omitted first, then the last texts.
     int wanted = 0;
-    for (const auto& part : texts) wanted += QFontMetrics(bold).horizontalAdvance(part) + kBetween;
+    for (const auto& part : texts)
+        wanted += QFontMetrics(bold).horizontalAdvance(part) + kProgressBetween;
     const bool noted = !plain && !m_note.isEmpty() && wanted + note <= width();
     if (noted) right -= note;
     for (qsizetype i = 0; i < texts.size(); ++i) {
@@ -84,7 +85,7 @@ void StudyProgressLine::paintEvent(QPaintEvent*) {
         const QString shown =
             painter.fontMetrics().elidedText(texts[i], Qt::ElideRight, std::max(0, right - x));
         painter.drawText(line.adjusted(x, 0, 0, 0), Qt::AlignVCenter, shown);
-        x += painter.fontMetrics().horizontalAdvance(shown) + kBetween;
+        x += painter.fontMetrics().horizontalAdvance(shown) + kProgressBetween;
     }
     if (plain) return;
     if (noted) {
@@ -93,21 +94,21 @@ void StudyProgressLine::paintEvent(QPaintEvent*) {
         painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, m_note);
     }
     const auto total = static_cast<double>(m_counts.total());
-    const int top = height() - kBar - 4;
-    painter.fillRect(QRect(0, top, width(), kBar), t.track);
+    const int top = height() - kProgressBar - 4;
+    painter.fillRect(QRect(0, top, width(), kProgressBar), t.track);
     if (total <= 0.0) return;
     double from = 0.0;
     for (const auto& [count, color] : {std::pair{m_counts.done, t.accent},
                                        {m_counts.failed, t.error},
                                        {m_counts.interrupted, t.warning}}) {
         const double to = from + width() * static_cast<double>(count) / total;
-        painter.fillRect(QRect(qRound(from), top, qRound(to) - qRound(from), kBar), color);
+        painter.fillRect(QRect(qRound(from), top, qRound(to) - qRound(from), kProgressBar), color);
         from = to;
     }
     QColor working = t.accent;
     working.setAlphaF(0.45F);
     const double to = from + width() * static_cast<double>(m_counts.running) / total;
-    painter.fillRect(QRect(qRound(from), top, qRound(to) - qRound(from), kBar), working);
+    painter.fillRect(QRect(qRound(from), top, qRound(to) - qRound(from), kProgressBar), working);
 }
 
 StudyFailures::StudyFailures(QWidget* parent)

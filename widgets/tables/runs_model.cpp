@@ -51,7 +51,6 @@ QString resultLines(const RunInfo& info) {
 
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
 QString dash() {
     return QString(QChar(0x2014));
 }
@@ -69,7 +68,7 @@ std::string metricIn(const RunInfo& info, int column) {
 double valueIn(const RunInfo& info, int column) {
     if (column != RunsModel::Test) return bestOf(info);
     const SplitResult* result = shownResult(info);
-    return result ? result->value(resultMetric(info)) : nan;
+    return result ? result->value(resultMetric(info)) : NAN;
 }
 double ours(const TableRow& row) {
     return std::isnan(row.ours) ? row.info.bestAccuracy : row.ours;
@@ -162,7 +161,7 @@ double RunsModel::number(int row, const QString& name) const {
     if (const auto metric = metricTyped(name)) {
         const auto& info = metricInfo(*metric);
         // exp(loss) is a perplexity for text only.
-        if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return nan;
+        if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return NAN;
         return (info.isFraction() ? 100.0 : 1.0) * r.info.best(info.key);
     }
     if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
@@ -172,7 +171,7 @@ double RunsModel::number(int row, const QString& name) const {
     if (name == "time") return r.info.seconds / 60.0;
     if (name == "published") return 100.0 * r.published;
     if (name == "diff") return 100.0 * (ours(r) - r.published);
-    return nan;
+    return NAN;
 }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {

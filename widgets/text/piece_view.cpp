@@ -16,7 +16,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int edge = 3;  ///< room for the outline of a piece at the border
+constexpr int kPieceEdge = 3;  ///< room for the outline of a piece at the border
 
 }  // namespace
 
@@ -55,13 +55,14 @@ void PieceView::appendPiece(const std::string& piece) {
     // The last line, as its words may be wrapped to a new one.
     const int line = qMax(0, qMin(lines, m_flow.lines()) - 1);
     const QRect from = m_flow.lines() > 0 ? tokenRect(m_flow.firstOf(line)) : QRect();
-    viewport()->update(QRect(0, from.top() - edge, viewport()->width(), viewport()->height()));
+    viewport()->update(
+        QRect(0, from.top() - kPieceEdge, viewport()->width(), viewport()->height()));
 }
 
 void PieceView::layOut() {
     // The width without the scroll bar: showing it must not change the wrapping so that it is
     // hidden again.
-    m_flow.layOut(width() - 2 * edge - verticalScrollBar()->sizeHint().width());
+    m_flow.layOut(width() - 2 * kPieceEdge - verticalScrollBar()->sizeHint().width());
     arrange();
     viewport()->update();
 }
@@ -75,44 +76,48 @@ void PieceView::arrange() {
 }
 
 int PieceView::contentHeight() const {
-    return m_flow.height() + 2 * edge;
+    return m_flow.height() + 2 * kPieceEdge;
 }
 
 QRect PieceView::tokenRect(int index) const {
     const QRect place = m_flow.place(index);
-    return place.isEmpty() ? place : place.translated(edge, edge - verticalScrollBar()->value());
+    return place.isEmpty()
+               ? place
+               : place.translated(kPieceEdge, kPieceEdge - verticalScrollBar()->value());
 }
 
 int PieceView::tokenAt(const QPoint& point) const {
-    return m_flow.at(point - QPoint(edge, edge - verticalScrollBar()->value()));
+    return m_flow.at(point - QPoint(kPieceEdge, kPieceEdge - verticalScrollBar()->value()));
 }
 
 void PieceView::updateToken(int index) {
     const QRect place = tokenRect(index);
-    if (!place.isEmpty()) viewport()->update(place.adjusted(-edge, -edge, edge, edge));
+    if (!place.isEmpty())
+        viewport()->update(place.adjusted(-kPieceEdge, -kPieceEdge, kPieceEdge, kPieceEdge));
 }
 
 void PieceView::reveal(int index) {
-    scrollTo(*this, tokenRect(index), edge);
+    scrollTo(*this, tokenRect(index), kPieceEdge);
 }
 
 void PieceView::paintEvent(QPaintEvent* event) {
     QPainter painter(viewport());
     painter.fillRect(event->rect(), Theme::current().panel);
-    const QPoint shift(edge, edge - verticalScrollBar()->value());
+    const QPoint shift(kPieceEdge, kPieceEdge - verticalScrollBar()->value());
     const QRect exposed = event->rect().translated(-shift);
     // Only pieces in the exposed region are painted, of possibly thousands.
     int first = 0;
     for (int line = m_flow.lines() - 1; line >= 0; --line)
-        if (m_flow.place(m_flow.firstOf(line)).top() <= exposed.top() - edge - 1) {
+        if (m_flow.place(m_flow.firstOf(line)).top() <= exposed.top() - kPieceEdge - 1) {
             first = m_flow.firstOf(line);
             break;
         }
     for (int k = first; k < m_flow.size(); ++k) {
         const QRect place = m_flow.place(k);
-        if (place.top() > exposed.bottom() + edge) break;
+        if (place.top() > exposed.bottom() + kPieceEdge) break;
         const QRect seen = place.translated(shift);
-        if (event->region().intersects(seen.adjusted(-edge, -edge, edge, edge)))
+        if (event->region().intersects(
+                seen.adjusted(-kPieceEdge, -kPieceEdge, kPieceEdge, kPieceEdge)))
             paintPiece(painter, k, seen);
     }
     painter.translate(shift);

@@ -43,7 +43,7 @@ std::vector<TokenRange> findTokens(const std::vector<std::string>& pieces, std::
 namespace {
 
 constexpr int inner = 1;  ///< px between a box and its text if the word continues in the next box
-constexpr int narrowest = 9;  ///< to be seen and hit
+constexpr int kNarrowestPiece = 9;  ///< to be seen and hit
 constexpr int paragraphGap = 8;
 /// Padding at the end of a word, and the width of a space in addition.
 int outer(TextFlow::Spacing spacing) {
@@ -168,7 +168,7 @@ int TextFlow::padded(int index) const {
     const int left = joins(index) ? (boxes ? inner : 0) : outer(m_spacing);
     const int right = joins(index + 1) ? (boxes ? inner : 0) : outer(m_spacing);
     const int bytes = piece(index).hex ? 2 : 0;
-    return std::max(advance + left + right + bytes, boxes ? narrowest : 6);
+    return std::max(advance + left + right + bytes, boxes ? kNarrowestPiece : 6);
 }
 
 void TextFlow::layOut(int width) {
@@ -179,7 +179,7 @@ void TextFlow::layOut(int width) {
     m_height = 0;
     if (m_pieces.empty()) return;
     // Room for the space that hangs behind the last word of a line.
-    const int limit = std::max(40, width - (m_characters ? narrowest : 0));
+    const int limit = std::max(40, width - (m_characters ? kNarrowestPiece : 0));
     const int joint = m_characters || m_spacing == Spacing::Reading ? 0 : 1;
     const int high = lineHeight() - (m_characters ? 1 : 3);
     int x = 0, y = 0;

@@ -17,7 +17,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kWidth = 520, kHeight = 208, kTile = 44;
+constexpr int kWidth = 520, kTourHeight = 208, kTile = 44;
 
 /// A sender of the drawing: its relation to i, and how much of its message i takes.
 struct Sender {
@@ -61,7 +61,7 @@ RelationPrimer::RelationPrimer(QWidget* parent) : QWidget(parent) {
 }
 
 QSize RelationPrimer::sizeHint() const {
-    return {kWidth, kHeight};
+    return {kWidth, kTourHeight};
 }
 
 QString RelationPrimer::text() {
@@ -78,7 +78,7 @@ void RelationPrimer::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    const QRectF receiver(40, (kHeight - 40 - kTile) / 2.0, kTile, kTile);
+    const QRectF receiver(40, (kTourHeight - 40 - kTile) / 2.0, kTile, kTile);
     const double senderX = 300;
     const int senders = static_cast<int>(std::size(kSenders));
     for (int j = 0; j < senders; ++j) {
@@ -119,18 +119,18 @@ void RelationPrimer::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(0, receiver.bottom() + 6, receiver.right() + 60, 18), Qt::AlignLeft,
                      QStringLiteral("i, the receiver"));
     painter.setPen(t.muted);
-    painter.drawText(QRectF(senderX - 120, kHeight - 44, kWidth - senderX + 120, 18),
+    painter.drawText(QRectF(senderX - 120, kTourHeight - 44, kWidth - senderX + 120, 18),
                      Qt::AlignRight,
                      QString::fromUtf8("colour: sign and size of r_ij, width: \u03B1_ij"));
     painter.setFont(numberFont(13));
     painter.setPen(t.text);
-    painter.drawText(QRectF(0, kHeight - 22, kWidth, 20), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(0, kTourHeight - 22, kWidth, 20), Qt::AlignLeft | Qt::AlignVCenter,
                      QString::fromUtf8("output of i = \u03A3_j \u03B1_ij (W_r r_ij + W_s s_j)"));
 }
 
 namespace {
 
-constexpr int kGap = 12, kTextWidth = 360;
+constexpr int kTourGap = 12, kTextWidth = 360;
 
 /// The card: paper with a border, above the dimmed window.
 class TourCard : public QWidget {
@@ -245,13 +245,14 @@ void TourOverlay::place() {
     QRect where(QPoint(), size);
     where.moveCenter(rect().center());
     if (!part.isEmpty()) {
-        const QRect room = rect().adjusted(kGap, kGap, -kGap, -kGap);
+        const QRect room = rect().adjusted(kTourGap, kTourGap, -kTourGap, -kTourGap);
         const int y = part.center().y() - size.height() / 2;
         const int x = part.center().x() - size.width() / 2;
         // The first side with room for the whole card; otherwise the card covers the part.
         for (const QPoint at :
-             {QPoint(part.right() + kGap, y), QPoint(part.left() - kGap - size.width(), y),
-              QPoint(x, part.bottom() + kGap), QPoint(x, part.top() - kGap - size.height())}) {
+             {QPoint(part.right() + kTourGap, y), QPoint(part.left() - kTourGap - size.width(), y),
+              QPoint(x, part.bottom() + kTourGap),
+              QPoint(x, part.top() - kTourGap - size.height())}) {
             QRect tried(at, size);
             if (tried.left() >= part.right() || tried.right() <= part.left())
                 tried.moveTop(std::clamp(tried.top(), room.top(),

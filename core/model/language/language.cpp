@@ -11,12 +11,6 @@
 namespace relascope::core {
 namespace {
 
-bool endsWith(const std::string& name, const char* tail) {
-    const std::string end = tail;
-    return name.size() >= end.size() &&
-           name.compare(name.size() - end.size(), end.size(), end) == 0;
-}
-
 // The symbol library of a retriever, if it has one, for sharing between layers.
 void tieLibrary(SymbolRetrieverImpl& retriever, SymbolRetrieverImpl& first) {
     if (auto* own = dynamic_cast<SymbolicAttentionImpl*>(&retriever))
@@ -77,7 +71,7 @@ void LanguageModelImpl::finish() {
     // residual stream, so we scale that one.
     const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(o.n_layers));
     for (auto& item : named_parameters())
-        if (endsWith(item.key(), "linear2.weight") || endsWith(item.key(), "wo.weight"))
+        if (item.key().ends_with("linear2.weight") || item.key().ends_with("wo.weight"))
             item.value().normal_(0.0, residual);
 }
 
@@ -163,9 +157,11 @@ torch::Tensor DualAttnTransformerLMImpl::decode(torch::Tensor x) {
 
 namespace {
 
-const auto dual = RegisterModel::of<DualAttnTransformerLMImpl, DualAttnTransformerLMOptions>(
-    "DualAttnTransformerLM");
-const auto plain = RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
+const auto dualLanguageModel =
+    RegisterModel::of<DualAttnTransformerLMImpl, DualAttnTransformerLMOptions>(
+        "DualAttnTransformerLM");
+const auto plainLanguageModel =
+    RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
 
 }  // namespace
 }  // namespace relascope::core

@@ -165,10 +165,10 @@ torch::Tensor Seq2SeqDualAttnTransformerImpl::decode(torch::Tensor y,
 
 namespace {
 
-const auto dual =
+const auto dualSeq2Seq =
     RegisterModel::of<Seq2SeqDualAttnTransformerImpl, Seq2SeqDualAttnTransformerOptions>(
         "Seq2SeqDualAttnTransformer");
-const auto plain =
+const auto plainSeq2Seq =
     RegisterModel::of<Seq2SeqTransformerImpl, Seq2SeqTransformerOptions>("Seq2SeqTransformer");
 
 }  // namespace

@@ -126,10 +126,10 @@ torch::Tensor VisionDualAttnTransformerImpl::encode(torch::Tensor x) {
 
 namespace {
 
-const auto dual =
+const auto dualVisionModel =
     RegisterModel::of<VisionDualAttnTransformerImpl, VisionDualAttnTransformerOptions>(
         "VisionDualAttnTransformer");
-const auto plain =
+const auto plainVisionModel =
     RegisterModel::of<VisionTransformerImpl, VisionTransformerOptions>("VisionTransformer");
 
 }  // namespace

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// eval: the metrics of a run or checkpoint over data, with or without edits.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include "analysis/open_model.h"
+#include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
+#include "app/cli/launched_ranks.h"
+#include "app/cli/run_text.h"
+#include "app/cli/tensorboard_sink.h"
+#include "datasets/registry.h"
+#include "files/atomic_file.h"
+#include "options/field_text.h"
+#include "options/run_settings.h"
+#include "run/run_folder.h"
+#include "run/run_list.h"
+#include "train/execute_run.h"
+#include "train/rank_run.h"
+#include "types/suggest.h"
+
+namespace relascope::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct EvalArguments {
+    std::string path, data, split, checkpoint, device = "auto";
+    std::vector<std::string> edits;
+    std::int64_t batch = 512, step = -1;
+    bool json = false;
+};
+
+int evaluate(const EvalArguments& a, const Call&) {
+    const auto stop = stopOnSignals();
+    if (a.step >= 0 && !core::isRunFolder(a.path))
+        throw OptionError("--step", "needs a run folder: only runs have kept weights");
+    const auto chosen =
+        a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
+    if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
+    core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
+    if (!opened.warning().empty())
+        std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
+    resolveTrainingEdits(a.edits, a.path, opened);
+    core::DatasetPtr data;
+    std::string split = a.split;
+    ProgressLine line;
+    const bool text = opened.options().input() == InputKind::Tokens;
+    if (text) {
+        split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
+        data = core::openEvaluationText(
+            opened, {opened.isRun() ? a.path : "", a.data, a.split, 0},
+            [&](double fraction) { return line.show(fraction, "reading the text"), true; }, stop);
+    } else if (!a.data.empty()) {
+        data = datasets::openEvaluationData(
+            a.data, opened.run().data, a.split,
+            [&](double fraction) { return line.show(fraction, "reading " + a.data), true; }, stop);
+        if (split.empty()) split = std::filesystem::path(a.data).stem().string();
+    } else {
+        if (!opened.isRun())
+            throw OptionError("--data",
+                              "a checkpoint has no data of its own; give a .npz file with --data");
+        if (split.empty()) split = "validation";
+        const auto splits = datasets::openData(opened.run().data, {}, stop);
+        data = splits.find(split);
+        if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+    }
+    if (!a.edits.empty()) {
+        const core::Interventions interventions{editsOf(a.edits, opened.points(data->sample(0))),
+                                                editData(a.path, opened)};
+        const auto& edits = interventions.edits;
+        if (edits.anyEnabled()) {
+            const auto effect = opened.effect(
+                data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, interventions, stop,
+                [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
+            line.done();
+            nameMeans(opened, edits);
+            if (a.json)
+                std::cout << effectJson(effect, opened, edits, split) << "\n";
+            else
+                std::cout << effectText(effect, edits, split);
+            return 0;
+        }
+    }
+    const auto result = opened.evaluate(
+        data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
+        [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
+    line.done();
+    if (a.json) {
+        Json object = {{"split", split},
+                       {"examples", result.examples},
+                       {"loss", finiteJson(result.loss)},
+                       {"accuracy", finiteJson(result.accuracy)},
+                       {"step", opened.step()}};
+        if (!chosen.kept.empty()) object["kept"] = chosen.kept;
+        if (opened.trainingEdits().anyEnabled())
+            object["edits"] = wordsOfEach(opened.trainingEdits());
+        for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
+        if (text) {
+            object["perplexity"] = finiteJson(std::exp(result.loss));
+        } else {
+            Json classes = Json::array();
+            for (const double accuracy : result.classAccuracy)
+                classes.push_back(finiteJson(accuracy));
+            object["class_accuracy"] = classes;
+        }
+        std::cout << object.dump(2) << "\n";
+    } else {
+        auto values = result.values;
+        values.emplace_back("accuracy", result.accuracy);
+        std::printf("%s, %lld %s: loss %.4f, %s", split.c_str(),
+                    static_cast<long long>(result.examples), text ? "windows" : "examples",
+                    result.loss, scoreText(values).c_str());
+        if (text) std::printf(", perplexity %.2f", std::exp(result.loss));
+        std::printf("\n");
+    }
+    return 0;
+}
+
+void evalOptions(CLI::App& command, EvalArguments& a) {
+    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    command.add_option("--data", a.data, ".npz images, or text files and token shards");
+    command.add_option("--split", a.split, "train, validation, pentos, hexos or stripes");
+    auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
+    command.add_option("--step", a.step, "the weights of a step, or those kept nearest to it")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(checkpoint);
+    command.add_option("--device", a.device, "auto, cpu, cuda:0");
+    command.add_option("--batch-size", a.batch, "batch size")->check(CLI::Range(1, 1048576));
+    command.add_option("--edit", a.edits, kEditHelp)->take_all();
+}
+
+}  // namespace
+
+Command evalCommand() {
+    return commandOf("eval", "evaluates a run or a checkpoint", evalOptions, evaluate,
+                     Needs::Threads);
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/head_measures.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <tuple>
+
+#include "analysis/open_model.h"
+#include "data/text_tokens.h"
+#include "probe/head_places.h"
+#include "types/error.h"
+
+namespace relascope::core {
+
+ProbeSample repeatedTokens(const OpenedModel& model, const HeadMeasureOptions& options) {
+    const auto& o = model.options();
+    const std::int64_t vocabulary = o.outputs();
+    const std::int64_t length = std::min({options.length, o.tokens() / 2, vocabulary});
+    if (length < 2)
+        throw OptionError("length",
+                          std::to_string(length) + " tokens are too few; give at least 2");
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(vocabulary));
+    std::iota(tokens.begin(), tokens.end(), std::int64_t{0});
+    // The first ones of a permutation (Fisher and Yates).
+    std::mt19937_64 engine(static_cast<std::uint64_t>(options.seed));
+    for (std::int64_t i = 0; i < length; ++i)
+        std::swap(tokens[static_cast<std::size_t>(i)],
+                  tokens[static_cast<std::size_t>(
+                      i + static_cast<std::int64_t>(engine() %
+                                                    static_cast<std::uint64_t>(vocabulary - i)))]);
+    tokens.resize(static_cast<std::size_t>(length));
+    const auto once = tokens;
+    tokens.insert(tokens.end(), once.begin(), once.end());
+    return tokenSample(model.tokenizer().get(), std::move(tokens),
+                       std::to_string(length) + " random tokens, twice");
+}
+
+HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& sample,
+                          const HeadMeasureOptions& options, const Interventions& interventions) {
+    const auto kind = model.options().input();
+    if (kind != InputKind::Tokens && kind != InputKind::Images)
+        throw OptionError("path", model.options().architecture() +
+                                      " reads neither text nor images, and only their places have "
+                                      "names");
+    const auto input = sample ? *sample : repeatedTokens(model, options);
+    const auto result = model.probe(input, {}, interventions);
+    const HeadPlaces places(result);
+    HeadMeasures out;
+    out.measures = places.measures();
+    out.input = input.origin;
+    for (const auto& layer : result.layers) out.layers.push_back(layer.name);
+    for (const auto& map : result.maps) {
+        if (!places.fits(map)) continue;
+        if (out.heads.empty()) out.even = places.even(map.causal);
+        out.heads.push_back({map.kind, map.layer, map.index, places.of(map)});
+    }
+    if (out.heads.empty())
+        throw OptionError("path", model.options().architecture() + " has no attention maps");
+    std::sort(out.heads.begin(), out.heads.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const HeadMeasures::Head& head) {
+            return std::tuple(head.layer, head.kind == MapKind::RelationalAttention, head.index);
+        };
+        return key(a) < key(b);
+    });
+    return out;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How much attention each head pays to places of a kind: the previous token, the token after an
+// earlier copy of the current one, the class token, and others.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "types/relation_map.h"
+
+namespace relascope {
+
+struct HeadMeasures {
+    struct Head {
+        MapKind kind = MapKind::SensoryAttention;  ///< or RelationalAttention
+        int layer = 0, index = 0;                  ///< from 0
+        /// Mean attention to the places of each measure, in 0..1; NaN where the input has none.
+        std::vector<double> values;
+        bool operator==(const Head&) const = default;
+    };
+    std::vector<std::string> measures;  ///< "previous token", "induction", ...
+    /// The same of attention that is spread evenly over the open cells of each row.
+    std::vector<double> even;
+    std::vector<std::string> layers;  ///< their names
+    std::vector<Head> heads;          ///< by layer, sensory heads before relational ones
+    std::string input;                ///< "50 random tokens, twice", "validation 12"
+
+    /// The most heads of that kind in a layer.
+    int most(MapKind kind) const {
+        int count = 0;
+        for (const auto& head : heads)
+            if (head.kind == kind) count = std::max(count, head.index + 1);
+        return count;
+    }
+    const Head* find(MapKind kind, int layer, int index) const {
+        for (const auto& head : heads)
+            if (head.kind == kind && head.layer == layer && head.index == index) return &head;
+        return nullptr;
+    }
+    bool operator==(const HeadMeasures&) const = default;
+};
+
+struct HeadMeasureOptions {
+    std::int64_t length = 50;  ///< random tokens that are repeated, for language models
+    std::int64_t seed = 0;     ///< of these tokens
+    bool operator==(const HeadMeasureOptions&) const = default;
+};
+
+}  // namespace relascope
