@@ -6,7 +6,9 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
 need_packages dpkg-dev file
-build_programs
+# The packages are for other machines, too: kernels for every GPU.
+[ -f "$top/build/build.ninja" ] && cmake -DRELASCOPE_CUDA_ARCHITECTURES=ALL "$top/build" >/dev/null
+RELASCOPE_CUDA_ARCHITECTURES=ALL build_programs
 say "making the packages (half a minute: LibTorch is compressed)"
 mkdir -p "$top/build/packages"
 rm -f "$top"/build/packages/relascope*.deb

@@ -197,7 +197,8 @@ build_programs() {
   need_torch
   need_nvcc
   need_texts
-  [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
+  [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}" \
+    -DRELASCOPE_CUDA_ARCHITECTURES="${RELASCOPE_CUDA_ARCHITECTURES:-AUTO}"
   say "building (a few minutes the first time)"
   cmake --build "$top/build" --target relascope relascope-cli install_texts
 }

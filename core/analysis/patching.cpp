@@ -144,7 +144,7 @@ public:
     void measure(const std::stop_token& stop, const ProgressCallback& progress,
                  const std::function<void(const PatchResult&)>& partial) {
         const torch::NoGradGuard noGrad;
-        const EditsOn edits(*this, false);
+        const EditedPass edits(*this, false);
         std::stable_sort(m_cells.begin(), m_cells.end(), [&](const Cell& a, const Cell& b) {
             return std::abs(estimateOf(a)) > std::abs(estimateOf(b));
         });
@@ -173,9 +173,9 @@ public:
 
 private:
     /// The edits in force, with their values for A or B.
-    class EditsOn {
+    class EditedPass {
     public:
-        EditsOn(const Patching& patching, bool clean) {
+        EditedPass(const Patching& patching, bool clean) {
             const auto& edits = patching.m_edits;
             if (!edits.session) return;
             edits.prepare(clean != patching.m_how.noising);
@@ -187,7 +187,7 @@ private:
     };
 
     torch::Tensor forward(bool clean) {
-        const EditsOn edits(*this, clean);
+        const EditedPass edits(*this, clean);
         return answersOf(m_model, clean ? m_clean : m_corrupted);
     }
 
@@ -287,10 +287,10 @@ private:
         torch::Tensor scores;
         {
             const torch::NoGradGuard noGrad;
-            const EditsOn edits(*this, true);
+            const EditedPass edits(*this, true);
             m_values = pointsWithGraph(m_model, m_clean, names, scores);
         }
-        const EditsOn edits(*this, false);
+        const EditedPass edits(*this, false);
         const torch::AutoGradMode gradients(true);
         const auto here = pointsWithGraph(m_model, m_corrupted, names, scores);
         std::vector<torch::Tensor> tensors;

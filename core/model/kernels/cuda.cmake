@@ -4,10 +4,28 @@
 set(RELASCOPE_CUDA AUTO CACHE STRING "The CUDA kernels: AUTO (if nvcc is found), ON (an error if it is not) or OFF")
 set_property(CACHE RELASCOPE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# Machine code for Turing, A100, other Ampere, Ada, Hopper, Blackwell, and code that later devices compile themselves.
-# tests/cuda_build.py asks for the same list.
-set(cuda_architectures 75 80 86 89 90 120)
+set(RELASCOPE_CUDA_ARCHITECTURES AUTO CACHE STRING
+    "Compute capabilities that the kernels are compiled for: ALL, a list such as 80;90, or AUTO: those of the GPUs of this machine; ALL with the tests and where no GPU is found")
+# Turing, A100, other Ampere, Ada, Hopper, Blackwell. tests/cuda_build.py asks for the same list. Later devices compile
+# the code for cuda_forward themselves.
+set(cuda_all 75 80 86 89 90 120)
 set(cuda_forward 90)
+set(cuda_architectures ${RELASCOPE_CUDA_ARCHITECTURES})
+if(cuda_architectures STREQUAL AUTO)
+  set(cuda_architectures ALL)
+  if(NOT RELASCOPE_TESTS)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE code)
+    string(REGEX MATCHALL "[0-9]+[.][0-9]+" capabilities "${capabilities}")
+    if(code EQUAL 0 AND capabilities)
+      string(REPLACE "." "" cuda_architectures "${capabilities}")
+      list(REMOVE_DUPLICATES cuda_architectures)
+    endif()
+  endif()
+endif()
+if(cuda_architectures STREQUAL ALL)
+  set(cuda_architectures ${cuda_all})
+endif()
 # The runtime library is the one that LibTorch brings: its major version decides.
 set(cuda_major 13)
 get_filename_component(cuda_wheels "${RELASCOPE_TORCH_DIR}/../nvidia/cu${cuda_major}" ABSOLUTE)
@@ -108,7 +126,8 @@ if(cuda_problem)
   return()
 endif()
 file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/cuda.txt" "compiled by ${cuda_version}: ${cuda_names}\n")
-message(STATUS "CUDA kernels: ${RELASCOPE_NVCC}")
+list(JOIN cuda_architectures ", " cuda_names)
+message(STATUS "CUDA kernels: ${RELASCOPE_NVCC} for compute capability ${cuda_names}")
 
 set(cuda_objects "")
 foreach(source ${cuda_sources})
