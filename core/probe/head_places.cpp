@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace relascope::core {
 namespace {
@@ -77,13 +78,12 @@ bool HeadPlaces::fits(const RelationMap& map) const {
 }
 
 template <class Read>
-std::vector<double> HeadPlaces::mean(bool causal, int mostRows, Read read) const {
+std::vector<double> HeadPlaces::mean(const std::vector<int>& rows, bool causal, Read read) const {
     std::vector<double> sums(m_names.size(), 0.0);
-    std::vector<int> rows(m_names.size(), 0);
-    const int count = std::min(m_size, mostRows);
-    for (int k = 0; k < count; ++k) {
-        const int i = static_cast<int>(static_cast<std::int64_t>(k) * m_size / count);
-        const float* row = read(i);
+    std::vector<int> counts(m_names.size(), 0);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const int i = rows[k];
+        const float* row = read(k);
         for (std::size_t m = 0; m < m_names.size(); ++m) {
             double share = 0.0;
             bool any = false;
@@ -94,26 +94,38 @@ std::vector<double> HeadPlaces::mean(bool causal, int mostRows, Read read) const
             }
             if (!any) continue;
             sums[m] += share;
-            ++rows[m];
+            ++counts[m];
         }
     }
     for (std::size_t m = 0; m < sums.size(); ++m)
-        sums[m] = rows[m] > 0 ? sums[m] / rows[m] : std::numeric_limits<double>::quiet_NaN();
+        sums[m] = counts[m] > 0 ? sums[m] / counts[m] : std::numeric_limits<double>::quiet_NaN();
     return sums;
 }
 
-std::vector<double> HeadPlaces::of(const RelationMap& map, int mostRows) const {
+std::vector<int> HeadPlaces::allRows() const {
+    std::vector<int> rows(static_cast<std::size_t>(m_size));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+}
+
+std::vector<double> HeadPlaces::of(const RelationMap& map) const {
     std::vector<float> row(static_cast<std::size_t>(map.columns));
-    return mean(map.causal, mostRows, [&](int i) {
-        map.readRows(i, 1, row.data());
+    return mean(allRows(), map.causal, [&](std::size_t k) {
+        map.readRows(static_cast<int>(k), 1, row.data());
         return row.data();
     });
 }
 
+std::vector<double> HeadPlaces::of(const std::vector<int>& rows, const float* values,
+                                   bool causal) const {
+    return mean(rows, causal,
+                [&](std::size_t k) { return values + k * static_cast<std::size_t>(m_size); });
+}
+
 std::vector<double> HeadPlaces::even(bool causal) const {
     std::vector<float> row(static_cast<std::size_t>(m_size));
-    return mean(causal, m_size, [&](int i) {
-        const float open = static_cast<float>(causal ? i + 1 : m_size);
+    return mean(allRows(), causal, [&](std::size_t i) {
+        const auto open = static_cast<float>(causal ? i + 1 : row.size());
         std::fill(row.begin(), row.end(), 1.0F / open);
         return row.data();
     });

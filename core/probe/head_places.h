@@ -21,15 +21,19 @@ public:
     const std::vector<std::string>& measures() const { return m_names; }
     /// Whether it is attention of the tokens or patches to one another.
     bool fits(const RelationMap& map) const;
-    /// The mean attention to the places of each measure, over the rows that have such places: of
-    /// all rows, or of `mostRows` spread evenly over a longer input. NaN where no row has any.
-    std::vector<double> of(const RelationMap& map, int mostRows = 1 << 30) const;
+    /// The mean attention to the places of each measure, over the rows that have such places. NaN
+    /// where no row has any.
+    std::vector<double> of(const RelationMap& map) const;
+    /// The same of some rows, [rows, columns of the map].
+    std::vector<double> of(const std::vector<int>& rows, const float* values, bool causal) const;
     /// The same of attention that is spread evenly over the open cells of each row.
     std::vector<double> even(bool causal) const;
 
 private:
+    /// `read(k)`: row k of those in `rows`.
     template <class Read>
-    std::vector<double> mean(bool causal, int mostRows, Read read) const;
+    std::vector<double> mean(const std::vector<int>& rows, bool causal, Read read) const;
+    std::vector<int> allRows() const;
 
     std::vector<std::string> m_names;
     int m_size = 0;

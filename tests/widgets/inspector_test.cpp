@@ -285,6 +285,18 @@ TEST_F(InspectorTest, OutputsThatAreNotFiniteAreASentence) {
     EXPECT_FALSE(why->isVisible());
 }
 
+TEST_F(InspectorTest, OffersTheMeasuresThatTheInputHas) {
+    give({});
+    const auto enabled = [this](MapOrder order) {
+        const auto* box = inspector.smallMaps()->order();
+        return box->model()->index(static_cast<int>(order), 0).flags().testFlag(Qt::ItemIsEnabled);
+    };
+    EXPECT_TRUE(enabled(MapOrder::Entropy));
+    EXPECT_TRUE(enabled(MapOrder::Neighbours));
+    EXPECT_TRUE(enabled(MapOrder::ClassToken));
+    EXPECT_FALSE(enabled(MapOrder::Induction)) << "of texts";
+}
+
 TEST_F(InspectorTest, TakesADroppedFile) {
     give({});
     QSignalSpy dropped(&inspector, &RelationInspector::imageDropped);

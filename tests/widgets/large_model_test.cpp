@@ -12,6 +12,7 @@
 #include <QTest>
 #include <deque>
 
+#include "probe/head_places.h"
 #include "sourced.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
@@ -468,6 +469,24 @@ TEST(MeasuresTest, OfTheLastResultStayUntilTheNewAreKnown) {
     EXPECT_EQ(magnitude(ids[0]), 3 * was);
 }
 
+TEST(MapMeasures, SayWhereHeadsAttend) {
+    ProbeResult result;
+    result.sample.source.tokens = {4, 7, 4, 7};
+    result.sides = {{"tokens", {}}};
+    const core::HeadPlaces places(result);
+    RelationMap map{MapKind::SensoryAttention, 0, 0, 4, 4, {}, true};
+    map.values = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};  // to the previous token
+    const auto measures = measuresOf(map, &places);
+    EXPECT_EQ(measures.of(MapOrder::Previous), 1.0F);
+    EXPECT_EQ(measures.of(MapOrder::Induction), 1.0F) << "row 3: what followed the first 7 is 2";
+    EXPECT_EQ(measures.of(MapOrder::Duplicate), 0.0F);
+    EXPECT_EQ(measures.of(MapOrder::Itself), 0.25F);
+    EXPECT_TRUE(std::isnan(measures.of(MapOrder::Neighbours))) << "of images";
+    EXPECT_TRUE(std::isnan(measuresOf(map).of(MapOrder::Previous))) << "an unknown input";
+    map.kind = MapKind::Relation;
+    EXPECT_TRUE(std::isnan(measuresOf(map, &places).of(MapOrder::Previous))) << "no attention";
+}
+
 TEST(MapMeasures, DescribeMaps) {
     RelationMap map{MapKind::Relation, 0, 0, 2, 2, {5, 2, 2, -7}};
     EXPECT_FLOAT_EQ(measuresOf(map).symmetry, 1.0F);
@@ -483,9 +502,10 @@ TEST(MapMeasures, DescribeMaps) {
     EXPECT_TRUE(std::isnan(measuresOf(heads).symmetry)) << "causal";
     // Of a large map some rows say nearly the same.
     const auto large = fixture::largeText(512, 1, 1, 1);
-    const MapMeasures some = measuresOf(large->maps[2]), all = measuresOf(large->maps[2], 512);
+    const MapMeasures some = measuresOf(large->maps[2]),
+                      all = measuresOf(large->maps[2], nullptr, 512);
     EXPECT_NEAR(some.entropy, all.entropy, 0.05 * all.entropy);
-    EXPECT_NEAR(measuresOf(large->maps[0]).spread, measuresOf(large->maps[0], 512).spread,
+    EXPECT_NEAR(measuresOf(large->maps[0]).spread, measuresOf(large->maps[0], nullptr, 512).spread,
                 0.1 * all.spread + 0.05);
 }
 

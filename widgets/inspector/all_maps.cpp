@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 
+#include "probe/head_places.h"
 #include "widgets/inspector/all_maps.h"
 #include "widgets/inspector/map_statistics.h"
 #include "widgets/inspector/small_maps.h"
@@ -55,6 +56,10 @@ std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& v
                  {},
                  false}};
     std::vector<MultipleGroup> groups;
+    // Only a figure has no measures at hand.
+    const core::HeadPlaces places(!measures && maps.result() && view.order != MapOrder::Index
+                                      ? *maps.result()
+                                      : ProbeResult());
     for (const Part& part : parts) {
         MultipleGroup group{part.title,
                             layerAbsence(maps, part.kind, view.layer),
@@ -65,8 +70,9 @@ std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& v
             const RelationMap* map = maps.find(part.kind, view.layer, k);
             const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
             const MapMeasures known = measures ? measures->of({part.kind, view.layer, k})
-                                      : map && view.order != MapOrder::Index ? measuresOf(*map)
-                                                                             : MapMeasures();
+                                      : map && view.order != MapOrder::Index
+                                          ? measuresOf(*map, &places)
+                                          : MapMeasures();
             group.items.push_back({part.kind,
                                    k,
                                    itemLabel(part.kind, k),
@@ -351,11 +357,10 @@ QString AllMaps::tipOf(const MapId& id) const {
     QStringList parts{m_choice.maps().layerName(id.layer),
                       QStringLiteral("%1 %2").arg(kindWords(id.kind)).arg(id.index + 1)};
     const MapMeasures measures = m_measures.of(id);
-    for (const MapOrder order :
-         {MapOrder::Magnitude, MapOrder::Symmetry, MapOrder::Entropy, MapOrder::Spread})
-        if (const float value = measures.of(order); !std::isnan(value))
+    for (int k = 1; k < kMapOrders; ++k)
+        if (const float value = measures.of(static_cast<MapOrder>(k)); !std::isnan(value))
             parts << QStringLiteral("%1 %2")
-                         .arg(QLatin1String(measureName(order)))
+                         .arg(QLatin1String(measureName(static_cast<MapOrder>(k))))
                          .arg(static_cast<double>(value), 0, 'g', 3);
     return parts.join(QStringLiteral(" \u00B7 "));
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "probe/head_places.h"
 #include "widgets/inspector/map_statistics.h"
 
 namespace relascope::widgets {
@@ -73,6 +74,7 @@ void MapStatistics::setMaps(const ViewMaps& maps) {
         ++at;
     }
     m_maps = maps;
+    m_places = maps.result() ? std::make_shared<const core::HeadPlaces>(*maps.result()) : nullptr;
     m_requested.clear();
 }
 
@@ -107,14 +109,14 @@ std::optional<BackgroundWork::Job> MapStatistics::next() {
     for (std::size_t k = 0; k < std::min(most, m_requested.size()); ++k)
         some->emplace_back(m_requested[m_requested.size() - 1 - k], MapMeasures());
     return BackgroundWork::Job{
-        [some, maps = m_maps] {
+        [some, maps = m_maps, places = m_places] {
             using Clock = std::chrono::steady_clock;
             const auto end = Clock::now() + std::chrono::duration<double, std::milli>(kPieceOfWork);
             std::size_t done = 0;
             for (auto& [id, measures] : *some) {
                 ++done;
                 if (const RelationMap* map = maps.find(id.kind, id.layer, id.index))
-                    measures = measuresOf(*map);
+                    measures = measuresOf(*map, places.get());
                 if (Clock::now() > end) break;
             }
             some->resize(done);

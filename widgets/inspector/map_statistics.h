@@ -88,6 +88,7 @@ private:
 
     BackgroundWork& m_work;
     ViewMaps m_maps;
+    std::shared_ptr<const core::HeadPlaces> m_places;  ///< of the input of these maps
     struct Known {
         MapMeasures measures;
         int generation = 0;  ///< m_generation of the result that they are of

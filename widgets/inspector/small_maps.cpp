@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QStackedLayout>
+#include <QStandardItemModel>
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/all_maps.h"
@@ -315,6 +316,23 @@ void SmallMaps::displayLayer() {
     requestMultiples();
 }
 
+/// Of the kinds of places those that the input has.
+void SmallMaps::offerOrders() {
+    const ProbeResult* result = m_choice.maps().result();
+    const bool image = result && result->grid.rows > 0,
+               text = result && !result->sample.source.tokens.empty() && result->sides.size() == 1;
+    auto* items = qobject_cast<QStandardItemModel*>(m_order->model());
+    for (int k = kFirstPlace; items && k < kMapOrders; ++k) {
+        const auto order = static_cast<MapOrder>(k);
+        const bool ofImage = order == MapOrder::ClassToken || order == MapOrder::Neighbours;
+        const bool offered = order == MapOrder::ClassToken ? image && result->grid.classToken
+                             : order == MapOrder::Itself   ? image || text
+                             : ofImage                     ? image
+                                                           : text;
+        items->item(k)->setEnabled(offered);
+    }
+}
+
 /// The measures by which the layer is sorted.
 void SmallMaps::measureLayer() {
     const ViewMaps& maps = m_choice.maps();
@@ -365,6 +383,7 @@ void SmallMaps::mark() {
     m_layers->setCurrent(m_choice.view().layer);
     m_scope->setCurrent(m_choice.view().allLayers ? 1 : 0);
     m_scope->setVisible(m_choice.maps().layers() > 1 || m_choice.view().allLayers);
+    offerOrders();
     m_order->setCurrentIndex(static_cast<int>(m_choice.view().order));
 }
 

@@ -125,6 +125,7 @@ private:
     void displayAll();
     void fillMultiples();
     void requestMultiples();
+    void offerOrders();
     void measureLayer();
     void mark();
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "probe/head_places.h"
 #include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
@@ -270,7 +271,9 @@ float symmetryOf(const RelationMap& map, const RowSample& sample) {
 
 }  // namespace
 
-MapMeasures::MapMeasures() : magnitude(NAN), symmetry(NAN), entropy(NAN), spread(NAN) {}
+MapMeasures::MapMeasures() : magnitude(NAN), symmetry(NAN), entropy(NAN), spread(NAN) {
+    places.fill(NAN);
+}
 
 float MapMeasures::of(MapOrder order) const {
     switch (order) {
@@ -280,12 +283,15 @@ float MapMeasures::of(MapOrder order) const {
             return entropy;
         case MapOrder::Spread:
             return spread;
-        default:
+        case MapOrder::Index:
+        case MapOrder::Magnitude:
             return magnitude;
+        default:
+            return places.at(static_cast<std::size_t>(order) - kFirstPlace);
     }
 }
 
-MapMeasures measuresOf(const RelationMap& map, int mostRows) {
+MapMeasures measuresOf(const RelationMap& map, const core::HeadPlaces* places, int mostRows) {
     MapMeasures out;
     if (map.cells() == 0 || !map.complete()) return out;
     const RowSample sample(map, std::max(1, mostRows));
@@ -315,6 +321,13 @@ MapMeasures measuresOf(const RelationMap& map, int mostRows) {
     if (attention)
         out.entropy = static_cast<float>(entropy / static_cast<double>(sample.rows.size()));
     out.symmetry = symmetryOf(map, sample);
+    if (!places || !places->fits(map)) return out;
+    const auto shares = places->of(sample.rows, sample.values.data(), map.causal);
+    for (std::size_t m = 0; m < shares.size(); ++m)
+        for (int order = kFirstPlace; order < kMapOrders; ++order)
+            if (places->measures()[m] == measureName(static_cast<MapOrder>(order)))
+                out.places.at(static_cast<std::size_t>(order - kFirstPlace)) =
+                    static_cast<float>(shares[m]);
     return out;
 }
 
@@ -330,6 +343,20 @@ const char* measureName(MapOrder order) {
             return "entropy";
         case MapOrder::Spread:
             return "spread";
+        case MapOrder::Previous:
+            return "previous token";
+        case MapOrder::Duplicate:
+            return "duplicate token";
+        case MapOrder::Induction:
+            return "induction";
+        case MapOrder::Itself:
+            return "itself";
+        case MapOrder::First:
+            return "first token";
+        case MapOrder::ClassToken:
+            return "class token";
+        case MapOrder::Neighbours:
+            return "neighbours";
     }
     return "";
 }
@@ -347,6 +374,21 @@ const char* measureText(MapOrder order) {
             return "Entropy of attention in nats, mean over rows: 0 looks at one token";
         case MapOrder::Spread:
             return "Standard deviation of the values";
+        case MapOrder::Previous:
+            return "Mean attention to the previous token of this input";
+        case MapOrder::Duplicate:
+            return "Mean attention to earlier copies of the token, where this input has any";
+        case MapOrder::Induction:
+            return "Mean attention to the tokens after earlier copies of the token, where this "
+                   "input has any";
+        case MapOrder::Itself:
+            return "Mean attention of a token or patch to itself";
+        case MapOrder::First:
+            return "Mean attention to the first token";
+        case MapOrder::ClassToken:
+            return "Mean attention of patches to the class token";
+        case MapOrder::Neighbours:
+            return "Mean attention of a patch to the patches around it";
     }
     return "";
 }

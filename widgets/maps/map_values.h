@@ -3,11 +3,16 @@
 // library, so that tests can check every value exactly.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <vector>
 
 #include "types/map_cells.h"
 #include "types/relation_map.h"
+
+namespace relascope::core {
+class HeadPlaces;
+}
 
 namespace relascope::widgets {
 
@@ -47,8 +52,22 @@ struct MapId {
 };
 
 /// The order of maps: by number, or by one of their measures, the largest first.
-enum class MapOrder { Index, Magnitude, Symmetry, Entropy, Spread };
-inline constexpr int kMapOrders = 5;
+/// The orders from Previous on are measures of attention to places of a kind (head_places.h).
+enum class MapOrder {
+    Index,
+    Magnitude,
+    Symmetry,
+    Entropy,
+    Spread,
+    Previous,
+    Duplicate,
+    Induction,
+    Itself,
+    First,
+    ClassToken,
+    Neighbours
+};
+inline constexpr int kMapOrders = 12, kFirstPlace = 5;
 
 /// NaN where a map has no such measure.
 struct MapMeasures {
@@ -58,14 +77,17 @@ struct MapMeasures {
     float symmetry;
     float entropy;  ///< of attention: mean over its rows, in nats
     float spread;   ///< standard deviation
+    std::array<float, kMapOrders - kFirstPlace> places;  ///< of the orders from Previous on
 
     MapMeasures();
     /// The one that an order sorts by; the magnitude for Index.
     float of(MapOrder order) const;
 };
 
-/// Of all rows, or of `mostRows` spread evenly over a larger map.
-MapMeasures measuresOf(const RelationMap& map, int mostRows = 64);
+/// Of all rows, or of `mostRows` spread evenly over a larger map. `places` are those of the input;
+/// without them attention to places is not measured.
+MapMeasures measuresOf(const RelationMap& map, const core::HeadPlaces* places = nullptr,
+                       int mostRows = 64);
 
 /// "largest |value|", "symmetry".
 const char* measureName(MapOrder order);
