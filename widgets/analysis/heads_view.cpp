@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -262,10 +263,12 @@ HeadsView::HeadsView(QWidget* parent)
     m_scroll->setWidget(m_grids);
     m_scroll->setWidgetResizable(true);
     m_footer->setFont(smallFont());
-    m_footer->setContentsMargins(16, 4, 16, 6);
+    m_footer->setAccessibleName(QStringLiteral("Value"));
+    auto* below = new QWidget(this);
+    rowOf(below, {16, 6, 16, 6})->addWidget(m_footer);
     content()->addWidget(m_scroll, 1);
     content()->addWidget(horizontalLine(this));
-    content()->addWidget(m_footer);
+    content()->addWidget(below);
     const auto show = [this](const HeadPlace& place) {
         m_footer->setText(place.head >= 0
                               ? m_grids->text(place)
