@@ -12,7 +12,7 @@
 
 namespace relascope::core {
 class HeadPlaces;
-}
+}  // namespace relascope::core
 
 namespace relascope::widgets {
 
