@@ -66,8 +66,8 @@ int heads(const HeadsArguments& a, const Call& call) {
                        a.reference > 0 || a.random >= 0;
     if (model.options().input() != InputKind::Tokens || given)
         sample = readSample(model, a.path, a).sample;
-    const auto interventions =
-        interventionsOf(a.edits, a.path, model, sample ? *sample : model.randomInput(0));
+    const auto interventions = interventionsOf(
+        a.edits, a.path, model, sample ? *sample : core::repeatedTokens(model, a.how));
     const auto result =
         withOptionNames([&] { return core::measureHeads(model, sample, a.how, interventions); });
     writeResult(result, a, call, model, interventions.edits, result.input);
