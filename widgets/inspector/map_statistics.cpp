@@ -3,6 +3,8 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "probe/head_places.h"
@@ -58,6 +60,17 @@ MapStatistics::MapStatistics(BackgroundWork& work, QObject* parent)
     m_work.setLane(BackgroundWork::MapStatistics, [this] { return next(); });
 }
 
+struct MapStatistics::Places {
+    const core::HeadPlaces* of(const ViewMaps& maps) {
+        std::call_once(once, [&] {
+            if (maps.result()) places.emplace(*maps.result());
+        });
+        return places ? &*places : nullptr;
+    }
+    std::once_flag once;
+    std::optional<core::HeadPlaces> places;
+};
+
 void MapStatistics::setMaps(const ViewMaps& maps) {
     if (maps.shared() == m_maps.shared()) return;
     ++m_generation;
@@ -74,7 +87,7 @@ void MapStatistics::setMaps(const ViewMaps& maps) {
         ++at;
     }
     m_maps = maps;
-    m_places = maps.result() ? std::make_shared<const core::HeadPlaces>(*maps.result()) : nullptr;
+    m_places = std::make_shared<Places>();
     m_requested.clear();
 }
 
@@ -116,7 +129,7 @@ std::optional<BackgroundWork::Job> MapStatistics::next() {
             for (auto& [id, measures] : *some) {
                 ++done;
                 if (const RelationMap* map = maps.find(id.kind, id.layer, id.index))
-                    measures = measuresOf(*map, places.get());
+                    measures = measuresOf(*map, places ? places->of(maps) : nullptr);
                 if (Clock::now() > end) break;
             }
             some->resize(done);

@@ -88,7 +88,9 @@ private:
 
     BackgroundWork& m_work;
     ViewMaps m_maps;
-    std::shared_ptr<const core::HeadPlaces> m_places;  ///< of the input of these maps
+    /// Of the input of these maps; made by the first job, since a long text takes a while.
+    struct Places;
+    std::shared_ptr<Places> m_places;
     struct Known {
         MapMeasures measures;
         int generation = 0;  ///< m_generation of the result that they are of
