@@ -2,7 +2,6 @@
 // inspect --along: a map, a cell and an answer at every kept step of a run.
 #include <cmath>
 #include <iostream>
-#include <sstream>
 
 #include "analysis/along_training.h"
 #include "app/cli/answers.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/answers.h"
 #include "app/cli/commands.h"

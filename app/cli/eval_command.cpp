@@ -7,21 +7,13 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
+
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
-#include "app/cli/launched_ranks.h"
 #include "app/cli/run_text.h"
-#include "app/cli/tensorboard_sink.h"
 #include "datasets/registry.h"
-#include "files/atomic_file.h"
-#include "options/field_text.h"
-#include "options/run_settings.h"
 #include "run/run_folder.h"
-#include "run/run_list.h"
-#include "train/execute_run.h"
-#include "train/rank_run.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {

@@ -2,7 +2,6 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/utils.h>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>

@@ -125,7 +125,7 @@ TEST_F(TrainingTest, StopBetweenTwoSeedsStopsThemAll) {
                                  [&](const QString& path) { begun << path; });
             click(window->bar()->startButton());
             ASSERT_TRUE(waitUntil([&] { return begun.size() > 1; }));
-            // The work goes on meanwhile: the request meets it at another place each time.
+            // Training continues meanwhile, so that each request comes at another moment.
             std::this_thread::sleep_for(std::chrono::milliseconds(delay));
             atOnce ? c().training.cancel() : c().training.stop();
             ASSERT_TRUE(waitUntil([&] { return !c().training.busy(); }));
