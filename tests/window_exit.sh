@@ -11,7 +11,7 @@ mkdir -m 700 "$home/run"
 cat >"$home/session" <<S
 set -e
 "$top/build/bin/relascope" --theme light 2>"$home/err" & pid=\$!
-for _ in \$(seq 150); do window=\$(xdotool search --onlyvisible --pid \$pid --name Relascope 2>/dev/null | head -1) && [ -n "\$window" ] && break; sleep 0.2; done
+for _ in \$(seq 150); do window=\$(xdotool search --onlyvisible --pid \$pid --name Relascope 2>/dev/null | sed -n 1p) && [ -n "\$window" ] && break; sleep 0.2; done
 [ -n "\$window" ] || { echo "no window appeared"; cat "$home/err"; kill \$pid; exit 1; }
 sleep 2
 xdotool windowfocus --sync "\$window" 2>/dev/null || true
