@@ -34,10 +34,17 @@ std::vector<widgets::PublishedValue> publishedBeside(const RunOptions& options) 
     return values;
 }
 
-std::vector<qint64> keptSteps(const std::string& run) {
+struct KeptSteps {
     std::vector<qint64> steps;
-    for (const auto& kept : core::KeptWeights(run).steps()) steps.push_back(kept.step);
-    return steps;
+    bool all = true;  ///< whether every file could be read
+};
+
+KeptSteps keptSteps(const std::string& run) {
+    const core::KeptWeights weights(run);
+    KeptSteps found;
+    for (const auto& kept : weights.steps()) found.steps.push_back(kept.step);
+    found.all = weights.problems().empty();
+    return found;
 }
 
 }  // namespace
@@ -80,7 +87,7 @@ RunRecords::Record RunRecords::readRecord(const std::string& path, const Place& 
             record.samples[note.step] = QString::fromStdString(note.text);
     }
     for (const auto step : core::captureSteps(path + "/captures")) record.captures.push_back(step);
-    record.kept = keptSteps(path);
+    record.kept = keptSteps(path).steps;
     try {
         if (from == Place()) record.published = publishedBeside(core::readRunOptions(path));
     } catch (const Error&) {
@@ -207,25 +214,21 @@ void RunRecords::readKept() {
     listKept(m_live);
 }
 
-void RunRecords::listKept(const QString& path) {
+// A file that cannot be read for the moment (too many are open, or a file server is away) is looked
+// for some times more; of a run that still trains, the next points ask again.
+void RunRecords::listKept(const QString& path, int tries) {
     constexpr int pause = 2000;  // ms
     m_readingKept = true;
-    const auto ended = [this] {
-        m_readingKept = false;
-        m_keptRead.start();
-    };
     m_jobs.post(
         this, [file = path.toStdString()](std::stop_token) { return keptSteps(file); },
-        [this, path, ended](std::vector<qint64> steps) {
-            ended();
+        [this, path, tries](KeptSteps found) {
+            m_readingKept = false;
+            m_keptRead.start();
             auto& known = m_records[path].kept;
-            if (std::exchange(known, std::move(steps)) != known) Q_EMIT capturesChanged(path);
-        },
-        [this, path, ended](const QString&) {
-            ended();
-            // Of a run that still trains, the next points ask again.
-            later(pause, this, [this, path] {
-                if (path != m_live && m_records.contains(path)) listKept(path);
+            if (std::exchange(known, std::move(found.steps)) != known) Q_EMIT capturesChanged(path);
+            if (found.all || tries <= 1) return;
+            later(pause, this, [this, path, tries] {
+                if (path != m_live && m_records.contains(path)) listKept(path, tries - 1);
             });
         });
 }

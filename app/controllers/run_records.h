@@ -81,7 +81,7 @@ private:
     void read(const QString& path);
     void take(const QString& path, Record news);
     void readKept();
-    void listKept(const QString& path);
+    void listKept(const QString& path, int tries = 5);
     template <class Values>
     const Values& valuesOf(const QString& path, Values Record::*values) const;
 

@@ -293,6 +293,8 @@ KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
     for (const auto& entry : fs::directory_iterator(m_folder, error))
         if (const auto step = keptFileStep(entry.path().filename().string()); step >= 0)
             found.push_back(step);
+    if (error && error != std::errc::no_such_file_or_directory)
+        m_problems.push_back(m_folder + ": could not be listed: " + error.message());
     std::sort(found.begin(), found.end());
     for (const auto step : found) try {
             const KeptFile file(m_folder, step);

@@ -16,6 +16,7 @@
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "support/failing_calls.h"
 #include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
@@ -281,6 +282,23 @@ TEST_F(TrainingTest, TheLastKeptStepIsListedThoughAListingIsUnderWay) {
     records.setLive({}, {}, false);
     ASSERT_TRUE(waitUntil([&] { return !records.kept(path).empty() && !jobs.busy(); }));
     EXPECT_TRUE(waitUntil([&] { return records.kept(path).back() == 12; }));
+}
+
+TEST_F(TrainingTest, AKeptStepThatCannotBeReadIsLookedForOnceMore) {
+    const QString path = finishedRun();
+    JobQueue jobs;
+    app::RunRecords records(jobs);
+    records.load({path});
+    ASSERT_TRUE(waitUntil([&] { return !records.kept(path).empty(); }));
+    const auto all = records.kept(path);
+    records.setLive(path, tinyOptions(), true);
+    std::optional<testing_support::FailureScope> failure(
+        std::in_place,
+        testing_support::FailingCalls{path.toStdString() + "/weights", "", EMFILE, true});
+    records.setLive({}, {}, false);
+    ASSERT_TRUE(waitUntil([&] { return records.kept(path).size() < all.size(); }));
+    failure.reset();
+    EXPECT_TRUE(waitUntil([&] { return records.kept(path) == all; }, 10000));
 }
 
 TEST_F(TrainingTest, PointsOfTheRunInTrainingCopyNoOtherRun) {
