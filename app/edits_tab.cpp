@@ -98,10 +98,8 @@ EditsTab::EditsTab(MainWindow& window)
     connect(m_panel, &EditsPanel::openRequested, this, &EditsTab::open);
     connect(m_panel, &EditsPanel::trainRequested, this, &EditsTab::train);
     connect(m_panel, &EditsPanel::evaluateRequested, this, &EditsTab::chooseSplit);
-    connect(m_panel, &EditsPanel::ablationRequested, this,
-            [this] { measure(static_cast<int>(MeasureWindow::Tab::Ablation)); });
-    connect(m_panel, &EditsPanel::patchRequested, this,
-            [this] { measure(static_cast<int>(MeasureWindow::Tab::Patching)); });
+    connect(m_panel, &EditsPanel::ablationRequested, this, [this] { measure("ablate"); });
+    connect(m_panel, &EditsPanel::patchRequested, this, [this] { measure("patch"); });
     auto& messages = c.messages;
     m_evaluation = std::make_unique<EditEvaluation>();
     connect(
@@ -208,9 +206,14 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     return subject;
 }
 
-void EditsTab::measure(int tab) {
+QByteArray EditsTab::measureOptions() const {
+    return m_measure ? m_measure->saveOptions() : m_measureOptions;
+}
+
+void EditsTab::measure(const std::string& analysis) {
     if (!m_measure) {
         m_measure = new MeasureWindow(&m_window);
+        m_measure->restoreOptions(m_measureOptions);
         connect(m_measure, &MeasureWindow::editRequested, this,
                 [this](const Edit& edit) { editing().edits().add({edit}, {}); });
         connect(m_measure, &MeasureWindow::mapRequested, this,
@@ -224,7 +227,7 @@ void EditsTab::measure(int tab) {
     }
     m_measure->setSubject(subject());
     if (m_second) m_measure->setSecond(m_second->first, m_second->second);
-    m_measure->showTab(static_cast<MeasureWindow::Tab>(tab));
+    m_measure->showTab(analysis);
 }
 
 QStringList EditsTab::splits() const {

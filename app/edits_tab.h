@@ -2,6 +2,7 @@
 // The Edits tab beside the options: shows the edits of the inspector of the current page.
 #pragma once
 
+#include <QByteArray>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -49,8 +50,11 @@ public:
 
     /// What is inspected, with the edits in force; nothing without a result.
     std::optional<MeasuredSubject> subject() const;
-    /// Opens the window Measure with one of its views of what is inspected.
-    void measure(int tab);
+    /// Opens the window Measure with an analysis of what is inspected.
+    void measure(const std::string& analysis);
+    /// The options of its tabs, for the session.
+    QByteArray measureOptions() const;
+    void setMeasureOptions(const QByteArray& options) { m_measureOptions = options; }
     /// The window, once it was opened; else null.
     MeasureWindow* measureWindow() const { return m_measure; }
     EditEvaluation& evaluation() { return *m_evaluation; }
@@ -74,6 +78,7 @@ private:
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
     std::unique_ptr<EditEvaluation> m_evaluation;
     MeasureWindow* m_measure = nullptr;
+    QByteArray m_measureOptions;  ///< for the window, before it is opened
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;
     int m_tab = 1;

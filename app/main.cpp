@@ -56,7 +56,8 @@ bool drawStudy(const cli::StudyFigure& figure, std::string* error) {
 
 bool drawAnalysis(const cli::AnalysisFigure& figure, std::string* error) {
     QString sentence;
-    const bool done = widgets::renderAnalysis(figure.result, QString::fromStdString(figure.caption),
+    const bool done = widgets::renderAnalysis(*figure.analysis, figure.result,
+                                              QString::fromStdString(figure.caption),
                                               QString::fromStdString(figure.out), &sentence);
     if (error) *error = sentence.toStdString();
     return done;

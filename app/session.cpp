@@ -7,6 +7,7 @@
 #include <QSplitter>
 
 #include "app/controllers/controllers.h"
+#include "app/edits_tab.h"
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/study_page.h"
@@ -118,6 +119,7 @@ void Session::restore(MainWindow& window) const {
     curves->set(&widgets::CurveOptions::smooth, s.value(key("smooth")).toBool());
     if (s.contains(key("view/kind"))) restoreView(window, s);
     restoreStudy(window, s);
+    window.edits().setMeasureOptions(s.value(key("measure")).toByteArray());
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
     if (window.controllers().experiment.choosePreset(preset))
         window.controllers().selection.setPreset(preset);
@@ -182,6 +184,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("view/allLayers"), v.allLayers);
     s.setValue(key("view/reading"), static_cast<int>(v.reading));
     saveStudy(window, s);
+    s.setValue(key("measure"), window.edits().measureOptions());
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("runs"), c.selection.runs());
     s.setValue(key("current"), c.selection.current());

@@ -42,12 +42,14 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
 }
 
 std::vector<Command> commands() {
-    return {presetsCommand(),   datasetsCommand(), devicesCommand(), trainCommand(),
-            rankCommand(),      studyCommand(),    evalCommand(),    pointsCommand(),
-            ablateCommand(),    patchCommand(),    inspectCommand(), lensCommand(),
-            attributeCommand(), headsCommand(),    dataCommand(),    verifyCommand(),
-            infoCommand(),      convertCommand(),  exportCommand(),  tokenizeCommand(),
-            generateCommand(),  benchCommand()};
+    std::vector<Command> all = {presetsCommand(), datasetsCommand(), devicesCommand(),
+                                trainCommand(),   rankCommand(),     studyCommand(),
+                                evalCommand(),    pointsCommand(),   inspectCommand()};
+    for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
+    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
+                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand()})
+        all.push_back(more);
+    return all;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/results.h"
+#include "analysis/analysis.h"
 #include "types/relation_map.h"
 #include "types/study.h"
 
@@ -34,6 +34,7 @@ struct StudyFigure {
 };
 /// The result of an analysis.
 struct AnalysisFigure {
+    const core::Analysis* analysis = nullptr;
     core::AnalysisResult result;
     std::string caption, out;
 };

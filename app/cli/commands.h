@@ -18,6 +18,10 @@ namespace CLI {
 class App;
 }
 
+namespace relascope::core {
+struct Analysis;
+}  // namespace relascope::core
+
 namespace relascope::cli {
 
 /// What a command gets beside its options.
@@ -83,21 +87,14 @@ struct InspectArguments : SampleArguments {
     bool json = false;
 };
 
-struct LensArguments : SampleArguments {
-    std::string path, checkpoint, out, device = "auto";
-    std::vector<std::string> answers;  ///< of lens: --answer, more than once
-    std::string logit, minus;          ///< of attribute
-    std::optional<std::int64_t> position;
-    std::vector<std::string> edits;
-    std::int64_t top = 5;
-    bool json = false;
-};
-
 /// Before any thread starts: signals stop what follows, which uses that many threads.
 void beginComputing(int threads);
 
 /// inspect --along.
-int inspectAlong(const InspectArguments& arguments, MapKind kind, const Drawing& drawing);
+int inspectAlong(const InspectArguments& arguments, const Call& call);
+
+/// The command of an analysis, which must outlive it.
+Command analysisCommand(const core::Analysis& analysis);
 
 Command presetsCommand();
 Command datasetsCommand();
@@ -107,12 +104,7 @@ Command rankCommand();
 Command studyCommand();
 Command evalCommand();
 Command pointsCommand();
-Command ablateCommand();
-Command patchCommand();
 Command inspectCommand();
-Command lensCommand();
-Command attributeCommand();
-Command headsCommand();
 Command dataCommand();
 Command verifyCommand();
 Command infoCommand();

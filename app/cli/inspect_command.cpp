@@ -154,7 +154,7 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
 int inspect(const InspectArguments& a, const Call& call) {
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv"});
-    if (a.along) return inspectAlong(a, kind, call.drawing);
+    if (a.along) return inspectAlong(a, call);
     if (a.to >= 0 || !a.answer.empty())
         throw OptionError(a.to >= 0 ? "--to" : "--answer", "is for --along only");
     if (call.drawing.elsewhere(a.out, call.drawing.renderers.map)) return call.drawing.handOver();

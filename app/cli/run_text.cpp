@@ -43,10 +43,6 @@ std::string scoreText(const std::vector<std::pair<std::string, double>>& values)
     return text;
 }
 
-nlohmann::ordered_json finiteJson(double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 // On a terminal the bar appears at once, elsewhere the first line comes after a minute.
 ProgressLine::ProgressLine()
     : m_terminal(isatty(STDERR_FILENO) != 0),

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "types/finite_json.h"
 #include "types/metric.h"
 
 namespace relascope::cli {
@@ -18,8 +19,6 @@ std::string percentText(double fraction);
 std::string metricText(const std::string& metric, double value);
 /// The main metrics of a point: "sequence accuracy 12.0 %, accuracy 93.0 %".
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values);
-/// null where a number is not finite, as JSON has none.
-nlohmann::ordered_json finiteJson(double value);
 
 // Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.
 

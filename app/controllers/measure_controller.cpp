@@ -4,15 +4,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/along_training.h"
-#include "analysis/head_measures.h"
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/measure_controller.h"
 #include "app/controllers/runtime.h"
-#include "model/architecture.h"
 #include "run/run_folder.h"
-#include "types/suggest.h"
-#include "widgets/analysis/measure_frame.h"
 
 namespace relascope::app {
 
@@ -64,12 +59,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
-constexpr std::chrono::milliseconds kTimed(700), kPartial(100);
-constexpr std::int64_t kOffered = 12;        // likeliest answers in the list of attribution
-constexpr std::int64_t kMostClasses = 200;   // above, only the likeliest are listed
-constexpr double kReferenceExamples = 1024;  // of means
-constexpr double kStrongest = 10;            // parts whose pairs are measured
+constexpr std::chrono::milliseconds kPartial(100);
 
 /// True at most ten times a second.
 class Throttle {
@@ -90,13 +80,6 @@ const ProbeSample& sampleOf(const MeasuredSubject& subject) {
     return *subject.sample;
 }
 
-/// The run whose kept weights belong to a path.
-std::string runOf(const std::string& path) {
-    const std::string run = core::isRunFolder(path) ? path : runOfWeights(path);
-    if (run.empty()) throw Error("Only runs keep weights along training: open a run.");
-    return run;
-}
-
 SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
                        const std::optional<MeasuredSubject>& b) {
     if (!a || !b) return {};
@@ -106,80 +89,85 @@ SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
     change.weights = !samePlace || a->checkpoint != b->checkpoint;
     change.sample = change.weights || !sameSample;
     const bool sameMap = a->map && b->map ? a->map->sameMap(*b->map) : !a->map && !b->map;
-    change.edits = change.sample || enabledEdits(a->edits) != enabledEdits(b->edits);
-    change.along = !samePlace || !sameSample || !sameMap || !(a->edits == b->edits);
+    const bool sameEdits = enabledEdits(a->edits) == enabledEdits(b->edits);
+    change.edits = change.sample || !sameEdits;
+    change.along = !samePlace || !sameSample || !sameMap || !sameEdits;
     return change;
 }
 
-/// Seconds for one example with one part out, from the first passes of a real ablation.
-double timePasses(core::OpenedModel& model, const MeasuredSubject& subject,
-                  const AblationRequest& request, int parts, const std::stop_token& stop) {
-    core::AblationOptions how;
-    how.how = {EditOp::Zero};
-    how.what = request.how.what;
-    how.metric = request.how.metric;
-    const bool text = model.options().input() == InputKind::Tokens;
+/// The input B of a pair.
+ProbeSample secondOf(const MeasuredSubject& subject, const AnalysisRequest& request) {
+    if (request.second) return *request.second;
     const auto data = splitOf(subject, request.split);
-    how.examples = std::min(text ? kTimedTexts : kTimedExamples, data->size());
-    how.batchSize = how.examples;
-    const double passes = static_cast<double>(how.examples) * parts;
-    const auto began = Clock::now();
-    auto first = began, last = began;
-    double from = 0.0, to = 0.0;
-    try {
-        model.ablate(data, {{}, interventionsOf(subject).data}, how, stop, [&](double fraction) {
-            last = Clock::now();
-            to = fraction;
-            if (first == began) first = last, from = fraction;
-            return last - began < kTimed;
-        });
-    } catch (const Cancelled&) {
-        if (stop.stop_requested()) throw;
-    }
-    if (to <= from) first = began, from = 0.0;  // a single pass, timed with what precedes it
-    return std::chrono::duration<double>(last - first).count() /
-           std::max(1e-9, passes * (to - from));
+    if (request.example < 0 || request.example >= data->size())
+        throw Error("There is no example " + std::to_string(request.example) + ": the split " +
+                    request.split + " has " + std::to_string(data->size()) + ".");
+    return data->sample(request.example);
+}
+
+/// What core analyses. Kept steps are opened by the analysis: the weights of the subject are of one
+/// step, and stay for the other tabs.
+core::AnalysisSubject analysedSubject(const core::Analysis& analysis,
+                                      const AnalysisRequest& request,
+                                      const MeasuredSubject& subject, core::OpenedModel* model,
+                                      MeasuredWeights& weights) {
+    using Input = core::AnalysisInput;
+    core::AnalysisSubject all;
+    all.model = model;
+    all.run = core::isRunFolder(subject.path) ? subject.path : runOfWeights(subject.path);
+    all.device = subject.device;
+    all.classNames = subject.classNames;
+    all.interventions = interventionsOf(subject);
+    all.cell = subject.map;
+    all.kept = &weights.ablation();
+    const bool ownText =
+        analysis.input == Input::OwnText && model && model->options().input() == InputKind::Tokens;
+    if (analysis.input == Input::Data)
+        all.data = splitOf(subject, request.split);
+    else if (!ownText)
+        all.sample = sampleOf(subject);
+    if (analysis.input == Input::Pair) all.second = secondOf(subject, request);
+    return all;
 }
 
 }  // namespace
 
-double AblationEstimate::seconds(const core::AblationOptions& how) const {
-    const auto examples = static_cast<double>(how.examples);
-    const auto has = [&](EditOp op) {
-        return static_cast<double>(std::count(how.how.begin(), how.how.end(), op));
-    };
-    const double resample = has(EditOp::Resample) * how.draws;
-    // The unedited pass, and one for every draw that others take their values from.
-    double passes =
-        examples * (parts * (has(EditOp::Zero) + has(EditOp::Mean) + resample) + 1 + resample);
-    passes += has(EditOp::Mean) * kReferenceExamples;
-    if (how.cumulative) passes += examples * parts;
-    const double strongest = std::min<double>(kStrongest, parts);
-    if (how.pairs) passes += examples * strongest * (strongest - 1) / 2;
-    return passes * secondsPerPass;
+bool SubjectChange::affects(core::AnalysisInput input) const {
+    switch (input) {
+        case core::AnalysisInput::Data:
+            return weights;
+        case core::AnalysisInput::Pair:
+            return sample;
+        case core::AnalysisInput::KeptSteps:
+            return along;
+        case core::AnalysisInput::Sample:
+        case core::AnalysisInput::OwnText:
+            break;
+    }
+    return edits;
 }
 
 MeasureController::MeasureController(QObject* parent)
-    : QObject(parent), m_weights(std::make_shared<MeasuredWeights>()) {}
+    : QObject(parent), m_weights(std::make_shared<MeasuredWeights>()) {
+    for (const auto* analysis : core::analyses()) m_entries[analysis->name];
+}
 
 MeasureController::~MeasureController() {
-    for (LongTask& task : m_tasks) {
-        task.disconnect();
-        task.abandon();
+    for (auto& [name, entry] : m_entries) {
+        entry.task.disconnect();
+        entry.task.abandon();
     }
     m_queue.clear();
 }
 
 SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
     const auto change = changeOf(m_subject, subject);
-    if (change.weights) {
-        task(Kind::Ablation).abandon();
-        m_begun.reset();
-    }
-    if (change.sample) task(Kind::Patching).abandon();
-    if (change.edits)
-        for (const Kind kind : {Kind::Lens, Kind::Attribution}) task(kind).abandon();
-    if (change.along) task(Kind::Along).abandon();
+    for (const auto* analysis : core::analyses())
+        if (change.affects(analysis->input)) {
+            auto& entry = m_entries.at(analysis->name);
+            entry.task.abandon();
+            entry.begun.reset();
+        }
     m_subject = std::move(subject);
     if (m_subject) return change;
     // Freed on the thread that uses them.
@@ -193,202 +181,71 @@ SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subje
     return change;
 }
 
-/// `work` gets the model, the subject, the job and a progress callback.
+/// `work` gets what is analysed, the job and a progress callback.
 template <class Work, class Done>
-void MeasureController::run(Kind kind, const QString& text, Work work, Done done) {
+void MeasureController::post(const core::Analysis& analysis, const AnalysisRequest& request,
+                             Work work, Done done) {
     if (!m_subject) return;
-    task(kind).run(
-        m_queue, text,
-        [weights = m_weights, subject = *m_subject, work = std::move(work)](
+    task(analysis).run(
+        m_queue, QString::fromStdString(analysis.doing),
+        [weights = m_weights, subject = *m_subject, &analysis, request, work = std::move(work)](
             LongJob& job, std::stop_token stop) mutable {
             if (job.stop.stop_requested()) throw Cancelled();
             return withoutOptionNames([&] {
-                core::OpenedModel& model =
-                    weights->of(subject, job.stop.get_token(), job.callback(stop));
+                awaitRuntime();
+                const bool opens = analysis.input != core::AnalysisInput::KeptSteps;
+                auto* model = opens
+                                  ? &weights->of(subject, job.stop.get_token(), job.callback(stop))
+                                  : nullptr;
+                auto all = analysedSubject(analysis, request, subject, model, *weights);
                 job.fraction = 0.0;
-                return work(model, subject, job, job.callback(stop));
+                return work(all, job, job.callback(stop));
             });
         },
-        std::move(done), [this, kind](const QString& sentence) { Q_EMIT refused(kind, sentence); });
+        std::move(done),
+        [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
 }
 
-void MeasureController::estimate(const AblationRequest& request) {
-    run(
-        Kind::Ablation, QStringLiteral("Counting the parts of the model"),
-        [request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
-                  const core::ProgressCallback&) {
-            AblationEstimate estimate;
-            estimate.input = model.options().input();
-            estimate.numbers = model.options().info().numbers;
-            const auto data = splitOf(subject, request.split);
-            auto timed = request;
-            if (estimate.numbers) timed.how.metric = "mean_error";
-            estimate.parts = static_cast<int>(
-                core::ablationRows(model.points(model.randomInput(0)), request.how.what).size());
-            if (estimate.parts > 0)
-                estimate.secondsPerPass =
-                    timePasses(model, subject, timed, estimate.parts, job.stop.get_token());
-            return estimate;
+void MeasureController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
+    post(
+        analysis, request,
+        [&analysis](core::AnalysisSubject& subject, LongJob& job, const core::ProgressCallback&) {
+            return analysis.cost(subject, job.stop.get_token());
         },
-        [this](const AblationEstimate& estimate) { Q_EMIT estimated(estimate); });
+        [this, &analysis](const core::Analysis::Cost& cost) { Q_EMIT costKnown(analysis, cost); });
 }
 
-bool MeasureController::continues(const AblationRequest& request) const {
-    return m_begun && m_subject && m_begun->first == request &&
-           m_begun->second == enabledEdits(m_subject->edits);
+bool MeasureController::continues(const core::Analysis& analysis,
+                                  const AnalysisRequest& request) const {
+    const auto& begun = m_entries.at(analysis.name).begun;
+    return begun && m_subject && begun->first.sameAs(request) &&
+           begun->second == enabledEdits(m_subject->edits);
 }
 
-void MeasureController::ablate(const AblationRequest& request) {
+void MeasureController::run(const core::Analysis& analysis, const AnalysisRequest& request) {
     if (!m_subject) return;
-    if (!continues(request)) m_begun.reset();
-    run(
-        Kind::Ablation, QStringLiteral("Ablating on %1").arg(QString::fromStdString(request.split)),
-        [this, request, weights = m_weights](core::OpenedModel& model,
-                                             const MeasuredSubject& subject, LongJob& job,
-                                             const core::ProgressCallback& progress) {
-            auto how = request.how;
-            if (model.options().input() == InputKind::Tokens) how.batchSize = kTextBatch;
-            how.check();
+    auto& entry = m_entries.at(analysis.name);
+    if (!continues(analysis, request)) entry.begun.reset();
+    post(
+        analysis, request,
+        [this, &analysis, &entry, request, edits = enabledEdits(m_subject->edits)](
+            core::AnalysisSubject& subject, LongJob& job, const core::ProgressCallback& progress) {
             Throttle throttle;
-            bool begun = false;
-            const auto partial = [&](const AblationTable& table) {
+            bool begun = !analysis.continues;
+            core::AnalysisWatch watch{job.stop.get_token(), progress, {}, request.known};
+            watch.partial = [&](const core::AnalysisResult& result) {
                 if (!std::exchange(begun, true))
-                    job.report([this, request, edits = enabledEdits(subject.edits)] {
-                        m_begun = {request, edits};
-                    });
-                if (throttle.due()) job.report([this, table] { Q_EMIT ablated(table, false); });
+                    job.report([&entry, request, edits] { entry.begun = {request, edits}; });
+                if (throttle.due())
+                    job.report(
+                        [this, &analysis, result] { Q_EMIT reported(analysis, result, false); });
             };
-            return model.ablate(splitOf(subject, request.split), interventionsOf(subject), how,
-                                job.stop.get_token(), progress, partial, &weights->ablation());
+            return analysis.run(subject, request.values, watch);
         },
-        [this](const AblationTable& table) {
-            m_begun.reset();
-            Q_EMIT ablated(table, true);
+        [this, &analysis, &entry](const core::AnalysisResult& result) {
+            entry.begun.reset();
+            Q_EMIT reported(analysis, result, true);
         });
-}
-
-void MeasureController::patch(const PatchRequest& request) {
-    run(
-        Kind::Patching, QStringLiteral("Patching A into B"),
-        [this, request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob& job,
-                        const core::ProgressCallback& progress) {
-            const auto& clean = sampleOf(subject);
-            ProbeSample second;
-            if (request.second) {
-                second = *request.second;
-            } else {
-                const auto data = splitOf(subject, request.split);
-                if (request.example < 0 || request.example >= data->size())
-                    throw Error("There is no example " + std::to_string(request.example) +
-                                ": the split " + request.split + " has " +
-                                std::to_string(data->size()) + ".");
-                second = data->sample(request.example);
-            }
-            const auto report = [&](const PatchResult& partial) {
-                job.report([this, partial] { Q_EMIT patched(partial, false); });
-            };
-            return model.patch(clean, second, request.how, interventionsOf(subject),
-                               job.stop.get_token(), progress, report);
-        },
-        [this](const PatchResult& result) { Q_EMIT patched(result, true); });
-}
-
-void MeasureController::readLens() {
-    run(
-        Kind::Lens, QStringLiteral("Reading the answers after each layer"),
-        [](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
-           const core::ProgressCallback&) {
-            return model.lens(sampleOf(subject), {}, subject.classNames, interventionsOf(subject));
-        },
-        [this](const LensResult& result) { Q_EMIT lensRead(result); });
-}
-
-void MeasureController::measureHeads(const HeadMeasureOptions& options) {
-    run(
-        Kind::Heads, QStringLiteral("Measuring the attention of each head"),
-        [options](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
-                  const core::ProgressCallback&) {
-            const bool text = model.options().input() == InputKind::Tokens;
-            return core::measureHeads(model, text ? std::nullopt : std::optional(sampleOf(subject)),
-                                      options, interventionsOf(subject));
-        },
-        [this](const HeadMeasures& result) { Q_EMIT headsMeasured(result); });
-}
-
-void MeasureController::attribute(const AttributionRequest& request) {
-    struct Attributed {
-        Attribution result;
-        AttributionOffer offer;
-    };
-    run(
-        Kind::Attribution, QStringLiteral("Splitting the logit into its parts"),
-        [request](core::OpenedModel& model, const MeasuredSubject& subject, LongJob&,
-                  const core::ProgressCallback&) {
-            const auto& sample = sampleOf(subject);
-            const auto& names = subject.classNames;
-            const auto idOf = [&](const QString& word, const char* option) {
-                return model.answerId(word.toStdString(), option, sample, names);
-            };
-            AttributionOptions what;
-            what.position = request.position;
-            if (!request.answer.isEmpty()) what.answer = idOf(request.answer, "Logit of");
-            if (!request.minus.isEmpty()) what.minus = idOf(request.minus, "minus");
-            Attributed attributed;
-            LensResult last;
-            const auto interventions = interventionsOf(subject);
-            // What the model refuses is said before its answers are looked for.
-            attributed.result = model.attribution(sample, what, names, interventions);
-            LensOptions look;
-            look.top = kOffered;
-            if (!attributed.result.whole) look.position = what.position;
-            last = model.lens(sample, look, names, interventions);
-            if (request.answer.isEmpty()) {
-                what.answer = last.answers.front().id;
-                attributed.result = model.attribution(sample, what, names, interventions);
-            }
-            const bool listed = !names.empty() && model.options().outputs() <= kMostClasses;
-            if (listed)
-                for (const auto& name : names)
-                    attributed.offer.answers << QString::fromStdString(name);
-            else
-                for (const auto& answer : last.cells.back().top)
-                    attributed.offer.answers << QString::fromStdString(answer.name);
-            if (!attributed.result.whole)
-                attributed.offer.positions =
-                    sample.target.size() > 0 ? sample.target.size() : sample.source.size();
-            return attributed;
-        },
-        [this](const Attributed& done) { Q_EMIT attributed(done.result, done.offer); });
-}
-
-// With weights of its own: those of the subject are of one step, and stay for the other tabs.
-void MeasureController::readAlong(const std::optional<AlongTraining>& known) {
-    if (!m_subject) return;
-    task(Kind::Along)
-        .run(
-            m_queue, QStringLiteral("Running the input at every kept step"),
-            [this, subject = *m_subject, known](LongJob& job, std::stop_token stop) {
-                if (job.stop.stop_requested()) throw Cancelled();
-                return withoutOptionNames([&] {
-                    if (!subject.map) throw Error("Choose a map in the inspector.");
-                    awaitRuntime();
-                    core::AlongOptions options;
-                    options.cell = *subject.map;
-                    options.edits = subject.edits;
-                    options.data = interventionsOf(subject).data;
-                    options.known = known;
-                    Throttle throttle;
-                    return core::alongTraining(
-                        runOf(subject.path), subject.device, sampleOf(subject), subject.classNames,
-                        options, job.stop.get_token(), job.callback(stop),
-                        [&](const AlongTraining& along) {
-                            if (throttle.due())
-                                job.report([this, along] { Q_EMIT alongRead(along, false); });
-                        });
-                });
-            },
-            [this](const AlongTraining& along) { Q_EMIT alongRead(along, true); },
-            [this](const QString& sentence) { Q_EMIT refused(Kind::Along, sentence); });
 }
 
 }  // namespace relascope::app

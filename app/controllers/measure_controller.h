@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ablation tables, patching maps, the logit lens and attribution for the window: measured on a
-// thread and with a model of their own, so that the inspector stays usable.
+// Analyses for the window: run on a thread and with a model of their own, so that the inspector
+// stays usable.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,19 +13,14 @@
 
 #include <QObject>
 #include <QString>
-#include <QStringList>
 
 #include "analysis/ablation_options.h"
+#include "analysis/analysis.h"
 #include "analysis/open_model.h"
 #include "app/controllers/job_queue.h"
 #include "data/dataset.h"
 #include "interventions/edit_data.h"
-#include "types/along.h"
 #include "types/edit.h"
-#include "types/edit_results.h"
-#include "types/head_measures.h"
-#include "types/lens.h"
-#include "types/model_options.h"
 #include "types/relation_map.h"
 
 namespace relascope::app {
@@ -93,59 +89,36 @@ auto withoutOptionNames(Action&& action) {
     }
 }
 
-class MeasuredWeights;
-
-struct AblationRequest {
-    std::string split = "validation";
-    core::AblationOptions how;
-    bool operator==(const AblationRequest&) const = default;
-};
-
-/// What an ablation would take.
-struct AblationEstimate {
-    int parts = 0;
-    double secondsPerPass = 0.0;  ///< of one example with one part out
-    InputKind input = InputKind::Images;
-    bool numbers = false;  ///< the model answers with numbers: only "loss" and "mean_error"
-    /// Of all parts in these ways, with what else is asked for.
-    double seconds(const core::AblationOptions& how) const;
-};
-
-struct PatchRequest {
-    std::optional<ProbeSample> second;  ///< else an example of the split
-    std::string split = "validation";
+/// What an analysis is asked for.
+struct AnalysisRequest {
+    core::OptionValues values;
+    std::string split = "validation";   ///< of the data, or of the second input
+    std::optional<ProbeSample> second;  ///< of a pair; else example `example` of the split
     std::int64_t example = 0;
-    core::PatchOptions how;
-};
+    core::AnalysisResult known;  ///< an earlier result, as AnalysisWatch::known
 
-struct AttributionRequest {
-    QString answer;  ///< a class, the text of a token, or an id; empty: the model's own
-    QString minus;   ///< the same; empty: none
-    std::int64_t position = -1;
-};
-
-/// What an attribution can be asked for.
-struct AttributionOffer {
-    QStringList answers;  ///< the classes, or the likeliest tokens
-    int positions = 0;    ///< 0: one answer for the whole input
+    /// Whether a cancelled one could be continued by this one.
+    bool sameAs(const AnalysisRequest& other) const {
+        return values == other.values && split == other.split && example == other.example;
+    }
 };
 
 /// What another subject changes.
 struct SubjectChange {
-    bool weights = true;  ///< or the data: results of all kinds
-    bool sample = true;   ///< patching, lens, attribution
-    bool edits =
-        true;  ///< lens, attribution, head measures; tables and maps stay, with their captions
+    bool weights = true;  ///< or the data
+    bool sample = true;
+    bool edits = true;  ///< that are enabled
     bool along = true;  ///< values along training, which belong to all steps of a run
+
+    /// Whether results of such an analysis are of another subject now. Those that are measured on
+    /// demand stay with the edits that their captions name.
+    bool affects(core::AnalysisInput input) const;
 };
 
 /// Results of an earlier subject are dropped. The tasks run one after another.
 class MeasureController : public QObject {
     Q_OBJECT
 public:
-    enum class Kind { Ablation, Patching, Lens, Attribution, Along, Heads };
-    static constexpr int kKinds = 6;
-
     explicit MeasureController(QObject* parent = nullptr);
     ~MeasureController() override;
 
@@ -153,48 +126,37 @@ public:
     /// same. Another cell of the same map cancels nothing.
     SubjectChange setSubject(std::optional<MeasuredSubject> subject);
     const std::optional<MeasuredSubject>& subject() const { return m_subject; }
-    LongTask& task(Kind kind) { return m_tasks[static_cast<std::size_t>(kind)]; }
+    LongTask& task(const core::Analysis& analysis) { return m_entries.at(analysis.name).task; }
 
-    /// Counts the parts of these groups and times some passes, in about a second; ends in
-    /// estimated() or refused().
-    void estimate(const AblationRequest& request);
-    /// Ends in ablated() with `finished`, or refused(); tables of fewer examples come before. What
-    /// was cancelled is continued where it ended.
-    void ablate(const AblationRequest& request);
-    /// Whether ablate() would continue one that was cancelled.
-    bool continues(const AblationRequest& request) const;
-    void patch(const PatchRequest& request);
-    void readLens();
-    /// Of the shown image, or of random tokens that are repeated.
-    void measureHeads(const HeadMeasureOptions& options);
-    void attribute(const AttributionRequest& request);
-    /// The map, the cell and the answer at every kept step, with the edits of the subject. `known`:
-    /// an earlier result of the same map, whose steps stay. Ends in alongRead() with `finished`, or
-    /// refused().
-    void readAlong(const std::optional<AlongTraining>& known);
+    /// Ends in reported() with `finished`, or refused(); results so far come before.
+    void run(const core::Analysis& analysis, const AnalysisRequest& request);
+    /// Times some passes, in about a second; ends in costKnown() or refused().
+    void findCost(const core::Analysis& analysis, const AnalysisRequest& request);
+    /// Whether run() would continue one that was cancelled.
+    bool continues(const core::Analysis& analysis, const AnalysisRequest& request) const;
 
 Q_SIGNALS:
-    void estimated(const relascope::app::AblationEstimate& estimate);
-    void ablated(const relascope::AblationTable& table, bool finished);
-    void patched(const relascope::PatchResult& result, bool finished);
-    void lensRead(const relascope::LensResult& result);
-    void headsMeasured(const relascope::HeadMeasures& result);
-    void attributed(const relascope::Attribution& result,
-                    const relascope::app::AttributionOffer& offer);
-    void alongRead(const relascope::AlongTraining& along, bool finished);
+    void reported(const relascope::core::Analysis& analysis,
+                  const relascope::core::AnalysisResult& result, bool finished);
+    void costKnown(const relascope::core::Analysis& analysis,
+                   const relascope::core::Analysis::Cost& cost);
     /// Why there is no result, as a sentence.
-    void refused(relascope::app::MeasureController::Kind kind, const QString& sentence);
+    void refused(const relascope::core::Analysis& analysis, const QString& sentence);
 
 private:
+    struct Entry {
+        LongTask task;
+        /// Has given a part of its result and not ended: what was asked for, and the edits in
+        /// force.
+        std::optional<std::pair<AnalysisRequest, EditList>> begun;
+    };
     template <class Work, class Done>
-    void run(Kind kind, const QString& text, Work work, Done done);
+    void post(const core::Analysis& analysis, const AnalysisRequest& request, Work work, Done done);
 
     std::optional<MeasuredSubject> m_subject;
-    /// An ablation of these weights that has begun and not ended, and the edits in force.
-    std::optional<std::pair<AblationRequest, EditList>> m_begun;
     std::shared_ptr<MeasuredWeights> m_weights;  ///< accessed by jobs of the queue only
     JobQueue m_queue;
-    std::array<LongTask, kKinds> m_tasks;
+    std::map<std::string, Entry> m_entries;
 };
 
 }  // namespace relascope::app

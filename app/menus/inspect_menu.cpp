@@ -2,7 +2,9 @@
 #include <QAction>
 #include <QFileDialog>
 #include <QMenu>
+#include <cctype>
 
+#include "analysis/analysis.h"
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
@@ -165,17 +167,12 @@ EditsMenu::EditsMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
                    "patching maps compare with it",
                    [this] { m_window.edits().useAsSecond(); });
     m_menu->addSeparator();
-    const char* const views[] = {"Ablation table...",     "Patching maps...",  "Logit lens...",
-                                 "Direct attribution...", "Along training...", "Head measures..."};
-    const char* const helps[] = {"Take every part of the model out, one after another",
-                                 "What a second input changes, part by part",
-                                 "What the stream would answer after each layer",
-                                 "What each part adds to an answer",
-                                 "The chosen map and cell at every kept step",
-                                 "Which heads attend to the previous token, to earlier copies, "
-                                 "and other places"};
-    for (int k = 0; k < 6; ++k)
-        m_measure << add(views[k], {}, helps[k], [this, k] { m_window.edits().measure(k); });
+    for (const auto* analysis : core::analyses()) {
+        std::string help = analysis->summary;
+        if (!help.empty()) help[0] = static_cast<char>(std::toupper(help[0]));
+        m_measure << add((analysis->title + "...").c_str(), {}, help.c_str(),
+                         [this, analysis] { m_window.edits().measure(analysis->name); });
+    }
     m_menu->addSeparator();
     m_open = add("Open edits...", {}, "Open a file of edits", [this] { m_window.edits().open(); });
     m_lists << add("Save edits...", QKeySequence("Ctrl+Shift+E"),

@@ -1,153 +1,100 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QComboBox>
+#include "app/pages/measure_window.h"
+
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
-#include <QSpinBox>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QVBoxLayout>
+#include <nlohmann/json.hpp>
 
-#include "app/controllers/measure_controller.h"
-#include "app/pages/ablation_tab.h"
-#include "app/pages/answer_tabs.h"
-#include "app/pages/measure_window.h"
-#include "app/pages/patching_tab.h"
+#include "app/controllers/undo_history.h"
+#include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
+#include "widgets/analysis/measure_frame.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
 
-ControlRow::ControlRow(QWidget* parent)
-    : Box(&widgets::Theme::panel, false, parent), m_row(widgets::rowOf(this, {16, 4, 16, 4}, 8)) {}
-
-void ControlRow::add(const QString& label, QWidget* control) {
-    auto* text = widgets::mutedLabel(label, this);
-    text->setBuddy(control);
-    if (control->accessibleName().isEmpty()) control->setAccessibleName(label);
-    m_row->addWidget(text);
-    m_row->addWidget(control);
-}
-void ControlRow::add(QWidget* control) {
-    m_row->addWidget(control);
-}
-void ControlRow::addGap() {
-    m_row->addSpacing(12);
-}
-void ControlRow::addRight(QWidget* control) {
-    if (!std::exchange(m_stretched, true)) m_row->addStretch(1);
-    m_row->addWidget(control);
-}
-
-QComboBox* choiceBox(const QString& name, QWidget* parent) {
-    auto* box = new QComboBox(parent);
-    box->setFont(widgets::smallFont());
-    box->setAccessibleName(name);
-    box->setMinimumWidth(110);
-    return box;
-}
-
-QSpinBox* numberBox(const QString& name, int low, int high, QWidget* parent) {
-    auto* box = new QSpinBox(parent);
-    box->setFont(widgets::smallFont());
-    box->setAccessibleName(name);
-    box->setRange(low, high);
-    box->setGroupSeparatorShown(true);
-    return box;
-}
-
-void fillSplits(QComboBox& box, const MeasuredSubject* subject) {
-    const QString before = box.count() > 0 ? box.currentText() : QStringLiteral("validation");
-    box.clear();
-    if (subject && subject->splits)
-        for (const auto& name : subject->splits->names())
-            if (subject->splits->find(name)) box.addItem(QString::fromStdString(name));
-    box.setEnabled(box.count() > 0);
-    box.setCurrentIndex(std::max(0, box.findText(before)));
-}
-
-QString captionOf(const MeasuredSubject& subject) {
-    QStringList parts{subject.name};
-    if (!subject.sampleName.isEmpty()) parts << subject.sampleName;
-    return parts.join(QStringLiteral(", ")) + editedText(subject);
-}
-
-QString editedText(const MeasuredSubject& subject) {
-    if (!subject.edits.anyEnabled()) return {};
-    return QStringLiteral(", edited: ") + QString::fromStdString(core::wordsOf(subject.edits));
-}
-
 MeasureWindow::MeasureWindow(QWidget* parent)
     : QWidget(parent, Qt::Window),
       m_c(std::make_unique<MeasureController>()),
+      m_undo(new UndoHistory(this)),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
-      m_tabs(new QTabBar(this)),
-      m_pages(new QStackedWidget(this)),
-      m_ablation(new AblationTab(*m_c, this)),
-      m_patching(new PatchingTab(*m_c, this)),
-      m_lens(new LensTab(*m_c, this)),
-      m_attribution(new AttributionTab(*m_c, this)),
-      m_along(new AlongTab(*m_c, this)),
-      m_heads(new HeadsTab(*m_c, this)) {
+      m_bar(new QTabBar(this)),
+      m_pages(new QStackedWidget(this)) {
     setWindowTitle(QStringLiteral("Measure"));
     setAccessibleName(QStringLiteral("Measure"));
     resize(1240, 780);
-    m_tabs->setDrawBase(false);
-    m_tabs->setExpanding(false);
-    m_tabs->setFocusPolicy(Qt::TabFocus);
-    m_tabs->setAccessibleName(QStringLiteral("Measurements"));
-    const std::pair<const char*, QWidget*> pages[] = {
-        {"Ablation", m_ablation},       {"Patching", m_patching},    {"Logit lens", m_lens},
-        {"Attribution", m_attribution}, {"Along training", m_along}, {"Head measures", m_heads}};
-    for (const auto& [title, page] : pages) {
-        m_tabs->addTab(QString::fromLatin1(title));
-        m_pages->addWidget(page);
-    }
+    m_bar->setDrawBase(false);
+    m_bar->setExpanding(false);
+    m_bar->setFocusPolicy(Qt::TabFocus);
+    m_bar->setAccessibleName(QStringLiteral("Measurements"));
+    for (const auto* analysis : core::analyses()) addTab(*analysis);
     m_head->setLineBelow(false);
     m_head->addControl(m_note);
     auto* tabs = new widgets::Box(&widgets::Theme::panel, false, this);
-    widgets::rowOf(tabs, {8, 0, 8, 0})->addWidget(m_tabs);
+    widgets::rowOf(tabs, {8, 0, 8, 0})->addWidget(m_bar);
     static_cast<QHBoxLayout*>(tabs->layout())->addStretch(1);
     auto* column = widgets::columnOf(this);
     column->addWidget(m_head);
     column->addWidget(tabs);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_pages, 1);
-    connect(m_tabs, &QTabBar::currentChanged, this, [this](int at) {
+    connect(m_bar, &QTabBar::currentChanged, this, [this](int at) {
         m_pages->setCurrentIndex(at);
         activate();
     });
-    connect(m_ablation, &AblationTab::editRequested, this, &MeasureWindow::editRequested);
-    connect(m_lens, &LensTab::positionChosen, m_attribution, &AttributionTab::setPosition);
-    connect(m_heads, &HeadsTab::headChosen, this, &MeasureWindow::mapRequested);
-    connect(m_along, &AlongTab::stepChosen, this, &MeasureWindow::stepRequested);
+    // The position that is chosen in the lens is the one whose answer is taken apart.
+    connect(tab("lens")->view(), &widgets::MeasureFrame::positionRequested, this,
+            [attribution = tab("attribute")](std::int64_t position) {
+                auto values = attribution->values();
+                values["position"] = position;
+                attribution->setValues(values);
+            });
     setSubject(std::nullopt);
 }
 
 MeasureWindow::~MeasureWindow() = default;
+
+void MeasureWindow::addTab(const core::Analysis& analysis) {
+    using widgets::MeasureFrame;
+    auto* tab = new AnalysisTab(analysis, *m_c, this);
+    m_tabs[analysis.name] = tab;
+    const QString title = QString::fromStdString(analysis.title);
+    const int at = m_bar->addTab(title);
+    QString summary = QString::fromStdString(analysis.summary);
+    if (!summary.isEmpty()) summary[0] = summary[0].toUpper();
+    m_bar->setTabToolTip(at, QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
+    m_pages->addWidget(tab);
+    connect(tab->view(), &MeasureFrame::editRequested, this, &MeasureWindow::editRequested);
+    connect(tab->view(), &MeasureFrame::mapRequested, this, &MeasureWindow::mapRequested);
+    connect(tab->view(), &MeasureFrame::stepRequested, this, &MeasureWindow::stepRequested);
+    connect(tab, &AnalysisTab::valuesChanged, this,
+            [this, tab, title](const QString& name, const core::OptionValues& before) {
+                const auto to = [this, tab](const core::OptionValues& values) {
+                    m_bar->setCurrentIndex(m_pages->indexOf(tab));
+                    tab->setValues(values);
+                };
+                m_undo->push({QStringLiteral("Change an option of %1").arg(title),
+                              [to, before] { to(before); },
+                              [to, after = tab->values()] { to(after); }, title + name});
+            });
+}
 
 void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
     m_head->setTitle(subject ? subject->name : QStringLiteral("Nothing to measure"));
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
     const auto change = m_c->setSubject(std::move(subject));
-    if (change.weights)
-        m_ablation->subjectChanged();
-    else if (change.edits)
-        m_ablation->editsChanged();
-    if (change.sample) m_patching->subjectChanged();
-    if (change.edits) {
-        m_lens->subjectChanged();
-        m_attribution->subjectChanged();
-        m_heads->subjectChanged();
-    }
-    m_along->subjectChanged(change.along);
+    for (const auto& [name, tab] : m_tabs) tab->subjectChanged(change);
     showNote();
-    if (isVisible()) activate();
+    activate();
 }
 
 void MeasureWindow::showNote() {
@@ -158,36 +105,45 @@ void MeasureWindow::showNote() {
 }
 
 void MeasureWindow::setSecond(ProbeSample sample, const QString& name) {
-    m_patching->setSecond(std::move(sample), name);
+    tab("patch")->setSecond(std::move(sample), name);
 }
 
-void MeasureWindow::showTab(Tab tab) {
-    m_tabs->setCurrentIndex(static_cast<int>(tab));
+void MeasureWindow::showTab(const std::string& analysis) {
+    m_bar->setCurrentIndex(m_pages->indexOf(tab(analysis)));
     show();
     raise();
     activateWindow();
 }
-MeasureWindow::Tab MeasureWindow::tab() const {
-    return static_cast<Tab>(m_tabs->currentIndex());
+AnalysisTab* MeasureWindow::current() const {
+    return static_cast<AnalysisTab*>(m_pages->currentWidget());
 }
 
 // What a tab shows is computed when it is first seen.
 void MeasureWindow::activate() {
-    if (!isVisible()) return;
-    switch (tab()) {
-        case Tab::Ablation:
-            return m_ablation->activate();
-        case Tab::Patching:
-            return;
-        case Tab::Lens:
-            return m_lens->activate();
-        case Tab::Attribution:
-            return m_attribution->activate();
-        case Tab::Along:
-            return m_along->activate();
-        case Tab::Heads:
-            return m_heads->activate();
+    if (isVisible()) current()->activate();
+}
+
+QByteArray MeasureWindow::saveOptions() const {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for (const auto& [name, tab] : m_tabs) {
+        // Positions and names of answers belong to what is inspected.
+        core::OptionValues kept;
+        for (const auto& [option, value] : tab->values())
+            if (tab->analysis().field(option)->inRow) kept[option] = value;
+        if (!kept.empty()) all[name] = core::optionsToJson(tab->analysis(), kept);
     }
+    return QByteArray::fromStdString(all.dump());
+}
+
+void MeasureWindow::restoreOptions(const QByteArray& options) {
+    const auto all = nlohmann::ordered_json::parse(options.toStdString(), nullptr, false);
+    if (!all.is_object()) return;
+    for (const auto& [name, values] : all.items()) try {
+            if (const auto at = m_tabs.find(name); at != m_tabs.end())
+                at->second->setValues(core::optionsFromJson(at->second->analysis(), values));
+        } catch (const Error&) {
+            // Settings of another version: this tab keeps its defaults.
+        }
 }
 
 void MeasureWindow::showEvent(QShowEvent* event) {
@@ -202,9 +158,11 @@ void MeasureWindow::paintEvent(QPaintEvent*) {
 void MeasureWindow::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers() & Qt::ControlModifier;
     if (event->key() == Qt::Key_Escape) return hide();
+    if (event->matches(QKeySequence::Undo)) return m_undo->undo();
+    if (event->matches(QKeySequence::Redo)) return m_undo->redo();
     // As between the pages of the main window.
-    if (control && event->key() >= Qt::Key_1 && event->key() <= Qt::Key_6)
-        return m_tabs->setCurrentIndex(event->key() - Qt::Key_1);
+    const int at = event->key() - Qt::Key_1;
+    if (control && at >= 0 && at < m_bar->count()) return m_bar->setCurrentIndex(at);
     QWidget::keyPressEvent(event);
 }
 

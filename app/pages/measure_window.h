@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window Measure: ablation, patching, logit lens, attribution and head measures of what the
-// inspector shows, and its values along training.
+// The window Measure: the analyses of what the inspector shows, a tab for each.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include <QByteArray>
 #include <QString>
 #include <QWidget>
 
 #include "app/controllers/measure_controller.h"
-#include "widgets/theme/controls.h"
 
-class QComboBox;
-class QHBoxLayout;
 class QLabel;
-class QSpinBox;
 class QStackedWidget;
 class QTabBar;
 
@@ -25,49 +23,14 @@ class PanelHead;
 
 namespace relascope::app {
 
-// Rows of controls above the views of the window Measure; private to its tabs.
+class AnalysisTab;
+class UndoHistory;
 
-struct MeasuredSubject;
-
-/// A row of labelled controls, left-aligned.
-class ControlRow : public widgets::Box {
-public:
-    explicit ControlRow(QWidget* parent);
-    /// A control after a muted label, which becomes its accessible name unless it has one.
-    void add(const QString& label, QWidget* control);
-    void add(QWidget* control);
-    void addGap();
-    void addRight(QWidget* control);
-
-private:
-    QHBoxLayout* m_row;
-    bool m_stretched = false;
-};
-
-QComboBox* choiceBox(const QString& name, QWidget* parent);
-QSpinBox* numberBox(const QString& name, int low, int high, QWidget* parent);
-/// Fills the list with the splits of the subject's data and keeps the choice; validation is the
-/// first choice.
-void fillSplits(QComboBox& box, const MeasuredSubject* subject);
-/// ", edited: layer 2 relation 3 zero"; empty without enabled edits.
-QString editedText(const MeasuredSubject& subject);
-/// "occurs, step 500, validation 12", with the edits.
-QString captionOf(const MeasuredSubject& subject);
-
-class AblationTab;
-class AlongTab;
-class AttributionTab;
-class HeadsTab;
-class LensTab;
-class MeasureController;
-class PatchingTab;
-
-/// Not modal; owns its controller, and with it a thread and a model.
+/// Not modal; owns its controller, and with it a thread and a model. Ctrl+Z takes back a change of
+/// an option, Ctrl+Shift+Z makes it again.
 class MeasureWindow : public QWidget {
     Q_OBJECT
 public:
-    enum class Tab { Ablation, Patching, Lens, Attribution, Along, Heads };
-
     explicit MeasureWindow(QWidget* parent = nullptr);
     ~MeasureWindow() override;
 
@@ -76,17 +39,19 @@ public:
     void setSubject(std::optional<MeasuredSubject> subject);
     /// The input B of patching.
     void setSecond(ProbeSample sample, const QString& name);
-    /// Shows the window with that tab.
-    void showTab(Tab tab);
-    Tab tab() const;
+    /// Shows the window with the tab of that analysis.
+    void showTab(const std::string& analysis);
+    /// The tab that is shown.
+    AnalysisTab* current() const;
+    /// That of an analysis. Throws std::out_of_range for another name.
+    AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
     MeasureController& controller() { return *m_c; }
-    AblationTab* ablation() const { return m_ablation; }
-    PatchingTab* patching() const { return m_patching; }
-    LensTab* lens() const { return m_lens; }
-    AttributionTab* attribution() const { return m_attribution; }
-    AlongTab* along() const { return m_along; }
-    HeadsTab* heads() const { return m_heads; }
+
+    /// The options of all tabs that are not the defaults, for the session. What cannot be read is
+    /// left out.
+    QByteArray saveOptions() const;
+    void restoreOptions(const QByteArray& options);
 
 Q_SIGNALS:
     /// A part is to be taken out in the inspector.
@@ -102,20 +67,17 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    void addTab(const core::Analysis& analysis);
     void activate();
     void showNote();
 
     std::unique_ptr<MeasureController> m_c;
+    UndoHistory* m_undo;
     widgets::PanelHead* m_head;
     QLabel* m_note;
-    QTabBar* m_tabs;
+    QTabBar* m_bar;
     QStackedWidget* m_pages;
-    AblationTab* m_ablation;
-    PatchingTab* m_patching;
-    LensTab* m_lens;
-    AttributionTab* m_attribution;
-    AlongTab* m_along;
-    HeadsTab* m_heads;
+    std::map<std::string, AnalysisTab*> m_tabs;
 };
 
 }  // namespace relascope::app

@@ -112,13 +112,13 @@ private:
         m_points = pointsOf(m_model, input);
         m_table.rows = ablationRows(m_points, m_how.what);
         if (m_table.rows.empty())
-            throw OptionError("--what", "this model has no such parts; `points` lists what it has");
+            throw OptionError("what", "this model has no such parts; `points` lists what it has");
         m_table.metric = m_how.metric;
         m_table.wanted = static_cast<std::int64_t>(m_order.size());
         const bool resamples =
             std::find(m_how.how.begin(), m_how.how.end(), EditOp::Resample) != m_how.how.end();
         if (resamples && m_data->size() < 2)
-            throw OptionError("--how", "resample needs at least two examples");
+            throw OptionError("how", "resample needs at least two examples");
         for (int d = 0; d < m_how.draws; ++d)
             m_shifts.push_back(1 + (static_cast<std::int64_t>(d) * 7919 + 12) %
                                        std::max<std::int64_t>(1, m_data->size() - 1));

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which parts of a model an ablation takes out, and what it may be asked for.
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
 #include "interventions/edit_words.h"
+#include "model/architecture.h"
 #include "types/error.h"
+#include "types/finite_json.h"
 #include "types/metric.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
@@ -48,15 +53,15 @@ const std::vector<AblatedParts>& ablatedParts() {
 void AblationOptions::check() const {
     for (const auto& group : what)
         if (std::find(kGroups.begin(), kGroups.end(), group) == kGroups.end())
-            throw OptionError("--what", unknownName("group of parts", group, kGroups));
+            throw OptionError("what", unknownName("group of parts", group, kGroups));
     if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end())
-        throw OptionError("--metric", unknownName("metric", metric, kMetrics));
-    if (how.empty()) throw OptionError("--how", "names no operation; give zero, mean or resample");
+        throw OptionError("metric", unknownName("metric", metric, kMetrics));
+    if (how.empty()) throw OptionError("how", "names no operation; give zero, mean or resample");
     for (const auto op : how)
         if (op != EditOp::Zero && op != EditOp::Mean && op != EditOp::Resample)
-            throw OptionError("--how",
+            throw OptionError("how",
                               unknownName("way", editOpName(op), {"zero", "mean", "resample"}));
-    if (examples < 1) throw OptionError("--examples", std::to_string(examples) + " is below 1");
+    if (examples < 1) throw OptionError("examples", std::to_string(examples) + " is below 1");
 }
 
 std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
@@ -103,6 +108,304 @@ std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
             add({".hook_pattern", "relations", {"head"}}, point);
     }
     return rows;
+}
+
+namespace {
+
+constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
+constexpr std::chrono::milliseconds kTimed(700);
+constexpr double kReferenceExamples = 1024;  // of means
+constexpr double kStrongestParts = 10;       // whose pairs are measured
+
+/// The options as words.
+struct AblationChoice {
+    std::int64_t examples = AblationOptions().examples;
+    std::string metric = "auto";
+    std::vector<std::string> how = {"zero", "mean", "resample"};
+    std::vector<std::string> what = AblationOptions().what;
+    bool cumulative = false, pairs = false;
+};
+
+const FieldTable<AblationChoice>& ablationFields() {
+    static const FieldTable<AblationChoice> table = [] {
+        using O = AblationChoice;
+        FieldTable<O> all = {
+            fields::integer(&O::examples, "examples", "Examples", "number of examples, at most", 1,
+                            1e8),
+            fields::choice(
+                &O::metric, "metric", "Metric",
+                "what is measured; auto: mean_error for models that answer with numbers, "
+                "else accuracy",
+                {"auto", "accuracy", "loss", "mean_error"}),
+            fields::texts(&O::how, "how", "Replace by", "what replaces a part",
+                          {"zero", "mean", "resample"}),
+            fields::texts(&O::what, "what", "Parts", "which parts are taken out", kGroups),
+            fields::boolean(&O::cumulative, "cumulative", "Cumulative curve",
+                            "then remove more and more parts, the least important first"),
+            fields::boolean(&O::pairs, "pairs", "Pairs",
+                            "and the pairs of the ten strongest parts")};
+        all[1].spec.choiceTitles = {"Automatic", "Accuracy", "Loss", "Mean error"};
+        all[2].spec.choiceTitles = {"zero", "mean", "another example"};
+        all[2].spec.choiceHelp = {"Zero: the part adds nothing",
+                                  "Its mean over 1,024 examples of the training set",
+                                  "That of another example of the split; three draws, averaged"};
+        all[3].spec.choiceTitles = {"Heads", "Relations",    "Relation x head",
+                                    "Paths", "Feed-forward", "Library symbols"};
+        all[3].spec.choiceHelp = {"Sensory, relational and cross heads, one at a time",
+                                  "One relation at a time, for every head",
+                                  "One relation at a time, for one head: its column of W_r",
+                                  "Of a layer: attention, all relations, all symbols",
+                                  "The feed-forward part of a layer",
+                                  "One symbol of a library at a time"};
+        return all;
+    }();
+    return table;
+}
+
+AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& model) {
+    AblationOptions how;
+    how.examples = choice.examples;
+    how.metric = choice.metric != "auto" ? choice.metric
+                 : model.info().numbers  ? "mean_error"
+                                         : "accuracy";
+    how.how.clear();
+    for (const auto op : {EditOp::Zero, EditOp::Mean, EditOp::Resample})
+        if (std::find(choice.how.begin(), choice.how.end(), editOpName(op)) != choice.how.end())
+            how.how.push_back(op);
+    how.what = choice.what;
+    how.cumulative = choice.cumulative, how.pairs = choice.pairs;
+    if (model.input() == InputKind::Tokens) how.batchSize = kTextBatch;
+    return how;
+}
+
+AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
+                          const AnalysisWatch& watch) {
+    const auto how = optionsOf(choice, subject.model->options());
+    how.check();
+    return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
+                                 watch.progress, watch.partial, subject.kept);
+}
+
+/// Seconds for one example with one part out, from the first passes of a real ablation.
+double secondsPerPass(AnalysisSubject& subject, AblationOptions how, double parts,
+                      const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    const bool text = subject.model->options().input() == InputKind::Tokens;
+    how.how = {EditOp::Zero};
+    how.examples = std::min(text ? kTimedTexts : kTimedExamples, subject.data->size());
+    how.batchSize = how.examples;
+    const auto began = Clock::now();
+    auto first = began, last = began;
+    double from = 0.0, to = 0.0;
+    try {
+        subject.model->ablate(subject.data, {{}, subject.interventions.data}, how, stop,
+                              [&](double fraction) {
+                                  last = Clock::now();
+                                  to = fraction;
+                                  if (first == began) first = last, from = fraction;
+                                  return last - began < kTimed;
+                              });
+    } catch (const Cancelled&) {
+        if (stop.stop_requested()) throw;
+    }
+    if (to <= from) first = began, from = 0.0;  // a single pass, timed with what precedes it
+    return std::chrono::duration<double>(last - first).count() /
+           std::max(1e-9, static_cast<double>(how.examples) * parts * (to - from));
+}
+
+/// Passes of one example with one part out.
+double passesOf(const AblationChoice& choice, double parts, double examples) {
+    const auto has = [&](const char* way) {
+        return static_cast<double>(std::count(choice.how.begin(), choice.how.end(), way));
+    };
+    const double resample = has("resample") * AblationOptions().draws;
+    // The unedited pass, and one for every draw that others take their values from.
+    double passes = examples * (parts * (has("zero") + has("mean") + resample) + 1 + resample);
+    passes += has("mean") * kReferenceExamples;
+    if (choice.cumulative) passes += examples * parts;
+    const double strongest = std::min(kStrongestParts, parts);
+    if (choice.pairs) passes += examples * strongest * (strongest - 1) / 2;
+    return passes;
+}
+
+Analysis::Cost ablationCost(AnalysisSubject& subject, const std::stop_token& stop) {
+    const auto input = subject.model->options().input();
+    const std::string noun = input == InputKind::Images   ? "images"
+                             : input == InputKind::Tokens ? "windows of text"
+                                                          : "examples";
+    std::map<std::string, int> parts;  // by group
+    for (const auto& row :
+         ablationRows(subject.model->points(subject.model->randomInput(0)), kGroups))
+        ++parts[row.group];
+    auto timed = optionsOf({}, subject.model->options());
+    timed.what.clear();
+    int all = 0;
+    for (const auto& [group, count] : parts)
+        if (group != "symbols") timed.what.push_back(group), all += count;
+    const double seconds = all > 0 ? secondsPerPass(subject, timed, all, stop) : 0.0;
+    return [parts, seconds, noun, size = subject.data->size()](const OptionValues& values) {
+        const auto choice = structOf(ablationFields(), values);
+        if (choice.how.empty())
+            return std::string("choose what replaces a part: zero, its mean, or another example");
+        if (choice.what.empty()) return std::string("choose which parts are taken out");
+        int count = 0;
+        for (const auto& group : choice.what)
+            if (const auto at = parts.find(group); at != parts.end()) count += at->second;
+        if (count == 0) return std::string("this model has no such parts; choose others");
+        const auto examples = std::min(choice.examples, size);
+        const auto ways = choice.how.size();
+        const double expected = seconds * passesOf(choice, count, static_cast<double>(examples));
+        return std::to_string(count) + " parts x " + std::to_string(ways) +
+               (ways == 1 ? " way on " : " ways on ") + groupedNumber(examples) + " " + noun +
+               ": about " + roughDuration(std::max(1.0, expected));
+    };
+}
+
+std::string csvOf(const AblationTable& table) {
+    std::string text =
+        "part,group,point,how,metric,base,edited,change,low,high,changed_answers,part_norm,"
+        "stream_norm,examples\n";
+    for (const auto& row : table.rows)
+        for (const auto& way : row.ways) {
+            const auto& c = way.change;
+            text += csvField(row.part) + "," + row.group + "," + row.edit.point + "," +
+                    editOpName(way.how) + "," + table.metric;
+            for (const double value : {c.base, c.edited, c.change, c.low, c.high,
+                                       way.changedAnswers, row.partNorm, row.streamNorm})
+                text += "," + fixedField(value, 6);
+            text += "," + std::to_string(table.examples) + "\n";
+        }
+    if (!table.cumulative.empty()) {
+        text += "\nremoved,part,how,metric,edited\n";
+        int removed = 0;
+        for (const auto& [part, value] : table.cumulative)
+            text += std::to_string(++removed) + "," + csvField(part) + "," +
+                    editOpName(table.cumulativeWay) + "," + table.metric + "," +
+                    fixedField(value, 6) + "\n";
+    }
+    if (!table.pairs.empty()) {
+        text += "\nfirst,second,metric,joint_change,interaction\n";
+        for (const auto& pair : table.pairs)
+            text += csvField(pair.first) + "," + csvField(pair.second) + "," + table.metric + "," +
+                    fixedField(pair.joint, 6) + "," + fixedField(pair.interaction, 6) + "\n";
+    }
+    return text;
+}
+
+std::string latexOf(const AblationTable& table) {
+    std::vector<EditOp> ways;
+    for (const auto& row : table.rows)
+        if (row.ways.size() > ways.size()) {
+            ways.clear();
+            for (const auto& way : row.ways) ways.push_back(way.how);
+        }
+    const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
+    const auto value = [&](double x) {
+        return fixedField(percent ? 100.0 * x : x, percent ? 1 : 3);
+    };
+    std::string text =
+        "% change of " + table.metric + " (" + (percent ? "points" : "absolute") + ") over " +
+        std::to_string(table.examples) + " examples, 95 % intervals; base " + value(table.base) +
+        "\n\\begin{tabular}{l" + std::string(ways.size(), 'r') + "}\n\\toprule\npart";
+    for (const auto way : ways) text += " & " + std::string(editOpName(way));
+    text += " \\\\\n\\midrule\n";
+    for (const auto& row : table.rows) {
+        text += latexText(row.part);
+        for (const auto wanted : ways) {
+            text += " & ";
+            for (const auto& way : row.ways)
+                if (way.how == wanted)
+                    text += "$" + value(way.change.change) + "$ {\\scriptsize $[" +
+                            value(way.change.low) + ", " + value(way.change.high) + "]$}";
+        }
+        text += " \\\\\n";
+    }
+    return text + "\\bottomrule\n\\end{tabular}\n";
+}
+
+nlohmann::ordered_json jsonOf(const AblationTable& table) {
+    using Json = nlohmann::ordered_json;
+    Json rows = Json::array(), cumulative = Json::array(), pairs = Json::array();
+    for (const auto& row : table.rows) {
+        Json ways;
+        for (const auto& way : row.ways)
+            ways[editOpName(way.how)] = {
+                {"edited", finiteJson(way.change.edited)},
+                {"change", finiteJson(way.change.change)},
+                {"interval", {finiteJson(way.change.low), finiteJson(way.change.high)}},
+                {"changed_answers", finiteJson(way.changedAnswers)}};
+        rows.push_back({{"part", row.part},
+                        {"group", row.group},
+                        {"point", row.edit.point},
+                        {"part_norm", finiteJson(row.partNorm)},
+                        {"stream_norm", finiteJson(row.streamNorm)},
+                        {"ways", ways}});
+    }
+    for (const auto& [part, value] : table.cumulative)
+        cumulative.push_back({{"part", part}, {"edited", finiteJson(value)}});
+    for (const auto& pair : table.pairs)
+        pairs.push_back({{"first", pair.first},
+                         {"second", pair.second},
+                         {"joint_change", finiteJson(pair.joint)},
+                         {"interaction", finiteJson(pair.interaction)}});
+    Json json = {{"metric", table.metric},
+                 {"examples", table.examples},
+                 {"base", finiteJson(table.base)},
+                 {"rows", rows}};
+    if (!table.cumulative.empty())
+        json["cumulative"] = {{"how", editOpName(table.cumulativeWay)}, {"parts", cumulative}};
+    if (!table.pairs.empty()) json["pairs"] = pairs;
+    return json;
+}
+
+std::string terminalText(const AblationTable& table) {
+    const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
+    const double scale = percent ? 100.0 : 1.0;
+    std::string text = table.metric + numberText(" %.4g", scale * table.base) +
+                       (percent ? " %" : "") + " with every part, " +
+                       std::to_string(table.examples) + " examples; change" +
+                       (percent ? " in points" : "") + " with each part out:\n";
+    for (const auto& row : table.rows) {
+        text += row.part + std::string(row.part.size() < 42 ? 42 - row.part.size() : 0, ' ');
+        for (const auto& way : row.ways)
+            text += std::string("  ") + editOpName(way.how) +
+                    numberText(" %+7.3g", scale * way.change.change) +
+                    numberText(" [%+.3g", scale * way.change.low) +
+                    numberText(", %+.3g]", scale * way.change.high);
+        text += "\n";
+    }
+    if (!table.cumulative.empty())
+        text +=
+            std::string("removed one after another (") + editOpName(table.cumulativeWay) + "):\n";
+    for (const auto& [part, value] : table.cumulative)
+        text += "  " + part + std::string(part.size() < 40 ? 40 - part.size() : 0, ' ') +
+                numberText(" %.4g", scale * value) + "\n";
+    for (const auto& pair : table.pairs)
+        text += pair.first + " and " + pair.second +
+                numberText(": together %+.3g", scale * pair.joint) +
+                numberText(", interaction %+.3g", scale * pair.interaction) + "\n";
+    return text;
+}
+
+}  // namespace
+
+const Analysis& ablationAnalysis() {
+    static const Analysis analysis = [] {
+        Analysis a;
+        a.name = "ablate";
+        a.title = "Ablation";
+        a.summary = "takes each part of a model out and measures what is lost";
+        a.doing = "Ablating";
+        a.input = AnalysisInput::Data;
+        a.onDemand = a.continues = true;
+        a.cost = ablationCost;
+        a.latex = [](const AnalysisResult& result) {
+            return latexOf(std::any_cast<const AblationTable&>(result));
+        };
+        return analysisOf<AblationChoice, AblationTable>(a, ablationFields(), OfferedIn::Row,
+                                                         runAblation, csvOf, terminalText, jsonOf);
+    }();
+    return analysis;
 }
 
 }  // namespace relascope::core

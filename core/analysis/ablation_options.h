@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "types/edit_results.h"
 
 namespace relascope::core {
@@ -56,6 +57,9 @@ struct PatchOptions {
 
     void check() const;
 };
+
+/// "ablate": an AblationTable. A cancelled one continues where it ended (AblationProgress).
+const Analysis& ablationAnalysis();
 
 /// The parts of a model with these points as rows, in the order of the forward pass; `what` are
 /// groups of AblationOptions. Nothing is measured.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "data/dataset.h"
 #include "interventions/edit_data.h"
 #include "types/along.h"
@@ -41,5 +42,9 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
                             const AlongOptions& options, const std::stop_token& stop = {},
                             const ProgressCallback& progress = {},
                             const std::function<void(const AlongTraining&)>& partial = {});
+
+/// "along": an AlongTraining. AnalysisWatch::known is an earlier one of the same run, input, edits
+/// and map.
+const Analysis& alongTrainingAnalysis();
 
 }  // namespace relascope::core

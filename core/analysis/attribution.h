@@ -4,6 +4,7 @@
 // norm's scale is held.
 #pragma once
 
+#include "analysis/analysis.h"
 #include "model/model.h"
 #include "types/lens.h"
 #include "types/model_options.h"
@@ -15,5 +16,8 @@ namespace relascope::core {
 /// or an answer that is not there.
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what);
+
+/// "attribute": an Attribution.
+const Analysis& attributionAnalysis();
 
 }  // namespace relascope::core

@@ -3,10 +3,53 @@
 // Does not include torch.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "interventions/edit_data.h"
-#include "types/head_measures.h"
+#include "analysis/analysis.h"
+#include "types/relation_map.h"
+
+namespace relascope {
+
+struct HeadMeasures {
+    struct Head {
+        MapKind kind = MapKind::SensoryAttention;  ///< or RelationalAttention
+        int layer = 0, index = 0;                  ///< from 0
+        /// Mean attention to the places of each measure, in 0..1; NaN where the input has none.
+        std::vector<double> values;
+        bool operator==(const Head&) const = default;
+    };
+    std::vector<std::string> measures;  ///< "previous token", "induction", ...
+    /// The same of attention that is spread evenly over the open cells of each row.
+    std::vector<double> even;
+    std::vector<std::string> layers;  ///< their names
+    std::vector<Head> heads;          ///< by layer, sensory heads before relational ones
+    std::string input;                ///< "50 random tokens, twice", "validation 12"
+
+    /// The most heads of that kind in a layer.
+    int most(MapKind kind) const {
+        int count = 0;
+        for (const auto& head : heads)
+            if (head.kind == kind) count = std::max(count, head.index + 1);
+        return count;
+    }
+    const Head* find(MapKind kind, int layer, int index) const {
+        for (const auto& head : heads)
+            if (head.kind == kind && head.layer == layer && head.index == index) return &head;
+        return nullptr;
+    }
+    bool operator==(const HeadMeasures&) const = default;
+};
+
+struct HeadMeasureOptions {
+    std::int64_t length = 50;  ///< random tokens that are repeated, for language models
+    std::int64_t seed = 0;     ///< of these tokens
+    bool operator==(const HeadMeasureOptions&) const = default;
+};
+
+}  // namespace relascope
 
 namespace relascope::core {
 
@@ -21,5 +64,8 @@ ProbeSample repeatedTokens(const OpenedModel& model, const HeadMeasureOptions& o
 HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& sample,
                           const HeadMeasureOptions& options,
                           const Interventions& interventions = {});
+
+/// "heads": a HeadMeasures.
+const Analysis& headMeasuresAnalysis();
 
 }  // namespace relascope::core

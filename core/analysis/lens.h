@@ -3,6 +3,7 @@
 // residual stream before and after every layer, as if the later layers added nothing.
 #pragma once
 
+#include "analysis/analysis.h"
 #include "model/model.h"
 #include "types/lens.h"
 #include "types/model_options.h"
@@ -13,5 +14,8 @@ namespace relascope::core {
 /// model without such a stream, and for a position or an answer that is not there.
 LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                      const LensOptions& what = {});
+
+/// "lens": a LensResult.
+const Analysis& lensAnalysis();
 
 }  // namespace relascope::core

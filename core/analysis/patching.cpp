@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "analysis/open_model.h"
 #include "analysis/patching.h"
 #include "interventions/check_edits.h"
 #include "interventions/edit_words.h"
@@ -17,6 +19,7 @@
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
 #include "model/model.h"
+#include "types/finite_json.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
 
@@ -63,7 +66,7 @@ std::string wordsOfCells(const std::string& over) {
                text.find_first_not_of("0123456789") == std::string::npos;
     };
     if (!digits(layer) || !digits(relation))
-        throw OptionError("--over", "'" + over + "' should be cells:LAYER:RELATION, from 1");
+        throw OptionError("over", "'" + over + "' should be cells:LAYER:RELATION, from 1");
     return "layer " + layer + " relation " + relation + " zero";
 }
 
@@ -129,9 +132,9 @@ public:
         }
         m_result.metric = m_metric.text();
         if (!(std::abs(m_result.clean - m_result.corrupted) >= kSameAnswer))
-            throw OptionError("--corrupt", "A and B give the same answer: " + m_result.metric +
-                                               " is " + shortestText(m_result.clean) +
-                                               " for both; choose another input or --metric");
+            throw OptionError("corrupt", "A and B give the same answer: " + m_result.metric +
+                                             " is " + shortestText(m_result.clean) +
+                                             " for both; choose another input or --metric");
         bool causal = false;
         for (const auto& point : m_points) causal = causal || point.causal;
         // Of other examples A and B get different values also where they are alike.
@@ -241,8 +244,7 @@ private:
         for (const auto& over : m_how.over)
             if (over.starts_with(kCells)) addCells(over);
         if (m_result.maps.empty())
-            throw OptionError("--over",
-                              "this model has no such points; `points` lists what it has");
+            throw OptionError("over", "this model has no such points; `points` lists what it has");
     }
 
     /// A map of the cells of one relation. Closed cells have no value.
@@ -251,14 +253,14 @@ private:
         const auto& point = findPoint(m_points, edit.point, "--over");
         const int i = point.dimension("i"), j = point.dimension("j");
         if (i < 0 || j < 0)
-            throw OptionError("--over", edit.point + " has no cells i, j; name another relation");
+            throw OptionError("over", edit.point + " has no cells i, j; name another relation");
         checkEdits({{}, {}, {}, {edit}}, m_points, EditUse::Inspect);
         const auto rows = point.shape[static_cast<std::size_t>(i)],
                    columns = point.shape[static_cast<std::size_t>(j)];
         if (rows * columns > kMostCells && !m_how.estimateOnly)
-            throw OptionError("--over", over + " has " + std::to_string(rows * columns) +
-                                            " cells, each a pass; take the estimates alone "
-                                            "(--estimate) or a shorter input");
+            throw OptionError("over", over + " has " + std::to_string(rows * columns) +
+                                          " cells, each a pass; take the estimates alone "
+                                          "(--estimate) or a shorter input");
         PatchMap map{over, wordsOf(edit), {}, {}, {}, {}};
         map.point.resize(map.point.size() - std::string(" zero").size());
         for (std::int64_t r = 0; r < rows; ++r) map.rows.push_back("i " + std::to_string(r));
@@ -295,7 +297,7 @@ private:
         std::vector<torch::Tensor> tensors;
         for (const auto& [name, tensor] : here) {
             if (tensor.sizes() != m_values.at(name).sizes())
-                throw OptionError("--corrupt", "A and B have different lengths at " + name);
+                throw OptionError("corrupt", "A and B have different lengths at " + name);
             tensors.push_back(tensor);
         }
         const auto grads = torch::autograd::grad({m_metric.of(scores)}, tensors, {}, false, false,
@@ -383,9 +385,9 @@ AnswerMetric AnswerMetric::parse(const std::string& text, const torch::Tensor& c
                                  const torch::Tensor& corrupted) {
     AnswerMetric metric;
     const auto refuse = [&](const std::string& why) {
-        throw OptionError("--metric", "'" + text + "' " + why +
-                                          "; give auto, logit:A, probability:A or "
-                                          "logit-difference:A,B, with @P for a position");
+        throw OptionError("metric", "'" + text + "' " + why +
+                                        "; give auto, logit:A, probability:A or "
+                                        "logit-difference:A,B, with @P for a position");
     };
     auto rest = text;
     const auto integer = [&](const std::string& part) {
@@ -440,7 +442,7 @@ void PatchOptions::check() const {
         if (name.starts_with(kCells))
             wordsOfCells(name);
         else if (std::find(known.begin(), known.end(), name) == known.end())
-            throw OptionError("--over", unknownName("kind of point", name, known));
+            throw OptionError("over", unknownName("kind of point", name, known));
     }
 }
 
@@ -454,19 +456,125 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
         return a.defined() == b.defined() && (!a.defined() || a.sizes() == b.sizes());
     };
     if (!same(clean.x, corrupted.x) || !same(clean.target, corrupted.target))
-        throw OptionError("--corrupt", "A and B have different lengths (" +
-                                           std::to_string(clean.x.size(1)) + " and " +
-                                           std::to_string(corrupted.x.size(1)) +
-                                           "); patching needs one position for another");
+        throw OptionError("corrupt", "A and B have different lengths (" +
+                                         std::to_string(clean.x.size(1)) + " and " +
+                                         std::to_string(corrupted.x.size(1)) +
+                                         "); patching needs one position for another");
     if (options.info().numbers)
-        throw OptionError("--metric", options.architecture() +
-                                          " answers with numbers, not with "
-                                          "scores of classes");
+        throw OptionError("metric", options.architecture() +
+                                        " answers with numbers, not with "
+                                        "scores of classes");
     const EvaluationMode evaluation(model);
     Patching patching(model, clean, corrupted, how, edits);
     patching.prepare();
     if (!how.estimateOnly) patching.measure(stop, progress, partial);
     return patching.take();
+}
+
+namespace {
+
+const FieldTable<PatchOptions>& patchFields() {
+    static const FieldTable<PatchOptions> table = [] {
+        using O = PatchOptions;
+        FieldTable<O> all = {
+            fields::text(&O::metric, "metric", "Metric",
+                         "auto (the answers to A and to B), logit:A, probability:A or "
+                         "logit-difference:A,B with ids of answers; @P for a position"),
+            fields::texts(&O::over, "over", "Over",
+                          "which parts are patched; cells:LAYER:RELATION: each cell of a relation",
+                          {"resid", "attn", "mlp", "heads", "relations", "cells"}),
+            fields::boolean(&O::estimateOnly, "estimate", "Estimate only",
+                            "first-order estimates from one backward pass: fast, and good for the "
+                            "order only"),
+            fields::boolean(&O::noising, "noising", "Exchange A and B",
+                            "put the parts of B into the pass of A")};
+        all[1].spec.openChoices = true;
+        all[1].spec.choiceTitles = {"Residual stream", "Attention", "Feed-forward",
+                                    "Heads",           "Relations", "Cells of r"};
+        all[1].spec.choiceHelp = {
+            "The stream before each layer, at each position",
+            "What attention adds, at each position",
+            "What the feed-forward part adds, at each position",
+            "Sensory, relational and cross heads, one at a time",
+            "One relation at a time",
+            "The cells i, j of the relation that is chosen in the inspector; a pass for each"};
+        return all;
+    }();
+    return table;
+}
+
+PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
+                        const AnalysisWatch& watch) {
+    auto how = options;
+    for (auto& over : how.over) {
+        if (over != "cells") continue;
+        if (!subject.cell || subject.cell->kind != MapKind::Relation)
+            throw OptionError("over",
+                              "cells need a relation: choose one in the inspector, or name it as "
+                              "cells:LAYER:RELATION");
+        over += ":" + std::to_string(subject.cell->layer + 1) + ":" +
+                std::to_string(subject.cell->index + 1);
+    }
+    how.check();
+    return subject.model->patch(sampleOf(subject), subject.second.value(), how,
+                                subject.interventions, watch.stop, watch.progress, watch.partial);
+}
+
+std::string csvOf(const PatchResult& result) {
+    std::string text = "map,point,row,column,estimate,exact\n";
+    for (const auto& map : result.maps)
+        for (std::size_t r = 0; r < map.rows.size(); ++r)
+            for (std::size_t c = 0; c < map.columns.size(); ++c) {
+                const auto at = r * map.columns.size() + c;
+                text += map.over + "," + map.point + "," + map.rows[r] + "," + map.columns[c] +
+                        "," + shortestField(map.estimate[at]) + "," + shortestField(map.exact[at]) +
+                        "\n";
+            }
+    return text;
+}
+
+nlohmann::ordered_json jsonOf(const PatchResult& result) {
+    using Json = nlohmann::ordered_json;
+    const auto numbers = [](const std::vector<double>& values) {
+        Json list = Json::array();
+        for (const double value : values) list.push_back(finiteJson(value));
+        return list;
+    };
+    Json maps = Json::array();
+    for (const auto& map : result.maps)
+        maps.push_back({{"over", map.over},
+                        {"point", map.point},
+                        {"rows", map.rows},
+                        {"columns", map.columns},
+                        {"estimate", numbers(map.estimate)},
+                        {"exact", numbers(map.exact)}});
+    return {{"metric", result.metric},
+            {"clean", result.clean},
+            {"corrupted", result.corrupted},
+            {"agreement", finiteJson(result.agreement)},
+            {"maps", maps}};
+}
+
+std::string terminalText(const PatchResult& result) {
+    return result.metric + numberText(": %.4g with A, ", result.clean) +
+           numberText("%.4g with B\n", result.corrupted) + csvOf(result);
+}
+
+}  // namespace
+
+const Analysis& patchingAnalysis() {
+    static const Analysis analysis = [] {
+        Analysis a;
+        a.name = "patch";
+        a.title = "Patching";
+        a.summary = "puts parts of one input's pass into another's";
+        a.doing = "Patching A into B";
+        a.input = AnalysisInput::Pair;
+        a.onDemand = true;
+        return analysisOf<PatchOptions, PatchResult>(a, patchFields(), OfferedIn::Row, runPatching,
+                                                     csvOf, terminalText, jsonOf);
+    }();
+    return analysis;
 }
 
 }  // namespace relascope::core

@@ -49,4 +49,8 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                   const std::function<void(const PatchResult&)>& partial = {},
                   const PatchedEdits& edits = {});
 
+/// "patch": a PatchResult. "cells" among the options `over` are those of the relation that is
+/// shown.
+const Analysis& patchingAnalysis();
+
 }  // namespace relascope::core

@@ -8,6 +8,7 @@
 #include "interventions/edit_values.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
@@ -15,13 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostAxes = 4;
-
-std::string grouped(std::int64_t number) {
-    auto text = std::to_string(number);
-    for (auto at = std::ssize(text) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
-    return text;
-}
 
 // Their number, or -1 if they are more than `most`.
 std::int64_t numbersOf(const std::vector<std::int64_t>& shape, std::int64_t most) {
@@ -88,7 +82,7 @@ EditValues StoredValues::read(const std::string& file, const std::string& tensor
         throw OptionError(field + ".tensor",
                           "'" + tensor + "' of " + path +
                               " is empty, or too large: all values of a file have at most " +
-                              grouped(kMostStoredNumbers) + " numbers");
+                              groupedNumber(kMostStoredNumbers) + " numbers");
     m_numbers += count;
     std::vector<float> numbers(static_cast<std::size_t>(count));
     open.read(*entry, std::span(reinterpret_cast<std::uint8_t*>(numbers.data()),
@@ -134,7 +128,7 @@ void writeValues(const EditList& list, const std::string& path) {
         const auto& all = edit.values.numbers.all();
         left -= std::ssize(all);
         if (left < 0)
-            throw FileError(path, "would have over " + grouped(kMostStoredNumbers) +
+            throw FileError(path, "would have over " + groupedNumber(kMostStoredNumbers) +
                                       " numbers, the most that the means of a file may have; take "
                                       "means over all places, or save fewer edits");
         auto& floats = numbers.emplace_back(all.begin(), all.end());
@@ -166,7 +160,7 @@ std::string meanText(const Edit& edit, const TakenMean* taken) {
     if (given && !edit.reference) return "mean as given";
     const auto reference = edit.reference.value_or(EditReference{});
     const auto examples = taken ? taken->examples : reference.examples;
-    auto text = "mean of " + grouped(examples) + " examples of " + reference.split;
+    auto text = "mean of " + groupedNumber(examples) + " examples of " + reference.split;
     if (given) text += ", as saved";
     if (taken && !given) {
         std::array<char, 32> error{};

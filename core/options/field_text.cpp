@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "model/architecture.h"
 #include "types/suggest.h"
@@ -55,6 +56,7 @@ std::string fieldValueText(const FieldValue& value) {
             for (const auto n : v) text += (text.empty() ? "" : ", ") + std::to_string(n);
             return text;
         }
+        std::string operator()(const std::vector<std::string>& v) const { return joined(v, ", "); }
     };
     return std::visit(Text{}, value);
 }
@@ -104,6 +106,14 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
             value = list;
             break;
         }
+        case FieldKind::TextList: {
+            std::vector<std::string> list;
+            std::istringstream items(text);
+            for (std::string item; std::getline(items, item, ',');)
+                if (!trimmed(item).empty()) list.push_back(trimmed(item));
+            value = list;
+            break;
+        }
     }
     checkFieldValue(key, spec, value);
     return value;
@@ -125,12 +135,14 @@ void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldV
     }
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
         for (const auto n : *list) inBounds(static_cast<double>(n));
-    if (spec.kind == FieldKind::Choice) {
-        const auto& text = std::get<std::string>(value);
+    const auto oneOf = [&](const std::string& text) {
         for (const auto& choice : spec.choices)
             if (choice == text) return;
         throw OptionError(key, unknownName("value", text, spec.choices));
-    }
+    };
+    if (spec.kind == FieldKind::Choice) oneOf(std::get<std::string>(value));
+    if (spec.kind == FieldKind::TextList && !spec.choices.empty() && !spec.openChoices)
+        for (const auto& text : std::get<std::vector<std::string>>(value)) oneOf(text);
 }
 
 void setOption(RunOptions& options, const std::string& key, const std::string& text,

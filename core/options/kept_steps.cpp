@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/kept_steps.h"
+#include "types/text_format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +16,6 @@ std::uint64_t plannedBytes(std::int64_t parameters, std::size_t steps, KeptForm 
     if (__builtin_mul_overflow(static_cast<std::uint64_t>(parameters), each * steps, &bytes))
         return std::numeric_limits<std::uint64_t>::max();
     return bytes;
-}
-
-// 1035 -> "1,035".
-std::string grouped(std::uint64_t number) {
-    std::string text = std::to_string(number);
-    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
-    return text;
 }
 
 }  // namespace
@@ -73,7 +66,9 @@ KeptPlan planKeptWeights(std::int64_t parameters, std::int64_t totalSteps, std::
 
 std::string keptPlanText(const KeptPlan& plan) {
     constexpr std::uint64_t mebibyte = 1u << 20;
-    const std::string size = grouped(plan.bytes / mebibyte + (plan.bytes % mebibyte != 0)) + " MiB";
+    const std::string size = groupedNumber(static_cast<std::int64_t>(
+                                 plan.bytes / mebibyte + (plan.bytes % mebibyte != 0))) +
+                             " MiB";
     if (plan.steps.empty()) return "off: " + size + " would be needed";
     const char* form = plan.form == KeptForm::Float32    ? "float32"
                        : plan.form == KeptForm::BFloat16 ? "bfloat16"

@@ -6,15 +6,14 @@
 #include "options/field_text.h"
 
 namespace relascope::core {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json valueToJson(const FieldValue& value) {
+Json fieldValueToJson(const FieldValue& value) {
     return std::visit([](const auto& v) { return Json(v); }, value);
 }
 
-FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Json& json) {
+FieldValue fieldValueFromJson(const std::string& key, const FieldSpec& spec, const Json& json) {
     FieldValue value;
     const auto expect = [&](bool ok, const char* what) {
         if (!ok)
@@ -49,12 +48,24 @@ FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Js
             value = list;
             break;
         }
+        case FieldKind::TextList: {
+            expect(json.is_array(), "a list of strings");
+            std::vector<std::string> list;
+            for (const auto& item : json) {
+                expect(item.is_string(), "a list of strings");
+                list.push_back(item.get<std::string>());
+            }
+            value = list;
+            break;
+        }
     }
     FieldSpec lenient = spec;
     lenient.aboveMinimum = false;  // runs of earlier versions may hold a learning rate of 0
     checkFieldValue(key, lenient, value);
     return value;
 }
+
+namespace {
 
 const std::string kArchitectureKey = "model.architecture";
 // Stored up to version 0.5, and never read.
@@ -70,7 +81,7 @@ void readGroup(RunOptions& options, const std::string& prefix, const Json& objec
             continue;
         }
         const auto& field = RunOptions::field(key);
-        field.set(options, valueFromJson(key, field.spec, value));
+        field.set(options, fieldValueFromJson(key, field.spec, value));
     }
 }
 
@@ -83,7 +94,7 @@ std::string runOptionsToJson(const RunOptions& options) {
         std::string pointer = "/" + field.spec.name;
         for (auto& c : pointer)
             if (c == '.') c = '/';
-        json[Json::json_pointer(pointer)] = valueToJson(field.get(options));
+        json[Json::json_pointer(pointer)] = fieldValueToJson(field.get(options));
     }
     return json.dump(2);
 }
@@ -95,7 +106,7 @@ RunOptions runOptionsFromJson(const std::string& text) {
     // The architecture determines the other fields.
     if (const auto at = Json::json_pointer("/model/architecture"); json.contains(at)) {
         const auto& field = RunOptions::field(kArchitectureKey);
-        field.set(options, valueFromJson(kArchitectureKey, field.spec, json[at]));
+        field.set(options, fieldValueFromJson(kArchitectureKey, field.spec, json[at]));
     }
     for (const auto& [key, value] : json.items()) {
         if (key == "preset" && value.is_string())

@@ -2,6 +2,7 @@
 // Options as JSON: run.json and presets.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "types/run_options.h"
@@ -14,5 +15,10 @@ std::string runOptionsToJson(const RunOptions& options);
 /// The inverse; fields that are missing keep their defaults, those of other architectures (stored
 /// by earlier versions) are left out, unknown or ill-typed ones throw OptionError.
 RunOptions runOptionsFromJson(const std::string& text);
+
+/// The value of one field; and back, with its bounds checked. Throws OptionError(`key`, ...).
+nlohmann::ordered_json fieldValueToJson(const FieldValue& value);
+FieldValue fieldValueFromJson(const std::string& key, const FieldSpec& spec,
+                              const nlohmann::ordered_json& json);
 
 }  // namespace relascope::core

@@ -4,6 +4,7 @@
 #include "model/architecture.h"
 #include "options/field_text.h"
 #include "options/json_arguments.h"
+#include "options/options_json.h"
 #include "types/suggest.h"
 
 namespace relascope::core {
@@ -23,7 +24,7 @@ void readFields(ModelOptions& m, JsonArguments& a) {
                 [&](auto value) {
                     if constexpr (std::is_same_v<decltype(value), std::vector<std::int64_t>>)
                         a.read(name.c_str(), value, 0);
-                    else
+                    else if constexpr (!std::is_same_v<decltype(value), std::vector<std::string>>)
                         a.read(name.c_str(), value);
                     field.set(m, value);
                 },
@@ -35,8 +36,7 @@ void readFields(ModelOptions& m, JsonArguments& a) {
 Json fieldsToJson(const ModelOptions& m) {
     Json a = Json::object();
     for (const auto& field : m.info().fields)
-        if (field.applies(m))
-            a[field.spec.name] = std::visit([](const auto& v) { return Json(v); }, field.get(m));
+        if (field.applies(m)) a[field.spec.name] = fieldValueToJson(field.get(m));
     return a;
 }
 

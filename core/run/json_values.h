@@ -2,17 +2,13 @@
 // Values of JSON objects that may be absent or damaged. Private to core/run.
 #pragma once
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "types/finite_json.h"
 
 namespace relascope::core {
 
 using Json = nlohmann::ordered_json;
-
-// JSON has no NaN; null is used instead.
-inline Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 /// The value of a key; `otherwise` if it is absent, null or of another type.
 template <class T>

@@ -70,7 +70,7 @@ Json resultsJson(const std::vector<SplitResult>& results) {
     Json all = Json::array();
     for (const auto& result : results) {
         Json one = {{"split", result.split}, {"examples", result.examples}};
-        for (const auto& [key, value] : result.values) one[key] = number(value);
+        for (const auto& [key, value] : result.values) one[key] = finiteJson(value);
         all.push_back(std::move(one));
     }
     return all;
@@ -215,28 +215,29 @@ void RunFolder::saveInfo() {
     const auto& i = m_info;
     Json facts = Json::object();
     for (const auto& [key, value] : m_facts) facts[key] = value;
-    Json json = {{"format", 1},
-                 {"preset", i.preset},
-                 {"variant", i.variant},
-                 {"model", i.model},
-                 {"seed", i.seed},
-                 {"state", runStateName(i.state)},
-                 {"message", i.message},
-                 {"device", i.device},
-                 {"parameters", i.parameters},
-                 {"step", i.step},
-                 {"total_steps", i.totalSteps},
-                 {"epoch", number(i.epoch)},
-                 {"seconds", number(i.seconds)},
-                 {"started_at", i.startedAt},
-                 {"best",
-                  {{"loss", number(i.bestLoss)},
-                   {"accuracy", number(i.bestAccuracy)},
-                   {"metric", number(i.bestMetric)}}},
-                 {"last", {{"loss", number(i.lastLoss)}, {"accuracy", number(i.lastAccuracy)}}},
-                 {"results", resultsJson(i.results)},
-                 {"facts", facts},
-                 {"options", Json::parse(runOptionsToJson(m_options))}};
+    Json json = {
+        {"format", 1},
+        {"preset", i.preset},
+        {"variant", i.variant},
+        {"model", i.model},
+        {"seed", i.seed},
+        {"state", runStateName(i.state)},
+        {"message", i.message},
+        {"device", i.device},
+        {"parameters", i.parameters},
+        {"step", i.step},
+        {"total_steps", i.totalSteps},
+        {"epoch", finiteJson(i.epoch)},
+        {"seconds", finiteJson(i.seconds)},
+        {"started_at", i.startedAt},
+        {"best",
+         {{"loss", finiteJson(i.bestLoss)},
+          {"accuracy", finiteJson(i.bestAccuracy)},
+          {"metric", finiteJson(i.bestMetric)}}},
+        {"last", {{"loss", finiteJson(i.lastLoss)}, {"accuracy", finiteJson(i.lastAccuracy)}}},
+        {"results", resultsJson(i.results)},
+        {"facts", facts},
+        {"options", Json::parse(runOptionsToJson(m_options))}};
     if (!i.edits.edits.empty()) json["edits"] = Json::parse(editsToJson(i.edits));
     writeTextFile(m_path + "/run.json", json.dump(2) + "\n");
 }

@@ -28,7 +28,7 @@ std::string metricToLine(const MetricPoint& p) {
                  {"examples", p.examples},
                  {"seconds", p.seconds},
                  {"split", splitName(p.split)}};
-    for (const auto& [key, value] : p.values) json[key] = number(value);
+    for (const auto& [key, value] : p.values) json[key] = finiteJson(value);
     return json.dump();
 }
 

@@ -15,10 +15,12 @@
 
 namespace relascope {
 
-enum class FieldKind { Boolean, Integer, Real, Choice, Text, IntegerList };
+enum class FieldKind { Boolean, Integer, Real, Choice, Text, IntegerList, TextList };
 
-/// Boolean -> bool, Integer -> int64, Real -> double, Choice and Text -> string.
-using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+/// Boolean -> bool, Integer -> int64, Real -> double, Choice and Text -> string, TextList -> a list
+/// of strings, of `choices` where there are any.
+using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                                std::vector<std::string>>;
 
 /// The properties of a field that a form shows.
 struct FieldSpec {
@@ -28,12 +30,14 @@ struct FieldSpec {
     FieldKind kind = FieldKind::Text;
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
-    std::vector<std::string> choices = {};       ///< for FieldKind::Choice, in the order shown
+    std::vector<std::string> choices = {};       ///< of a Choice or a TextList, in the order shown
     std::vector<std::string> choiceTitles = {};  ///< in the form; empty: the choices
     bool live = false;            ///< may change during training; otherwise it needs a restart
     bool advanced = false;        ///< shown behind "more" in the form
     bool aboveMinimum = false;    ///< the minimum itself is refused
     std::string formerName = {};  ///< its name in files of earlier versions
+    std::vector<std::string> choiceHelp = {};  ///< a sentence for each choice; may be empty
+    bool openChoices = false;  ///< of a TextList: others than the choices are possible
 };
 
 /// One field of `Options`: its description and how to read and write it. `applies` tells whether
@@ -128,6 +132,13 @@ Field<Options> integers(std::vector<std::int64_t> Options::*member, std::string 
     return make(FieldSpec{std::move(name), std::move(label), std::move(help),
                           FieldKind::IntegerList, minimum, maximum},
                 member);
+}
+template <class Options>
+Field<Options> texts(std::vector<std::string> Options::*member, std::string name, std::string label,
+                     std::string help, std::vector<std::string> choices = {}) {
+    FieldSpec spec{std::move(name), std::move(label), std::move(help), FieldKind::TextList};
+    spec.choices = std::move(choices);
+    return make(std::move(spec), member);
 }
 template <class Options>
 Field<Options> live(Field<Options> field) {

@@ -105,6 +105,9 @@ struct Attribution {
     std::string input;   ///< what stands there, as text
     double logit = 0.0;  ///< that the model computed; of two answers their difference
     std::vector<AttributionPart> parts;
+    /// Other answers to ask for: the classes, or the likeliest tokens.
+    std::vector<std::string> offered;
+    int positions = 0;  ///< of the input; 0: one answer for the whole input
 
     /// Of the parts that are not inside another: `logit`, up to rounding.
     double sum() const {

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -12,6 +15,18 @@ namespace relascope {
 inline std::string shortestText(double value) {
     char text[32];
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// The same for a field of CSV: nothing for NaN, and no sign before 0.
+inline std::string shortestField(double value) {
+    return std::isnan(value) ? "" : shortestText(value == 0.0 ? 0.0 : value);
+}
+/// With so many digits after the point; nothing for NaN.
+inline std::string fixedField(double value, int digits) {
+    if (std::isnan(value)) return {};
+    char text[400];
+    return {text,
+            std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
 }
 
 /// The words, with `between` between two.
@@ -24,6 +39,32 @@ std::string joined(const Words& words, std::string_view between = ", ") {
         text += word;
         first = false;
     }
+    return text;
+}
+
+/// "12,345".
+inline std::string groupedNumber(std::int64_t number) {
+    std::string text = std::to_string(number);
+    for (int at = static_cast<int>(text.size()) - 3; at > (number < 0); at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text;
+}
+
+/// "12 s", "2 min", "1 h 5 min": seconds below a minute, else minutes. A dash for what is no
+/// duration.
+inline std::string roughDuration(double seconds) {
+    if (!std::isfinite(seconds) || seconds < 0) return "\u2014";
+    if (seconds < 59.5) return std::to_string(std::llround(seconds)) + " s";
+    const auto minutes = std::llround(seconds / 60.0);
+    if (minutes < 60) return std::to_string(minutes) + " min";
+    const std::string hours = std::to_string(minutes / 60) + " h";
+    return minutes % 60 == 0 ? hours : hours + " " + std::to_string(minutes % 60) + " min";
+}
+
+/// A number as `format` of printf says.
+inline std::string numberText(const char* format, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
     return text;
 }
 

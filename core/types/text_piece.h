@@ -3,6 +3,8 @@
 // or any other bytes.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -86,6 +88,30 @@ inline std::string validUtf8(std::string_view bytes) {
             out.append(bytes.substr(0, length)), bytes.remove_prefix(length);
     }
     return out;
+}
+
+/// Characters of a text, cut or filled to `width`: a cell of a table on a terminal.
+inline std::string cellText(const std::string& text, std::size_t width, bool right = false) {
+    std::string shown;
+    std::size_t count = 0;
+    for (std::string_view rest = text; !rest.empty() && count < width; ++count) {
+        const auto length = std::max<std::size_t>(1, utf8Length(rest));
+        shown += rest.substr(0, length);
+        rest.remove_prefix(length);
+    }
+    const std::string space(width - count, ' ');
+    return right ? space + shown : shown + space;
+}
+
+/// Between quotation marks, so that the spaces of tokens are seen, and without control sequences.
+inline std::string quoted(const std::string& name) {
+    return "'" + pieceText(name).text + "'";
+}
+
+/// A bar of `width` characters for a share of 1; none for shares below 0 and for NaN.
+inline std::string barText(char mark, double share, int width) {
+    const double length = share > 0 ? std::round(width * std::min(share, 1.0)) : 0.0;
+    return std::string(static_cast<std::size_t>(length), mark);
 }
 
 }  // namespace relascope

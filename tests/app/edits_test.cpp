@@ -15,7 +15,7 @@
 #include "app/controllers/edited_probe.h"
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
-#include "app/pages/answer_tabs.h"
+#include "app/pages/analysis_tab.h"
 #include "app/pages/measure_window.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
@@ -394,10 +394,10 @@ TEST_F(EditsTest, EvaluationReleasesItsModel) {
 
 TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     openEditable();
-    command("Ablation table...");
+    command("Ablation...");
     ASSERT_TRUE(tab().measureWindow());
     EXPECT_TRUE(tab().measureWindow()->isVisible());
-    EXPECT_EQ(tab().measureWindow()->tab(), MeasureWindow::Tab::Ablation);
+    EXPECT_EQ(tab().measureWindow()->current()->analysis().name, "ablate");
     Edit edit;
     edit.point = "blocks.0.rel.hook_r";
     Q_EMIT tab().measureWindow()->editRequested(edit);
@@ -414,8 +414,8 @@ TEST_F(EditsTest, AlongTrainingFollowsTheInspectorAndMovesTheCursor) {
     command("Along training...");
     auto* measure = tab().measureWindow();
     ASSERT_TRUE(measure);
-    EXPECT_EQ(measure->tab(), MeasureWindow::Tab::Along);
-    auto* view = measure->along()->view();
+    EXPECT_EQ(measure->current()->analysis().name, "along");
+    auto* view = dynamic_cast<AlongView*>(measure->tab("along")->view());
     ASSERT_TRUE(waitUntil([&] {
         return !view->isEmpty() && view->along().wanted > 3 &&
                static_cast<std::int64_t>(view->along().steps.size()) == view->along().wanted;
@@ -429,7 +429,7 @@ TEST_F(EditsTest, AlongTrainingFollowsTheInspectorAndMovesTheCursor) {
     EXPECT_TRUE(view->valuePlot()->title().contains("i = patch"))
         << view->valuePlot()->title().toStdString();
     const qint64 step = view->along().steps[2].step;
-    Q_EMIT view->stepChosen(step);
+    Q_EMIT view->stepRequested(step);
     EXPECT_EQ(c().selection.step(), step);
     ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == step; }));
     // Another cell is another line at once; an edit is applied at every step.

@@ -13,11 +13,9 @@
 
 #include "analysis/open_model.h"
 #include "app/controllers/measure_controller.h"
-#include "app/pages/ablation_tab.h"
-#include "app/pages/answer_tabs.h"
+#include "app/pages/analysis_tab.h"
 #include "app/pages/data_source.h"
 #include "app/pages/measure_window.h"
-#include "app/pages/patching_tab.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
@@ -37,8 +35,6 @@ using namespace relascope;
 
 namespace {
 
-using Tab = MeasureWindow::Tab;
-using Kind = MeasureController::Kind;
 const std::string kRuns = RELASCOPE_FIXTURES "/runs/0.5/";
 
 MeasuredSubject subjectOf(const std::string& run, std::int64_t example = 1) {
@@ -67,127 +63,151 @@ MeasuredSubject withoutData(const std::string& path) {
 class MeasureWindowTest : public ::testing::Test {
 protected:
     void SetUp() override { window.resize(1440, 900); }
-    void open(const std::string& run, Tab tab) {
+    void open(const std::string& run, const std::string& analysis) {
         window.setSubject(subjectOf(run));
-        window.showTab(tab);
+        window.showTab(analysis);
     }
-    bool idle(Kind kind) {
-        return waitUntil([&] { return !window.controller().task(kind).busy(); }, 60000);
+    LongTask& task(const std::string& name) {
+        return window.controller().task(window.tab(name)->analysis());
     }
-    AblationView* table() { return window.ablation()->view(); }
+    bool idle(const std::string& name) {
+        return waitUntil([&] { return !task(name).busy(); }, 60000);
+    }
+    template <class View>
+    View* view(const std::string& name) {
+        return dynamic_cast<View*>(window.tab(name)->view());
+    }
+    AblationView* table() { return view<AblationView>("ablate"); }
+    /// Counts results of that analysis: how many, and whether the last one was finished.
+    struct Reports {
+        int count = 0;
+        bool finished = false;
+    };
+    std::unique_ptr<Reports> reportsOf(const std::string& name) {
+        auto reports = std::make_unique<Reports>();
+        QObject::connect(&window.controller(), &MeasureController::reported, &window,
+                         [to = reports.get(), name](const core::Analysis& of,
+                                                    const core::AnalysisResult&, bool finished) {
+                             if (of.name != name) return;
+                             ++to->count;
+                             to->finished = finished;
+                         });
+        return reports;
+    }
 
     MeasureWindow window;
 };
 
 TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
-    open(kRuns + "vision", Tab::Ablation);
+    open(kRuns + "vision", "ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000))
         << table()->sentence().toStdString();
     EXPECT_TRUE(table()->sentence().startsWith("Not measured. "));
     EXPECT_TRUE(table()->sentence().contains(" parts x 3 ways on "));
-    QTest::mouseClick(child<ToggleChip>(window.ablation(), "another example"), Qt::LeftButton);
-    QTest::mouseClick(child<ToggleChip>(window.ablation(), "Cumulative curve"), Qt::LeftButton);
+    QTest::mouseClick(child<ToggleChip>(window.tab("ablate"), "another example"), Qt::LeftButton);
+    QTest::mouseClick(child<ToggleChip>(window.tab("ablate"), "Cumulative curve"), Qt::LeftButton);
     EXPECT_TRUE(table()->sentence().contains(" parts x 2 ways on "));
-    child<QSpinBox>(window.ablation(), "Examples")->setValue(16);
-    QSignalSpy tables(&window.controller(), &MeasureController::ablated);
-    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
-    EXPECT_FALSE(window.ablation()->measureButton()->isEnabled());
-    ASSERT_TRUE(idle(Kind::Ablation));
+    child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(16);
+    const auto tables = reportsOf("ablate");
+    QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
+    EXPECT_FALSE(window.tab("ablate")->runButton()->isEnabled());
+    ASSERT_TRUE(idle("ablate"));
     ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
-    EXPECT_TRUE(tables.last()[1].toBool());
+    EXPECT_TRUE(tables->finished);
     EXPECT_EQ(table()->table().examples, 16);
     EXPECT_EQ(table()->table().cumulative.size(), table()->table().rows.size());
     EXPECT_TRUE(table()->csv().startsWith("part,group,point,how"));
     EXPECT_TRUE(table()->menu()->endings().contains("tex"));
     // A row is knocked out in the inspector, by the button and by Enter.
     QSignalSpy edits(&window, &MeasureWindow::editRequested);
-    EXPECT_FALSE(window.ablation()->knockOutButton()->isEnabled());
+    EXPECT_FALSE(table()->knockOutButton()->isEnabled());
     table()->view()->setCurrentIndex(table()->view()->model()->index(0, 0));
-    QTest::mouseClick(window.ablation()->knockOutButton(), Qt::LeftButton);
+    QTest::mouseClick(table()->knockOutButton(), Qt::LeftButton);
     QTest::keyClick(table()->view(), Qt::Key_Return);
     ASSERT_EQ(edits.size(), 2);
     EXPECT_EQ(edits[0][0].value<Edit>(), table()->table().rows[0].edit);
 }
 
 TEST_F(MeasureWindowTest, AblationIsCancelledAndNewSubjectsDropOldResults) {
-    open(kRuns + "vision", Tab::Ablation);
+    open(kRuns + "vision", "ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
-    child<QSpinBox>(window.ablation(), "Examples")->setValue(1000000);
-    window.ablation()->strip()->setDelay(0);
-    QSignalSpy tables(&window.controller(), &MeasureController::ablated);
-    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
-    EXPECT_TRUE(window.controller().task(Kind::Ablation).busy());
-    QTest::mouseClick(window.ablation()->strip()->cancelButton(), Qt::LeftButton);
-    EXPECT_FALSE(window.controller().task(Kind::Ablation).busy());
-    EXPECT_TRUE(window.ablation()->measureButton()->isEnabled());
-    const auto before = tables.size();
-    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(1000000);
+    window.tab("ablate")->strip()->setDelay(0);
+    const auto tables = reportsOf("ablate");
+    QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
+    EXPECT_TRUE(task("ablate").busy());
+    QTest::mouseClick(window.tab("ablate")->strip()->cancelButton(), Qt::LeftButton);
+    EXPECT_FALSE(task("ablate").busy());
+    EXPECT_TRUE(window.tab("ablate")->runButton()->isEnabled());
+    const auto before = tables->count;
+    QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
     window.setSubject(std::nullopt);
     QTest::qWait(300);
-    EXPECT_EQ(tables.size(), before);
+    EXPECT_EQ(tables->count, before);
     EXPECT_TRUE(table()->isEmpty());
     EXPECT_EQ(table()->sentence(), "Open a run or a checkpoint first.");
-    EXPECT_FALSE(window.ablation()->measureButton()->isEnabled());
+    EXPECT_FALSE(window.tab("ablate")->runButton()->isEnabled());
 }
 
 TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
-    open(kRuns + "vision", Tab::Ablation);
-    auto* ablation = window.ablation();
+    open(kRuns + "vision", "ablate");
+    auto* ablation = window.tab("ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
     const auto size = window.controller().subject()->splits->validation->size();
     QTest::mouseClick(child<ToggleChip>(ablation, "Cumulative curve"), Qt::LeftButton);
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
-    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
-    QObject::connect(&window.controller(), &MeasureController::ablated, &window,
-                     [&](const AblationTable&, bool finished) {
-                         if (!finished) window.controller().task(Kind::Ablation).abandon();
+    EXPECT_EQ(ablation->runButton()->text(), "Measure");
+    QObject context;
+    QObject::connect(&window.controller(), &MeasureController::reported, &context,
+                     [&](const core::Analysis&, const core::AnalysisResult&, bool finished) {
+                         if (!finished) task("ablate").abandon();
                      });
-    QTest::mouseClick(ablation->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Ablation));
+    QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("ablate"));
     ASSERT_FALSE(table()->isEmpty());
     const auto measured = table()->table().examples;
-    EXPECT_EQ(ablation->measureButton()->text(), "Continue");
+    EXPECT_EQ(ablation->runButton()->text(), "Continue");
     // Other options are measured from the start, and these again where they ended.
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size) - 1);
-    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    EXPECT_EQ(ablation->runButton()->text(), "Measure");
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
-    EXPECT_EQ(ablation->measureButton()->text(), "Continue");
+    EXPECT_EQ(ablation->runButton()->text(), "Continue");
     // So are other edits.
     auto subject = window.controller().subject().value();
     auto edited = subject;
     edited.edits.edits.push_back(table()->table().rows[0].edit);
     window.setSubject(edited);
-    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    EXPECT_EQ(ablation->runButton()->text(), "Measure");
     EXPECT_FALSE(table()->isEmpty()) << "it stays, with its caption";
     window.setSubject(subject);
-    EXPECT_EQ(ablation->measureButton()->text(), "Continue");
-    window.controller().disconnect(&window);
-    QTest::mouseClick(ablation->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Ablation));
+    EXPECT_EQ(ablation->runButton()->text(), "Continue");
+    window.controller().disconnect(&context);
+    QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("ablate"));
     EXPECT_EQ(table()->table().examples, size);
     EXPECT_GE(table()->table().examples, measured);
     EXPECT_FALSE(table()->table().cumulative.empty());
-    EXPECT_EQ(ablation->measureButton()->text(), "Measure");
+    EXPECT_EQ(ablation->runButton()->text(), "Measure");
     // The same as without the pause.
     const auto continued = table()->csv();
-    QTest::mouseClick(ablation->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Ablation));
+    QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("ablate"));
     EXPECT_EQ(table()->csv(), continued);
 }
 
 TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     auto subject = subjectOf(kRuns + "vision");
     window.setSubject(subject);
-    window.showTab(Tab::Lens);
-    auto* lens = window.lens()->view();
+    window.showTab("lens");
+    auto* lens = view<LensView>("lens");
     ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000));
     const auto plain = lens->result().answers[0].logit;
-    QSignalSpy read(&window.controller(), &MeasureController::lensRead);
+    const auto read = reportsOf("lens");
     Edit edit;
     edit.point = "blocks.0.hook_attn_out";
     subject.edits.edits = {edit};
     window.setSubject(subject);
-    ASSERT_TRUE(waitUntil([&] { return !read.empty(); }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return read->count > 0; }, 60000));
     EXPECT_NE(lens->result().answers[0].logit, plain);
     core::OpenedModel model(subject.path, "", "cpu");
     const auto probed = model.probe(*subject.sample, subject.classNames, {subject.edits, {}});
@@ -196,19 +216,19 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
                 static_cast<double>(probed.probabilities[static_cast<std::size_t>(own.id)]), 1e-5);
     EXPECT_TRUE(child<QLabel>(&window, "With the edits of the inspector")->isVisible());
     // A line that is switched off is no change.
-    read.clear();
+    read->count = 0;
     edit.enabled = false;
     edit.point = "hook_embed";
     subject.edits.edits.push_back(edit);
     window.setSubject(subject);
     QTest::qWait(100);
-    EXPECT_TRUE(read.empty());
+    EXPECT_EQ(read->count, 0);
     // Parts are taken out of the edited model, and the table says of which.
-    window.showTab(Tab::Ablation);
+    window.showTab("ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
-    child<QSpinBox>(window.ablation(), "Examples")->setValue(8);
-    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Ablation));
+    child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(8);
+    QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("ablate"));
     ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
     for (const auto& row : table()->table().rows)
         if (row.edit.point == "blocks.0.hook_attn_out") {
@@ -217,87 +237,91 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
 }
 
 TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
-    open(kRuns + "vision", Tab::Patching);
-    auto* patching = window.patching();
-    EXPECT_TRUE(patching->view()->sentence().contains("validation 1"));
-    patching->exampleBox()->setValue(1);  // A itself
-    QTest::mouseClick(patching->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Patching));
-    EXPECT_TRUE(patching->view()->sentence().startsWith("A and B give the same answer"))
-        << patching->view()->sentence().toStdString();
-    patching->exampleBox()->setValue(2);
+    open(kRuns + "vision", "patch");
+    auto* patching = window.tab("patch");
+    auto* example = child<QSpinBox>(patching, "Second sample");
+    EXPECT_TRUE(view<PatchMapView>("patch")->sentence().contains("validation 1"));
+    example->setValue(1);  // A itself
+    QTest::mouseClick(patching->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("patch"));
+    EXPECT_TRUE(view<PatchMapView>("patch")->sentence().startsWith("A and B give the same answer"))
+        << view<PatchMapView>("patch")->sentence().toStdString();
+    example->setValue(2);
     QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
-    QTest::mouseClick(patching->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Patching));
-    ASSERT_FALSE(patching->view()->isEmpty()) << patching->view()->sentence().toStdString();
-    EXPECT_EQ(patching->view()->result().total, 0);
+    QTest::mouseClick(patching->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("patch"));
+    ASSERT_FALSE(view<PatchMapView>("patch")->isEmpty())
+        << view<PatchMapView>("patch")->sentence().toStdString();
+    EXPECT_EQ(view<PatchMapView>("patch")->result().total, 0);
     QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
-    QTest::mouseClick(patching->measureButton(), Qt::LeftButton);
-    ASSERT_TRUE(idle(Kind::Patching));
-    const auto& result = patching->view()->result();
+    QTest::mouseClick(patching->runButton(), Qt::LeftButton);
+    ASSERT_TRUE(idle("patch"));
+    const auto& result = view<PatchMapView>("patch")->result();
     EXPECT_GT(result.total, 0);
     EXPECT_EQ(result.done, result.total);
-    EXPECT_TRUE(patching->view()->csv().startsWith("map,point,row,column"));
+    EXPECT_TRUE(view<PatchMapView>("patch")->csv().startsWith("map,point,row,column"));
     // A dropped input takes the place of the example of a split.
     window.setSecond(subjectOf(kRuns + "vision", 3).sample.value(), QStringLiteral("dropped"));
-    EXPECT_TRUE(patching->view()->isEmpty());
+    EXPECT_TRUE(view<PatchMapView>("patch")->isEmpty());
     EXPECT_TRUE(patching->request().second);
-    EXPECT_FALSE(patching->exampleBox()->isVisible());
+    EXPECT_FALSE(example->isVisible());
     QTest::mouseClick(child<QPushButton>(patching, "dropped"), Qt::LeftButton);
     EXPECT_FALSE(patching->request().second);
 }
 
 TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
-    auto* heads = window.heads();
+    auto* heads = window.tab("heads");
+    auto* shown = view<HeadsView>("heads");
+    auto* seed = child<QSpinBox>(heads, "Seed");
     window.setSubject(withoutData(kRuns + "language"));
-    EXPECT_TRUE(heads->view()->isEmpty());
+    EXPECT_TRUE(shown->isEmpty());
     QTest::keyClick(&window, Qt::Key_6, Qt::ControlModifier);
-    EXPECT_EQ(window.tab(), Tab::Heads);
+    EXPECT_EQ(window.current(), window.tab("heads"));
     window.show();
-    ASSERT_TRUE(waitUntil([&] { return !heads->view()->isEmpty(); }, 60000))
-        << heads->view()->sentence().toStdString();
-    const auto first = heads->view()->result();
+    ASSERT_TRUE(waitUntil([&] { return !shown->isEmpty(); }, 60000))
+        << shown->sentence().toStdString();
+    const auto first = shown->result();
     EXPECT_TRUE(first.input.ends_with("random tokens, twice")) << first.input;
-    EXPECT_TRUE(heads->seedBox()->isVisible());
+    EXPECT_TRUE(seed->isVisible());
     // Another seed is another text; the number that is typed last counts.
-    QSignalSpy measured(&window.controller(), &MeasureController::headsMeasured);
-    for (const int seed : {3, 31, 7}) heads->seedBox()->setValue(seed);
-    ASSERT_TRUE(waitUntil([&] { return measured.size() == 1; }, 60000));
+    const auto measured = reportsOf("heads");
+    for (const int value : {3, 31, 7}) seed->setValue(value);
+    ASSERT_TRUE(waitUntil([&] { return measured->count == 1; }, 60000));
     QTest::qWait(400);
-    EXPECT_EQ(measured.size(), 1);
-    EXPECT_NE(heads->view()->result().heads, first.heads);
+    EXPECT_EQ(measured->count, 1);
+    EXPECT_NE(shown->result().heads, first.heads);
     // So are edits.
     auto subject = withoutData(kRuns + "language");
     Edit zero;
     zero.point = "blocks.0.hook_resid_pre";
     subject.edits.edits = {zero};
     window.setSubject(subject);
-    ASSERT_TRUE(waitUntil([&] { return measured.size() == 2; }, 60000));
+    ASSERT_TRUE(waitUntil([&] { return measured->count == 2; }, 60000));
 
     window.setSubject(subjectOf(kRuns + "vision"));
-    ASSERT_TRUE(waitUntil([&] { return measured.size() == 3; }, 60000));
-    EXPECT_FALSE(heads->seedBox()->isVisible());
-    EXPECT_EQ(heads->view()->result().measures.back(), "neighbours");
+    ASSERT_TRUE(waitUntil([&] { return measured->count == 3; }, 60000));
+    EXPECT_FALSE(seed->isVisible());
+    EXPECT_EQ(shown->result().measures.back(), "neighbours");
     window.setSubject(subjectOf(kRuns + "sorting"));
-    EXPECT_TRUE(waitUntil(
-        [&] { return heads->view()->sentence().contains("neither text nor images"); }, 60000))
-        << heads->view()->sentence().toStdString();
+    EXPECT_TRUE(
+        waitUntil([&] { return shown->sentence().contains("neither text nor images"); }, 60000))
+        << shown->sentence().toStdString();
 }
 
 TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
     window.setSubject(withoutData(kRuns + "language"));
-    window.showTab(Tab::Lens);
-    auto* lens = window.lens()->view();
+    window.showTab("lens");
+    auto* lens = view<LensView>("lens");
     ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000))
         << lens->sentence().toStdString();
     EXPECT_GT(lens->result().columns(), 1u);
     EXPECT_TRUE(lens->csv().startsWith("after,position,input"));
     lens->grid()->setFocus();
     QTest::keyClick(lens->grid(), Qt::Key_Home);
-    auto* attribution = window.attribution()->view();
+    auto* attribution = view<AttributionView>("attribute");
     EXPECT_TRUE(attribution->isEmpty()) << "not yet seen";
     QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
-    EXPECT_EQ(window.tab(), Tab::Attribution);
+    EXPECT_EQ(window.current(), window.tab("attribute"));
     ASSERT_TRUE(waitUntil([&] { return !attribution->isEmpty(); }, 60000))
         << attribution->sentence().toStdString();
     EXPECT_EQ(attribution->result().position, 0) << "the column chosen in the lens";
@@ -315,21 +339,21 @@ TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
 }
 
 TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
-    open(kRuns + "image-abstractor", Tab::Attribution);
-    auto* view = window.attribution()->view();
-    ASSERT_TRUE(waitUntil([&] { return view->sentence().contains("Abstractor"); }, 60000))
-        << view->sentence().toStdString();
-    EXPECT_TRUE(view->isEmpty());
-    EXPECT_FALSE(view->sentence().startsWith("model:"));
+    open(kRuns + "image-abstractor", "attribute");
+    auto* shown = this->view<AttributionView>("attribute");
+    ASSERT_TRUE(waitUntil([&] { return shown->sentence().contains("Abstractor"); }, 60000))
+        << shown->sentence().toStdString();
+    EXPECT_TRUE(shown->isEmpty());
+    EXPECT_FALSE(shown->sentence().startsWith("model:"));
     // A checkpoint has no data: no ablation, but everything about one input.
     window.setSubject(withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed"));
-    window.showTab(Tab::Lens);
-    ASSERT_TRUE(waitUntil([&] { return !window.lens()->view()->isEmpty(); }, 60000));
-    EXPECT_FALSE(window.lens()->view()->grid()->isVisible()) << "one answer: bars";
-    window.showTab(Tab::Ablation);
+    window.showTab("lens");
+    ASSERT_TRUE(waitUntil([&] { return !view<LensView>("lens")->isEmpty(); }, 60000));
+    EXPECT_FALSE(view<LensView>("lens")->grid()->isVisible()) << "one answer: bars";
+    window.showTab("ablate");
     EXPECT_TRUE(table()->sentence().startsWith("There are no data"));
-    window.showTab(Tab::Patching);
-    EXPECT_TRUE(window.patching()->view()->sentence().startsWith("Choose a second input"));
+    window.showTab("patch");
+    EXPECT_TRUE(view<PatchMapView>("patch")->sentence().startsWith("Choose a second input"));
     QTest::keyClick(&window, Qt::Key_Escape);
     EXPECT_FALSE(window.isVisible());
 }
@@ -359,26 +383,25 @@ struct KeptRun {
 TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     KeptRun run;
     window.setSubject(run.subject);
-    QSignalSpy results(&window.controller(), &MeasureController::alongRead);
-    window.showTab(Tab::Along);
-    auto* view = window.along()->view();
-    ASSERT_TRUE(waitUntil([&] { return !results.empty() && results.last()[1].toBool(); }, 60000));
-    ASSERT_FALSE(view->isEmpty()) << view->sentence().toStdString();
-    const auto count = view->along().steps.size();
+    const auto results = reportsOf("along");
+    window.showTab("along");
+    auto* shown = this->view<AlongView>("along");
+    ASSERT_TRUE(waitUntil([&] { return results->finished; }, 60000));
+    ASSERT_FALSE(shown->isEmpty()) << shown->sentence().toStdString();
+    const auto count = shown->along().steps.size();
     EXPECT_GT(count, 6u);
-    EXPECT_EQ(static_cast<std::size_t>(view->along().wanted), count);
-    EXPECT_FALSE(window.along()->continueButton()->isVisible());
-    const auto value = [&] { return view->along().steps[2].now.value; };
-    core::OpenedModel model(run.path, std::to_string(view->along().steps[2].step), "cpu");
+    EXPECT_EQ(static_cast<std::size_t>(shown->along().wanted), count);
+    EXPECT_FALSE(window.tab("along")->runButton()->isVisible());
+    const auto value = [&] { return shown->along().steps[2].now.value; };
+    core::OpenedModel model(run.path, std::to_string(shown->along().steps[2].step), "cpu");
     const auto probed = model.probe(*run.subject.sample, run.subject.classNames);
     EXPECT_EQ(value(), static_cast<double>(probed.find(MapKind::Relation, 0, 0)->at(1, 3)));
-    EXPECT_TRUE(view->csv().startsWith("step,value,probability"));
+    EXPECT_TRUE(shown->csv().startsWith("step,value,probability"));
     // A step is asked for; that of the subject changes nothing else.
     QSignalSpy steps(&window, &MeasureWindow::stepRequested);
-    Q_EMIT view->stepChosen(8);
+    Q_EMIT shown->stepRequested(8);
     ASSERT_EQ(steps.size(), 1);
     EXPECT_EQ(steps[0][0].toLongLong(), 8);
-    results.clear();
     run.subject.checkpoint = "8";
     window.setSubject(run.subject);
     // Another cell of the map is read from what is there.
@@ -389,77 +412,165 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     run.subject.map->kind = MapKind::RelationalAttention;
     window.setSubject(run.subject);
     ASSERT_TRUE(
-        waitUntil([&] { return view->along().cell.kind == MapKind::RelationalAttention; }, 60000));
+        waitUntil([&] { return shown->along().cell.kind == MapKind::RelationalAttention; }, 60000));
     Edit edit;
     edit.point = "blocks.0.rel.hook_r";
     edit.op = EditOp::Zero;
     run.subject.edits.edits.push_back(edit);
     window.setSubject(run.subject);
-    ASSERT_TRUE(waitUntil([&] { return view->along().edited; }, 60000));
-    ASSERT_TRUE(idle(Kind::Along));
+    ASSERT_TRUE(waitUntil([&] { return shown->along().edited; }, 60000));
+    ASSERT_TRUE(idle("along"));
     run.subject.map->index = 99;
     window.setSubject(run.subject);
-    ASSERT_TRUE(waitUntil([&] { return view->isEmpty(); }, 60000));
-    EXPECT_EQ(view->sentence(),
+    ASSERT_TRUE(waitUntil([&] { return shown->isEmpty(); }, 60000));
+    EXPECT_EQ(shown->sentence(),
               "100 is out of range: the last of the attention-ra maps of layer 1 is 1");
     // Without kept weights.
     auto checkpoint = withoutData(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed");
     checkpoint.map = MapCell{};
     window.setSubject(checkpoint);
-    ASSERT_TRUE(waitUntil([&] { return view->sentence().contains("open a run"); }, 60000))
-        << view->sentence().toStdString();
+    ASSERT_TRUE(waitUntil([&] { return shown->sentence().contains("open a run"); }, 60000))
+        << shown->sentence().toStdString();
 }
 
 TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
     KeptRun run;
-    window.along()->strip()->setDelay(0);
-    auto* view = window.along()->view();
-    QSignalSpy results(&window.controller(), &MeasureController::alongRead);
-    QObject::connect(&window.controller(), &MeasureController::alongRead, &window,
-                     [&](const AlongTraining& along, bool finished) {
-                         if (!finished && along.steps.size() < 8)
-                             window.controller().task(Kind::Along).abandon();
-                     });
+    window.tab("along")->strip()->setDelay(0);
+    auto* shown = this->view<AlongView>("along");
+    const auto results = reportsOf("along");
+    QObject context;
+    QObject::connect(
+        &window.controller(), &MeasureController::reported, &context,
+        [&](const core::Analysis&, const core::AnalysisResult& along, bool finished) {
+            if (!finished && std::any_cast<const AlongTraining&>(along).steps.size() < 8)
+                task("along").abandon();
+        });
     window.setSubject(run.subject);
-    window.showTab(Tab::Along);
-    ASSERT_TRUE(waitUntil([&] { return !results.empty(); }, 60000));
-    ASSERT_TRUE(idle(Kind::Along));
-    const auto before = view->along().steps.size();
-    if (before == static_cast<std::size_t>(view->along().wanted)) {
+    window.showTab("along");
+    ASSERT_TRUE(waitUntil([&] { return results->count > 0; }, 60000));
+    ASSERT_TRUE(idle("along"));
+    const auto before = shown->along().steps.size();
+    if (before == static_cast<std::size_t>(shown->along().wanted)) {
         // A fast machine ends before it can be cancelled: then there is nothing to continue.
-        EXPECT_FALSE(window.along()->continueButton()->isVisible());
+        EXPECT_FALSE(window.tab("along")->runButton()->isVisible());
         return;
     }
-    ASSERT_TRUE(window.along()->continueButton()->isVisible());
-    window.controller().disconnect(&window);
-    window.along()->continueButton()->click();
+    ASSERT_TRUE(window.tab("along")->runButton()->isVisible());
+    window.controller().disconnect(&context);
+    window.tab("along")->runButton()->click();
     ASSERT_TRUE(waitUntil(
         [&] {
-            return static_cast<std::int64_t>(view->along().steps.size()) == view->along().wanted;
+            return static_cast<std::int64_t>(shown->along().steps.size()) == shown->along().wanted;
         },
         60000));
-    EXPECT_GT(view->along().steps.size(), before);
+    EXPECT_GT(shown->along().steps.size(), before);
 }
 
 TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
-    open(kRuns + "vision", Tab::Ablation);
+    open(kRuns + "vision", "ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
-    child<QSpinBox>(window.ablation(), "Examples")->setValue(1000000);
-    QTest::mouseClick(window.ablation()->measureButton(), Qt::LeftButton);
+    child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(1000000);
+    QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
     auto subject = window.controller().subject().value();
     subject.sample = subject.splits->validation->sample(2);
     subject.sampleName = QStringLiteral("validation 2");
     window.setSubject(subject);
     subject.map = MapCell{};
     window.setSubject(subject);
-    EXPECT_TRUE(window.controller().task(Kind::Ablation).busy());
+    EXPECT_TRUE(task("ablate").busy());
     ASSERT_TRUE(waitUntil([&] { return !table()->isEmpty(); }, 60000));
     window.setSubject(subject);
     EXPECT_FALSE(table()->isEmpty());
-    window.controller().task(Kind::Ablation).abandon();
+    task("ablate").abandon();
     subject.checkpoint = "best";
     window.setSubject(subject);
     EXPECT_TRUE(table()->isEmpty()) << "other weights";
+}
+
+TEST_F(MeasureWindowTest, EveryAnalysisHasATabWithItsOptions) {
+    ASSERT_FALSE(core::analyses().empty());
+    window.show();
+    int at = 0;
+    for (const auto* analysis : core::analyses()) {
+        QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_1 + at++), Qt::ControlModifier);
+        auto* tab = window.current();
+        EXPECT_EQ(tab->analysis().name, analysis->name);
+        for (const auto& field : analysis->fields) {
+            if (!field.inRow) continue;
+            bool found = false;
+            const auto label = QString::fromStdString(field.spec.label);
+            for (const auto* widget : tab->findChildren<QWidget*>()) {
+                const auto* chip = qobject_cast<const ToggleChip*>(widget);
+                const auto* muted = qobject_cast<const QLabel*>(widget);
+                found = found || widget->accessibleName() == label ||
+                        (chip && chip->text() == label) || (muted && muted->text() == label);
+            }
+            EXPECT_TRUE(found) << analysis->name << " has no control for " << field.spec.name;
+        }
+    }
+}
+
+TEST_F(MeasureWindowTest, OptionsAreTakenBackAndKeptForTheNextSession) {
+    window.show();
+    window.showTab("heads");
+    auto* seed = child<QSpinBox>(window.tab("heads"), "Seed");
+    auto* mean = child<ToggleChip>(window.tab("ablate"), "mean");
+    seed->setValue(7);
+    mean->click();
+    EXPECT_FALSE(mean->isChecked());
+    MeasureWindow other;
+    other.restoreOptions(window.saveOptions());
+    EXPECT_EQ(child<QSpinBox>(other.tab("heads"), "Seed")->value(), 7);
+    EXPECT_FALSE(child<ToggleChip>(other.tab("ablate"), "mean")->isChecked());
+    EXPECT_EQ(other.tab("ablate")->values(), window.tab("ablate")->values());
+    QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_TRUE(mean->isChecked());
+    EXPECT_EQ(window.current(), window.tab("ablate")) << "where the change is seen";
+    QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_EQ(seed->value(), 0);
+    QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(seed->value(), 7);
+    // What another version or another program wrote.
+    for (const char* text : {"", "[]", "{\"heads\":{\"seed\":\"x\"}}", "{\"heads\":{\"seed\":-4}}",
+                             "{\"none\":{}}", "{\"heads\":3}", "{\"heads\":{\"new\":1}}"})
+        other.restoreOptions(text);
+    EXPECT_EQ(child<QSpinBox>(other.tab("heads"), "Seed")->value(), 7);
+}
+
+TEST_F(MeasureWindowTest, AnAnalysisWithoutAChosenPartIsNotMeasured) {
+    open(kRuns + "vision", "ablate");
+    ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
+    for (const char* way : {"zero", "mean", "another example"})
+        child<ToggleChip>(window.tab("ablate"), way)->click();
+    EXPECT_FALSE(window.tab("ablate")->runButton()->isEnabled());
+    EXPECT_TRUE(table()->sentence().contains("hoose what replaces a part"))
+        << table()->sentence().toStdString();
+    child<ToggleChip>(window.tab("ablate"), "zero")->click();
+    EXPECT_TRUE(window.tab("ablate")->runButton()->isEnabled());
+}
+
+TEST_F(MeasureWindowTest, ACancelledLensIsMeasuredAgainOnDemand) {
+    window.tab("lens")->strip()->setDelay(0);
+    window.setSubject(subjectOf(kRuns + "vision"));
+    QObject context;
+    QObject::connect(&task("lens"), &LongTask::began, &context, [&] {
+        QMetaObject::invokeMethod(
+            &context, [&] { window.tab("lens")->strip()->cancelButton()->click(); },
+            Qt::QueuedConnection);
+    });
+    window.showTab("lens");
+    ASSERT_TRUE(waitUntil(
+        [&] {
+            return window.tab("lens")->runButton()->isVisible() ||
+                   !view<LensView>("lens")->isEmpty();
+        },
+        60000));
+    if (!view<LensView>("lens")->isEmpty()) return;  // it was done before it could be cancelled
+    EXPECT_EQ(view<LensView>("lens")->sentence(), "Not measured.");
+    context.disconnect();
+    task("lens").disconnect(&context);
+    window.tab("lens")->runButton()->click();
+    EXPECT_TRUE(waitUntil([&] { return !view<LensView>("lens")->isEmpty(); }, 60000));
 }
 
 }  // namespace

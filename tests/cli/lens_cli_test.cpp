@@ -109,6 +109,16 @@ TEST(LensCli, PartsOfALogitAddUp) {
         EXPECT_NE(words.out.find(part), std::string::npos) << part << "\n" << words.out;
 }
 
+TEST(LensCli, TheModelsOwnAnswerIsTakenApartUnlessOneIsNamed) {
+    const std::string model = kGoldenFolder + "lm_rca --random 3";
+    const auto own = json(runCli("attribute --json " + model));
+    const auto lens = json(runCli("lens --json " + model + " --position -1"));
+    EXPECT_EQ(own["answer"]["id"], lens["answers"][0]["id"]);
+    const auto named = json(runCli("attribute --json " + model + " --logit id:" +
+                                   std::to_string(own["answer"]["id"].get<int>())));
+    EXPECT_EQ(own["parts"], named["parts"]);
+}
+
 TEST(LensCli, IsDrawn) {
     if (!fs::exists(std::string(RELASCOPE_BIN) + "/relascope"))
         GTEST_SKIP() << "the program that draws is not built";
@@ -125,7 +135,7 @@ TEST(LensCli, IsDrawn) {
         0);
     EXPECT_EQ(slurp(parts).rfind("\x89PNG", 0), 0u);
     expectRefused("lens " + kRuns + "vision --out t.tex", 2,
-                  "must end in .png, .svg, .pdf or .csv");
+                  "must end in .png, .svg, .pdf, .csv or .json");
 }
 
 TEST(LensCli, WritesTables) {
@@ -156,7 +166,6 @@ TEST(LensCli, WritesTables) {
 
 TEST(LensCli, RefusesInOneSentence) {
     const auto lm = "attribute " + kGoldenFolder + "lm_rca --random 3 ";
-    expectRefused(lm, 2, "--logit");
     expectRefused(lm + "--logit 61", 2,
                   "--logit: there is no answer 61: the model has 61, 0 to 60");
     expectRefused(lm + "--logit x", 2, "--logit: unknown answer 'x'; give a number from 0 to 60");

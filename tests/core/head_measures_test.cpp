@@ -8,7 +8,6 @@
 #include <set>
 
 #include "analysis/open_model.h"
-#include "analysis/results.h"
 #include "probe/head_places.h"
 #include "support/rooms.h"
 #include "types/error.h"
@@ -146,7 +145,7 @@ TEST(HeadMeasures, OfALanguageModelAreSumsOverItsMaps) {
         EXPECT_NEAR(head->values[m], edited.even[m], 1e-6) << found.measures[m];
     EXPECT_NE(found.find(MapKind::SensoryAttention, 1, 0)->values, head->values);
     // A line of the table for each head, and the names above.
-    const auto csv = core::csvOf(found);
+    const auto csv = core::headMeasuresAnalysis().csv(found);
     EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), maps + 2);
     EXPECT_TRUE(csv.starts_with(
         "layer,kind,head,previous token,duplicate token,induction,itself,first token\n1,"));

@@ -53,6 +53,9 @@ AlongTraining alongOf(int count, bool edited = false, int side = 10) {
 struct ShownLines {
     AlongView view;
     explicit ShownLines(const AlongTraining& along) {
+        core::Analysis analysis;
+        analysis.csv = [](const core::AnalysisResult&) { return std::string("step,value\n"); };
+        view.setAnalysis(analysis);
         view.resize(1200, 640);
         view.setAlong(along);
         view.show();
@@ -97,7 +100,7 @@ TEST(Film, OneScaleIsCommonToAllSteps) {
 TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
     ShownLines shown(alongOf(48));
     auto& view = shown.view;
-    QSignalSpy steps(&view, &AlongView::stepChosen);
+    QSignalSpy steps(&view, &AlongView::stepRequested);
     auto* film = view.film();
     ASSERT_EQ(film->frames().size(), 12u);
     const auto stepOf = [&](int frame) {
@@ -124,7 +127,7 @@ TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
     QTest::mouseClick(view.logChip(), Qt::LeftButton);
     EXPECT_NE(plot->pixelOf(step).toPoint().x(), at.x());
     // The keys move from the inspected frame.
-    view.setCurrent(stepOf(4));
+    view.setPlace({{}, {}, {}, stepOf(4)});
     film->setFocus();
     QTest::keyClick(film, Qt::Key_Right);
     QTest::keyClick(film, Qt::Key_Left);
@@ -145,7 +148,7 @@ TEST(AlongView, SaysWhatItShowsAndWhatIsMissing) {
     EXPECT_TRUE(view.valuePlot()
                     ->hoverText(view.valuePlot()->pixelOf(0).toPoint())
                     .contains(", without the edits "));
-    view.setCellName("i = patch (0, 1), j = patch (1, 2)");
+    view.setPlace({{}, {}, "i = patch (0, 1), j = patch (1, 2)", {}});
     EXPECT_EQ(view.valuePlot()->title(), "r_ij, i = patch (0, 1), j = patch (1, 2)");
     along.steps.resize(3);
     along.answer = -1;
@@ -174,11 +177,13 @@ TEST(AlongView, WritesTheLinesTheStripAndTheFrames) {
     EXPECT_TRUE(text.contains("Layer 1, relation 1, along training"));
     EXPECT_TRUE(text.contains("step 0"));
     EXPECT_TRUE(text.contains("with the edits"));
-    EXPECT_TRUE(
-        renderAnalysis(view.along(), "occurs, validation 1", folder.filePath("b.png"), &error));
+    core::Analysis analysis;
+    analysis.name = "along";
+    EXPECT_TRUE(renderAnalysis(analysis, view.along(), "occurs, validation 1",
+                               folder.filePath("b.png"), &error));
 
     QDir(folder.path()).mkdir("film");
-    view.setRunName("occurs");
+    view.setPlace({"occurs", {}, {}, {}});
     view.askFolder = [&] { return folder.filePath("film"); };
     QSignalSpy saved(view.menu(), &ViewMenu::saved);
     const auto actions = view.menu()->menu()->actions();

@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QFocusEvent>
 #include <QHeaderView>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
@@ -131,10 +132,12 @@ TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
 TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
     ShownView shown(tableOf(500));
     EXPECT_TRUE(shown.view.headText().contains("500 of 2,000 examples"));
-    QSignalSpy chosen(&shown.view, &AblationView::editChosen);
+    QSignalSpy requested(&shown.view, &AblationView::editRequested);
+    EXPECT_FALSE(shown.view.knockOutButton()->isEnabled());
     shown.click(1, 4);
-    ASSERT_EQ(chosen.size(), 1);
-    const auto edit = chosen[0][0].value<Edit>();
+    shown.view.knockOutButton()->click();
+    ASSERT_EQ(requested.size(), 1);
+    const auto edit = requested[0][0].value<Edit>();
     EXPECT_EQ(edit.point, "blocks.0.rel.hook_r");
     EXPECT_EQ(edit.op, EditOp::Mean) << "the way of the column";
     // The next batch changes the order; the chosen part stays chosen.
@@ -143,11 +146,11 @@ TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
     shown.view.setTable(table);
     EXPECT_EQ(shown.view.view()->currentIndex().row(), 0);
     EXPECT_EQ(shown.cell(0, 0), "layer 10 head 1");
-    QSignalSpy activated(&shown.view, &AblationView::editActivated);
     QTest::keyClick(shown.view.view(), Qt::Key_Return);
-    EXPECT_EQ(activated.size(), 1);
+    EXPECT_EQ(requested.size(), 2);
     QTest::keyClick(shown.view.view(), Qt::Key_Down);
-    EXPECT_EQ(chosen.size(), 2);
+    ASSERT_TRUE(shown.view.chosenEdit());
+    EXPECT_TRUE(shown.view.knockOutButton()->isEnabled());
 }
 
 TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
@@ -167,8 +170,23 @@ TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
     EXPECT_FALSE(shown.view.chosenEdit());
 }
 
+/// An analysis of that name, for its view.
+core::Analysis analysisOf(const std::string& name) {
+    core::Analysis analysis;
+    analysis.name = name;
+    analysis.csv = [](const core::AnalysisResult& result) {
+        return std::string("type\n") + result.type().name() + "\n";
+    };
+    return analysis;
+}
+
 TEST(AblationView, WritesItsTableInEveryFormat) {
     ShownView shown(tableOf());
+    auto analysis = analysisOf("ablate");
+    analysis.latex = [](const core::AnalysisResult& result) {
+        return "% " + std::any_cast<const AblationTable&>(result).metric;
+    };
+    shown.view.setAnalysis(analysis);
     QTemporaryDir folder;
     QString error;
     for (const auto* ending : {"csv", "tex", "png", "svg", "pdf"})
@@ -176,10 +194,10 @@ TEST(AblationView, WritesItsTableInEveryFormat) {
             << error.toStdString();
     QFile csv(folder.filePath("t.csv"));
     ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
-    EXPECT_EQ(csv.readAll().toStdString(), core::csvOf(tableOf()));
+    EXPECT_EQ(csv.readAll().toStdString(), analysis.csv(tableOf()));
     QFile tex(folder.filePath("t.tex"));
     ASSERT_TRUE(tex.open(QIODevice::ReadOnly));
-    EXPECT_EQ(tex.readAll().toStdString(), core::latexOf(tableOf()));
+    EXPECT_EQ(tex.readAll().toStdString(), "% accuracy");
     shown.view.clear("Not measured.");
     EXPECT_EQ(shown.view.csv(), "");
 }
@@ -289,7 +307,7 @@ TEST(LensView, ATableOfPositionsAndBarsOfOne) {
     view.show();
     EXPECT_TRUE(view.grid()->isVisible());
     EXPECT_EQ(view.column(), 2) << "the last position";
-    QSignalSpy chosen(&view, &LensView::columnChosen);
+    QSignalSpy chosen(&view, &LensView::positionRequested);
     QTest::mouseClick(view.grid()->viewport(), Qt::LeftButton, Qt::NoModifier,
                       view.grid()->cellRect(1, 0).center());
     ASSERT_EQ(chosen.size(), 1);
@@ -348,29 +366,34 @@ TEST(AttributionView, OrdersPartsAndKeepsWhatIsInsideAHeadBelowIt) {
 TEST(AttributionView, AnswersAreChosenOrTyped) {
     AttributionView view;
     view.resize(900, 500);
-    view.setAnswers({"cat", "dog"});
-    view.setPositions(6);
-    view.setResult(attribution());
+    auto result = attribution();
+    result.offered = {"cat", "dog"};
+    result.positions = 6;
+    view.setResult(result);
     view.show();
-    QSignalSpy answer(&view, &AttributionView::answerChosen);
-    QSignalSpy minusAnswer(&view, &AttributionView::minusChosen);
-    QSignalSpy position(&view, &AttributionView::positionChosen);
-    EXPECT_EQ(view.answer(), "");
+    core::OptionValues chosen;
+    QObject::connect(
+        &view, &MeasureFrame::optionChosen, &view,
+        [&](const QString& name, const FieldValue& value) { chosen[name.toStdString()] = value; });
     view.answerBox()->setFocus();
     QTest::keyClick(view.answerBox(), Qt::Key_Down);
-    EXPECT_EQ(view.answer(), "cat");
+    EXPECT_EQ(chosen["logit"], FieldValue(std::string("cat")));
     view.minusBox()->setEditText("id:7");
     QTest::keyClick(view.minusBox(), Qt::Key_Return);
-    ASSERT_GE(minusAnswer.size(), 1);
-    EXPECT_EQ(minusAnswer.last()[0].toString(), "id:7");
+    EXPECT_EQ(chosen["minus"], FieldValue(std::string("id:7")));
     view.positionBox()->setValue(2);
-    EXPECT_EQ(position.last()[0].toInt(), 2);
-    view.setProblem("unknown answer 'id:7'");
+    EXPECT_EQ(chosen["position"], FieldValue(std::int64_t{2}));
+    view.refuse("unknown answer 'id:7'");
     EXPECT_FALSE(view.isEmpty()) << "the last result stays";
-    view.setAnswers({"bird"});
-    EXPECT_EQ(view.minus(), "id:7") << "what was typed stays";
-    view.resetAnswers();
-    EXPECT_EQ(view.minus(), "");
+    EXPECT_EQ(view.problem(), "unknown answer 'id:7'");
+    result.offered = {"bird"};
+    view.setResult(result);
+    EXPECT_EQ(view.minusBox()->currentText(), "id:7") << "what was typed stays";
+    chosen.clear();
+    view.setOptions({{"position", std::int64_t{40}}});
+    EXPECT_EQ(view.minusBox()->currentText(), view.minusBox()->itemText(0));
+    EXPECT_EQ(view.positionBox()->value(), 40);
+    EXPECT_TRUE(chosen.empty()) << "nobody chose them";
 }
 
 HeadMeasures headMeasures() {
@@ -393,7 +416,7 @@ TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
     view.show();
     auto* grids = view.grids();
     EXPECT_TRUE(view.headText().contains("50 random tokens"));
-    QSignalSpy chosen(&view, &HeadsView::headChosen);
+    QSignalSpy chosen(&view, &HeadsView::mapRequested);
     // Relational head 2 of layer 2: 3 heads a kind and 2 kinds a layer stand before it.
     const HeadPlace place{0, 10};
     EXPECT_EQ(grids->placeAt(grids->cellRect(place).center()), place);
@@ -418,9 +441,6 @@ TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
             for (int h = 0; h < 12; ++h)
                 EXPECT_EQ(grids->placeAt(grids->cellRect({m, h}).center()), (HeadPlace{m, h}));
     }
-    EXPECT_TRUE(
-        view.csv().startsWith("layer,kind,head,previous token,induction\n1,attention-sa,1,0,\n"))
-        << view.csv().toStdString();
 }
 
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
@@ -432,18 +452,22 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         const auto path = [&](const char* name) {
             return folder.filePath(QString("%1.%2").arg(name, ending));
         };
-        EXPECT_TRUE(renderAnalysis(table, "occurs", path("a"), &error)) << error.toStdString();
-        EXPECT_TRUE(renderAnalysis(patches(), "occurs", path("p"), &error));
-        EXPECT_TRUE(renderAnalysis(lensResult(false), "text", path("l"), &error));
-        EXPECT_TRUE(renderAnalysis(attribution(), "text", path("t"), &error));
-        EXPECT_TRUE(renderAnalysis(headMeasures(), "text", path("h"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("ablate"), table, "occurs", path("a"), &error))
+            << error.toStdString();
+        EXPECT_TRUE(renderAnalysis(analysisOf("patch"), patches(), "occurs", path("p"), &error));
+        EXPECT_TRUE(
+            renderAnalysis(analysisOf("lens"), lensResult(false), "text", path("l"), &error));
+        EXPECT_TRUE(
+            renderAnalysis(analysisOf("attribute"), attribution(), "text", path("t"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
     const QByteArray text = svg.readAll();
     for (const auto* word : {"layer 2 relation 3", "Parts removed", "Interaction", "occurs"})
         EXPECT_TRUE(text.contains(word)) << word;
-    EXPECT_FALSE(renderAnalysis(lensResult(true), "", folder.filePath("l.gif"), &error));
+    EXPECT_FALSE(
+        renderAnalysis(analysisOf("lens"), lensResult(true), "", folder.filePath("l.gif"), &error));
     EXPECT_TRUE(error.contains(".gif"));
 }
 

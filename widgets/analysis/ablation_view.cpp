@@ -10,6 +10,7 @@
 #include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QTableView>
 #include <QTableWidget>
 #include <QToolTip>
@@ -456,6 +457,7 @@ AblationView::AblationView(QWidget* parent)
     : MeasureFrame(QStringLiteral("Ablation"), QStringLiteral("ablation"), parent),
       m_model(new AblationModel(this)),
       m_view(new QTableView(this)),
+      m_knockOut(new QPushButton(QStringLiteral("Knock out in the inspector"), this)),
       m_below(new QWidget(this)),
       m_curve(new CumulativePlot(this)),
       m_pairs(new QTableWidget(this)) {
@@ -483,15 +485,12 @@ AblationView::AblationView(QWidget* parent)
     content()->addWidget(m_below, 2);
     m_below->setMinimumHeight(190);
 
-    menu()->addPgfplots(
-        [this] { return isEmpty() ? QString() : QString::fromStdString(core::latexOf(table())); },
-        QStringLiteral("LaTeX table..."));
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, [this] {
-        if (const auto edit = chosenEdit()) Q_EMIT editChosen(*edit);
-    });
-    connect(m_view, &QTableView::activated, this, [this] {
-        if (const auto edit = chosenEdit()) Q_EMIT editActivated(*edit);
-    });
+    m_knockOut->setProperty("compact", true);
+    head()->addControl(m_knockOut);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &AblationView::updateKnockOut);
+    connect(m_view, &QTableView::activated, this, &AblationView::requestEdit);
+    connect(m_knockOut, &QPushButton::clicked, this, &AblationView::requestEdit);
     AblationView::clear(QStringLiteral("Not measured."));
 }
 
@@ -504,6 +503,19 @@ std::optional<Edit> AblationView::chosenEdit() const {
     return edit;
 }
 
+void AblationView::requestEdit() {
+    if (const auto edit = chosenEdit()) Q_EMIT editRequested(*edit);
+}
+
+void AblationView::updateKnockOut() {
+    m_knockOut->setVisible(!isEmpty());
+    m_knockOut->setEnabled(chosenEdit().has_value());
+    m_knockOut->setToolTip(m_knockOut->isEnabled()
+                               ? QStringLiteral("Take the chosen part out in the inspector (Enter "
+                                                "on its row)")
+                               : QStringLiteral("Choose a row of the table first"));
+}
+
 const AblationTable& AblationView::table() const {
     return m_model->table();
 }
@@ -511,6 +523,7 @@ const AblationTable& AblationView::table() const {
 void AblationView::clear(const QString& sentence) {
     m_model->setTable({});
     MeasureFrame::clear(sentence);
+    updateKnockOut();
 }
 
 void AblationView::setTable(const AblationTable& table) {
@@ -531,7 +544,8 @@ void AblationView::setTable(const AblationTable& table) {
     m_curveTitle->setText(CumulativePlot::title(table));
     m_curve->setTable(table);
     fillPairs();
-    showResults();
+    leaveEmpty();
+    updateKnockOut();
     if (fresh) fitColumns(*m_view, width());
 }
 

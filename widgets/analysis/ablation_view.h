@@ -102,6 +102,7 @@ public:
 }  // namespace relascope::widgets
 
 class QLabel;
+class QPushButton;
 class QTableView;
 class QTableWidget;
 
@@ -129,12 +130,14 @@ public:
 
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
+    bool showResult(const core::AnalysisResult& result) override {
+        setTable(std::any_cast<const AblationTable&>(result));
+        return true;
+    }
     core::AnalysisResult shown() const override { return table(); }
 
-Q_SIGNALS:
-    void editChosen(const relascope::Edit& edit);
-    /// Enter or a double click on a row.
-    void editActivated(const relascope::Edit& edit);
+    /// Takes the chosen part out in the inspector, as Enter and a double click on a row do.
+    QPushButton* knockOutButton() const { return m_knockOut; }
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -142,11 +145,14 @@ protected:
 private:
     void fitColumns(QTableView& view, int width) const;
     void fillPairs();
+    void requestEdit();
+    void updateKnockOut();
     std::unique_ptr<QTableView> wholeTable() const;
     int pairsInFigure() const;
 
     AblationModel* m_model;
     QTableView* m_view;
+    QPushButton* m_knockOut;
     QWidget* m_below;
     QWidget *m_curvePart, *m_pairsPart;
     QLabel* m_curveTitle;

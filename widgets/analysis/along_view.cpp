@@ -309,13 +309,9 @@ AlongView::AlongView(QWidget* parent)
     connect(m_log, &ToggleChip::toggled, m_value, &AlongPlot::setLogarithmic);
     connect(m_log, &ToggleChip::toggled, m_answer, &AlongPlot::setLogarithmic);
     for (AlongPlot* plot : {m_value, m_answer})
-        connect(plot, &AlongPlot::stepChosen, this, &AlongView::stepChosen);
-    connect(m_film, &FilmStrip::stepChosen, this, &AlongView::stepChosen);
+        connect(plot, &AlongPlot::stepChosen, this, &AlongView::stepRequested);
+    connect(m_film, &FilmStrip::stepChosen, this, &AlongView::stepRequested);
     m_log->hide();
-}
-
-void AlongView::addControl(QWidget* control) {
-    head()->addLeftControl(control);
 }
 
 void AlongView::clear(const QString& sentence) {
@@ -334,25 +330,35 @@ void AlongView::setAlong(const AlongTraining& along) {
                             ? QStringLiteral("%1 of %2 kept steps")
                                   .arg(groupedNumber(count), groupedNumber(along.wanted))
                             : QStringLiteral("%1 kept steps").arg(groupedNumber(count))));
-    showResults();
+    leaveEmpty();
 }
 
-void AlongView::setCurrent(std::optional<qint64> step) {
-    m_value->setCurrent(step);
-    m_answer->setCurrent(step);
-    m_film->setCurrent(step);
+bool AlongView::showResult(const core::AnalysisResult& result) {
+    auto along = std::any_cast<AlongTraining>(result);
+    // The cell may be another one than when the reading began.
+    if (m_place.cell && !along.chooseCell(*m_place.cell)) return false;
+    setAlong(along);
+    return true;
 }
 
-void AlongView::setCellName(const QString& name) {
-    if (name == m_cellName) return;
-    m_cellName = name;
-    if (!isEmpty()) fill();
+bool AlongView::setPlace(const AnalysisPlace& place) {
+    const bool sameName = place.cellName == m_place.cellName;
+    m_place = place;
+    m_value->setCurrent(place.step);
+    m_answer->setCurrent(place.step);
+    m_film->setCurrent(place.step);
+    if (isEmpty()) return true;
+    const bool sameCell = !place.cell || m_along.cell == *place.cell;
+    // Of maps that are stored in blocks there are no single cells.
+    if (!sameCell && !m_along.chooseCell(*place.cell)) return false;
+    if (!sameCell || !sameName) setAlong(m_along);
+    return true;
 }
 
 QString AlongView::cellName() const {
     const QString numbers =
         QStringLiteral("i = %1, j = %2").arg(m_along.cell.i).arg(m_along.cell.j);
-    return m_cellName.isEmpty() ? numbers : m_cellName;
+    return m_place.cellName.isEmpty() ? numbers : m_place.cellName;
 }
 
 void AlongView::fill() {
@@ -364,7 +370,7 @@ void AlongView::fill() {
 }
 
 QString AlongView::framesName() const {
-    return figureFileName({m_run, filmFileName(m_along)});
+    return figureFileName({m_place.run, filmFileName(m_along)});
 }
 
 void AlongView::saveFrames(const QString& folder) {

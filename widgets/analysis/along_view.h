@@ -77,19 +77,14 @@ public:
     void setAlong(const AlongTraining& along);
     const AlongTraining& along() const { return m_along; }
     void clear(const QString& sentence) override;
-    /// The step that is inspected; nullopt: none of the run.
-    void setCurrent(std::optional<qint64> step);
-    /// "patch (0, 1) → patch (2, 1)"; empty: the numbers.
-    void setCellName(const QString& name);
-    /// The name of the run, in names of frames.
-    void setRunName(const QString& name) { m_run = name; }
+    bool showResult(const core::AnalysisResult& result) override;
+    core::AnalysisResult shown() const override { return m_along; }
+    /// Another cell of the shown map is taken from what is there.
+    bool setPlace(const AnalysisPlace& place) override;
     /// "occurs_layer2_relation1", the beginning of the names of frames.
     QString framesName() const;
     /// Writes a picture for each step into a folder; ViewMenu::saved or failed follow.
     void saveFrames(const QString& folder);
-
-    /// Adds a control to the head.
-    void addControl(QWidget* control);
 
     AlongPlot* valuePlot() const { return m_value; }
     AlongPlot* answerPlot() const { return m_answer; }
@@ -100,17 +95,13 @@ public:
 
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    core::AnalysisResult shown() const override { return m_along; }
-
-Q_SIGNALS:
-    void stepChosen(qint64 step);
 
 private:
     void fill();
     QString cellName() const;
 
     AlongTraining m_along;
-    QString m_cellName, m_run;
+    AnalysisPlace m_place;
     AlongPlot *m_value, *m_answer;
     FilmStrip* m_film;
     ToggleChip* m_log;

@@ -233,17 +233,18 @@ AttributionView::AttributionView(QWidget* parent)
     scroll->setFocusPolicy(Qt::StrongFocus);
     scroll->setAccessibleName(QStringLiteral("Parts of the logit"));
     content()->addWidget(scroll, 1);
-    const auto listen = [this](QComboBox* box, void (AttributionView::*signal)(const QString&)) {
-        connect(box, &QComboBox::activated, this, [this, box, signal] {
-            Q_EMIT(this->*signal)(chosen(*box));
-        });
-        connect(box->lineEdit(), &QLineEdit::returnPressed, this, [this, box, signal] {
-            Q_EMIT(this->*signal)(chosen(*box));
-        });
+    const auto listen = [this](QComboBox* box, const char* option) {
+        const auto emitOption = [this, box, option] {
+            Q_EMIT optionChosen(QLatin1String(option), chosen(*box).toStdString());
+        };
+        connect(box, &QComboBox::activated, this, emitOption);
+        connect(box->lineEdit(), &QLineEdit::returnPressed, this, emitOption);
     };
-    connect(m_position, &QSpinBox::valueChanged, this, &AttributionView::positionChosen);
-    listen(m_answer, &AttributionView::answerChosen);
-    listen(m_minus, &AttributionView::minusChosen);
+    connect(m_position, &QSpinBox::valueChanged, this, [this](int position) {
+        Q_EMIT optionChosen(QStringLiteral("position"), static_cast<std::int64_t>(position));
+    });
+    listen(m_answer, "logit");
+    listen(m_minus, "minus");
     connect(m_order, &SegmentedControl::changed, this,
             [this](int order) { m_bars->setBySize(order == 0); });
     connect(m_all, &ToggleChip::toggled, this, [this](bool on) {
@@ -253,48 +254,47 @@ AttributionView::AttributionView(QWidget* parent)
     AttributionView::clear(QStringLiteral("Choose a sample in the inspector."));
 }
 
-QString AttributionView::answer() const {
-    return chosen(*m_answer);
-}
-QString AttributionView::minus() const {
-    return chosen(*m_minus);
-}
-int AttributionView::position() const {
-    return m_position->value();
-}
-void AttributionView::setPositions(int count) {
+void AttributionView::setOptions(const core::OptionValues& values) {
     const QSignalBlocker quiet(m_position);
-    m_position->setMaximum(std::max(0, count) - 1);
-    m_at->setVisible(count > 0);
-}
-void AttributionView::setPosition(int position) {
-    const QSignalBlocker quiet(m_position);
+    const auto text = [&](const char* name) {
+        const auto at = values.find(name);
+        return at == values.end() ? QString()
+                                  : QString::fromStdString(std::get<std::string>(at->second));
+    };
+    for (const auto& [box, name] : {std::pair{m_answer, "logit"}, {m_minus, "minus"}}) {
+        const QString answer = text(name);
+        box->setCurrentText(answer.isEmpty() ? box->itemText(0) : answer);
+    }
+    const auto at = values.find("position");
+    const int position =
+        at == values.end() ? -1 : static_cast<int>(std::get<std::int64_t>(at->second));
     m_position->setMaximum(std::max(position, m_position->maximum()));
     m_position->setValue(position);
 }
+
 QString AttributionView::problem() const {
     return m_note->text();
 }
-void AttributionView::setProblem(const QString& sentence) {
-    m_note->setProblem(sentence);
+void AttributionView::refuse(const QString& sentence) {
+    if (isEmpty())
+        clear(sentence);
+    else
+        m_note->setProblem(sentence);
 }
 
-void AttributionView::setAnswers(const QStringList& names) {
+// What was chosen or typed stays.
+void AttributionView::offer(const Attribution& result) {
+    const QSignalBlocker quiet(m_position);
+    m_position->setMaximum(std::max(0, result.positions) - 1);
+    m_at->setVisible(result.positions > 0);
+    QStringList names;
+    for (const auto& name : result.offered) names << QString::fromStdString(name);
     for (QComboBox* box : {m_answer, m_minus}) {
-        const QString before = box->currentText();
-        const QString first = box->itemText(0);
+        const QString before = box->currentText(), first = box->itemText(0);
         box->clear();
         box->addItem(first);
         box->addItems(names);
         box->setCurrentText(before.isEmpty() ? first : before);
-    }
-}
-
-void AttributionView::resetAnswers() {
-    for (QComboBox* box : {m_answer, m_minus}) {
-        while (box->count() > 1) box->removeItem(box->count() - 1);
-        box->setCurrentIndex(0);
-        box->setCurrentText(box->itemText(0));
     }
 }
 
@@ -331,8 +331,9 @@ void AttributionView::describe() {
 
 void AttributionView::setResult(const Attribution& result) {
     m_bars->setResult(result);
+    offer(result);
     m_note->setProblem({});
-    showResults();
+    leaveEmpty();
     describe();
 }
 

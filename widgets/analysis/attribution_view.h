@@ -72,20 +72,16 @@ public:
     void setResult(const Attribution& result);
     const Attribution& result() const;
     void clear(const QString& sentence) override;
-    /// Answers that are offered; any other can be typed. The first entries of the lists are "the
-    /// model's own answer" and "nothing".
-    void setAnswers(const QStringList& names);
-    /// Chooses the first entries again; emits no signal.
-    void resetAnswers();
-    /// As chosen: an empty text is the model's own answer, and no second one.
-    QString answer() const;
-    QString minus() const;
-    /// The positions of the input that can be chosen; 0: one answer for the whole input.
-    void setPositions(int count);
-    void setPosition(int position);  ///< emits no signal
-    int position() const;            ///< -1: the last
-    /// Why a chosen answer cannot be shown; empty: it can.
-    void setProblem(const QString& sentence);
+    bool showResult(const core::AnalysisResult& result) override {
+        setResult(std::any_cast<const Attribution&>(result));
+        return true;
+    }
+    core::AnalysisResult shown() const override { return result(); }
+    /// "logit" and "minus": an empty text is the model's own answer, and none. "position": from the
+    /// end below 0. The answers that a result offers can be chosen; any other can be typed.
+    void setOptions(const core::OptionValues& values) override;
+    /// An answer that is none is said beside the choice; the last result stays.
+    void refuse(const QString& sentence) override;
 
     AttributionBars* bars() const { return m_bars; }
     QComboBox* answerBox() const { return m_answer; }
@@ -95,15 +91,10 @@ public:
     QString problem() const;
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    core::AnalysisResult shown() const override { return result(); }
-
-Q_SIGNALS:
-    void answerChosen(const QString& name);  ///< empty: the model's own
-    void minusChosen(const QString& name);   ///< empty: none
-    void positionChosen(int position);       ///< -1: the last
 
 private:
     QString title() const;
+    void offer(const Attribution& result);
     void describe();
 
     QComboBox *m_answer, *m_minus;

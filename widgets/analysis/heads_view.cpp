@@ -282,7 +282,7 @@ HeadsView::HeadsView(QWidget* parent)
     connect(m_grids, &HeadGrids::hovered, this, show);
     connect(m_grids, &HeadGrids::headChosen, this, [this](int at) {
         const auto& head = result().heads.at(static_cast<std::size_t>(at));
-        Q_EMIT headChosen(head.kind, head.layer, head.index);
+        Q_EMIT mapRequested(head.kind, head.layer, head.index);
     });
     show({});
     HeadsView::clear(QStringLiteral("Open a language or vision model first."));
@@ -301,7 +301,7 @@ void HeadsView::setResult(const HeadMeasures& result) {
     m_grids->setResult(result);
     head()->setSubText(
         QStringLiteral("mean attention over %1").arg(QString::fromStdString(result.input)));
-    showResults();
+    leaveEmpty();
     m_grids->fit(m_scroll->viewport()->width());
 }
 

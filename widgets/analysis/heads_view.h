@@ -8,7 +8,7 @@
 #include <QRect>
 #include <QWidget>
 
-#include "types/head_measures.h"
+#include "analysis/head_measures.h"
 #include "widgets/analysis/measure_frame.h"
 
 class QLabel;
@@ -79,11 +79,11 @@ public:
 
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
+    bool showResult(const core::AnalysisResult& result) override {
+        setResult(std::any_cast<const HeadMeasures&>(result));
+        return true;
+    }
     core::AnalysisResult shown() const override { return result(); }
-
-Q_SIGNALS:
-    /// A head is to be shown in the inspector.
-    void headChosen(relascope::MapKind kind, int layer, int index);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -472,7 +472,9 @@ LensView::LensView(QWidget* parent)
     content()->addWidget(scroll, 2);
     connect(m_grid, &LensGrid::columnChosen, this, [this](int column) {
         showColumn();
-        Q_EMIT columnChosen(column);
+        const auto& positions = result().positions;
+        if (column >= 0 && column < static_cast<int>(positions.size()))
+            Q_EMIT positionRequested(positions[static_cast<std::size_t>(column)]);
     });
     LensView::clear(QStringLiteral("Choose a sample in the inspector."));
 }
@@ -508,7 +510,7 @@ void LensView::setResult(const LensResult& result) {
                            ? QString()
                            : QStringLiteral("likeliest answer after each layer, %1 positions")
                                  .arg(groupedNumber(static_cast<qlonglong>(result.columns()))));
-    showResults();
+    leaveEmpty();
     showColumn();
 }
 

@@ -138,10 +138,11 @@ public:
     LensBars* bars() const { return m_bars; }
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
+    bool showResult(const core::AnalysisResult& result) override {
+        setResult(std::any_cast<const LensResult&>(result));
+        return true;
+    }
     core::AnalysisResult shown() const override { return result(); }
-
-Q_SIGNALS:
-    void columnChosen(int column);
 
 private:
     void showColumn();

@@ -163,45 +163,25 @@ void drawInterval(QPainter& painter, const QRect& room, double low, double high,
     for (const double end : {from, to}) painter.fillRect(QRectF(end - 0.5, y - 2, 1, 5), ink);
 }
 
-namespace {
-
-// What shows a result of that type.
-std::unique_ptr<MeasureFrame> viewOf(const AblationTable& table) {
-    auto view = std::make_unique<AblationView>();
-    view->setTable(table);
-    return view;
-}
-std::unique_ptr<MeasureFrame> viewOf(const PatchResult& result) {
-    auto view = std::make_unique<PatchMapView>();
-    view->setResult(result);
-    return view;
-}
-std::unique_ptr<MeasureFrame> viewOf(const LensResult& result) {
-    auto view = std::make_unique<LensView>();
-    view->setResult(result);
-    return view;
-}
-std::unique_ptr<MeasureFrame> viewOf(const Attribution& result) {
-    auto view = std::make_unique<AttributionView>();
-    view->setResult(result);
-    return view;
-}
-std::unique_ptr<MeasureFrame> viewOf(const HeadMeasures& result) {
-    auto view = std::make_unique<HeadsView>();
-    view->setResult(result);
-    return view;
-}
-std::unique_ptr<MeasureFrame> viewOf(const AlongTraining& along) {
-    auto view = std::make_unique<AlongView>();
-    view->setAlong(along);
+MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {
+    const auto make = [&]() -> MeasureFrame* {
+        if (analysis.name == "ablate") return new AblationView(parent);
+        if (analysis.name == "patch") return new PatchMapView(parent);
+        if (analysis.name == "lens") return new LensView(parent);
+        if (analysis.name == "attribute") return new AttributionView(parent);
+        if (analysis.name == "along") return new AlongView(parent);
+        if (analysis.name == "heads") return new HeadsView(parent);
+        throw Error("there is no view of " + analysis.name);
+    };
+    MeasureFrame* view = make();
+    view->setAnalysis(analysis);
     return view;
 }
 
-}  // namespace
-
-bool renderAnalysis(const core::AnalysisResult& result, const QString& caption, const QString& path,
-                    QString* error) {
-    const auto view = std::visit([](const auto& one) { return viewOf(one); }, result);
+bool renderAnalysis(const core::Analysis& analysis, const core::AnalysisResult& result,
+                    const QString& caption, const QString& path, QString* error) {
+    const std::unique_ptr<MeasureFrame> view(makeAnalysisView(analysis));
+    view->showResult(result);
     view->setCaption(caption);
     view->resize(1180, 760);
     view->ensurePolished();
@@ -244,8 +224,21 @@ void MeasureFrame::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), Theme::current().panel);
 }
 
+void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
+    m_csv = analysis.csv;
+    if (analysis.latex)
+        m_menu->addPgfplots(
+            [this, latex = analysis.latex] {
+                return isEmpty() ? QString() : QString::fromStdString(latex(shown()));
+            },
+            QStringLiteral("LaTeX table..."));
+}
+
 QString MeasureFrame::csv() const {
-    return isEmpty() ? QString() : QString::fromStdString(core::csvOf(shown()));
+    return isEmpty() || !m_csv ? QString() : QString::fromStdString(m_csv(shown()));
+}
+void MeasureFrame::addControl(QWidget* control) {
+    m_head->addLeftControl(control);
 }
 bool MeasureFrame::isEmpty() const {
     return m_stack->currentWidget() == m_empty;
@@ -254,7 +247,7 @@ QString MeasureFrame::headText() const {
     return m_head->subText();
 }
 
-void MeasureFrame::showResults() {
+void MeasureFrame::leaveEmpty() {
     m_sentence.clear();
     m_stack->setCurrentWidget(m_results);
     static_cast<QToolButton*>(m_menu->parent())->setEnabled(true);

@@ -3,6 +3,8 @@
 // results or, as long as there are none, one sentence.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +12,9 @@
 #include <QStringList>
 #include <QWidget>
 
-#include "analysis/results.h"
+#include "analysis/analysis.h"
+#include "types/edit_results.h"
+#include "types/relation_map.h"
 
 class QColor;
 class QPainter;
@@ -66,15 +70,27 @@ void drawSignedBar(QPainter& painter, const QRect& room, double value, const Bar
 void drawInterval(QPainter& painter, const QRect& room, double low, double high,
                   const BarRange& range);
 
+class EmptyState;
+class MeasureFrame;
+class PanelHead;
+class ViewMenu;
+
+/// The view of an analysis, without a result.
+MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent = nullptr);
+
 /// Writes the view of a result to .png (300 dpi), .svg or .pdf with `caption` below it. Returns
 /// false with a message in `error` on failure. Needs a QApplication (on the offscreen platform,
 /// too).
-bool renderAnalysis(const core::AnalysisResult& result, const QString& caption, const QString& path,
-                    QString* error);
+bool renderAnalysis(const core::Analysis& analysis, const core::AnalysisResult& result,
+                    const QString& caption, const QString& path, QString* error);
 
-class EmptyState;
-class PanelHead;
-class ViewMenu;
+/// What a view shows beside its result.
+struct AnalysisPlace {
+    QString run;                  ///< name of the run or checkpoint
+    std::optional<MapCell> cell;  ///< that the inspector shows
+    QString cellName;             ///< "i = patch (0, 1), j = patch (2, 1)"; empty: its numbers
+    std::optional<qint64> step;   ///< that is inspected; of no run without one
+};
 
 class MeasureFrame : public QWidget {
     Q_OBJECT
@@ -91,16 +107,43 @@ public:
     /// Run, step and sample, below figures.
     void setCaption(const QString& caption) { m_caption = caption; }
 
+    /// Whose tables are copied and saved; without it there are pictures only.
+    void setAnalysis(const core::Analysis& analysis);
+
+    /// Shows a result of the view's analysis, or what is there of it so far. False if it is of
+    /// another place than the one that was set.
+    virtual bool showResult(const core::AnalysisResult& result) = 0;
+    virtual core::AnalysisResult shown() const = 0;
+    /// False if what is shown is of another place.
+    virtual bool setPlace(const AnalysisPlace&) { return true; }
+    /// The values of the options that the view itself offers; emits no signal.
+    virtual void setOptions(const core::OptionValues&) {}
+    /// Says why there is no result for the present options.
+    virtual void refuse(const QString& sentence) { clear(sentence); }
+
     /// The whole of the results as a figure, of figureSize(), in the colours of the current theme.
     virtual QSize figureSize() const = 0;
     virtual void paintFigure(QPainter& painter) = 0;
-    virtual core::AnalysisResult shown() const = 0;
     QString csv() const;  ///< of what is shown; empty without results
+
+    /// Adds a control to the head.
+    void addControl(QWidget* control);
+
+Q_SIGNALS:
+    /// An option that the view offers was changed by the user.
+    void optionChosen(const QString& name, const relascope::FieldValue& value);
+    /// A part is to be taken out in the inspector.
+    void editRequested(const relascope::Edit& edit);
+    /// A head, or another map, is to be shown in the inspector.
+    void mapRequested(relascope::MapKind kind, int layer, int index);
+    void stepRequested(qint64 step);
+    /// A position of the input was chosen.
+    void positionRequested(std::int64_t position);
 
 protected:
     PanelHead* head() const { return m_head; }
     QVBoxLayout* content() const { return m_content; }
-    void showResults();
+    void leaveEmpty();  ///< the results take the place of the sentence
     void paintEvent(QPaintEvent* event) override;
 
 private:
@@ -111,6 +154,7 @@ private:
     QVBoxLayout* m_content;
     ViewMenu* m_menu;
     QString m_sentence, m_caption;
+    std::function<std::string(const core::AnalysisResult&)> m_csv;
 };
 
 }  // namespace relascope::widgets

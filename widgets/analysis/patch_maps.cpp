@@ -90,7 +90,7 @@ void PatchMapView::setResult(const PatchResult& result) {
                        .arg(result.agreement, 0, 'f', 2);
     }
     head()->setSubText(sub);
-    showResults();
+    leaveEmpty();
     fit();
 }
 

@@ -36,6 +36,10 @@ public:
     QString footerText() const;
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
+    bool showResult(const core::AnalysisResult& result) override {
+        setResult(std::any_cast<const PatchResult&>(result));
+        return true;
+    }
     core::AnalysisResult shown() const override { return result(); }
 
 Q_SIGNALS:

@@ -167,6 +167,12 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
             }
             return FieldValue(all);
         }
+        case FieldKind::TextList: {
+            std::vector<std::string> all;
+            for (const QString& part : text.split(u',', Qt::SkipEmptyParts))
+                all.push_back(part.trimmed().toStdString());
+            return FieldValue(all);
+        }
     }
     return error(FieldError::Reason::Empty, QString());
 }

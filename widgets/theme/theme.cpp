@@ -6,6 +6,7 @@
 #include <QLocale>
 
 #include "types/map_colors.h"
+#include "types/text_format.h"
 #include "widgets/theme/style.h"
 #include "widgets/theme/theme.h"
 
@@ -276,7 +277,7 @@ QString durationText(double seconds) {
 }
 
 QString roughDuration(double seconds) {
-    return durationText(seconds < 60.0 ? seconds : std::round(seconds / 60.0) * 60.0);
+    return QString::fromStdString(relascope::roughDuration(seconds));
 }
 
 }  // namespace relascope::widgets

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
+// along, heads; and inspect --along.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analysis/analysis.h"
+#include "analysis/open_model.h"
+#include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
+#include "app/cli/run_text.h"
+#include "datasets/registry.h"
+#include "files/atomic_file.h"
+#include "interventions/edit_words.h"
+#include "options/field_text.h"
+#include "run/run_folder.h"
+#include "types/suggest.h"
+#include "types/text_format.h"
+
+namespace relascope::cli {
+namespace {
+
+using core::AnalysisInput;
+using Json = nlohmann::ordered_json;
+
+struct AnalysisArguments : SampleArguments {
+    std::string path, checkpoint, out, device = "auto";
+    std::string clean, corrupt;  ///< of a pair
+    std::vector<std::string> edits;
+};
+
+/// What is given for the fields of an analysis.
+struct GivenOptions {
+    struct Given {
+        const CLI::Option* option = nullptr;
+        std::string text;
+        std::vector<std::string> words;
+        bool on = false;
+    };
+    std::map<std::string, Given> fields;
+};
+
+std::string optionName(const std::string& field) {
+    std::string name = "--" + field;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+void declareField(CLI::App& command, const core::AnalysisField& field, GivenOptions::Given& given) {
+    const auto& spec = field.spec;
+    const std::string name = optionName(spec.name);
+    if (spec.kind == FieldKind::Boolean) {
+        given.option = command.add_flag(name, given.on, spec.help);
+    } else if (spec.kind == FieldKind::TextList) {
+        auto* option = command.add_option(name, given.words, spec.help)->take_all();
+        // Words of a known list; the text of a token may have a comma.
+        if (!spec.choices.empty()) option->delimiter(',')->type_name(joined(spec.choices, ","));
+        given.option = option;
+    } else {
+        given.option = command.add_option(name, given.text, spec.help)
+                           ->type_name(spec.kind == FieldKind::Integer  ? "INT"
+                                       : spec.kind == FieldKind::Choice ? joined(spec.choices, "|")
+                                                                        : "TEXT");
+    }
+}
+
+core::OptionValues valuesOf(const core::Analysis& analysis, const GivenOptions& options) {
+    core::OptionValues values;
+    for (const auto& field : analysis.fields) {
+        const auto& given = options.fields.at(field.spec.name);
+        if (given.option->count() == 0) continue;
+        auto& value = values[field.spec.name];
+        if (field.spec.kind == FieldKind::Boolean)
+            value = given.on;
+        else if (field.spec.kind == FieldKind::TextList)
+            value = given.words;
+        else if (field.spec.kind == FieldKind::Text)
+            value = given.text;  // of tokens with their spaces
+        else
+            value = core::parseFieldValue(optionName(field.spec.name), field.spec, given.text);
+    }
+    return values;
+}
+
+/// `action` with the options of the core by their names on the command line.
+template <class Action>
+auto withOptionNames(const core::Analysis& analysis, Action&& action) {
+    try {
+        return action();
+    } catch (const OptionError& error) {
+        if (analysis.field(error.field()) || error.field() == "corrupt")
+            throw OptionError(optionName(error.field()), error.message());
+        throw;
+    }
+}
+
+/// The input of an analysis, and what it is called in captions.
+struct AnalysedInput {
+    core::AnalysisSubject subject;
+    ProbeSample points;  ///< an input of the model, for the edits
+    std::string caption, sample;
+};
+
+void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
+    auto& model = *input.subject.model;
+    if (!model.isRun())
+        throw OptionError("path", a.path + " is no run folder; only runs have data to measure on");
+    const auto splits = datasets::openData(core::runData(a.path, model.run().data), {}, stop);
+    input.subject.data = splits.find(a.split);
+    if (!input.subject.data)
+        throw OptionError("--split", unknownName("split", a.split, splits.names()));
+    input.points = input.subject.data->sample(0);
+    input.caption = a.split;
+}
+
+void readPair(AnalysedInput& input, const AnalysisArguments& a) {
+    auto& model = *input.subject.model;
+    input.points = inputFromWords(a.clean, "--clean", a.path, model, a.split);
+    input.subject.sample = input.points;
+    input.subject.second = inputFromWords(a.corrupt, "--corrupt", a.path, model, a.split);
+    input.caption = "A: " + input.points.origin + ", B: " + input.subject.second->origin;
+}
+
+void readOne(AnalysedInput& input, const AnalysisArguments& a) {
+    auto& model = *input.subject.model;
+    auto [sample, classNames] = readSample(model, a.path, a);
+    // Images and sets that are not from the data have classes all the same.
+    const auto kind = model.options().input();
+    if (classNames.empty() && (kind == InputKind::Images || kind == InputKind::Objects))
+        classNames = classNamesOf(model, a.path);
+    input.points = sample;
+    input.subject.sample = std::move(sample);
+    input.subject.classNames = std::move(classNames);
+}
+
+AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a,
+                      const core::OptionValues& values, core::OpenedModel& model,
+                      const std::stop_token& stop) {
+    AnalysedInput input;
+    input.subject.model = &model;
+    input.subject.device = a.device;
+    if (core::isRunFolder(a.path)) input.subject.run = a.path;
+    const bool given = a.sample >= 0 || !a.text.empty() || !a.tokens.empty() || !a.image.empty() ||
+                       a.reference > 0 || a.random >= 0;
+    if (analysis.input == AnalysisInput::Data)
+        readData(input, a, stop);
+    else if (analysis.input == AnalysisInput::Pair)
+        readPair(input, a);
+    else if (analysis.input == AnalysisInput::OwnText && !given &&
+             model.options().input() == InputKind::Tokens)
+        input.points = analysis.ownText(model, values);
+    else
+        readOne(input, a);
+    if (input.caption.empty()) input.caption = input.sample = input.points.origin;
+    return input;
+}
+
+Json jsonOf(const core::Analysis& analysis, const core::AnalysisResult& result,
+            const AnalysedInput& input) {
+    Json all;
+    if (analysis.input != AnalysisInput::KeptSteps) all["step"] = input.subject.model->step();
+    if (!input.sample.empty()) all["sample"] = input.sample;
+    all.update(analysis.json(result));
+    addEdits(all, *input.subject.model, input.subject.interventions.edits);
+    return all;
+}
+
+// Names of classes and files may be any bytes.
+std::string textOf(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write(const core::Analysis& analysis, const core::AnalysisResult& result,
+           const AnalysedInput& input, const AnalysisArguments& a, const Call& call) {
+    const auto& edits = input.subject.interventions.edits;
+    const auto& model = *input.subject.model;
+    if (isPicture(a.out)) {
+        auto caption = editedCaption(a.path, model, edits, input.caption);
+        if (analysis.input == AnalysisInput::KeptSteps) {  // of no single step
+            caption = folderName(a.path) + ", " + input.caption;
+            if (edits.anyEnabled()) caption += ", edited: " + core::wordsOf(edits);
+        }
+        Drawing::draw(call.drawing.renderers.analysis,
+                      AnalysisFigure{&analysis, result, caption, a.out});
+    } else if (a.out.ends_with(".tex")) {
+        core::writeTextFile(a.out, analysis.latex(result));
+    } else if (a.out.ends_with(".json")) {
+        core::writeTextFile(a.out, textOf(jsonOf(analysis, result, input)));
+    } else {
+        core::writeTextFile(a.out, analysis.csv(result));
+    }
+}
+
+int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
+                const core::OptionValues& values, const Call& call) {
+    const auto stop = stopOnSignals();
+    if (!a.out.empty())
+        analysis.latex ? endingOf(a.out, {".csv", ".tex", ".json"})
+                       : endingOf(a.out, {".csv", ".json"});
+    if (call.drawing.elsewhere(a.out, call.drawing.renderers.analysis))
+        return call.drawing.handOver();
+    withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
+    core::OpenedModel model(a.path, a.checkpoint, a.device, stop);
+    if (!model.warning().empty())
+        std::cerr << "warning: " << a.path << ": " << model.warning() << "\n";
+    resolveTrainingEdits(a.edits, a.path, model);
+    auto input =
+        withOptionNames(analysis, [&] { return inputOf(analysis, a, values, model, stop); });
+    auto& subject = input.subject;
+    subject.interventions = interventionsOf(a.edits, a.path, model, input.points);
+    subject.leaveOutTrainingEdits = leavesOutAll(a.edits);
+    ProgressLine line;
+    std::string doing = analysis.doing;
+    doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
+    if (analysis.input == AnalysisInput::Data) doing += " on " + a.split;
+    core::AnalysisWatch watch{stop, {}, {}, {}};
+    watch.progress = [&](double fraction) {
+        line.show(fraction, doing);
+        return !stop.stop_requested();
+    };
+    const auto result =
+        withOptionNames(analysis, [&] { return analysis.run(subject, values, watch); });
+    line.done();
+    nameMeans(model, subject.interventions.edits);
+    if (!a.out.empty()) {
+        write(analysis, result, input, a, call);
+        line.say("wrote " + a.out);
+    }
+    if (const auto remark = analysis.remark ? analysis.remark(result) : ""; !remark.empty())
+        line.say(remark);
+    if (call.json)
+        std::cout << textOf(jsonOf(analysis, result, input));
+    else if (a.out.empty())
+        std::cout << analysis.terminal(result);
+    return stop.stop_requested() ? kExitInterrupted : 0;
+}
+
+void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArguments& a) {
+    const bool ofRun =
+        analysis.input == AnalysisInput::Data || analysis.input == AnalysisInput::KeptSteps;
+    command.add_option("path", a.path, ofRun ? "run folder" : "run or checkpoint folder")
+        ->required();
+    if (analysis.input == AnalysisInput::Data) {
+        command.add_option("--split", a.split, "split to measure on");
+    } else if (analysis.input == AnalysisInput::Pair) {
+        command.add_option("--clean", a.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
+            ->required();
+        command.add_option("--corrupt", a.corrupt, "input B, which A's parts are put into")
+            ->required();
+        command.add_option("--split", a.split, "split that samples are from");
+    } else {
+        sampleOptions(command, a);
+    }
+    if (analysis.input != AnalysisInput::KeptSteps)
+        command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
+}
+
+}  // namespace
+
+Command analysisCommand(const core::Analysis& analysis) {
+    Command command{analysis.name, analysis.summary, {}, Needs::Threads, true};
+    command.declare = [&analysis](CLI::App& app) -> std::function<int(const Call&)> {
+        const auto arguments = std::make_shared<AnalysisArguments>();
+        const auto given = std::make_shared<GivenOptions>();
+        inputOptions(app, analysis, *arguments);
+        for (const auto& field : analysis.fields)
+            declareField(app, field, given->fields[field.spec.name]);
+        app.add_option("--out", arguments->out,
+                       analysis.latex ? ".csv, .tex, .json, .png, .svg or .pdf"
+                                      : ".csv, .json, .png, .svg or .pdf");
+        app.add_option("--device", arguments->device, "auto, cpu, cuda:0");
+        app.add_option("--edit", arguments->edits, kEditHelp)->take_all();
+        return [&analysis, arguments, given](const Call& call) {
+            return runAnalysis(analysis, *arguments, valuesOf(analysis, *given), call);
+        };
+    };
+    return command;
+}
+
+int inspectAlong(const InspectArguments& a, const Call& call) {
+    if (!core::isRunFolder(a.path))
+        throw OptionError("--along", "needs a run folder: only runs keep weights along training");
+    if (a.step >= 0) throw OptionError("--step", "is not for --along, which shows all kept steps");
+    if (a.source < 0 || a.to < 0)
+        throw OptionError(a.source < 0 ? "--source" : "--to",
+                          "is missing: --along needs a cell, as --source I --to J");
+    AnalysisArguments b;
+    static_cast<SampleArguments&>(b) = a;
+    b.path = a.path, b.out = a.out, b.device = a.device, b.edits = a.edits;
+    const auto whole = [](int value) { return static_cast<std::int64_t>(value); };
+    core::OptionValues values = {{"kind", a.kind},          {"layer", whole(a.layer)},
+                                 {"index", whole(a.index)}, {"source", whole(a.source)},
+                                 {"to", whole(a.to)},       {"answer", a.answer}};
+    return runAnalysis(*core::findAnalysis("along"), b, values, call);
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/pages/analysis_tab.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "app/pages/data_source.h"
+#include "app/pages/measure_window.h"
+#include "interventions/edit_words.h"
+#include "widgets/analysis/measure_frame.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::app {
+
+using core::AnalysisInput;
+using widgets::ToggleChip;
+
+/// A row of labelled controls, left-aligned.
+class ControlRow : public widgets::Box {
+public:
+    explicit ControlRow(QWidget* parent)
+        : Box(&widgets::Theme::panel, false, parent),
+          m_row(widgets::rowOf(this, {16, 4, 16, 4}, 8)) {
+        m_row->addStretch(1);
+    }
+    /// A control after a muted label, which becomes its accessible name unless it has one.
+    void add(const QString& label, QWidget* control) {
+        auto* text = widgets::mutedLabel(label, this);
+        text->setBuddy(control);
+        if (control->accessibleName().isEmpty()) control->setAccessibleName(label);
+        add(text);
+        add(control);
+    }
+    void add(QWidget* control) { m_row->insertWidget(m_row->count() - 1, control); }
+    void addGap() { m_row->insertSpacing(m_row->count() - 1, 12); }
+
+private:
+    QHBoxLayout* m_row;
+};
+
+namespace {
+
+// Lists of words with more choices begin a row of their own.
+constexpr std::size_t kShortList = 3;
+constexpr int kTyping = 300, kDragging = 150;  // ms
+constexpr int kSoon = 150, kAfterASecond = 1000;
+
+QString text(const std::string& words) {
+    return QString::fromStdString(words);
+}
+
+QComboBox* choiceBox(const QString& name, QWidget* parent) {
+    auto* box = new QComboBox(parent);
+    box->setFont(widgets::smallFont());
+    box->setAccessibleName(name);
+    box->setMinimumWidth(110);
+    return box;
+}
+
+QSpinBox* numberBox(const QString& name, double low, double high, QWidget* parent) {
+    const auto whole = [](double value) {
+        return static_cast<int>(std::clamp(value,
+                                           -static_cast<double>(std::numeric_limits<int>::max()),
+                                           static_cast<double>(std::numeric_limits<int>::max())));
+    };
+    auto* box = new QSpinBox(parent);
+    box->setFont(widgets::smallFont());
+    box->setAccessibleName(name);
+    box->setRange(whole(low), whole(high));
+    box->setGroupSeparatorShown(true);
+    return box;
+}
+
+ToggleChip* chipOf(const QString& title, const QString& help, QWidget* parent) {
+    auto* chip = new ToggleChip(title, parent);
+    chip->setToolTip(help);
+    return chip;
+}
+
+QString titleOf(const FieldSpec& spec, std::size_t choice) {
+    return text(choice < spec.choiceTitles.size() ? spec.choiceTitles[choice]
+                                                  : spec.choices[choice]);
+}
+
+/// Fills the list with the splits of the subject's data and keeps the choice; validation is the
+/// first choice.
+void fillSplits(QComboBox& box, const std::optional<MeasuredSubject>& subject) {
+    const QString before = box.count() > 0 ? box.currentText() : QStringLiteral("validation");
+    box.clear();
+    if (subject && subject->splits)
+        for (const auto& name : subject->splits->names())
+            if (subject->splits->find(name)) box.addItem(text(name));
+    box.setEnabled(box.count() > 0);
+    box.setCurrentIndex(std::max(0, box.findText(before)));
+}
+
+std::optional<qint64> stepOf(const MeasuredSubject& subject) {
+    bool number = false;
+    const qint64 step = text(subject.checkpoint).toLongLong(&number);
+    return number ? std::optional(step) : std::nullopt;
+}
+
+}  // namespace
+
+AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& controller,
+                         QWidget* parent)
+    : QWidget(parent),
+      m_analysis(analysis),
+      m_c(controller),
+      m_options(new QWidget(this)),
+      m_run(new QPushButton(QStringLiteral("Measure"), this)),
+      m_strip(new JobStrip(this)),
+      m_view(widgets::makeAnalysisView(analysis, this)) {
+    m_run->setProperty("compact", true);
+    m_strip->follow(m_c.task(analysis));
+    if (analysis.onDemand) m_strip->setDelay(kSoon);
+    auto* rows = widgets::columnOf(m_options);
+    auto* row = new ControlRow(m_options);
+    rows->addWidget(row);
+    makeInputs(*row);
+    for (const auto& field : analysis.fields) {
+        if (!field.inRow) continue;
+        if (field.spec.kind == FieldKind::TextList && field.spec.choices.size() > kShortList)
+            rows->addWidget(row = new ControlRow(m_options));
+        makeControl(*row, field);
+    }
+    rows->addWidget(widgets::horizontalLine(m_options));
+    if (analysis.onDemand) {
+        m_run->setProperty("primary", true);
+        static_cast<QHBoxLayout*>(rows->itemAt(0)->widget()->layout())->addWidget(m_run);
+    } else {
+        m_view->addControl(m_run);
+        m_run->hide();
+    }
+    m_options->setVisible(m_split || !m_controls.empty());
+    auto* column = widgets::columnOf(this);
+    column->addWidget(m_options);
+    column->addWidget(m_strip);
+    column->addWidget(m_view, 1);
+
+    m_start.setSingleShot(true);
+    connect(&m_start, &QTimer::timeout, this, &AnalysisTab::run);
+    connect(m_run, &QPushButton::clicked, this, &AnalysisTab::run);
+    connect(m_view, &widgets::MeasureFrame::optionChosen, this,
+            [this](const QString& name, const FieldValue& value) {
+                choose(name.toStdString(), value);
+            });
+    connect(&m_c.task(analysis), &LongTask::began, this, &AnalysisTab::updateButton);
+    connect(&m_c.task(analysis), &LongTask::ended, this, [this] {
+        m_running = false;
+        describe();
+    });
+    connect(&m_c, &MeasureController::reported, this,
+            [this](const core::Analysis& of, const core::AnalysisResult& result, bool) {
+                if (of == m_analysis) show(result);
+            });
+    connect(&m_c, &MeasureController::costKnown, this,
+            [this](const core::Analysis& of, const core::Analysis::Cost& cost) {
+                if (!(of == m_analysis)) return;
+                m_cost = cost;
+                describe();
+            });
+    connect(&m_c, &MeasureController::refused, this,
+            [this](const core::Analysis& of, const QString& sentence) {
+                if (of == m_analysis) refuse(sentence);
+            });
+    subjectChanged({});
+}
+
+void AnalysisTab::makeInputs(ControlRow& row) {
+    if (reads(AnalysisInput::Data)) {
+        m_split = choiceBox(QStringLiteral("Split"), this);
+        row.add(QStringLiteral("Split"), m_split);
+    }
+    if (reads(AnalysisInput::Pair)) {
+        m_clean = new widgets::ElidedLabel({}, this);
+        m_clean->setFont(widgets::smallFont());
+        m_clean->setMinimumWidth(120);
+        m_split = choiceBox(QStringLiteral("Split of B"), this);
+        m_example = numberBox(QStringLiteral("Second sample"), 0, 0, this);
+        m_other = new QPushButton(this);
+        m_other->setProperty("compact", true);
+        m_other->setIcon(widgets::icon("close"));
+        m_other->setLayoutDirection(Qt::RightToLeft);
+        m_other->hide();
+        row.add(QStringLiteral("Clean (A)"), m_clean);
+        row.addGap();
+        row.add(QStringLiteral("corrupted (B)"), m_split);
+        row.add(m_example);
+        row.add(m_other);
+        row.addGap();
+        connect(m_example, &QSpinBox::valueChanged, this, &AnalysisTab::inputsChanged);
+        connect(m_other, &QPushButton::clicked, this, [this] { setSecond(std::nullopt, {}); });
+    }
+    if (m_split)
+        connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisTab::inputsChanged);
+}
+
+// A control is filled before anybody listens to it.
+void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field) {
+    const auto& spec = field.spec;
+    const QString label = text(spec.label), help = text(spec.help);
+    const auto listen = [this, name = spec.name](auto value) { choose(name, value); };
+    const auto keep = [&](std::function<void(const FieldValue&)> show) {
+        show(field.initial);
+        m_controls.push_back({&field, std::move(show)});
+    };
+    switch (spec.kind) {
+        case FieldKind::Boolean: {
+            auto* chip = chipOf(label, help, this);
+            row.add(chip);
+            keep([chip](const FieldValue& v) { chip->setChecked(std::get<bool>(v)); });
+            connect(chip, &ToggleChip::toggled, this, [listen](bool on) { listen(on); });
+            return;
+        }
+        case FieldKind::Integer: {
+            auto* box = numberBox(label, spec.minimum, spec.maximum, this);
+            box->setToolTip(help);
+            row.add(label, box);
+            row.addGap();
+            keep([box](const FieldValue& v) {
+                box->setValue(static_cast<int>(std::get<std::int64_t>(v)));
+            });
+            connect(box, &QSpinBox::valueChanged, this,
+                    [listen](int value) { listen(static_cast<std::int64_t>(value)); });
+            return;
+        }
+        case FieldKind::Choice: {
+            auto* box = choiceBox(label, this);
+            box->setToolTip(help);
+            for (std::size_t k = 0; k < spec.choices.size(); ++k)
+                box->addItem(titleOf(spec, k), text(spec.choices[k]));
+            row.add(label, box);
+            row.addGap();
+            keep([box](const FieldValue& v) {
+                box->setCurrentIndex(box->findData(text(std::get<std::string>(v))));
+            });
+            connect(box, &QComboBox::activated, this,
+                    [listen, box] { listen(box->currentData().toString().toStdString()); });
+            return;
+        }
+        case FieldKind::TextList: {
+            row.add(widgets::mutedLabel(label, this));
+            std::vector<std::pair<std::string, ToggleChip*>> chips;
+            for (std::size_t k = 0; k < spec.choices.size(); ++k) {
+                const auto& tip = k < spec.choiceHelp.size() ? spec.choiceHelp[k] : spec.help;
+                chips.emplace_back(spec.choices[k], chipOf(titleOf(spec, k), text(tip), this));
+                row.add(chips.back().second);
+            }
+            row.addGap();
+            keep([chips](const FieldValue& v) {
+                const auto& words = std::get<std::vector<std::string>>(v);
+                for (const auto& [word, chip] : chips)
+                    chip->setChecked(std::count(words.begin(), words.end(), word) > 0);
+            });
+            for (const auto& one : chips)
+                connect(one.second, &ToggleChip::toggled, this, [listen, chips] {
+                    std::vector<std::string> chosen;
+                    for (const auto& [word, chip] : chips)
+                        if (chip->isChecked()) chosen.push_back(word);
+                    listen(chosen);
+                });
+            return;
+        }
+        case FieldKind::Text: {
+            auto* line = new QLineEdit(this);
+            line->setFont(widgets::monoFont(12));
+            line->setFixedWidth(190);
+            line->setToolTip(help);
+            row.add(label, line);
+            row.addGap();
+            keep([line](const FieldValue& v) {
+                const QString now = text(std::get<std::string>(v));
+                if (line->text().trimmed() != now) line->setText(now);
+            });
+            connect(line, &QLineEdit::textEdited, this, [listen, &field](const QString& typed) {
+                const auto word = typed.trimmed().toStdString();
+                listen(word.empty() ? std::get<std::string>(field.initial) : word);
+            });
+            connect(line, &QLineEdit::returnPressed, m_run, &QPushButton::click);
+            return;
+        }
+        case FieldKind::Real:
+        case FieldKind::IntegerList:
+            break;  // no analysis has such an option
+    }
+    throw Error("there is no control for --" + spec.name);
+}
+
+FieldValue AnalysisTab::value(const core::AnalysisField& field) const {
+    const auto at = m_values.find(field.spec.name);
+    return at == m_values.end() ? field.initial : at->second;
+}
+
+void AnalysisTab::take(const std::string& name, FieldValue value) {
+    const auto* field = m_analysis.field(name);
+    if (!field) return;
+    if (value == field->initial)
+        m_values.erase(name);
+    else
+        m_values[name] = std::move(value);
+}
+
+void AnalysisTab::choose(const std::string& name, FieldValue value) {
+    const auto before = m_values;
+    take(name, std::move(value));
+    if (m_values == before) return;
+    Q_EMIT valuesChanged(text(name), before);
+    optionsChanged();
+}
+
+void AnalysisTab::setValues(const core::OptionValues& values) {
+    if (values == m_values) return;
+    m_values.clear();
+    for (const auto& [name, value] : values) take(name, value);
+    const auto shown = m_values;
+    {
+        // Each control would tell of a change that is not the user's.
+        std::vector<QSignalBlocker> quiet;
+        for (QWidget* control : m_options->findChildren<QWidget*>()) quiet.emplace_back(control);
+        for (const auto& control : m_controls) control.show(value(*control.field));
+    }
+    m_view->setOptions(shown);
+    optionsChanged();
+}
+
+AnalysisRequest AnalysisTab::request() const {
+    AnalysisRequest request;
+    request.values = m_values;
+    if (m_split) request.split = m_split->currentText().toStdString();
+    request.second = m_second;
+    if (m_example) request.example = m_example->value();
+    if (m_valid && m_analysis.continues && reads(AnalysisInput::KeptSteps))
+        request.known = m_view->shown();
+    return request;
+}
+
+void AnalysisTab::optionsChanged() {
+    m_refusal.clear();
+    if (m_analysis.onDemand) {
+        // A table stays until the next one; maps of a pair belong to their options.
+        if (!m_c.task(m_analysis).busy() && m_view->isEmpty()) describe();
+        return updateButton();
+    }
+    m_read = false;
+    if (isVisible()) m_start.start(kTyping);
+}
+
+// Maps belong to the inputs they were measured on; a table stays until the next one.
+void AnalysisTab::inputsChanged() {
+    m_refusal.clear();
+    m_cost.reset();
+    m_read = false;
+    if (reads(AnalysisInput::Pair)) {
+        m_c.task(m_analysis).abandon();
+        m_view->clear({});
+    }
+    const auto& subject = m_c.subject();
+    if (m_example) {
+        const auto data = subject && subject->splits
+                              ? subject->splits->find(m_split->currentText().toStdString())
+                              : nullptr;
+        const QSignalBlocker quiet(m_example);
+        m_example->setMaximum(static_cast<int>(
+            std::min<std::int64_t>(data ? data->size() - 1 : 0, std::numeric_limits<int>::max())));
+        // Not the first one, which the inspector shows at first.
+        if (m_untouched && m_example->maximum() > 0) {
+            m_untouched = false;
+            m_example->setValue(1);
+        }
+        m_example->setEnabled(m_split->count() > 0);
+    }
+    describe();
+    if (isVisible()) activate();
+}
+
+void AnalysisTab::setSecond(std::optional<ProbeSample> sample, const QString& name) {
+    m_second = std::move(sample);
+    m_secondName = m_second ? name : QString();
+    m_other->setText(m_secondName);
+    m_other->setAccessibleName(QStringLiteral("B is %1; remove it").arg(m_secondName));
+    m_other->setVisible(m_second.has_value());
+    m_split->setVisible(!m_second);
+    m_example->setVisible(!m_second);
+    inputsChanged();
+}
+
+QString AnalysisTab::nameOfB() const {
+    return m_second ? m_secondName
+                    : QStringLiteral("%1 %2").arg(m_split->currentText()).arg(m_example->value());
+}
+
+QString AnalysisTab::caption() const {
+    const auto& subject = *m_c.subject();
+    QStringList parts{subject.name};
+    if (reads(AnalysisInput::Data))
+        parts << m_split->currentText();
+    else if (reads(AnalysisInput::Pair))
+        parts << QStringLiteral("A: ") + subject.sampleName << QStringLiteral("B: ") + nameOfB();
+    // The text of its own is not what the inspector shows.
+    else if (!(reads(AnalysisInput::OwnText) && m_options->isVisibleTo(this)) &&
+             !subject.sampleName.isEmpty())
+        parts << subject.sampleName;
+    if (subject.edits.anyEnabled())
+        parts << QStringLiteral("edited: ") + text(core::wordsOf(subject.edits));
+    return parts.join(QStringLiteral(", "));
+}
+
+void AnalysisTab::subjectChanged(const SubjectChange& change) {
+    const auto& subject = m_c.subject();
+    const std::string path = subject ? subject->path : std::string();
+    const std::string checkpoint = subject ? subject->checkpoint : std::string();
+    const bool anew = change.affects(m_analysis.input);
+    // A run that trains may have kept more steps.
+    const bool another = checkpoint != std::exchange(m_checkpoint, checkpoint);
+    if (anew || (another && reads(AnalysisInput::KeptSteps))) m_read = false;
+    if (path != std::exchange(m_path, path)) {
+        // Names of answers and positions belong to the model.
+        auto kept = m_values;
+        for (const auto& field : m_analysis.fields)
+            if (!field.inRow) kept.erase(field.spec.name);
+        m_values = std::move(kept);
+        m_view->setOptions(m_values);
+    }
+    if (anew) {
+        m_valid = false;
+        m_refusal.clear();
+        m_start.stop();
+        if (m_split) {
+            const QSignalBlocker quiet(m_split);
+            fillSplits(*m_split, subject);
+        }
+        if (m_clean) {
+            m_clean->setText(subject ? subject->sampleName : QString());
+            m_clean->setAccessibleName(QStringLiteral("Clean input: %1").arg(m_clean->text()));
+        }
+        if (reads(AnalysisInput::OwnText))
+            m_options->setVisible(subject && subject->sample &&
+                                  !subject->sample->source.tokens.empty() &&
+                                  subject->sample->target.size() == 0);
+        if (m_analysis.onDemand || !missing().isEmpty()) m_view->clear({});
+        if (m_split)
+            inputsChanged();
+        else
+            describe();
+    }
+    if (subject) {
+        const widgets::AnalysisPlace place{subject->name, subject->map, subject->cellName,
+                                           stepOf(*subject)};
+        if (!m_view->setPlace(place)) {
+            m_c.task(m_analysis).abandon();
+            m_valid = m_read = false;
+        }
+    }
+    updateButton();
+    if (isVisible()) activate();
+}
+
+void AnalysisTab::activate() {
+    if (m_read || !missing().isEmpty()) return;
+    if (!m_analysis.onDemand) {
+        m_read = true;
+        return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);
+    }
+    if (!m_analysis.cost || m_cost) return;
+    m_read = true;
+    m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
+    m_c.findCost(m_analysis, request());
+}
+
+void AnalysisTab::run() {
+    m_start.stop();
+    if (!missing().isEmpty()) return;
+    // More steps are read when those that are asked for are there.
+    if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
+    m_read = true;
+    if (m_analysis.onDemand) {
+        m_strip->setDelay(kSoon);
+        m_view->setCaption(caption());
+    }
+    m_c.run(m_analysis, request());
+    m_running = true;  // now, as what ran before has ended
+    updateButton();
+}
+
+void AnalysisTab::refuse(const QString& sentence) {
+    m_refusal = sentence;
+    // A result of these inputs stays beside an option that is refused.
+    if (m_valid && !reads(AnalysisInput::KeptSteps))
+        m_view->refuse(sentence);
+    else
+        m_view->clear(sentence);
+    m_valid = m_valid && !m_view->isEmpty();
+    updateButton();
+}
+
+void AnalysisTab::show(const core::AnalysisResult& result) {
+    m_valid = m_view->showResult(result);
+    if (m_valid && !m_analysis.onDemand) m_view->setCaption(caption());
+    if (!m_valid) {
+        m_c.task(m_analysis).abandon();
+        m_read = false;
+        if (isVisible()) activate();
+    }
+    updateButton();
+}
+
+QString AnalysisTab::missing() const {
+    const auto& subject = m_c.subject();
+    const bool data = reads(AnalysisInput::Data);
+    if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
+    if (data && !subject->splits)
+        return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
+    if (!data && !subject->sample) return QStringLiteral("Choose a sample in the inspector.");
+    if (reads(AnalysisInput::KeptSteps) && !subject->map)
+        return QStringLiteral("Choose a map in the inspector.");
+    if (reads(AnalysisInput::Pair) && !m_second && m_split->count() == 0)
+        return QStringLiteral("Choose a second input: drop it in the inspector with Shift.");
+    return {};
+}
+
+void AnalysisTab::describe() {
+    updateButton();
+    if (!m_view->isEmpty()) return;
+    QString sentence = missing();
+    if (sentence.isEmpty()) sentence = m_refusal;
+    if (sentence.isEmpty() && m_analysis.onDemand) {
+        sentence = QStringLiteral("Not measured.");
+        if (reads(AnalysisInput::Pair))
+            sentence += QStringLiteral(" Parts of A (%1) are put into the pass of B (%2).")
+                            .arg(m_c.subject()->sampleName, nameOfB());
+        if (m_cost) {
+            QString cost = text((*m_cost)(m_values));
+            if (!cost.isEmpty()) cost[0] = cost[0].toUpper();
+            sentence += u' ' + cost + u'.';
+        }
+    } else if (sentence.isEmpty() && m_read && !m_start.isActive() &&
+               !m_c.task(m_analysis).busy()) {
+        sentence = QStringLiteral("Not measured.");  // it was cancelled
+    }
+    m_view->clear(sentence);
+}
+
+void AnalysisTab::updateButton() {
+    const bool measuring = m_running && m_c.task(m_analysis).busy();
+    const bool continues = !measuring && m_c.continues(m_analysis, request());
+    bool nothing = false;  // a list of which nothing is chosen
+    for (const auto& control : m_controls) {
+        const auto chosen = value(*control.field);
+        const auto* words = std::get_if<std::vector<std::string>>(&chosen);
+        nothing = nothing || (words && words->empty());
+    }
+    m_run->setEnabled(missing().isEmpty() && m_refusal.isEmpty() && !measuring && !nothing);
+    m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
+    m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
+    // What is quick is measured again only after it was cancelled.
+    if (!m_analysis.onDemand)
+        m_run->setVisible(!measuring &&
+                          (continues || (m_read && m_view->isEmpty() && m_run->isEnabled())));
+}
+
+}  // namespace relascope::app

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A tab of the window Measure: the options of an analysis, its progress and its view, made from the
+// description of the analysis.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <QTimer>
+#include <QWidget>
+
+#include "app/controllers/measure_controller.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QVBoxLayout;
+
+namespace relascope::widgets {
+class MeasureFrame;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class ControlRow;
+class JobStrip;
+
+class AnalysisTab : public QWidget {
+    Q_OBJECT
+public:
+    AnalysisTab(const core::Analysis& analysis, MeasureController& controller, QWidget* parent);
+
+    const core::Analysis& analysis() const { return m_analysis; }
+    /// After MeasureController::setSubject().
+    void subjectChanged(const SubjectChange& change);
+    /// The tab is seen: what it shows is computed, unless it takes long; then its cost is.
+    void activate();
+    /// An input that was dropped or typed as B of a pair, in place of an example of a split.
+    void setSecond(std::optional<ProbeSample> sample, const QString& name);
+
+    /// The options that differ from their defaults.
+    const core::OptionValues& values() const { return m_values; }
+    /// Shows them in the controls, and acts as if they were chosen there.
+    void setValues(const core::OptionValues& values);
+    AnalysisRequest request() const;
+
+    widgets::MeasureFrame* view() const { return m_view; }
+    JobStrip* strip() const { return m_strip; }
+    /// Runs the analysis, or continues a cancelled one. Those that are quick have it only then.
+    QPushButton* runButton() const { return m_run; }
+
+Q_SIGNALS:
+    /// The user changed the option of that name; `before`: all values until then.
+    void valuesChanged(const QString& name, const relascope::core::OptionValues& before);
+
+private:
+    struct Control {
+        const core::AnalysisField* field;
+        std::function<void(const FieldValue&)> show;
+    };
+    void makeInputs(ControlRow& row);
+    void makeControl(ControlRow& row, const core::AnalysisField& field);
+    /// The user chose a value.
+    void choose(const std::string& name, FieldValue value);
+    void take(const std::string& name, FieldValue value);
+    FieldValue value(const core::AnalysisField& field) const;
+    void optionsChanged();
+    void inputsChanged();
+    void run();
+    void show(const core::AnalysisResult& result);
+    void refuse(const QString& sentence);
+    /// The sentence in place of a result; a result stays until the next one.
+    void describe();
+    QString missing() const;  ///< what there is to choose before the analysis can run
+    void updateButton();
+    QString caption() const;
+    QString nameOfB() const;
+    bool reads(core::AnalysisInput input) const { return m_analysis.input == input; }
+
+    const core::Analysis& m_analysis;
+    MeasureController& m_c;
+    core::OptionValues m_values;
+    std::vector<Control> m_controls;
+    QWidget* m_options;  ///< all rows of controls
+    // Of data and pairs; null for other inputs.
+    QComboBox* m_split = nullptr;
+    QLabel* m_clean = nullptr;
+    QSpinBox* m_example = nullptr;
+    QPushButton* m_other = nullptr;  ///< the name of the input that was set; a click removes it
+    QPushButton* m_run;
+    JobStrip* m_strip;
+    widgets::MeasureFrame* m_view;
+    std::optional<ProbeSample> m_second;
+    QString m_secondName;
+    bool m_untouched = true;  ///< no example of a split was offered yet
+    std::optional<core::Analysis::Cost> m_cost;
+    QString m_refusal;
+    QTimer m_start;                    ///< what is typed or dragged changes many times a second
+    bool m_running = false;            ///< the analysis, not only its cost
+    bool m_read = false;               ///< was computed for this subject, or is being computed
+    bool m_valid = false;              ///< what is shown is of this subject
+    std::string m_path, m_checkpoint;  ///< of the subject
+};
+
+}  // namespace relascope::app

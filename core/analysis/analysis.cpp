@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/analysis.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/ablation_options.h"
+#include "analysis/along_training.h"
+#include "analysis/attribution.h"
+#include "analysis/head_measures.h"
+#include "analysis/lens.h"
+#include "analysis/patching.h"
+#include "options/field_text.h"
+#include "options/options_json.h"
+#include "types/error.h"
+#include "types/suggest.h"
+
+namespace relascope::core {
+
+const std::vector<const Analysis*>& analyses() {
+    static const std::vector<const Analysis*> all = {
+        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
+        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis()};
+    return all;
+}
+
+const Analysis* findAnalysis(const std::string& name) {
+    const auto& all = analyses();
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const Analysis* one) { return one->name == name; });
+    return at == all.end() ? nullptr : *at;
+}
+
+namespace {
+
+const FieldSpec& specOf(const std::vector<AnalysisField>& fields, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& field : fields) {
+        if (field.spec.name == name) return field.spec;
+        known.push_back(field.spec.name);
+    }
+    throw OptionError(name, unknownName("option", name, known));
+}
+
+}  // namespace
+
+void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& values) {
+    for (const auto& [name, value] : values) {
+        const auto& spec = specOf(fields, name);
+        const auto field = std::find_if(fields.begin(), fields.end(),
+                                        [&](const auto& one) { return &one.spec == &spec; });
+        if (value.index() != field->initial.index())
+            throw OptionError(name, "is a value of another kind");
+        if (value != field->initial) checkFieldValue(name, spec, value);
+    }
+}
+
+nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValues& values) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    for (const auto& field : analysis.fields)
+        if (const auto at = values.find(field.spec.name);
+            at != values.end() && at->second != field.initial)
+            json[field.spec.name] = fieldValueToJson(at->second);
+    return json;
+}
+
+OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json) {
+    if (!json.is_object()) throw OptionError(analysis.name, "is not a JSON object of options");
+    OptionValues values;
+    for (const auto& [name, value] : json.items())
+        values[name] = fieldValueFromJson(name, specOf(analysis.fields, name), value);
+    return values;
+}
+
+const ProbeSample& sampleOf(const AnalysisSubject& subject) {
+    if (!subject.sample) throw Error("No input is given.");
+    return *subject.sample;
+}
+
+}  // namespace relascope::core

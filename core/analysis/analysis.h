@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An analysis: one question to a trained model, described once. The commands, the tabs of the
+// window Measure, saved options and files are made from this description. Does not include torch.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "interventions/edit_data.h"
+#include "types/along.h"
+#include "types/field.h"
+
+namespace relascope::core {
+
+class AblationProgress;  // ablation_options.h
+class OpenedModel;
+
+/// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining or
+/// HeadMeasures, as its header says.
+using AnalysisResult = std::any;
+
+/// What an analysis reads beside the model.
+enum class AnalysisInput {
+    Data,       ///< a split of the data
+    Pair,       ///< two inputs
+    Sample,     ///< an input
+    OwnText,    ///< an input; of a language model without one, text of its own
+    KeptSteps,  ///< an input and a cell of a map, at every kept step of a run
+};
+
+/// What is analysed.
+struct AnalysisSubject {
+    /// Null for AnalysisInput::KeptSteps in the window, which opens the weights of each step
+    /// itself.
+    OpenedModel* model = nullptr;
+    std::string run = {};  ///< run folder; empty for a checkpoint
+    std::string device = "auto";
+    std::optional<ProbeSample> sample = {};
+    std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input
+    std::vector<std::string> classNames = {};
+    DatasetPtr data = {};  ///< the split to measure on
+    Interventions interventions = {};
+    /// Whether edits that the weights were trained with are left out of each kept step.
+    bool leaveOutTrainingEdits = false;
+    std::optional<MapCell> cell = {};  ///< that is shown; options that name one come before it
+    AblationProgress* kept = nullptr;  ///< of these weights; may be null
+};
+
+/// How an analysis is followed while it runs. Everything is called on its thread.
+struct AnalysisWatch {
+    std::stop_token stop = {};
+    /// Gets the fraction done; returns false to cancel.
+    ProgressCallback progress = {};
+    /// Gets the result so far.
+    std::function<void(const AnalysisResult&)> partial = {};
+    /// An earlier result of the same subject and options; what it has is not computed again.
+    AnalysisResult known = {};
+};
+
+/// Values of options by their names; what is not there has its default.
+using OptionValues = std::map<std::string, FieldValue>;
+
+/// One option of an analysis.
+struct AnalysisField {
+    FieldSpec spec;  ///< its name as on the command line without "--", with "_" for "-"
+    FieldValue initial;
+    /// In the window: in the row of the tab, and not in its view or the inspector.
+    bool inRow = true;
+};
+
+struct Analysis {
+    std::string name;     ///< of the command, and in sessions: "lens"
+    std::string title;    ///< "Logit lens"
+    std::string summary;  ///< in lists of commands: "shows what a model would answer after ..."
+    std::string doing;    ///< beside its progress: "Reading the answers after each layer"
+    AnalysisInput input = AnalysisInput::Sample;
+    /// Takes seconds to minutes: the window runs it on demand only, not when its tab is seen.
+    bool onDemand = false;
+    /// A cancelled one can be continued: by AnalysisWatch::known or AnalysisSubject::kept.
+    bool continues = false;
+    std::vector<AnalysisField> fields = {};
+
+    /// Throws OptionError with the name of a field, Error, Cancelled.
+    std::function<AnalysisResult(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
+    /// What a run with given options on so many examples would take: "36 parts x 3 ways on 2,000
+    /// images: about 2 min".
+    using Cost = std::function<std::string(const OptionValues&)>;
+    /// Times some passes, in about a second. Empty for analyses that are quick.
+    std::function<Cost(AnalysisSubject&, const std::stop_token&)> cost = {};
+
+    /// Of AnalysisInput::OwnText: the text that is read without an input.
+    std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
+
+    // The result as text. Numbers that are not there are empty fields of CSV.
+    using Text = std::function<std::string(const AnalysisResult&)>;
+    Text csv;          ///< with a line of column names
+    Text latex = {};   ///< a tabular; empty: none
+    Text terminal;     ///< for people, ends with a newline
+    Text remark = {};  ///< a sentence beside it; may be empty
+    std::function<nlohmann::ordered_json(const AnalysisResult&)> json;  ///< an object
+
+    const AnalysisField* field(const std::string& name) const {
+        for (const auto& one : fields)
+            if (one.spec.name == name) return &one;
+        return nullptr;
+    }
+    bool operator==(const Analysis& other) const { return name == other.name; }
+};
+
+/// All of them, in the order of the tabs.
+const std::vector<const Analysis*>& analyses();
+/// Null for an unknown name.
+const Analysis* findAnalysis(const std::string& name);
+
+/// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no
+/// field.
+void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& values);
+/// {"top": 5, ...}: the values that are not the defaults; and back. Throws OptionError.
+nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValues& values);
+OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json);
+
+/// Options as the struct that their fields belong to.
+template <class Options>
+Options structOf(const FieldTable<Options>& table, const OptionValues& values) {
+    Options options;
+    for (const auto& field : table)
+        if (const auto at = values.find(field.spec.name); at != values.end())
+            field.set(options, at->second);
+    return options;
+}
+
+/// Where an analysis' options are offered in the window.
+enum class OfferedIn { Row, View };
+
+/// Completes the description of an analysis whose options and result are structs. `run` gets the
+/// checked options.
+template <class Options, class Result>
+Analysis analysisOf(Analysis analysis, const FieldTable<Options>& table, OfferedIn place,
+                    Result (*run)(AnalysisSubject&, const Options&, const AnalysisWatch&),
+                    std::string (*csv)(const Result&), std::string (*terminal)(const Result&),
+                    nlohmann::ordered_json (*json)(const Result&)) {
+    for (const auto& field : table)
+        analysis.fields.push_back({field.spec, field.get(Options()), place == OfferedIn::Row});
+    analysis.run = [run, table, fields = analysis.fields](AnalysisSubject& subject,
+                                                          const OptionValues& values,
+                                                          const AnalysisWatch& watch) {
+        checkOptions(fields, values);
+        return AnalysisResult(run(subject, structOf(table, values), watch));
+    };
+    const auto of = [](const AnalysisResult& result) -> const Result& {
+        return std::any_cast<const Result&>(result);
+    };
+    analysis.csv = [csv, of](const AnalysisResult& result) { return csv(of(result)); };
+    analysis.terminal = [terminal, of](const AnalysisResult& r) { return terminal(of(r)); };
+    analysis.json = [json, of](const AnalysisResult& result) { return json(of(result)); };
+    return analysis;
+}
+
+/// Of analyses that need them: throw Error where the subject has none.
+const ProbeSample& sampleOf(const AnalysisSubject& subject);
+
+}  // namespace relascope::core
