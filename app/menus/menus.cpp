@@ -10,7 +10,6 @@
 #include <QPlainTextEdit>
 #include <QTextEdit>
 
-#include "app/command_field.h"
 #include "app/controllers/controllers.h"
 #include "app/help.h"
 #include "app/main_window.h"
@@ -117,7 +116,7 @@ void Menus::make(const char* title) {
 }
 
 void Menus::addSearch() {
-    auto* field = new CommandField(&m_window);
+    auto* field = new widgets::CommandField(&m_window);
     m_window.menuBar()->setCornerWidget(field, Qt::TopRightCorner);
     connect(field, &QAbstractButton::clicked, this,
             [this, palette = static_cast<widgets::CommandPalette*>(nullptr)]() mutable {

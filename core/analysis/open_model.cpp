@@ -10,7 +10,6 @@
 #include "analysis/edit_effect.h"
 #include "analysis/lens.h"
 #include "analysis/open_model.h"
-#include "analysis/open_model_parts.h"
 #include "analysis/patching.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_file.h"
@@ -21,6 +20,8 @@
 #include "data/text.h"
 #include "evaluate/evaluate.h"
 #include "files/memory.h"
+#include "interventions/edit_probes.h"
+#include "interventions/edit_session.h"
 #include "model/blocks/parameters.h"
 #include "model/model.h"
 #include "options/estimates.h"
@@ -35,7 +36,45 @@
 
 namespace relascope::core {
 
+struct OpenedModel::Parts {
+    ModelPtr model;
+    ModelOptions options;
+    RunOptions run;
+    bool isRun = false;
+    std::int64_t step = 0;
+    std::string warning;
+    std::string device;
+    std::string reference;  // io.safetensors, "" without one
+    TokenizerPtr tokenizer;
+    EditList training;
+    TakenMeans means;  // of the last call with edits
+    std::unique_ptr<EditProbes> probes;
+
+    /// Texts are read by the model's own tokenizer unless `data` says how.
+    EditData completed(EditData data) const;
+    /// The edits that the weights are trained with; null without any.
+    std::unique_ptr<EditSession> makeTrainingEditSession(const EditData& data = {}) {
+        if (training.edits.empty()) return nullptr;
+        return std::make_unique<EditSession>(*model, options, training, completed(data),
+                                             EditUse::Train);
+    }
+    /// Edits that are not prepared for an input yet; null without any.
+    std::unique_ptr<EditSession> makeEditSession(const Interventions& interventions) {
+        means.clear();
+        if (!interventions.edits.anyEnabled()) return nullptr;
+        return std::make_unique<EditSession>(*model, options, interventions.edits,
+                                             completed(interventions.data));
+    }
+    /// What `reader` gives for the sample, with the interventions in force.
+    template <class Read>
+    auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
+};
+
 namespace {
+
+Hooks* hooksOf(const std::unique_ptr<EditSession>& session) {
+    return session ? &session->editor() : nullptr;
+}
 
 bool hasCheckpoint(const std::string& run, std::int64_t step) {
     const auto steps = checkpointSteps(run + "/checkpoints");
@@ -475,20 +514,29 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
                              progress, report, edits));
 }
 
+/// What `read` gives for a sample, with the interventions in force.
+template <class Read>
+auto OpenedModel::Parts::read(const ProbeSample& sample, const Interventions& interventions,
+                              Read&& reader) {
+    const auto trained = makeTrainingEditSession(interventions.data);
+    const HookScope below(hooksOf(trained));
+    return withinMemory(
+        device,
+        [&] {
+            const auto input = inputOf(sample, options).to(torch::Device(device));
+            const EditedInput edited(makeEditSession(interventions), sample, means);
+            return reader(input);
+        },
+        shorterInput);
+}
+
 LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
                              const std::vector<std::string>& classNames,
                              const Interventions& interventions) {
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession(interventions.data);
-    const HookScope below(hooksOf(trained));
-    auto result = withinMemory(
-        p.device,
-        [&] {
-            const auto input = inputOf(sample, p.options).to(torch::Device(p.device));
-            const EditedInput edited(p.makeEditSession(interventions), sample, p.means);
-            return logitLens(*p.model, p.options, input, what);
-        },
-        shorterInput);
+    auto result = p.read(sample, interventions, [&](const ModelInput& input) {
+        return logitLens(*p.model, p.options, input, what);
+    });
     AnswerNames(p.options, p.tokenizer, classNames, sample).fill(result);
     const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
     for (const auto position : result.positions)
@@ -501,16 +549,9 @@ Attribution OpenedModel::attribution(const ProbeSample& sample, const Attributio
                                      const std::vector<std::string>& classNames,
                                      const Interventions& interventions) {
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession(interventions.data);
-    const HookScope below(hooksOf(trained));
-    auto result = withinMemory(
-        p.device,
-        [&] {
-            const auto input = inputOf(sample, p.options).to(torch::Device(p.device));
-            const EditedInput edited(p.makeEditSession(interventions), sample, p.means);
-            return attributeLogit(*p.model, p.options, input, what);
-        },
-        shorterInput);
+    auto result = p.read(sample, interventions, [&](const ModelInput& input) {
+        return attributeLogit(*p.model, p.options, input, what);
+    });
     const AnswerNames names(p.options, p.tokenizer, classNames, sample);
     names.fill(result.answer), names.fill(result.minus);
     const auto inputs = answeredInputs(p.options, sample, p.tokenizer);

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "checkpoint/pickle.h"
-#include "checkpoint/utf8.h"
 #include "files/byte_source.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "checkpoint/utf8.h"
 #include "checkpoint/zip.h"
 #include "files/crc32.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {

@@ -114,4 +114,12 @@ inline std::string barText(char mark, double share, int width) {
     return std::string(static_cast<std::size_t>(length), mark);
 }
 
+/// A name from a file for a message: at most 200 bytes, ASCII without control characters.
+inline std::string printable(std::string_view text) {
+    std::string shown(text.substr(0, 200));
+    for (auto& c : shown)
+        if (c < 32 || c > 126) c = '?';
+    return shown;
+}
+
 }  // namespace relascope

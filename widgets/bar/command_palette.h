@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command palette (Ctrl+K) and the sheet of shortcuts (F1).
+// The command palette (Ctrl+K), the field that opens it, and the sheet of shortcuts (F1).
 #pragma once
 
+#include <QAbstractButton>
 #include <QAction>
 #include <QDialog>
 #include <QPointer>
@@ -46,6 +47,17 @@ class ShortcutSheet : public QDialog {
 public:
     explicit ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys,
                            QWidget* parent = nullptr);
+};
+
+/// The field in the menu bar's corner that opens the palette.
+class CommandField : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit CommandField(QWidget* parent = nullptr);
+    QSize sizeHint() const override { return {240, 30}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
 };
 
 }  // namespace relascope::widgets

@@ -243,7 +243,7 @@ QWidget* SmallMaps::makeHead() {
     m_order->setAccessibleName(QStringLiteral("Order of the small maps"));
     m_order->setToolTip(QStringLiteral("Order of the small maps"));
     m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    m_order->setMinimumWidth(76);
+    m_order->setMinimumWidth(60);
     m_order->setMaximumWidth(140);
     for (int k = 0; k < kMapOrders; ++k) {
         const auto order = static_cast<MapOrder>(k);
