@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPainter>
 #include <QStackedWidget>
 #include <QTabBar>
@@ -72,6 +73,8 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
     if (!summary.isEmpty()) summary[0] = summary[0].toUpper();
     m_bar->setTabToolTip(at, QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
     m_pages->addWidget(tab);
+    // Fields would take Ctrl+Z for themselves, and have nothing to undo after a click on an arrow.
+    for (QObject* field : tab->findChildren<QLineEdit*>()) field->installEventFilter(this);
     connect(tab->view(), &MeasureFrame::editRequested, this, &MeasureWindow::editRequested);
     connect(tab->view(), &MeasureFrame::mapRequested, this, &MeasureWindow::mapRequested);
     connect(tab->view(), &MeasureFrame::stepRequested, this, &MeasureWindow::stepRequested);
@@ -155,11 +158,22 @@ void MeasureWindow::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), widgets::Theme::current().panel);
 }
 
+bool MeasureWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+    auto* key = static_cast<QKeyEvent*>(event);
+    if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
+    keyPressEvent(key);
+    return true;
+}
+
 void MeasureWindow::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers() & Qt::ControlModifier;
     if (event->key() == Qt::Key_Escape) return hide();
-    if (event->matches(QKeySequence::Undo)) return m_undo->undo();
-    if (event->matches(QKeySequence::Redo)) return m_undo->redo();
+    const bool undo = event->matches(QKeySequence::Undo);
+    if (undo || event->matches(QKeySequence::Redo)) {
+        undo ? m_undo->undo() : m_undo->redo();
+        return m_undo->seal();
+    }
     // As between the pages of the main window.
     const int at = event->key() - Qt::Key_1;
     if (control && at >= 0 && at < m_bar->count()) return m_bar->setCurrentIndex(at);

@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -529,6 +530,13 @@ TEST_F(MeasureWindowTest, OptionsAreTakenBackAndKeptForTheNextSession) {
     QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier);
     EXPECT_EQ(seed->value(), 0);
     QTest::keyClick(&window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(seed->value(), 7);
+    // From within a field, too.
+    window.showTab("heads");
+    seed->setFocus();
+    QTest::keyClick(seed, Qt::Key_Up);
+    EXPECT_EQ(seed->value(), 8);
+    QTest::keyClick(seed->findChild<QLineEdit*>(), Qt::Key_Z, Qt::ControlModifier);
     EXPECT_EQ(seed->value(), 7);
     // What another version or another program wrote.
     for (const char* text : {"", "[]", "{\"heads\":{\"seed\":\"x\"}}", "{\"heads\":{\"seed\":-4}}",
