@@ -339,15 +339,13 @@ AnalysisRequest AnalysisTab::request() const {
     if (m_split) request.split = m_split->currentText().toStdString();
     request.second = m_second;
     if (m_example) request.example = m_example->value();
-    if (m_valid && m_analysis.continues && reads(AnalysisInput::KeptSteps))
-        request.known = m_view->shown();
     return request;
 }
 
 void AnalysisTab::optionsChanged() {
     m_refusal.clear();
     if (m_analysis.onDemand) {
-        // A table stays until the next one; maps of a pair belong to their options.
+        // A result stays until the next one.
         if (!m_c.task(m_analysis).busy() && m_view->isEmpty()) describe();
         return updateButton();
     }
@@ -471,7 +469,8 @@ void AnalysisTab::activate() {
         m_read = true;
         return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);
     }
-    if (!m_analysis.cost || m_cost) return;
+    // What is being measured is not cancelled to find out what it would take.
+    if (!m_analysis.cost || m_cost || m_running) return;
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
     m_c.findCost(m_analysis, request());
@@ -487,7 +486,9 @@ void AnalysisTab::run() {
         m_strip->setDelay(kSoon);
         m_view->setCaption(caption());
     }
-    m_c.run(m_analysis, request());
+    auto request = this->request();
+    if (m_valid && reads(AnalysisInput::KeptSteps)) request.known = m_view->shown();
+    m_c.run(m_analysis, request);
     m_running = true;  // now, as what ran before has ended
     updateButton();
 }
@@ -559,13 +560,14 @@ void AnalysisTab::updateButton() {
         const auto* words = std::get_if<std::vector<std::string>>(&chosen);
         nothing = nothing || (words && words->empty());
     }
-    m_run->setEnabled(missing().isEmpty() && m_refusal.isEmpty() && !measuring && !nothing);
+    // Also after a refusal, whose cause may be gone.
+    m_run->setEnabled(missing().isEmpty() && !measuring && !nothing);
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
     // What is quick is measured again only after it was cancelled.
     if (!m_analysis.onDemand)
-        m_run->setVisible(!measuring &&
-                          (continues || (m_read && m_view->isEmpty() && m_run->isEnabled())));
+        m_run->setVisible(!measuring && (continues || (m_read && m_view->isEmpty() &&
+                                                       m_refusal.isEmpty() && m_run->isEnabled())));
 }
 
 }  // namespace relascope::app

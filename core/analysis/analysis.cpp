@@ -33,10 +33,10 @@ const Analysis* findAnalysis(const std::string& name) {
 
 namespace {
 
-const FieldSpec& specOf(const std::vector<AnalysisField>& fields, const std::string& name) {
+const AnalysisField& fieldOf(const std::vector<AnalysisField>& fields, const std::string& name) {
     std::vector<std::string> known;
     for (const auto& field : fields) {
-        if (field.spec.name == name) return field.spec;
+        if (field.spec.name == name) return field;
         known.push_back(field.spec.name);
     }
     throw OptionError(name, unknownName("option", name, known));
@@ -46,12 +46,10 @@ const FieldSpec& specOf(const std::vector<AnalysisField>& fields, const std::str
 
 void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& values) {
     for (const auto& [name, value] : values) {
-        const auto& spec = specOf(fields, name);
-        const auto field = std::find_if(fields.begin(), fields.end(),
-                                        [&](const auto& one) { return &one.spec == &spec; });
-        if (value.index() != field->initial.index())
+        const auto& field = fieldOf(fields, name);
+        if (value.index() != field.initial.index())
             throw OptionError(name, "is a value of another kind");
-        if (value != field->initial) checkFieldValue(name, spec, value);
+        if (value != field.initial) checkFieldValue(name, field.spec, value);
     }
 }
 
@@ -68,7 +66,7 @@ OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_j
     if (!json.is_object()) throw OptionError(analysis.name, "is not a JSON object of options");
     OptionValues values;
     for (const auto& [name, value] : json.items())
-        values[name] = fieldValueFromJson(name, specOf(analysis.fields, name), value);
+        values[name] = fieldValueFromJson(name, fieldOf(analysis.fields, name).spec, value);
     return values;
 }
 

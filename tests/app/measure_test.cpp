@@ -479,6 +479,11 @@ TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
     subject.map = MapCell{};
     window.setSubject(subject);
     EXPECT_TRUE(task("ablate").busy());
+    // Nor does another split, whose cost would be found out.
+    auto* split = child<QComboBox>(window.tab("ablate"), "Split");
+    ASSERT_GT(split->count(), 1);
+    split->setCurrentIndex((split->currentIndex() + 1) % split->count());
+    EXPECT_FALSE(window.tab("ablate")->runButton()->isEnabled()) << "it still runs";
     ASSERT_TRUE(waitUntil([&] { return !table()->isEmpty(); }, 60000));
     window.setSubject(subject);
     EXPECT_FALSE(table()->isEmpty());
