@@ -32,6 +32,11 @@ FileLock::~FileLock() {
     if (held()) ::close(m_file);
 }
 
+bool FileLock::write(const std::string& text) {
+    return ::ftruncate(m_file, 0) == 0 &&
+           ::pwrite(m_file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
 bool FileLock::isHeld(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (file < 0) return false;

@@ -21,6 +21,9 @@ public:
     ~FileLock();
 
     bool held() const { return m_file >= 0; }
+    /// Replaces what the held file says, for readers to learn who holds it. False if that fails.
+    bool write(const std::string& text);
+    int descriptor() const { return m_file; }
     /// Whether a process holds that file.
     static bool isHeld(const std::string& path);
 

@@ -260,10 +260,12 @@ void SafetensorsFile::readPart(const TensorEntry& entry, std::uint64_t at,
     m_bytes->read(m_header.dataStart + entry.begin + at, out, std::move(stop));
 }
 
-SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<TensorEntry> tensors,
-                                     const std::map<std::string, std::string>& metadata)
-    : m_file(path), m_path(path), m_tensors(std::move(tensors)) {
-    std::sort(m_tensors.begin(), m_tensors.end(), [](const auto& a, const auto& b) {
+namespace {
+
+// Sorts the tensors, gives them their offsets, and makes the length and the header of the file.
+std::string layOut(const std::string& path, std::vector<TensorEntry>& tensors,
+                   const std::map<std::string, std::string>& metadata) {
+    std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
         const int left = dtypeBits(a.dtype), right = dtypeBits(b.dtype);
         return left != right ? left > right : a.name < b.name;
     });
@@ -271,7 +273,7 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor
     if (!metadata.empty()) entries["__metadata__"] = metadata;
     std::uint64_t at = 0;
     std::set<std::string> names = {"__metadata__"};
-    for (auto& t : m_tensors) {
+    for (auto& t : tensors) {
         const std::uint64_t bytes = t.bytes();
         t.begin = at, t.end = at += bytes;
         checkSize(t, path);
@@ -287,10 +289,31 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor
     text.resize((text.size() + 7) / 8 * 8, ' ');
     if (text.size() > kMaxHeader)
         throw FileError(path, "the header would be longer than the format allows");
-    std::uint8_t length[8];
-    for (int i = 0; i < 8; ++i) length[i] = static_cast<std::uint8_t>(text.size() >> (8 * i));
-    m_file.write(length, 8);
-    m_file.write(text);
+    std::string length(8, '\0');
+    for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(text.size() >> (8 * i));
+    return length + text;
+}
+
+struct TensorsAtHand {
+    std::vector<TensorEntry> entries;
+    std::map<std::string_view, std::span<const std::uint8_t>> data;
+};
+
+TensorsAtHand tensorsAtHand(const std::vector<TensorToWrite>& tensors) {
+    TensorsAtHand all;
+    for (const auto& t : tensors) {
+        all.entries.push_back({t.name, t.dtype, t.shape, 0, t.data.size()});
+        all.data[t.name] = t.data;
+    }
+    return all;
+}
+
+}  // namespace
+
+SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<TensorEntry> tensors,
+                                     const std::map<std::string, std::string>& metadata)
+    : m_file(path), m_path(path), m_tensors(std::move(tensors)) {
+    m_file.write(layOut(path, m_tensors, metadata));
 }
 
 void SafetensorsWriter::write(std::span<const std::uint8_t> bytes) {
@@ -308,15 +331,21 @@ void SafetensorsWriter::commit() {
 
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata) {
-    std::map<std::string_view, std::span<const std::uint8_t>> data;
-    std::vector<TensorEntry> entries;
-    for (const auto& t : tensors) {
-        entries.push_back({t.name, t.dtype, t.shape, 0, t.data.size()});
-        data[t.name] = t.data;
-    }
-    SafetensorsWriter writer(path, std::move(entries), metadata);
-    for (const auto& entry : writer.tensors()) writer.write(data.at(entry.name));
+    const auto all = tensorsAtHand(tensors);
+    SafetensorsWriter writer(path, all.entries, metadata);
+    for (const auto& entry : writer.tensors()) writer.write(all.data.at(entry.name));
     writer.commit();
+}
+
+void appendSafetensors(std::vector<std::uint8_t>& out, const std::vector<TensorToWrite>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+    auto all = tensorsAtHand(tensors);
+    const std::string header = layOut("a message", all.entries, metadata);
+    out.insert(out.end(), header.begin(), header.end());
+    for (const auto& entry : all.entries) {
+        const auto bytes = all.data.at(entry.name);
+        out.insert(out.end(), bytes.begin(), bytes.end());
+    }
 }
 
 }  // namespace relascope::core

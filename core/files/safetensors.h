@@ -125,5 +125,8 @@ struct TensorToWrite {
 /// SafetensorsWriter for tensors that are at hand.
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata = {});
+/// The bytes of such a file, behind those of `out`.
+void appendSafetensors(std::vector<std::uint8_t>& out, const std::vector<TensorToWrite>& tensors,
+                       const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace relascope::core

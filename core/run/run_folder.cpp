@@ -14,6 +14,7 @@
 #include "run/json_values.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "run/run_process.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -107,8 +108,8 @@ bool holdsTraining(const std::string& path) {
 void removeStartFiles(const std::string& path) {
     std::error_code ignored;
     std::vector<fs::path> files;
-    for (const char* name :
-         {"run.json", "metrics.jsonl", "events.jsonl", "tokenizer.json", ".lock"})
+    for (const char* name : {"run.json", "metrics.jsonl", "events.jsonl", "tokenizer.json",
+                             "start.json", "log", ".starting", ".lock"})
         files.push_back(fs::path(path) / name);
     for (const char* folder : {"", "ranks"})
         for (const auto& entry : fs::directory_iterator(fs::path(path) / folder, ignored))
@@ -137,6 +138,12 @@ void RunFolder::claim() {
     m_lock = FileLock(m_path + "/.lock");
     if (!m_lock.held())
         throw FileError(m_path, "is being trained by another process; stop that one first");
+    setDoor({});
+}
+
+void RunFolder::setDoor(const std::string& socket) {
+    // Without the line, on a full disk, the run is trained as well; others cannot steer it then.
+    if (m_lock.held()) m_lock.write(processLine(thisProcess(socket)) + "\n");
 }
 
 RunFolder RunFolder::create(const std::string& path, const RunOptions& options) {
@@ -258,6 +265,18 @@ bool RunFolder::removeStart() {
     return true;
 }
 
+bool RunFolder::discardStart(const std::string& path) {
+    RunFolder folder(path);  // its options may be what is wrong
+    folder.claim();
+    folder.m_info.step = get<std::int64_t>(readRunJson(path), "step", 0);
+    folder.m_isMine = true;
+    if (!folder.removeStart()) return false;
+    std::error_code ignored;  // the folder of a group goes with its first run
+    if (const fs::path run(path); run.filename().string().starts_with("seed-"))
+        fs::remove(run.parent_path(), ignored);
+    return true;
+}
+
 void RunFolder::append(const MetricPoint& point) {
     if (m_path.empty()) return;
     m_metricLines += metricToLine(point) + "\n";
@@ -269,7 +288,8 @@ void RunFolder::append(const Note& note) {
 }
 
 bool RunFolder::flushIsDue() const {
-    return std::chrono::steady_clock::now() - m_flushed > std::chrono::milliseconds(900);
+    return (!m_metricLines.empty() || !m_eventLines.empty()) &&
+           std::chrono::steady_clock::now() - m_flushed > m_flushInterval;
 }
 
 void RunFolder::flush() {
@@ -349,7 +369,14 @@ RunInfo readRunInfo(const std::string& path) {
     if (json.contains("results")) i.results = resultsFromJson(json["results"]);
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
-    if (active && !FileLock::isHeld(path + "/.lock")) i.state = RunState::Interrupted;
+    if (active && !isTrained(path)) {
+        i.state = RunState::Interrupted;
+        if (const auto process = readRunProcess(path)) {
+            i.message = howItEnded(*process, i.step);
+            if (const auto step = lastWholeCheckpoint(path); step >= 0)
+                i.message += "; the checkpoint of step " + std::to_string(step) + " is whole";
+        }
+    }
     return i;
 }
 

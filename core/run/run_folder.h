@@ -81,12 +81,20 @@ public:
     /// nothing and returns false once a step was trained or a checkpoint, capture or kept weight is
     /// there, also of the pretraining stage. Files that a run does not write are left alone.
     bool removeStart();
+    /// The same for a run that no process trains any more, and its folder. Throws FileError if one
+    /// does.
+    static bool discardStart(const std::string& path);
+
+    /// Writes the socket of this process's door into .lock, where others find it.
+    void setDoor(const std::string& socket);
 
     /// Kept in memory until flush() writes them.
     void append(const MetricPoint& point);
     void append(const Note& note);
-    /// Whether the last flush() is a second ago.
+    /// Whether there are lines to be written, and the last flush() is so long ago (0.9 s unless
+    /// set: shorter while somebody watches the run).
     bool flushIsDue() const;
+    void flushEvery(std::chrono::milliseconds interval) { m_flushInterval = interval; }
     /// Throws DiskFull or FileError, after which the unwritten lines are kept.
     void flush();
     /// Removes metric points after `step` and an incomplete last line: a resumed run measures them
@@ -104,13 +112,14 @@ private:
     std::vector<std::pair<std::string, std::string>> m_facts;
     std::string m_metricLines, m_eventLines;
     std::chrono::steady_clock::time_point m_flushed;
+    std::chrono::milliseconds m_flushInterval{900};
     FileLock m_lock;
 };
 
 /// Whether the folder contains a run.json.
 bool isRunFolder(const std::string& path);
-/// The contents of run.json. A run that is marked as running but has no process is Interrupted.
-/// Throws FileError.
+/// The contents of run.json. A run that is marked as running but has no process is Interrupted,
+/// with with howItEnded() as its message. Throws FileError.
 RunInfo readRunInfo(const std::string& path);
 /// The options of a run. Throws FileError naming an invalid field.
 RunOptions readRunOptions(const std::string& path);

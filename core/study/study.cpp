@@ -82,6 +82,7 @@ RunRequest requestFor(const std::string& study, const StudyPlan& plan, const Stu
     request.resume = isRunFolder(request.path);
     request.options = request.resume ? readRunOptions(request.path) : cellOptions(plan, cell);
     request.options.train.device = work.device;
+    request.door = work.door;
     return request;
 }
 
@@ -148,13 +149,15 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
     makeDirectories(path + "/claims");
     requireWritable(path + "/claims");
     std::set<std::string> tried;
+    Control unsteered;
+    Control& control = work.control ? *work.control : unsteered;
     StudyProgress progress;
     progress.total = assigned.size();
     for (bool any = true; any;) {  // until a whole round finds no cell to work on
         any = false;
         progress.done = 0;
         for (auto& cell : assigned) {
-            if (stop.stop_requested()) throw Cancelled();
+            if (stop.stop_requested() || control.stopping()) throw Cancelled();
             const FileLock claim(claimPath(path, cell));
             if (!claim.held()) continue;
             cell.state = CellState::Waiting;
@@ -168,7 +171,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             any = true;
             try {
                 const RunRequest request = requestFor(path, plan, cell, work);
-                Control control;
+                control.endRun();
                 cell.state = CellState::Running;
                 progress.cell = cell;
                 executeRun(

@@ -21,7 +21,8 @@ struct ProbeRequest {
     std::uint64_t number = 0;
     ProbeSample sample;
     EditList edits;
-    bool points = false;  ///< the hook points are asked for, too
+    bool points = false;      ///< the hook points are asked for, too
+    std::uint64_t asker = 0;  ///< who asks: the newest request of each is answered
 };
 
 /// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
@@ -47,7 +48,7 @@ public:
     void endRun() {
         set([](Requests& r) {
             Requests kept;
-            kept.paused = r.paused, kept.stop = r.stop;
+            kept.paused = r.paused, kept.stop = r.stop, kept.watched = r.watched;
             r = std::move(kept);
         });
     }
@@ -62,12 +63,21 @@ public:
     }
     /// Probes a sample with the current weights, and also with `edits` of the inspector on top,
     /// which do not change training; the answer is a ProbeAnswer with this number.
-    void probe(std::uint64_t request, ProbeSample sample, EditList edits = {},
-               bool points = false) {
-        // Only the newest request counts: the window would drop the answers to earlier ones.
+    void probe(std::uint64_t request, ProbeSample sample, EditList edits = {}, bool points = false,
+               std::uint64_t asker = 0) {
+        // Only the newest request of each counts: the answers to earlier ones would be dropped.
         set([&](Requests& r) {
-            r.probe = ProbeRequest{request, std::move(sample), std::move(edits), points};
+            std::erase_if(r.probes, [&](const ProbeRequest& p) { return p.asker == asker; });
+            r.probes.push_back({request, std::move(sample), std::move(edits), points, asker});
         });
+    }
+
+    /// Whether somebody looks at the run: its lines are written more often then.
+    void setWatched(bool watched) {
+        set([&](Requests& r) { r.watched = watched; });
+    }
+    bool isWatched() const {
+        return get([](const Requests& r) { return r.watched; });
     }
 
     bool paused() const {
@@ -76,7 +86,7 @@ public:
     /// Whether the loop is to be held, or something waits to be served.
     bool hasRequests() const {
         return get([](const Requests& r) {
-            return r.paused || !r.optionChanges.empty() || r.trainingEdits || r.probe;
+            return r.paused || !r.optionChanges.empty() || r.trainingEdits || !r.probes.empty();
         });
     }
     bool stopping() const {
@@ -99,16 +109,19 @@ public:
     }
     std::optional<ProbeRequest> takeProbe() {
         std::lock_guard lock(m_mutex);
-        return std::exchange(m_requests.probe, std::nullopt);
+        if (m_requests.probes.empty()) return std::nullopt;
+        auto first = std::move(m_requests.probes.front());
+        m_requests.probes.pop_front();
+        return first;
     }
 
 private:
     struct Requests {
-        bool paused = false, stop = false;
+        bool paused = false, stop = false, watched = false;
         int steps = 0;
         std::vector<std::pair<std::string, FieldValue>> optionChanges;
         std::optional<EditList> trainingEdits;
-        std::optional<ProbeRequest> probe;
+        std::deque<ProbeRequest> probes;
     };
     template <class Change>
     void set(Change change) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <optional>
 
 #include "train/out_of_memory.h"
 #include "train/rank_run.h"
@@ -35,6 +36,7 @@ void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSi
 TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control& control,
                       const EventSink& sink, std::stop_token stop, RankGroup* ranks) {
     RunFolder folder = RunFolder::open(request.path);
+    folder.setDoor(request.door);
     RunOptions options = request.options;
     options.model = folder.options().model;  // the vocabulary was built from the text
     folder.setOptions(options);
@@ -64,19 +66,26 @@ TrainResult execute(const RunRequest& request, const DataOpener& open, Control& 
                     const EventSink& sink, std::stop_token stop, RankGroup* ranks) {
     const ReturnsMemory atTheEnd;
     if (request.resume) return resumeRun(request, open, control, sink, std::move(stop), ranks);
-    request.options.check();
-    const DataSplits data = open(request.options, stop);
-    RunFolder folder = RunFolder::create(request.path, request.options);
-    folder.info().seed = request.seed;
+    std::optional<RunFolder> claimed;
+    if (request.started) {
+        claimed.emplace(RunFolder::open(request.path));
+        claimed->setDoor(request.door);
+    }
     try {
+        request.options.check();
+        const DataSplits data = open(request.options, stop);
+        if (!claimed) claimed.emplace(RunFolder::create(request.path, request.options));
+        RunFolder& folder = *claimed;
+        folder.setDoor(request.door);
+        folder.info().seed = request.seed;
         folder.saveInfo();  // from here on a killed run can be resumed
         beginRanks(ranks, folder, request.options);
         return train(folder, data, control, sink, std::move(stop), request.edits, ranks);
     } catch (const std::exception& error) {
-        if (!folder.removeStart()) {
-            folder.info().state = RunState::Failed;
-            folder.info().message = userMessage(error);
-            folder.trySaveInfo();
+        if (claimed && (request.started || !claimed->removeStart())) {
+            claimed->info().state = RunState::Failed;
+            claimed->info().message = userMessage(error);
+            claimed->trySaveInfo();
         }
         throw;
     }

@@ -37,6 +37,10 @@ struct RunRequest {
     /// that it had.
     EditChoice edits = {};
     RankSettings ranks = {};
+    /// The folder was made by startRun() (wire/start_run.h): it is claimed at once, and a refusal
+    /// stays in it.
+    bool started = false;
+    std::string door = {};  ///< socket of this process's door, for .lock; empty: none
 };
 
 /// Opens the data, creates or opens the run folder, and trains (train.h). Errors before the first

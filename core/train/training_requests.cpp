@@ -53,7 +53,7 @@ void TrainingRequests::answerRequests() {
         send({{"do", "edits"}, {"edits", editsToJson(*edits)}});
         useEdits(std::move(*edits));
     }
-    answerProbe();
+    while (auto probe = m_control.takeProbe()) answerProbe(*probe);
 }
 
 void TrainingRequests::useEdits(EditList edits) {
@@ -112,6 +112,7 @@ void TrainingRequests::waitWhilePaused() {
             throw Cancelled();
         }
         answerRequests();
+        m_job.flushIfDue();
         if (m_control.takeStep()) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -151,14 +152,12 @@ void TrainingRequests::probe(const ProbeRequest& request, ProbeAnswer& answer) {
     answer.result = maps();
 }
 
-void TrainingRequests::answerProbe() {
-    const auto request = m_control.takeProbe();
-    if (!request) return;
-    ProbeAnswer answer{request->number, {}, {}, ""};
+void TrainingRequests::answerProbe(const ProbeRequest& request) {
+    ProbeAnswer answer{request.number, {}, {}, ""};
     const auto began = Clock::now();
     bool missing = false;
     try {
-        probe(*request, answer);
+        probe(request, answer);
     } catch (const std::exception& error) {
         missing = isOutOfMemory(error);
         answer.error = messageOn(m_job.device.str(), error);
@@ -183,6 +182,8 @@ void TrainingRequests::progress(bool force) {
     const double since = secondsSince(m_lastProgress);
     if (!force && since < 0.04) return;
     m_lastProgress = Clock::now();
+    m_job.folder.flushEvery(std::chrono::milliseconds(m_control.isWatched() ? 90 : 900));
+    m_job.flushIfDue();
     if (const double window = secondsSince(m_rateStart); window > 0.5) {
         m_rate = static_cast<double>(m_job.state.examples - m_rateExamples) / window;
         if (window > 5.0) m_rateStart = Clock::now(), m_rateExamples = m_job.state.examples;

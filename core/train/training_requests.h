@@ -38,7 +38,7 @@ private:
     void useEdits(EditList edits);
     void answerRequests();
     void waitWhilePaused();
-    void answerProbe();
+    void answerProbe(const ProbeRequest& request);
     void probe(const ProbeRequest& request, ProbeAnswer& answer);
 
     TrainJob& m_job;

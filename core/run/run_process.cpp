@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run/run_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "files/atomic_file.h"
+#include "files/file_lock.h"
+#include "options/builtin_resources.h"
+#include "run/json_values.h"
+
+namespace relascope::core {
+namespace {
+
+std::string machineName() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string firstLine(const char* path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// How many processes the system has ended for want of memory since it was started.
+std::int64_t oomKills() {
+    std::ifstream file("/proc/vmstat");
+    std::string name;
+    for (std::int64_t value = 0; file >> name >> value;)
+        if (name == "oom_kill") return value;
+    return 0;
+}
+
+// The report of a crash of that process (app/crash/crash.h: "crash-TIME-PID.txt" in the state
+// folder of the user); empty if it left none.
+std::string crashReport(std::int64_t pid) {
+    const char* state = std::getenv("XDG_STATE_HOME");
+    const char* home = std::getenv("HOME");
+    const std::filesystem::path folder =
+        state && *state ? std::filesystem::path(state) / "relascope"
+                        : std::filesystem::path(home ? home : "") / ".local/state/relascope";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (entry.path().stem().string().ends_with("-" + std::to_string(pid)))
+            return entry.path().string();
+    return {};
+}
+
+}  // namespace
+
+RunProcess thisProcess(std::string socket) {
+    RunProcess process;
+    process.pid = ::getpid();
+    process.machine = machineName();
+    process.boot = firstLine("/proc/sys/kernel/random/boot_id");
+    process.socket = std::move(socket);
+    process.version = builtin::version();
+    process.protocol = process.socket.empty() ? 0 : kDoorProtocol;
+    process.oomKills = oomKills();
+    if (const char* job = std::getenv("SLURM_JOB_ID")) process.job = job;
+    return process;
+}
+
+std::string processLine(const RunProcess& p) {
+    const Json json = {{"pid", p.pid},           {"machine", p.machine}, {"boot", p.boot},
+                       {"socket", p.socket},     {"version", p.version}, {"protocol", p.protocol},
+                       {"oom_kill", p.oomKills}, {"job", p.job}};
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<RunProcess> processFromLine(const std::string& line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    RunProcess p;
+    p.pid = get<std::int64_t>(json, "pid", 0);
+    p.machine = get<std::string>(json, "machine", "");
+    p.boot = get<std::string>(json, "boot", "");
+    p.socket = get<std::string>(json, "socket", "");
+    p.version = get<std::string>(json, "version", "");
+    p.protocol = get<int>(json, "protocol", 0);
+    p.oomKills = get<std::int64_t>(json, "oom_kill", 0);
+    p.job = get<std::string>(json, "job", "");
+    return p.pid > 0 ? std::optional(p) : std::nullopt;
+}
+
+std::optional<RunProcess> readRunProcess(const std::string& run) {
+    try {
+        return processFromLine(readTextFile(run + "/.lock", 1 << 16));
+    } catch (const FileError&) {
+        return std::nullopt;
+    }
+}
+
+bool isTrained(const std::string& run) {
+    return FileLock::isHeld(run + "/.lock") || FileLock::isHeld(run + "/.starting");
+}
+
+std::int64_t lastWholeCheckpoint(const std::string& run) {
+    std::int64_t last = -1;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(run + "/checkpoints", error)) {
+        const std::string name = entry.path().filename().string();
+        std::int64_t step = 0;
+        if (!name.starts_with("step-") ||
+            std::from_chars(name.data() + 5, name.data() + name.size(), step).ptr !=
+                name.data() + name.size())
+            continue;
+        if (std::filesystem::exists(entry.path() / "manifest.json", error))
+            last = std::max(last, step);
+    }
+    return last;
+}
+
+std::string howItEnded(const RunProcess& process, std::int64_t step) {
+    const std::string at = step > 0 ? " at step " + std::to_string(step) : "";
+    if (process.machine != machineName())
+        return "the process on " + process.machine + " has ended" + at;
+    if (process.boot != firstLine("/proc/sys/kernel/random/boot_id"))
+        return "the computer was restarted while the run trained";
+    if (const auto report = crashReport(process.pid); !report.empty())
+        return "the program crashed" + at + "; " + report + " says where";
+    if (const auto kills = oomKills() - process.oomKills; kills > 0)
+        return "the process ended" + at + ", probably for want of memory (the system ended " +
+               std::to_string(kills) + (kills == 1 ? " process" : " processes") + " meanwhile)";
+    return "the process was ended from outside" + at;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The process that trains a run, as it writes itself into RUN/.lock (formats.md section 9), and
+// what became of one that has ended without a word.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace relascope::core {
+
+/// The messages that a door understands (wire/run_door.h).
+inline constexpr int kDoorProtocol = 1;
+
+struct RunProcess {
+    std::int64_t pid = 0;
+    std::string machine;        ///< its host name
+    std::string boot;           ///< the kernel's boot_id
+    std::string socket;         ///< of its door; empty: it has none
+    std::string version;        ///< of the program
+    int protocol = 0;           ///< of the door
+    std::int64_t oomKills = 0;  ///< how many processes the system had ended for want of memory
+    std::string job;            ///< SLURM_JOB_ID; empty outside of Slurm
+    bool operator==(const RunProcess&) const = default;
+};
+
+/// This process; `socket` is that of its door.
+RunProcess thisProcess(std::string socket = {});
+/// One line of JSON without a line end, and back (nothing for an empty or damaged one).
+std::string processLine(const RunProcess& process);
+std::optional<RunProcess> processFromLine(const std::string& line);
+/// What RUN/.lock says; nothing if it is empty, as version 0.6 left it.
+std::optional<RunProcess> readRunProcess(const std::string& run);
+
+/// Whether a process trains the run, or is about to (RUN/.lock or RUN/.starting is held).
+bool isTrained(const std::string& run);
+
+/// The last step of which the run has a whole checkpoint; -1 without one.
+std::int64_t lastWholeCheckpoint(const std::string& run);
+
+/// One sentence on a process that holds its run no longer and has not recorded an end: the computer
+/// was restarted, memory ran out, it crashed, or it was ended from outside. Looks at this machine:
+/// of a process of another one it says which. `step` is where the run was, as far as is known.
+std::string howItEnded(const RunProcess& process, std::int64_t step);
+
+}  // namespace relascope::core

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The door of a run: a Unix socket through which windows see how far a training is, and steer it.
+// The socket is named in RUN/.lock (run/run_process.h). Points, notes and captures are read from
+// the folder of the run and never sent.
+//
+// A client sends {m: ...} and the door answers or reports:
+//
+//   hello {protocol, version}                      hello {protocol, version, pid, path}
+//   pause, resume, step, stop, cancel              (what they change is reported as state)
+//   change {key, text}, edits {list}               (reported as notes of the run)
+//   probe {request, sample, edits, points}         answer {request, ...}, maps in the blob
+//                                                  preparing {fraction}, state {info}, progress
+//                                                  {...} failed {text}, ended
+//
+// The run never waits for a client: of states and of progress the newest is sent, of answers one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "train/control.h"
+#include "types/train_event.h"
+#include "wire/socket.h"
+
+namespace relascope::wire {
+
+/// Connections that a door takes; a further one is closed.
+inline constexpr std::size_t kMostConnections = 16;
+
+/// The side of the training. Its functions may be called from any thread.
+class RunDoor {
+public:
+    /// Opens the door: requests go to `control` and, to end at once, to `stop`; both outlive it.
+    /// Throws FileError if there is no place for a socket.
+    RunDoor(core::Control& control, std::stop_source& stop);
+    /// Tells everybody that the job has ended, and waits a second at most until they have heard it.
+    ~RunDoor();
+
+    const std::string& socket() const { return m_path; }
+    /// The run that is prepared or trained from here on.
+    void begin(const std::string& run);
+    void preparing(double fraction);
+    /// An event of the training; those that are in the folder of the run are left out.
+    void take(const TrainEvent& event);
+    void failed(const std::string& sentence);
+    /// The job ends when its first connection does: of pictures and tests.
+    void endWithFirst() { m_endsWithFirst = true; }
+
+private:
+    struct Client;
+    void serve();
+    void answer(Client& client, const Frame& frame);
+    void serveRequest(Client& client, const Json& message);
+    void fill(Client& client);
+    void post(const std::function<void(Client&)>& change);
+
+    core::Control& m_control;
+    std::stop_source& m_stop;
+    std::string m_path;
+    Descriptor m_listening;
+    WakeUp m_wake;
+    std::atomic<bool> m_endsWithFirst = false, m_ending = false;
+
+    std::mutex m_mutex;  ///< of what follows
+    std::string m_run;
+    std::optional<RunInfo> m_info;  ///< for clients that come later
+    std::optional<Progress> m_progress;
+    std::vector<std::unique_ptr<Client>> m_clients;
+    std::uint64_t m_asker = 0, m_number = 0;
+    struct Asked {
+        std::uint64_t asker, request;
+    };
+    std::map<std::uint64_t, Asked> m_asked;  ///< probes on their way, by their number
+
+    std::jthread m_thread;  // last: joined before the rest goes
+};
+
+/// The side of a window.
+class DoorClient {
+public:
+    /// What the door says; each is called on the thread of run().
+    struct Listener {
+        std::function<void(const std::string& run)> hello;
+        std::function<void(double fraction)> preparing;
+        std::function<void(RunInfo info)> state;
+        std::function<void(Progress progress)> progress;
+        std::function<void(ProbeAnswer answer)> answer;
+        std::function<void(const std::string& sentence)> failed;
+    };
+    enum class End {
+        Ended,  ///< the job has ended, and said so
+        Lost,   ///< the process of the run is gone
+        Left    ///< as was asked by `stop`
+    };
+
+    /// Listens until the door is closed or `stop` is triggered. Throws FrameError for what it does
+    /// not understand, and for a door of another protocol.
+    End run(Descriptor door, const Listener& listener, std::stop_token stop);
+
+    // From any thread; what is asked before run() is sent with its begin.
+    void send(const char* message) { send(Json{{"m", message}}); }
+    void change(const std::string& key, const std::string& text);
+    void setEdits(const EditList& edits);
+    void probe(std::uint64_t request, const ProbeSample& sample, const EditList& edits,
+               bool points);
+
+private:
+    void send(const Json& message);
+
+    WakeUp m_wake;
+    std::mutex m_mutex;
+    std::vector<Bytes> m_requests;
+};
+
+}  // namespace relascope::wire

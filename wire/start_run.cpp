@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "wire/start_run.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "files/atomic_file.h"
+#include "files/file_lock.h"
+#include "files/program_folder.h"
+#include "options/options_json.h"
+#include "run/run_folder.h"
+#include "run/run_list.h"
+#include "run/run_process.h"
+
+extern char** environ;
+
+namespace relascope::wire {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "relascope-start/1";
+
+std::string trainingProgram() {
+    const fs::path program = core::programFolder() / "relascope-cli";
+    if (!fs::exists(program))
+        throw Error("relascope-cli was not found beside this program; install it to train");
+    return program.string();
+}
+
+// Makes an unused folder of a name that `fresh` proposes. Another start may take it first.
+std::string makeFreshFolder(const std::string& parent, const auto& fresh) {
+    core::makeDirectories(parent);
+    for (;;) {
+        const std::string path = fresh();
+        if (::mkdir(path.c_str(), 0777) == 0) return path;
+        if (errno != EEXIST) core::throwWriteError(path, "cannot be made", errno);
+    }
+}
+
+// Several seeds are stored in one folder, and shown as a group in lists and curves.
+std::string freshGroup(const std::string& folder, const RunOptions& options) {
+    const std::string single = core::freshRunPath(folder, options, options.train.seeds.front());
+    const std::string mark = "-s" + std::to_string(options.train.seeds.front());
+    const std::string base = single.substr(0, single.rfind(mark)) + "-seeds";
+    std::string path = base;
+    for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
+    return path;
+}
+
+std::string makeRun(const StartRequest& request) {
+    const auto& options = request.options;
+    const auto seed = options.train.seeds.empty() ? 0 : options.train.seeds.front();
+    const auto fresh = [&] {
+        return options.train.seeds.size() > 1 ? freshGroup(request.folder, options)
+                                              : core::freshRunPath(request.folder, options, seed);
+    };
+    const std::string made = makeFreshFolder(request.folder, fresh);
+    const std::string path =
+        options.train.seeds.size() > 1 ? made + "/seed-" + std::to_string(seed) : made;
+    try {
+        auto run = core::RunFolder::create(path, options);
+        run.info().seed = seed;
+        run.saveInfo();
+    } catch (const Error&) {
+        std::error_code ignored;
+        fs::remove(path, ignored);
+        fs::remove(made, ignored);
+        throw;
+    }
+    return path;
+}
+
+void writeStart(const std::string& run, const StartRequest& request) {
+    const Json json = {{"format", kFormat},
+                       {"options", core::runOptionsToJson(request.options)},
+                       {"resume", !request.resume.empty()},
+                       {"threads", request.threads},
+                       {"ends_with_window", request.endsWithWindow}};
+    core::writeTextFile(run + "/start.json", json.dump(2) + "\n");
+}
+
+// A process that this one has started, in a session of its own.
+struct Child {
+    std::atomic<bool> ended = false;
+};
+
+std::shared_ptr<const Child> spawn(const std::string& run, const core::FileLock& starting) {
+    const std::string program = trainingProgram();
+    std::vector<std::string> words = {program, "train", "--start", run};
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) sigaddset(&usual, signal);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    const std::string log = run + "/log";
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+    posix_spawn_file_actions_adddup2(&files, 1, 2);
+    posix_spawn_file_actions_adddup2(&files, starting.descriptor(), kInheritedLock);
+    pid_t process = 0;
+    const int problem =
+        posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    if (problem != 0) throw Error(program + " cannot be started: " + std::strerror(problem));
+    auto child = std::make_shared<Child>();
+    // Takes note of its end, however long this process lives.
+    std::thread([process, child] {
+        while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
+        child->ended = true;
+    }).detach();
+    return child;
+}
+
+std::string lastLine(const std::string& file) {
+    std::string text;
+    try {
+        text = core::readTextFile(file);
+    } catch (const FileError&) {
+        return {};
+    }
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+}
+
+// Why a process has ended before its first step.
+std::string lastWords(const std::string& run) {
+    try {
+        if (const RunInfo info = core::readRunInfo(run);
+            info.state == RunState::Failed && !info.message.empty())
+            return info.message;
+    } catch (const Error&) {  // then the log says it
+    }
+    auto line = lastLine(run + "/log");
+    if (constexpr std::string_view name = "relascope-cli: "; line.starts_with(name))
+        line.erase(0, name.size());
+    return line.empty() ? "the process of the training has ended at once" : line;
+}
+
+}  // namespace
+
+std::string pathOfSeed(const std::string& run, const StartRequest& request, std::int64_t seed) {
+    if (request.options.train.seeds.size() < 2) return run;
+    return fs::path(run).parent_path().string() + "/seed-" + std::to_string(seed);
+}
+
+Descriptor doorOf(const std::string& run) {
+    const auto process = core::readRunProcess(run);
+    return process && !process->socket.empty() ? connectTo(process->socket) : Descriptor();
+}
+
+std::string whyNoDoor(const std::string& run) {
+    if (!core::FileLock::isHeld(run + "/.lock")) return {};  // it is about to be
+    const auto process = core::readRunProcess(run);
+    if (!process)
+        return "is trained by an older version: its curves are shown; end it where it was started";
+    if (const auto here = core::thisProcess(); process->machine != here.machine)
+        return "is trained on " + process->machine +
+               ": its curves are shown, it is steered from a window there";
+    return "does not answer: its curves are shown; its process is " + std::to_string(process->pid);
+}
+
+StartRequest readStart(const std::string& run) {
+    const std::string file = run + "/start.json";
+    const Json json = Json::parse(core::readTextFile(file, 16u << 20), nullptr, false);
+    try {
+        if (json.at("format") != kFormat)
+            throw FileError(file, "has another format than " + std::string(kFormat));
+        StartRequest request;
+        request.options = core::runOptionsFromJson(json.at("options").get<std::string>());
+        request.folder = fs::path(run).parent_path().string();
+        if (json.at("resume").get<bool>()) request.resume = run;
+        json.at("threads").get_to(request.threads);
+        json.at("ends_with_window").get_to(request.endsWithWindow);
+        return request;
+    } catch (const nlohmann::json::exception& error) {
+        throw FileError(file, std::string("is damaged: ") + error.what());
+    } catch (const OptionError& error) {
+        throw FileError(file, error.what());
+    }
+}
+
+StartedRun startRun(const StartRequest& request, std::stop_token stop) {
+    const bool isNew = request.resume.empty();
+    request.options.check();
+    core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
+    trainingProgram();
+    if (!isNew && core::isTrained(request.resume))
+        throw FileError(request.resume, "is being trained by another process; stop that one first");
+    StartedRun started{isNew ? makeRun(request) : request.resume, {}};
+    const auto discard = [&] {
+        if (!isNew) return;
+        try {
+            core::RunFolder::discardStart(started.path);
+        } catch (const Error&) {  // it is listed as failed then
+        }
+    };
+    try {
+        writeStart(started.path, request);
+        std::shared_ptr<const Child> child;
+        {
+            const core::FileLock starting(started.path + "/.starting");
+            if (!starting.held())
+                throw FileError(started.path, "is being started by another process");
+            child = spawn(started.path, starting);
+        }
+        for (;;) {
+            const bool ended = child->ended;
+            if (!ended) started.door = doorOf(started.path);
+            if (started.door) return started;
+            if (ended) throw Error(lastWords(started.path));
+            if (stop.stop_requested()) throw Cancelled();
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    } catch (const Cancelled&) {
+        throw;  // the process goes on: it is asked to end at its door
+    } catch (const Error&) {
+        discard();
+        throw;
+    }
+}
+
+}  // namespace relascope::wire

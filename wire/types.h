@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The shared structs (core/types) in messages. Numbers of any count are byte strings of CBOR,
+// little endian; maps go into the blob, as they are stored in captures: values, or the factors that
+// they are made from.
+#pragma once
+
+#include "types/edit.h"
+#include "types/relation_map.h"
+#include "types/run_info.h"
+#include "types/train_event.h"
+#include "wire/frame.h"
+
+namespace relascope {
+
+void to_json(wire::Json& json, const EditList& list);
+void from_json(const wire::Json& json, EditList& list);
+void to_json(wire::Json& json, const EditNumbers& numbers);
+void from_json(const wire::Json& json, EditNumbers& numbers);
+void to_json(wire::Json& json, const Image& image);
+void from_json(const wire::Json& json, Image& image);
+void to_json(wire::Json& json, const ProbeSequence& sequence);
+void from_json(const wire::Json& json, ProbeSequence& sequence);
+void to_json(wire::Json& json, const RunState& state);
+void from_json(const wire::Json& json, RunState& state);
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SplitResult, split, examples, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLabels, name, tags, hidden)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunInfo, path, name, labels, preset, variant, model, seed, state,
+                                   message, device, metric, parameters, step, totalSteps, epoch,
+                                   seconds, startedAt, bestLoss, bestAccuracy, lastLoss,
+                                   lastAccuracy, bestMetric, results, edits, options)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, step, totalSteps, epoch, totalEpochs,
+                                   examplesPerSecond, secondsLeft, tokensPerSecond)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EditValues, shape, numbers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenMean, examples, standardError, over, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PointInfo, name, axes, shape, causal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, target)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)
+
+namespace wire {
+
+/// A result as a message, and its maps behind what the blob has already.
+Json resultToJson(const ProbeResult& result, Bytes& blob);
+/// Throws FrameError for what is not such a message, FileError for damaged maps.
+ProbeResult resultFromJson(const Json& json, std::span<const std::uint8_t> blob);
+
+/// The answer to a probe with all that it holds.
+Frame answerFrame(const ProbeAnswer& answer);
+ProbeAnswer answerFromFrame(const Frame& frame);
+
+/// The value of a key of a message. Throws FrameError that names the key.
+template <class T>
+T valueOf(const Json& message, const char* key) {
+    try {
+        return message.at(key).get<T>();
+    } catch (const nlohmann::json::exception&) {
+        throw FrameError(std::string("a message has no valid '") + key + "'");
+    }
+}
+
+}  // namespace wire
+}  // namespace relascope
