@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
         if (!interrupted.stop_requested()) return;
         signal.stop();
         exitCode = cli::kExitInterrupted;
-        window.stopAndClose();
+        window.stopAndClose(false);
     });
     signal.start(200);
 

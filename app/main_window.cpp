@@ -239,46 +239,60 @@ void MainWindow::setTheme(widgets::ThemeMode mode) {
     refreshMenus();
 }
 
-bool MainWindow::askToClose() {
+MainWindow::Closing MainWindow::askToClose() {
     auto& study = m_controllers->study;
-    const bool trains = m_controllers->training.busy();
-    QMessageBox box(
-        QMessageBox::Question,
-        trains ? QStringLiteral("A run is in progress") : QStringLiteral("A study is in progress"),
-        trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
-                     .arg(m_controllers->runs.name(m_controllers->training.run()))
-               : QString("%1 is running. Stop it, save its runs and close?")
-                     .arg(StudyController::name(study.workedOn())),
-        QMessageBox::Cancel, this);
-    box.setInformativeText(trains && study.working()
-                               ? QString("The study %1 is running too. Both can be resumed.")
-                                     .arg(StudyController::name(study.workedOn()))
-                               : QStringLiteral("It can be resumed later."));
-    auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
-    box.setDefaultButton(stop);
+    const auto& training = m_controllers->training;
+    const QString run = training.busy()
+                            ? QString(training.paused() ? "%1 stays paused without the window."
+                                                        : "%1 continues without the window.")
+                                  .arg(m_controllers->runs.name(training.run()))
+                            : QString();
+    QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"), run,
+                    QMessageBox::Cancel, this);
+    if (study.working()) {
+        box.setText(QString("The study %1 is stopped, and its runs are saved.")
+                        .arg(StudyController::name(study.workedOn())));
+        box.setInformativeText(run.isEmpty() ? QStringLiteral("It can be resumed later.") : run);
+    } else {
+        box.setInformativeText(
+            QStringLiteral("The next window that shows the run can pause or stop it."));
+    }
+    auto* close = box.addButton(QStringLiteral("Close"), QMessageBox::AcceptRole);
+    auto* stop = run.isEmpty()
+                     ? nullptr
+                     : box.addButton(QStringLiteral("Stop it first"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(close);
     box.exec();
-    return box.clickedButton() == stop;
+    return box.clickedButton() == close          ? Closing::Continue
+           : stop && box.clickedButton() == stop ? Closing::StopFirst
+                                                 : Closing::Stay;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     const auto& training = m_controllers->training;
     const auto& study = m_controllers->study;
     if ((training.busy() || study.working()) && !m_closing) {
-        event->ignore();
         const bool ending =
             (!training.busy() || training.ending()) && (!study.working() || study.ending());
-        if (!ending && !confirmClose()) return;
-        return stopAndClose();
+        const Closing choice = ending ? Closing::StopFirst : confirmClose();
+        const bool stops = choice == Closing::StopFirst && training.busy();
+        if (choice == Closing::Stay || stops || study.working()) {
+            event->ignore();
+            if (choice != Closing::Stay) stopAndClose(stops);
+            return;
+        }
     }
     m_session->save(*this);
     Q_EMIT closing();
     QMainWindow::closeEvent(event);
 }
 
-void MainWindow::stopAndClose() {
+void MainWindow::stopAndClose(bool stopTraining) {
     auto& training = m_controllers->training;
     auto& study = m_controllers->study;
-    if (!training.busy() && !study.working()) {
+    stopTraining = stopTraining && training.busy();
+    if (!stopTraining && !study.working()) {
+        m_closing = true;
         close();
         return;
     }
@@ -289,15 +303,15 @@ void MainWindow::stopAndClose() {
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
-    const auto ended = [this, progress, &training, &study] {
-        if (training.busy() || study.working()) return;
+    const auto ended = [this, progress, &training, &study, stopTraining] {
+        if ((stopTraining && training.busy()) || study.working()) return;
         progress->close();
         m_closing = true;
         close();
     };
     connect(&training, &TrainingController::finished, progress, ended);
     connect(&study, &StudyController::finished, progress, ended);
-    if (training.busy()) training.cancel();
+    if (stopTraining) training.cancel();
     study.stop();
 }
 

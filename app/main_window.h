@@ -62,8 +62,9 @@ public:
     widgets::RelationInspector* activeInspector() const;
     /// Why it is empty; empty if it shows something.
     QString inspectDisabledReason() const;
-    /// Stops training and studies, saves, and closes without asking.
-    void stopAndClose();
+    /// Stops studies, which end with the window, and, if asked for, the training; waits until they
+    /// have saved, and closes without asking.
+    void stopAndClose(bool training);
 
     /// Collapses the options at the right to a strip, also on the Workbench.
     void foldForm(bool folded);
@@ -85,8 +86,10 @@ public:
     QList<QAction*> commands() const;
     /// Puts a notice below the bar.
     void showNotice(widgets::NoticeBar* notice);
-    /// Asks whether to stop a run in order to close; replaced in tests.
-    std::function<bool()> confirmClose;
+    /// What becomes of a training when the window is closed.
+    enum class Closing { Stay, Continue, StopFirst };
+    /// Asks for it; replaced in tests.
+    std::function<Closing()> confirmClose;
 
 Q_SIGNALS:
     void closing();  ///< for good: nothing can be opened any more
@@ -102,7 +105,7 @@ protected:
 private:
     QWidget* makeCentre();
     QWidget* makePages();
-    bool askToClose();
+    Closing askToClose();
     void pageChanged(int index);
     void arrangeForm();
     void refreshMenus();

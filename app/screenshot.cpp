@@ -48,6 +48,7 @@ void Screenshot::begin() {
         m_window.opener().openRun(m_launch.run);
     } else if (m_launch.options) {
         // Its run is deleted after the picture was taken.
+        c.training.setEndsWithWindow(true);
         c.runs.setFolder(m_folder.path());
         c.selection.setPreset(m_launch.train);
         c.experiment.begin(*m_launch.options);

@@ -292,7 +292,7 @@ void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controller
     });
     QObject::connect(&c.training, &TrainingController::stateChanged, &strip,
                      [&strip, &c] { strip.setHeartbeat(c.training.running()); });
-    QObject::connect(&c.training, &TrainingController::pointsArrived, &strip,
+    QObject::connect(&c.training, &TrainingController::progressed, &strip,
                      [&strip] { strip.beat(); });
     log.hide();
 }

@@ -10,6 +10,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
+#include "app/cli/job_door.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -184,9 +185,14 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
     const core::DataOpener open = [](const RunOptions& options, std::stop_token token) {
         return datasets::openRunData(options, {}, std::move(token));
     };
+    core::StudyWork work = workOf(a);
+    JobDoor job(stop, [&](const std::string& text) { line.say("warning: " + text); });
+    work.control = &job.control;
+    work.door = job.socket();
     workOnStudy(
-        a.out, workOf(a), open,
+        a.out, work, open,
         [&](const core::StudyProgress& at, const TrainEvent& event) {
+            if (job.door()) job.door()->take(event);
             if (const auto* point = std::get_if<MetricPoint>(&event)) {
                 if (point->split == Split::Validation) validation = scoreText(point->values);
             } else if (const auto* p = std::get_if<Progress>(&event)) {
@@ -208,7 +214,7 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
                 line.say("done: " + at.cell.name + text);
             }
         },
-        stop);
+        job.stop());
     line.done();
 }
 

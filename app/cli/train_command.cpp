@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +15,7 @@
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "app/cli/job_door.h"
 #include "app/cli/launched_ranks.h"
 #include "app/cli/run_text.h"
 #include "app/cli/tensorboard_sink.h"
@@ -23,6 +28,7 @@
 #include "train/execute_run.h"
 #include "train/rank_run.h"
 #include "types/suggest.h"
+#include "wire/start_run.h"
 
 namespace relascope::cli {
 namespace {
@@ -70,32 +76,63 @@ struct Outcome {
     int exit = 0;
 };
 
-Outcome runOne(const core::RunRequest& request, const std::stop_token& stop,
-               const std::string& tensorboard) {
-    const core::DataOpener open = [](const RunOptions& options, std::stop_token token) {
-        return datasets::openRunData(options, {}, std::move(token));
-    };
-    core::Control control;
-    Reporter reporter;
-    std::optional<TensorBoardSink> board;
-    if (!tensorboard.empty())
-        board.emplace(tensorboard, request.path,
-                      [&](const std::string& warning) { reporter.warn(warning); });
-    Outcome outcome;
-    outcome.path = request.path;
-    outcome.result = core::executeRun(
-        request, open, control,
-        [&](const TrainEvent& event) {
-            reporter(event);
-            if (board) board->take(event);
-        },
-        stop);
-    const auto state = outcome.result.info.state;
-    outcome.exit = state == RunState::Failed        ? kExitFailed
-                   : state == RunState::Interrupted ? kExitInterrupted
-                                                    : 0;
-    return outcome;
-}
+// Trains one run after another, with a door for windows.
+class Trainer {
+public:
+    Trainer(std::string tensorboard, const std::stop_token& signals)
+        : m_tensorboard(std::move(tensorboard)),
+          m_job(signals, [this](const std::string& warning) { m_reporter.warn(warning); }) {}
+
+    wire::RunDoor* door() { return m_job.door(); }
+    bool isStopping() const { return m_job.stop().stop_requested() || m_job.control.stopping(); }
+
+    Outcome train(core::RunRequest request) {
+        const core::DataOpener open = [this](const RunOptions& options, std::stop_token token) {
+            return datasets::openRunData(
+                options,
+                [this](double fraction) {
+                    if (door()) door()->preparing(fraction);
+                    return true;
+                },
+                std::move(token));
+        };
+        std::optional<TensorBoardSink> board;
+        if (!m_tensorboard.empty())
+            board.emplace(m_tensorboard, request.path,
+                          [&](const std::string& warning) { m_reporter.warn(warning); });
+        request.door = m_job.socket();
+        if (door()) door()->begin(request.path);
+        Outcome outcome;
+        outcome.path = request.path;
+        try {
+            outcome.result = core::executeRun(
+                request, open, m_job.control,
+                [&](const TrainEvent& event) {
+                    m_reporter(event);
+                    if (board) board->take(event);
+                    if (door()) door()->take(event);
+                },
+                m_job.stop());
+        } catch (const Cancelled&) {
+            if (request.started) core::RunFolder::discardStart(request.path);
+            throw;
+        } catch (const std::exception& error) {
+            if (door()) door()->failed(userMessage(error));
+            throw;
+        }
+        m_job.control.endRun();
+        const auto state = outcome.result.info.state;
+        outcome.exit = state == RunState::Failed        ? kExitFailed
+                       : state == RunState::Interrupted ? kExitInterrupted
+                                                        : 0;
+        return outcome;
+    }
+
+private:
+    std::string m_tensorboard;
+    Reporter m_reporter;
+    JobDoor m_job;
+};
 
 Json outcomeJson(const Outcome& o) {
     const auto& point = o.result.lastValidation;
@@ -138,62 +175,116 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
     return exit;
 }
 
-int train(const TrainArguments& a, const Call&) {
-    // A rank other than 0 leaves signals to rank 0.
-    if (isOtherRank(a.rendezvous)) return followAsRank(a);
-    beginComputing(a.threads);
-    const auto stop = stopOnSignals();
-    const auto launched = joinLaunchedRanks(a);
-    core::RankSettings ranks;
-    ranks.threads = a.threads;
-    ranks.timeout = std::chrono::seconds(a.rankTimeout);
-    ranks.restarts = a.restarts;
-    ranks.launched = launched.get();
-    const auto device = launched ? a.device : deviceArgument(a);
-    core::EditChoice edits;
-    if (!a.edits.empty())
-        edits = [&a](const std::vector<PointInfo>& points) {
-            return editsOf(a.edits, points, core::EditUse::Train);
-        };
-    if (!a.resume.empty()) {
-        const auto isOther = [](const std::string& setting) {
-            return !setting.starts_with("train.batch_size=") &&
-                   !setting.starts_with("train.keep_mib=");
-        };
-        const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
-        if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
-            !a.out.empty())
-            throw OptionError("--resume",
-                              "with --resume, all options except --epochs, --steps, --device, "
-                              "--edit, --tensorboard, --set train.batch_size and --set "
-                              "train.keep_mib are read from the "
-                              "run; remove the others");
-        RunOptions options = core::readRunOptions(a.resume);
-        if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
-        if (a.steps > 0) options.train.steps = a.steps;
-        if (!device.empty()) options.train.device = device;
-        for (const auto& setting : a.settings)
-            core::setOption(options, setting.substr(0, setting.find('=')),
-                            setting.substr(setting.find('=') + 1));
-        if (!a.settings.empty()) options.check();
-        std::vector<Outcome> outcomes;
-        outcomes.push_back(runOne({a.resume, options, 0, true, edits, ranks}, stop, a.tensorboard));
-        if (launched) core::endRanks(*launched);
-        return finish(outcomes, a.json);
-    }
+core::EditChoice editChoice(const TrainArguments& a) {
+    if (a.edits.empty()) return {};
+    return [&a](const std::vector<PointInfo>& points) {
+        return editsOf(a.edits, points, core::EditUse::Train);
+    };
+}
+
+core::RunRequest resumeRequest(const TrainArguments& a, const std::string& device) {
+    const auto isOther = [](const std::string& setting) {
+        return !setting.starts_with("train.batch_size=") && !setting.starts_with("train.keep_mib=");
+    };
+    const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
+    if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
+        !a.out.empty())
+        throw OptionError("--resume",
+                          "with --resume, all options except --epochs, --steps, --device, --edit, "
+                          "--tensorboard, --set train.batch_size and --set train.keep_mib are "
+                          "read from the run; remove the others");
+    RunOptions options = core::readRunOptions(a.resume);
+    if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
+    if (a.steps > 0) options.train.steps = a.steps;
+    if (!device.empty()) options.train.device = device;
+    for (const auto& setting : a.settings)
+        core::setOption(options, setting.substr(0, setting.find('=')),
+                        setting.substr(setting.find('=') + 1));
+    if (!a.settings.empty()) options.check();
+    core::RunRequest request{a.resume, options};
+    request.resume = true;
+    return request;
+}
+
+// A run for each seed.
+std::vector<core::RunRequest> newRequests(const TrainArguments& a, const std::string& device) {
     const RunOptions options = core::runOptions(
         {a.preset, a.model, a.settings, a.data, device, a.epochs, a.steps, a.seed, a.captureEvery});
-
-    std::vector<Outcome> outcomes;
     const bool several = options.train.seeds.size() > 1;
     if (several && !a.out.empty()) core::makeDirectories(a.out);
+    std::vector<core::RunRequest> requests;
     for (const auto seed : options.train.seeds) {
         const std::string path = a.out.empty()
                                      ? core::freshRunPath(core::defaultRunsFolder(), options, seed)
                                  : several ? a.out + "/seed-" + std::to_string(seed)
                                            : a.out;
-        outcomes.push_back(runOne({path, options, seed, false, edits, ranks}, stop, a.tensorboard));
-        if (outcomes.back().exit == kExitInterrupted || (launched && core::isLost(*launched)))
+        requests.push_back({path, options, seed});
+    }
+    return requests;
+}
+
+// What a window has asked for in RUN/start.json.
+std::vector<core::RunRequest> startedRequests(const std::string& run,
+                                              const wire::StartRequest& start) {
+    if (!start.resume.empty()) {
+        core::RunRequest request{start.resume, start.options};
+        request.resume = true;
+        return {request};
+    }
+    std::vector<core::RunRequest> requests;
+    for (const auto seed : start.options.train.seeds) {
+        requests.push_back({wire::pathOfSeed(run, start, seed), start.options, seed});
+        requests.back().started = requests.size() == 1;
+    }
+    return requests;
+}
+
+// The lock that a process started by a window has inherited (wire/start_run.h). It is not that of
+// its ranks, and it is given back before windows hear that the job has ended: they may resume it.
+class InheritedLock {
+public:
+    explicit InheritedLock(bool isStarted) : m_file(isStarted ? wire::kInheritedLock : -1) {
+        if (m_file >= 0) fcntl(m_file, F_SETFD, FD_CLOEXEC);
+    }
+    ~InheritedLock() {
+        if (m_file >= 0) close(m_file);
+    }
+    InheritedLock(const InheritedLock&) = delete;
+    InheritedLock& operator=(const InheritedLock&) = delete;
+
+private:
+    int m_file;
+};
+
+int train(const TrainArguments& a, const Call&) {
+    // A rank other than 0 leaves signals to rank 0.
+    if (isOtherRank(a.rendezvous)) return followAsRank(a);
+    std::optional<wire::StartRequest> start;
+    if (!a.start.empty()) {
+        std::ofstream("/proc/self/oom_score_adj") << 300;  // before the user's other programs
+        start = wire::readStart(a.start);
+    }
+    const int threads = start ? start->threads : a.threads;
+    beginComputing(threads);
+    const auto stop = stopOnSignals();
+    const auto launched = joinLaunchedRanks(a);
+    const auto device = launched ? a.device : deviceArgument(a);
+    auto requests = start              ? startedRequests(a.start, *start)
+                    : a.resume.empty() ? newRequests(a, device)
+                                       : std::vector{resumeRequest(a, device)};
+    Trainer trainer(a.tensorboard, stop);
+    const InheritedLock inherited(start.has_value());
+    if (start && start->endsWithWindow && trainer.door()) trainer.door()->endWithFirst();
+    std::vector<Outcome> outcomes;
+    for (auto& request : requests) {
+        request.edits = editChoice(a);
+        request.ranks.threads = threads;
+        request.ranks.timeout = std::chrono::seconds(a.rankTimeout);
+        request.ranks.restarts = a.restarts;
+        request.ranks.launched = launched.get();
+        outcomes.push_back(trainer.train(request));
+        if (outcomes.back().exit == kExitInterrupted || trainer.isStopping() ||
+            (launched && core::isLost(*launched)))
             break;
     }
     if (launched) core::endRanks(*launched);
@@ -222,6 +313,7 @@ void trainOptions(CLI::App& command, TrainArguments& a) {
     command.add_option("--capture-every", a.captureEvery, "steps between captures")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--resume", a.resume, "run folder to resume");
+    command.add_option("--start", a.start, "")->group("");  // of the window
     command
         .add_option("--edit", a.edits,
                     kEditHelp + ": trains with these edits from the next step on")

@@ -31,7 +31,10 @@ QString firstUpper(QString text) {
 Controllers::Controllers(QObject* parent) : QObject(parent) {
     // The current run is handled like any other.
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
-        runs.setLive(path, training.options());
+        runs.setLive(path, !training.resumed() && !training.attached());
+        if (training.attached() && path == selection.current())
+            return messages.info(
+                QString("Watching %1, which another process trains").arg(runs.name(path)));
         QStringList chosen = selection.runs();
         // The next seed of a group joins the others; any other new run is shown alone.
         const bool resumed = chosen.contains(path);
@@ -46,11 +49,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
                 .arg(runs.name(path)));
     });
     connect(&training, &TrainingController::runInfo, &runs, &RunsController::liveInfo);
-    connect(&training, &TrainingController::pointsArrived, &runs, &RunsController::livePoints);
-    connect(&training, &TrainingController::noteArrived, &runs.records(), &RunRecords::liveNote);
-    connect(&training, &TrainingController::captureTaken, &runs.records(),
-            &RunRecords::liveCapture);
-    connect(&training, &TrainingController::noteArrived, &messages, [this](const Note& note) {
+    connect(&training, &TrainingController::runLeft, this, [this] { runs.setLive({}); });
+    connect(&runs.records(), &RunRecords::noted, &messages, [this](const Note& note) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString text = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
@@ -59,6 +59,10 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             dated ? QString("%1 (step %2)").arg(text, widgets::groupedNumber(note.step)) : text);
     });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
+    connect(&training, &TrainingController::unreachable, &messages,
+            [this](const QString& path, const QString& reason) {
+                messages.warning(runs.name(path) + u' ' + reason);
+            });
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
         const RunInfo& info = training.info();
         runs.liveInfo(info);
@@ -117,6 +121,25 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             &InspectorEdits::setPoints);
     connect(&checkpoint.session(), &InspectionSession::editsRefused, &checkpointEdits,
             &InspectorEdits::setProblem);
+    // A run that is shown and trains elsewhere is watched, and can be steered.
+    const auto watch = [this, isFirst = true]() mutable {
+        // A window that shows nothing yet begins with the run that trains.
+        if (!runs.rows().empty() && std::exchange(isFirst, false) &&
+            selection.current().isEmpty() && !training.busy())
+            for (const auto& row : runs.rows()) {
+                if (row.info.state != RunState::Running && row.info.state != RunState::Paused)
+                    continue;
+                const QString path = QString::fromStdString(row.info.path);
+                selection.setRuns({path});
+                return selection.setCurrent(path);
+            }
+        const RunInfo* info = runs.info(selection.current());
+        if (info && (info->state == RunState::Running || info->state == RunState::Paused ||
+                     info->state == RunState::Queued))
+            training.attach(selection.current());
+    };
+    connect(&runs, &RunsController::rowsChanged, this, watch);
+    connect(&selection, &Selection::currentChanged, this, watch);
     // The inspector shows the run chosen last, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
         runs.records().load(selection.runs());

@@ -33,7 +33,7 @@ public:
     JobQueue disk;    ///< lists and metrics
     JobQueue models;  ///< data sets, captures and finished runs
     RunsController runs{disk};
-    TrainingController training{data};
+    TrainingController training;
     DeviceMonitor device{training};
     ExperimentController experiment{runs, training, history, disk, models};
     ProbeController probe{runs, training, selection, data, models};

@@ -34,16 +34,6 @@ std::shared_ptr<const core::DataSplits> DataCache::get(const DataOptions& option
     return mine->splits;
 }
 
-core::DataSplits DataCache::getForRun(const RunOptions& options,
-                                      const core::ProgressCallback& progress,
-                                      std::stop_token stop) {
-    core::DataSplits splits = *get(options.data, progress, stop);
-    if (const auto before = options.pretraining())
-        splits.pretraining =
-            std::make_shared<const core::DataSplits>(getForRun(*before, progress, std::move(stop)));
-    return splits;
-}
-
 namespace {
 
 constexpr std::int64_t kExamplesRead = 400;  // examples read to collect token texts

@@ -19,7 +19,7 @@
 
 namespace relascope::app {
 
-// Data sets that are open, shared by training and the inspector so that none is opened twice.
+// Data sets that are open, shared by all that shows them so that none is opened twice.
 
 /// Thread-safe. Concurrent requests for the same data wait for one result; the last few data sets
 /// stay open.
@@ -29,9 +29,6 @@ public:
     std::shared_ptr<const core::DataSplits> get(const DataOptions& options,
                                                 const core::ProgressCallback& progress,
                                                 std::stop_token stop);
-    /// With those of its pretraining stages, as openRunData() has them.
-    core::DataSplits getForRun(const RunOptions& options, const core::ProgressCallback& progress,
-                               std::stop_token stop);
 
 private:
     struct Entry {

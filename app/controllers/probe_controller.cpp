@@ -169,8 +169,7 @@ void ProbeController::follow() {
     if (mode() == Mode::Live) known = m_training.options();
     *m_fraction = 0.0;
     m_reading.start();
-    const bool began = known && !m_training.resumed();  // its data are open
-    const auto work = [path = m_run.toStdString(), known, began, data = m_data, following,
+    const auto work = [path = m_run.toStdString(), known, data = m_data, following,
                        newest = m_following, fraction = m_fraction](std::stop_token stop) {
         // Reading a large text takes long; it is cancelled when another run is chosen.
         const auto wanted = [newest, following, stop, fraction](double done) {
@@ -181,8 +180,7 @@ void ProbeController::follow() {
         LoadedRunData found{
             known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}};
         const bool text = found.options.data.isText();
-        const DataOptions options =
-            began ? found.options.data : core::runData(path, found.options.data);
+        const DataOptions options = core::runData(path, found.options.data);
         try {
             found.splits = data->get(options, wanted, stop);
             found.tokenizer = found.splits->tokenizer;
@@ -305,7 +303,7 @@ void ProbeController::askLive() {
     auto chosen = sample();
     if (!chosen) return;
     m_liveEdits = m_edits;
-    m_liveRequest = m_training.probe(std::move(*chosen), m_edits, !m_points);
+    m_liveRequest = m_training.probe(*chosen, m_edits, !m_points);
     m_waiting = m_liveRequest != 0;
 }
 

@@ -2,6 +2,8 @@
 #include "app/controllers/run_records.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <utility>
 
 #include "app/app_context.h"
@@ -39,6 +41,19 @@ struct KeptSteps {
     bool all = true;  ///< whether every file could be read
 };
 
+/// Changes with any file of a folder; 0 for one that is not there or cannot be listed.
+std::size_t contentsOf(const std::string& folder) {
+    std::size_t all = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const auto size = entry.file_size(error);
+        const auto time = entry.last_write_time(error).time_since_epoch().count();
+        all += std::hash<std::string>()(entry.path().filename().string() + ' ' +
+                                        std::to_string(size) + ' ' + std::to_string(time));
+    }
+    return error ? 0 : all;
+}
+
 KeptSteps keptSteps(const std::string& run) {
     const core::KeptWeights weights(run);
     KeptSteps found;
@@ -74,26 +89,42 @@ std::vector<widgets::PublishedValue> RunRecords::published(const QString& path) 
     return valuesOf(path, &Record::published);
 }
 
+RunRecords::RunRecords(JobQueue& jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {
+    m_timer.setInterval(100);
+    connect(&m_timer, &QTimer::timeout, this, [this] { read(m_live); });
+}
+
 /// All of a run, or, of its points, marks and texts, those behind `from`.
-RunRecords::Record RunRecords::readRecord(const std::string& path, const Place& from) {
-    Record record;
+RunRecords::News RunRecords::readNews(const std::string& path, const Place& from) {
+    News news;
+    Record& record = news.record;
     record.read = from;
     record.points = core::readMetrics(path, &record.read.metrics);
-    for (const auto& note : core::readEvents(path, &record.read.events)) {
+    news.notes = core::readEvents(path, &record.read.events);
+    for (const auto& note : news.notes) {
         if (note.level == Note::Level::Edit)
             record.marks.push_back(markOf(note, core::hasKeptCheckpoint(path, note.step)));
         // Of a step that was reached twice, the last one is used.
         if (note.level == Note::Level::Sample)
             record.samples[note.step] = QString::fromStdString(note.text);
     }
-    for (const auto step : core::captureSteps(path + "/captures")) record.captures.push_back(step);
-    record.kept = keptSteps(path).steps;
+    record.read.captures = contentsOf(path + "/captures");
+    if (news.captures = record.read.captures != from.captures; news.captures)
+        for (const auto step : core::captureSteps(path + "/captures"))
+            record.captures.push_back(step);
+    record.read.kept = contentsOf(path + "/weights");
+    if (news.kept = record.read.kept != from.kept; news.kept) {
+        auto found = keptSteps(path);
+        record.kept = std::move(found.steps);
+        news.allKept = found.all;
+        if (!found.all) record.read.kept = 0;  // looked at again with the next reading
+    }
     try {
         if (from == Place()) record.published = publishedBeside(core::readRunOptions(path));
     } catch (const Error&) {
         // A preset of another version: nothing to compare with.
     }
-    return record;
+    return news;
 }
 
 void RunRecords::load(const QStringList& paths) {
@@ -103,70 +134,71 @@ void RunRecords::load(const QStringList& paths) {
 
 void RunRecords::read(const QString& path) {
     Record& record = m_records[path];
-    if (std::exchange(record.loading, true)) return;
+    if (std::exchange(record.loading, true)) {
+        record.again = true;
+        return;
+    }
     m_jobs.post(
         this,
         [file = path.toStdString(), from = record.read](std::stop_token) {
-            return std::pair(readRecord(file, from), from);
+            return std::pair(readNews(file, from), from);
         },
-        [this, path](std::pair<Record, Place> found) {
+        [this, path](std::pair<News, Place> found) {
             const auto known = m_records.find(path);
             if (known == m_records.end()) return;
             known->second.loading = false;
-            // Forgotten or trained here meanwhile: what is new is not behind what is known.
+            const bool again = std::exchange(known->second.again, false);
+            // Forgotten meanwhile: what is new is not behind what is known.
             if (known->second.read == found.second) take(path, std::move(found.first));
+            if (again) read(path);
         },
         [this, path](const QString& sentence) {
             if (const auto known = m_records.find(path); known != m_records.end())
-                known->second.loading = false;
+                known->second.loading = known->second.again = false;
             Q_EMIT failed(sentence);
         });
 }
 
-void RunRecords::take(const QString& path, Record news) {
+void RunRecords::take(const QString& path, News news) {
     Record& mine = m_records[path];
-    const bool live = path == m_live;
-    const bool points = live || news.read.metrics.whole, notes = live || news.read.events.whole;
+    Record& fresh = news.record;
+    const bool first = !std::exchange(mine.loaded, true);
+    const bool points = fresh.read.metrics.whole, notes = fresh.read.events.whole;
     const auto add = [](auto& to, const auto& behind) {
         to.insert(to.end(), behind.begin(), behind.end());
     };
-    if (live) {
-        // The run was started or resumed while its file was read: points received since then
-        // replace those of the same steps.
-        if (!mine.points.empty()) {
-            const auto first = mine.points.front().step;
-            std::erase_if(news.points, [first](const auto& p) { return p.step >= first; });
-            add(news.points, mine.points);
-        }
-        for (const auto& mark : mine.marks)
-            if (std::find(news.marks.begin(), news.marks.end(), mark) == news.marks.end())
-                news.marks.push_back(mark);
-        for (const auto& [step, text] : mine.samples) news.samples[step] = text;
-        for (const auto step : mine.captures)
-            if (news.captures.empty() || news.captures.back() < step) news.captures.push_back(step);
-        news.read = {};  // what follows arrives as events: its files are read whole later
-    }
-    const bool changed = mine.captures != news.captures || mine.kept != news.kept;
-    mine.read = news.read;
-    if (!mine.loaded) mine.published = std::move(news.published);
+    mine.read = fresh.read;
+    if (first) mine.published = std::move(fresh.published);
+    const bool announces = std::exchange(mine.announces, true) && path == m_live;
     if (points)
-        mine.points = std::move(news.points);
+        mine.points = std::move(fresh.points);
     else
-        add(mine.points, news.points);
+        add(mine.points, fresh.points);
     if (notes) {
-        mine.marks = std::move(news.marks);
-        mine.samples = std::move(news.samples);
+        mine.marks = std::move(fresh.marks);
+        mine.samples = std::move(fresh.samples);
     } else {
-        add(mine.marks, news.marks);
-        for (const auto& [step, text] : news.samples) mine.samples[step] = text;
+        add(mine.marks, fresh.marks);
+        for (const auto& [step, text] : fresh.samples) mine.samples[step] = text;
     }
-    mine.captures = std::move(news.captures);
-    mine.kept = std::move(news.kept);
-    if (!std::exchange(mine.loaded, true) || points) return Q_EMIT loaded(path);
-    if (!news.points.empty()) Q_EMIT pointsAppended(path, news.points);
-    if (notes || !news.marks.empty()) Q_EMIT marksChanged(path);
-    if (notes || !news.samples.empty()) Q_EMIT samplesChanged(path);
-    if (changed) Q_EMIT capturesChanged(path);
+    bool steps = false;
+    if (news.captures) steps |= std::exchange(mine.captures, fresh.captures) != mine.captures;
+    if (news.kept) steps |= std::exchange(mine.kept, fresh.kept) != mine.kept;
+    // A file that cannot be read for the moment (too many are open, or a file server is away) is
+    // looked for some times more; the run that is watched is read again in any case.
+    constexpr int pause = 2000, mostTries = 5;  // ms
+    mine.keptTries = news.allKept ? 0 : mine.keptTries + 1;
+    if (!news.allKept && mine.keptTries < mostTries)
+        later(pause, this, [this, path] {
+            if (path != m_live && m_records.contains(path)) read(path);
+        });
+    if (announces)
+        for (const auto& note : news.notes) Q_EMIT noted(note);
+    if (first || points) return Q_EMIT loaded(path);
+    if (!fresh.points.empty()) Q_EMIT pointsAppended(path, fresh.points);
+    if (notes || !fresh.marks.empty()) Q_EMIT marksChanged(path);
+    if (notes || !fresh.samples.empty()) Q_EMIT samplesChanged(path);
+    if (steps) Q_EMIT capturesChanged(path);
 }
 
 void RunRecords::follow(const RunInfo& run) {
@@ -180,75 +212,14 @@ void RunRecords::follow(const RunInfo& run) {
     if (std::exchange(known->second.running, running) || running || behind) read(path);
 }
 
-void RunRecords::setLive(const QString& path, const RunOptions& options, bool fresh) {
-    if (!m_live.isEmpty() && path.isEmpty()) listKept(m_live);  // the last step
-    m_live = path;
-    m_keptRead.invalidate();
-    if (path.isEmpty()) return;
+void RunRecords::setLive(const QString& path, bool fresh) {
+    const QString before = std::exchange(m_live, path);
+    if (!before.isEmpty() && before != path) read(before);  // its last lines
+    if (path.isEmpty()) return m_timer.stop();
     Record& record = m_records[path];
-    record.read = {};
-    record.published = publishedBeside(options);
-    // The earlier points of a resumed run are on disk.
-    if (fresh)
-        record.loaded = true;
-    else if (!record.loaded)
-        load({path});
-}
-
-void RunRecords::append(const std::vector<MetricPoint>& points) {
-    auto& known = m_records[m_live].points;
-    // A run resumed from its checkpoint measures some steps again.
-    if (!known.empty() && points.front().step < known.back().step)
-        std::erase_if(known, [&](const auto& p) { return p.step > points.front().step; });
-    known.insert(known.end(), points.begin(), points.end());
-    Q_EMIT pointsAppended(m_live, points);
-    readKept();
-}
-
-/// The kept steps of the run in training: they have no events of their own.
-void RunRecords::readKept() {
-    constexpr int interval = 2000;  // ms
-    if (m_live.isEmpty() || m_readingKept ||
-        (m_keptRead.isValid() && m_keptRead.elapsed() < interval))
-        return;
-    listKept(m_live);
-}
-
-// A file that cannot be read for the moment (too many are open, or a file server is away) is looked
-// for some times more; of a run that still trains, the next points ask again.
-void RunRecords::listKept(const QString& path, int tries) {
-    constexpr int pause = 2000;  // ms
-    m_readingKept = true;
-    m_jobs.post(
-        this, [file = path.toStdString()](std::stop_token) { return keptSteps(file); },
-        [this, path, tries](KeptSteps found) {
-            m_readingKept = false;
-            m_keptRead.start();
-            auto& known = m_records[path].kept;
-            if (std::exchange(known, std::move(found.steps)) != known) Q_EMIT capturesChanged(path);
-            if (found.all || tries <= 1) return;
-            later(pause, this, [this, path, tries] {
-                if (path != m_live && m_records.contains(path)) listKept(path, tries - 1);
-            });
-        });
-}
-
-void RunRecords::liveNote(const Note& note) {
-    if (!m_live.isEmpty() && note.level == Note::Level::Sample) {
-        m_records[m_live].samples[note.step] = QString::fromStdString(note.text);
-        Q_EMIT samplesChanged(m_live);
-    }
-    if (m_live.isEmpty() || note.level != Note::Level::Edit) return;
-    m_records[m_live].marks.push_back(markOf(note, true));  // the trainer keeps it first
-    Q_EMIT marksChanged(m_live);
-}
-
-void RunRecords::liveCapture(qint64 step) {
-    if (m_live.isEmpty()) return;
-    auto& steps = m_records[m_live].captures;
-    if (!steps.empty() && steps.back() >= step) return;
-    steps.push_back(step);
-    Q_EMIT capturesChanged(m_live);
+    record.announces = record.loaded || fresh;
+    read(path);
+    m_timer.start();
 }
 
 }  // namespace relascope::app

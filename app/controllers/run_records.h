@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The records of runs: points, marks of edits, captured steps, texts. Read from disk on request;
-// those of the current run arrive as events.
+// The records of runs: points, marks of edits, captured steps, texts. Read from the run folder, and
+// on from there, whoever writes it.
 #pragma once
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QStringList>
+#include <QTimer>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,8 +24,7 @@ class JobQueue;
 class RunRecords : public QObject {
     Q_OBJECT
 public:
-    explicit RunRecords(JobQueue& jobs, QObject* parent = nullptr)
-        : QObject(parent), m_jobs(jobs) {}
+    explicit RunRecords(JobQueue& jobs, QObject* parent = nullptr);
 
     /// Points known so far; load() reads them from the disk, off the window's thread.
     const std::vector<MetricPoint>& points(const QString& path) const;
@@ -37,19 +36,15 @@ public:
     const std::map<qint64, QString>& samples(const QString& path) const;
     /// The papers' accuracies beside a run, or none.
     std::vector<widgets::PublishedValue> published(const QString& path) const;
-    /// Starts reading the points of these runs, except live ones and those already read.
+    /// Starts reading the points of these runs, except those already read.
     void load(const QStringList& paths);
-    /// Reads what has come since of a run that another process trains.
+    /// Reads what has come since of a run that trains, at each listing of the runs.
     void follow(const RunInfo& run);
     void forget(const QString& path) { m_records.erase(path); }
 
-    /// The run in training, or empty. `fresh`: all of its points arrive as events.
-    void setLive(const QString& path, const RunOptions& options, bool fresh);
-    void append(const std::vector<MetricPoint>& points);
-
-public Q_SLOTS:
-    void liveNote(const relascope::Note& note);
-    void liveCapture(qint64 step);
+    /// The run that is watched, or empty: it is read on ten times a second. `fresh`: its notes from
+    /// the first on are news.
+    void setLive(const QString& path, bool fresh = false);
 
 Q_SIGNALS:
     /// New points behind those known; `path` is a run folder.
@@ -59,12 +54,15 @@ Q_SIGNALS:
     void marksChanged(const QString& path);
     void capturesChanged(const QString& path);  ///< or the kept steps
     void samplesChanged(const QString& path);
+    /// A note that the watched run has written since it is watched.
+    void noted(const relascope::Note& note);
     void failed(const QString& sentence);
 
 private:
-    /// How far the files of a run were read.
+    /// How far the files of a run were read, and what its folders held then.
     struct Place {
         core::LinesRead metrics, events;
+        std::size_t captures = 0, kept = 0;
         bool operator==(const Place&) const = default;
     };
     struct Record {
@@ -75,20 +73,27 @@ private:
         std::vector<widgets::PublishedValue> published;
         Place read;
         bool loaded = false, loading = false;
+        bool again = false;    ///< asked for while it was read
         bool running = false;  ///< when it was followed last
+        bool announces = false;
+        int keptTries = 0;
     };
-    static Record readRecord(const std::string& path, const Place& from);
+    /// What a reading has found behind a place.
+    struct News {
+        Record record;
+        std::vector<Note> notes;
+        bool captures = false, kept = false;  ///< whether these have changed
+        bool allKept = true;                  ///< whether every file of them could be read
+    };
+    static News readNews(const std::string& path, const Place& from);
     void read(const QString& path);
-    void take(const QString& path, Record news);
-    void readKept();
-    void listKept(const QString& path, int tries = 5);
+    void take(const QString& path, News news);
     template <class Values>
     const Values& valuesOf(const QString& path, Values Record::*values) const;
 
     JobQueue& m_jobs;
     QString m_live;
-    QElapsedTimer m_keptRead;  ///< since the kept steps of the live run were read
-    bool m_readingKept = false;
+    QTimer m_timer;
     std::map<QString, Record> m_records;
 };
 

@@ -43,6 +43,10 @@ RunsController::RunsController(JobQueue& jobs, QObject* parent)
     m_announce.setInterval(200);
     connect(&m_records, &RunRecords::failed, this, &RunsController::failed);
     connect(&m_announce, &QTimer::timeout, this, &RunsController::rowsChanged);
+    connect(&m_records, &RunRecords::pointsAppended, this,
+            [this](const QString& path, const std::vector<MetricPoint>& points) {
+                if (path == m_live) livePoints(points);
+            });
 }
 
 void RunsController::setFolder(const QString& folder) {
@@ -309,16 +313,11 @@ void RunsController::branch(const QString& path, qint64 step) {
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
-void RunsController::setLive(const QString& path, const RunOptions& options) {
+void RunsController::setLive(const QString& path, bool fresh) {
     const QString before = std::exchange(m_live, path);
-    if (path.isEmpty()) {
-        m_records.setLive({}, {}, false);
-        // The final state of the run is read with the next listing.
-        if (!before.isEmpty()) refresh();
-        return;
-    }
-    const RunInfo* known = info(path);
-    m_records.setLive(path, options, !known || known->step == 0);
+    m_records.setLive(path, fresh);
+    // The final state of the run is read with the next listing.
+    if (path.isEmpty() && !before.isEmpty()) refresh();
 }
 
 void RunsController::liveInfo(const RunInfo& fresh) {
@@ -349,7 +348,6 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
     for (auto& info : m_infos) enter(info);
     for (auto& row : m_rows) enter(row.info);
     announce();
-    m_records.append(points);
 }
 
 }  // namespace relascope::app

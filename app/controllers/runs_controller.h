@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The runs on disk and the one that trains: their rows, colours, points and marks, the same on
+// The runs on disk and the one that is watched: their rows, colours, points and marks, the same on
 // every page.
 #pragma once
 
@@ -76,8 +76,9 @@ public:
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
 
-    // Called by TrainingController during training.
-    void setLive(const QString& path, const RunOptions& options = {});  ///< empty: none
+    /// The run that is watched, empty: none; `fresh` as RunRecords::setLive().
+    void setLive(const QString& path, bool fresh = false);
+    /// What its process says of it, and what it has measured.
     void liveInfo(const RunInfo& info);
     void livePoints(const std::vector<MetricPoint>& points);
 
@@ -107,7 +108,7 @@ private:
     std::set<QString> m_removed;            ///< on their way to the trash
     std::map<QString, RunLabels> m_labels;  ///< on their way to the disk
     bool m_showHidden = false, m_reload = false;
-    std::vector<RunInfo> m_infos;  ///< as read from disk, or as reported by the run in training
+    std::vector<RunInfo> m_infos;  ///< as read from disk, or as reported by the watched run
     std::vector<widgets::RunRow> m_rows;
     QHash<QString, int> m_colors;
     QTimer m_announce;

@@ -1,43 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <filesystem>
-
-#include "app/controllers/examples.h"
-#include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
-#include "files/atomic_file.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/crash/crash.h"
 #include "options/field_text.h"
-#include "run/run_list.h"
-#include "train/execute_run.h"
+#include "run/run_folder.h"
+#include "run/run_process.h"
+#include "wire/run_door.h"
+#include "wire/start_run.h"
 
 namespace relascope::app {
 
 /// What the window and the thread share.
 struct TrainingController::Job {
-    RunOptions options;
-    std::string folder;  ///< where new runs go
-    std::string resume;  ///< or the run to go on with
-    std::shared_ptr<DataCache> data;
+    wire::StartRequest request;
+    std::string attach;  ///< or the run that another process trains
     Mailbox mailbox;
-    core::Control control;  ///< of all seeds: a request between two of them is not lost
+    wire::DoorClient door;
 };
 
-namespace {
-
-// Several seeds are stored in one folder, and shown as a group in lists and curves.
-std::string groupFolder(const std::string& folder, const RunOptions& options) {
-    const std::string single = core::freshRunPath(folder, options, options.train.seeds.front());
-    const std::string mark = "-s" + std::to_string(options.train.seeds.front());
-    const std::string base = single.substr(0, single.rfind(mark)) + "-seeds";
-    std::string path = base;
-    for (int copy = 2; std::filesystem::exists(path); ++copy)
-        path = base + "-" + std::to_string(copy);
-    return path;
-}
-
-}  // namespace
-
-TrainingController::TrainingController(std::shared_ptr<DataCache> data, QObject* parent)
-    : QObject(parent), m_data(std::move(data)) {
+TrainingController::TrainingController(QObject* parent) : QObject(parent) {
     m_timer.setInterval(50);
     connect(&m_timer, &QTimer::timeout, this, &TrainingController::fetch);
 }
@@ -49,22 +33,35 @@ TrainingController::~TrainingController() {
 
 bool TrainingController::start(const RunOptions& options, const QString& folder) {
     auto job = std::make_shared<Job>();
-    job->options = options;
-    job->folder = folder.toStdString();
+    job->request.options = options;
+    job->request.folder = folder.toStdString();
     return launch(std::move(job));
 }
 
 bool TrainingController::resumeRun(const QString& path, const RunOptions& options) {
     auto job = std::make_shared<Job>();
-    job->options = options;
-    job->resume = path.toStdString();
+    job->request.options = options;
+    job->request.resume = path.toStdString();
     return launch(std::move(job));
+}
+
+void TrainingController::attach(const QString& path) {
+    if (m_run == path || preparing() || (m_job && m_job->attach == path.toStdString())) return;
+    if (busy()) {
+        Q_EMIT runLeft(m_run);
+        close();
+    }
+    auto job = std::make_shared<Job>();
+    job->attach = path.toStdString();
+    launch(std::move(job));
 }
 
 bool TrainingController::launch(std::shared_ptr<Job> job) {
     if (busy()) return false;
-    job->data = m_data;
-    m_options = job->options;
+    // One core is left to the window.
+    job->request.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    job->request.endsWithWindow = m_endsWithWindow;
+    m_options = job->request.options;
     m_job = std::move(job);
     m_run.clear();
     m_info = {};
@@ -72,61 +69,76 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
     m_ending = m_endingNow = false;
     m_thread = std::jthread([job = m_job](std::stop_token stop) { work(job, stop); });
     m_timer.start();
-    Q_EMIT stateChanged();
+    if (busy()) Q_EMIT stateChanged();
     return true;
 }
 
+namespace {
+
+/// How a run stands whose process is gone without a word. Its lock is free a moment later.
+RunInfo lastInfo(const std::string& run, const std::stop_token& stop) {
+    for (int tries = 0; tries < 100 && core::isTrained(run) && !stop.stop_requested(); ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return core::readRunInfo(run);
+}
+
+}  // namespace
+
 void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
+    crash::guardThread();
     auto& mail = job->mailbox;
-    const core::DataOpener open = [&](const RunOptions& options, std::stop_token token) {
-        return job->data->getForRun(
-            options, [&](double fraction) { return mail.preparing(fraction), true; },
-            std::move(token));
+    const bool attached = !job->attach.empty();
+    std::string run, made;  // the run that is trained, and the one that was made for it
+    wire::DoorClient::Listener listener;
+    listener.hello = [](const std::string&) {};
+    listener.preparing = [&](double fraction) { mail.preparing(fraction); };
+    listener.progress = [&](Progress progress) {
+        if (!run.empty()) mail.put(progress);
     };
-    const auto trainOne = [&](const core::RunRequest& request) {
-        // A refused run leaves no folder: the run is reported with its first state.
-        bool begun = false;
-        std::vector<TrainEvent> early;
-        const core::EventSink sink = [&](TrainEvent event) {
-            if (!begun && !std::holds_alternative<RunChanged>(event)) {
-                early.push_back(std::move(event));
-                return;
-            }
-            if (!std::exchange(begun, true)) {
-                mail.begin(request.path);
-                for (auto& first : early) mail.push(std::move(first));
-            }
-            mail.push(std::move(event));
-        };
-        try {
-            core::executeRun(request, open, job->control, sink, stop);
-        } catch (...) {
-            if (begun) mail.end();
-            throw;
+    // A run that is refused leaves no folder: it is reported with its first state.
+    listener.state = [&](RunInfo info) {
+        if (info.path != run) {
+            if (!run.empty()) mail.end();
+            run = info.path;
+            mail.begin(run, attached ? std::optional(core::readRunOptions(run)) : std::nullopt);
         }
-        mail.end();
+        mail.put(std::move(info));
     };
+    listener.answer = [&](ProbeAnswer answer) {
+        if (!run.empty()) mail.put(std::move(answer));
+    };
+    bool said = false;
+    listener.failed = [&](const std::string& sentence) { said = true, mail.fail(sentence); };
     try {
-        awaitRuntime();
-        if (!job->resume.empty()) {
-            trainOne({job->resume, job->options, 0, true});
+        wire::Descriptor door;
+        if (attached) {
+            door = wire::doorOf(job->attach);
+            if (!door && core::isTrained(job->attach)) mail.putNoDoor(wire::whyNoDoor(job->attach));
         } else {
-            const auto& seeds = job->options.train.seeds;
-            const std::string group =
-                seeds.size() > 1 ? groupFolder(job->folder, job->options) : std::string();
-            for (const auto seed : seeds) {
-                if (stop.stop_requested() || job->control.stopping()) break;
-                trainOne({group.empty() ? core::freshRunPath(job->folder, job->options, seed)
-                                        : group + "/seed-" + std::to_string(seed),
-                          job->options, seed});
-                job->control.endRun();
-            }
+            auto started = wire::startRun(job->request, stop);
+            made = job->request.resume.empty() ? started.path : std::string();
+            door = std::move(started.door);
+        }
+        using End = wire::DoorClient::End;
+        const End end = door ? job->door.run(std::move(door), listener, stop) : End::Left;
+        if (end == End::Lost && !run.empty()) {
+            RunInfo info = lastInfo(run, stop);
+            if (info.state == RunState::Interrupted && !info.message.empty())
+                mail.fail(info.name + ": " + info.message);
+            mail.put(std::move(info));
+        }
+        if (end != End::Left && run.empty() && core::isRunFolder(made)) {
+            // It may have ended before it could say why at its door.
+            const RunInfo info = lastInfo(made, stop);
+            if (!said) mail.fail(info.name + ": " + info.message);
+            core::RunFolder::discardStart(made);
         }
     } catch (const Cancelled&) {
-        // Requested before the first step: there is nothing to save.
+        // The window is closed, and the training goes on.
     } catch (const std::exception& error) {
         mail.fail(userMessage(error));
     }
+    if (!run.empty()) mail.end();
     mail.finish();
 }
 
@@ -136,15 +148,13 @@ void TrainingController::fetch() {
     if (post.preparing && m_run.isEmpty()) Q_EMIT preparingData(*post.preparing);
     for (auto& run : post.runs) {
         const QString path = QString::fromStdString(run.path);
+        if (run.options) m_options = std::move(*run.options);
         if (path != m_run) {
             m_run = path;
             m_info = {};
             m_progress = {};
             Q_EMIT runBegan(path);
         }
-        if (!run.points.empty()) Q_EMIT pointsArrived(run.points);
-        for (const auto& note : run.notes) Q_EMIT noteArrived(note);
-        for (const auto step : run.captures) Q_EMIT captureTaken(step);
         if (run.progress) {
             m_progress = *run.progress;
             m_info.step = m_progress.step;
@@ -158,16 +168,26 @@ void TrainingController::fetch() {
         }
         if (run.progress) Q_EMIT progressed(m_progress);
         if (run.probe) Q_EMIT probeAnswered(*run.probe);
-        if (run.failed) Q_EMIT failed(QString::fromStdString(*run.failed));
         if (run.ended) Q_EMIT runEnded(path);
     }
-    if (post.failed) Q_EMIT failed(QString::fromStdString(*post.failed));
-    if (!post.finished) return;
+    for (const auto& sentence : post.failed) Q_EMIT failed(QString::fromStdString(sentence));
+    if (const QString path = QString::fromStdString(m_job->attach);
+        !post.noDoor.empty() && !m_unreachable.contains(path)) {
+        m_unreachable.insert(path);
+        Q_EMIT unreachable(path, QString::fromStdString(post.noDoor));
+    }
+    if (post.finished) close();
+}
+
+void TrainingController::close() {
+    const bool was = busy();
     m_timer.stop();
+    m_thread.request_stop();
     m_thread.join();
     m_job.reset();
     m_run.clear();
     m_ending = m_endingNow = false;
+    if (!was) return;  // it had no door
     Q_EMIT stateChanged();
     Q_EMIT finished();
 }
@@ -190,43 +210,46 @@ void TrainingController::takeModel(const RunInfo& info) {
 }
 
 bool TrainingController::resumed() const {
-    return m_job && !m_job->resume.empty();
+    return m_job && !m_job->request.resume.empty();
+}
+bool TrainingController::attached() const {
+    return m_job && !m_job->attach.empty();
 }
 
 void TrainingController::pause() {
-    if (m_job) m_job->control.pause();
+    if (m_job) m_job->door.send("pause");
 }
 void TrainingController::resume() {
-    if (m_job) m_job->control.resume();
+    if (m_job) m_job->door.send("resume");
 }
 void TrainingController::step() {
-    if (paused()) m_job->control.step();
+    if (paused()) m_job->door.send("step");
 }
 void TrainingController::stop() {
     if (!m_job) return;
     if (m_ending) return;
     m_ending = true;
-    m_job->control.stopAfterEpoch();
+    m_job->door.send("stop");
     Q_EMIT stateChanged();
 }
 void TrainingController::cancel() {
     if (!m_job) return;
     m_ending = m_endingNow = true;
-    m_thread.request_stop();
+    m_job->door.send("cancel");
     Q_EMIT stateChanged();
 }
 void TrainingController::changeOption(const QString& key, const FieldValue& value) {
     if (!m_job) return;
-    m_job->control.changeOption(key.toStdString(), value);
+    m_job->door.change(key.toStdString(), core::fieldValueText(value));
     const auto& field = RunOptions::field(key.toStdString());
     if (field.spec.live) field.set(m_options, value);
 }
-void TrainingController::setEdits(EditList edits) {
-    if (m_job) m_job->control.setInterventions(std::move(edits));
+void TrainingController::setEdits(const EditList& edits) {
+    if (m_job) m_job->door.setEdits(edits);
 }
-quint64 TrainingController::probe(ProbeSample sample, EditList edits, bool points) {
+quint64 TrainingController::probe(const ProbeSample& sample, const EditList& edits, bool points) {
     if (!m_job || m_run.isEmpty()) return 0;
-    m_job->control.probe(++m_request, std::move(sample), std::move(edits), points);
+    m_job->door.probe(++m_request, sample, edits, points);
     return m_request;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs one training at a time on its own thread, controlled from the window.
+// The training that the window watches and steers: a process of its own, reached at its door
+// (wire/run_door.h), which goes on when the window is closed.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <QObject>
+#include <QSet>
 #include <QTimer>
 
 #include "types/edit.h"
@@ -20,19 +22,16 @@
 
 namespace relascope::app {
 
-// Where a training thread leaves its events until the window's timer fetches them, put together so
-// that the cost for the window does not depend on the number of steps per second.
+// Where the thread that listens at the door leaves what it hears until the window's timer fetches
+// it, put together so that the cost for the window does not depend on the number of steps a second.
 
-/// The events of one run since the last fetch.
+/// What was heard of one run since the last fetch.
 struct RunUpdate {
     std::string path;
-    std::optional<RunInfo> info;      ///< the newest
-    std::vector<MetricPoint> points;  ///< all, in order
-    std::vector<Note> notes;
-    std::vector<std::int64_t> captures;
-    std::optional<Progress> progress;  ///< the newest
-    std::optional<ProbeAnswer> probe;  ///< the newest
-    std::optional<std::string> failed;
+    std::optional<RunOptions> options;  ///< of a run that was begun elsewhere
+    std::optional<RunInfo> info;        ///< the newest
+    std::optional<Progress> progress;   ///< the newest
+    std::optional<ProbeAnswer> probe;   ///< the newest
     bool ended = false;
 };
 
@@ -40,20 +39,29 @@ class Mailbox {
 public:
     struct Batch {
         std::vector<RunUpdate> runs;
-        std::optional<double> preparing;    ///< fraction of the data prepared
-        std::optional<std::string> failed;  ///< of the job, outside of any run
+        std::optional<double> preparing;  ///< fraction of the data prepared
+        std::vector<std::string> failed;
+        std::string noDoor;  ///< why the run cannot be watched
         bool finished = false;
     };
 
-    /// The following events belong to that run.
-    void begin(std::string path) {
+    /// What follows belongs to that run.
+    void begin(std::string path, std::optional<RunOptions> options = {}) {
         std::lock_guard lock(m_mutex);
         m_path = std::move(path);
-        m_post.runs.push_back({m_path});
+        m_post.runs.push_back({m_path, std::move(options)});
     }
-    void push(TrainEvent event) {
+    void put(RunInfo info) {
         std::lock_guard lock(m_mutex);
-        std::visit([this](auto& e) { put(current(), std::move(e)); }, event);
+        current().info = std::move(info);
+    }
+    void put(Progress progress) {
+        std::lock_guard lock(m_mutex);
+        current().progress = progress;
+    }
+    void put(ProbeAnswer answer) {
+        std::lock_guard lock(m_mutex);
+        current().probe = std::move(answer);
     }
     void end() {
         std::lock_guard lock(m_mutex);
@@ -65,7 +73,11 @@ public:
     }
     void fail(std::string sentence) {
         std::lock_guard lock(m_mutex);
-        m_post.failed = std::move(sentence);
+        m_post.failed.push_back(std::move(sentence));
+    }
+    void putNoDoor(std::string reason) {
+        std::lock_guard lock(m_mutex);
+        m_post.noDoor = std::move(reason);
     }
     void finish() {
         std::lock_guard lock(m_mutex);
@@ -82,32 +94,28 @@ private:
             m_post.runs.push_back({m_path});
         return m_post.runs.back();
     }
-    static void put(RunUpdate& d, RunChanged&& e) { d.info = std::move(e.info); }
-    static void put(RunUpdate& d, Progress&& e) { d.progress = e; }
-    static void put(RunUpdate& d, MetricPoint&& e) { d.points.push_back(std::move(e)); }
-    static void put(RunUpdate& d, Note&& e) { d.notes.push_back(std::move(e)); }
-    static void put(RunUpdate& d, CaptureTaken&& e) { d.captures.push_back(e.step); }
-    static void put(RunUpdate& d, ProbeAnswer&& e) { d.probe = std::move(e); }
-    static void put(RunUpdate& d, Failed&& e) { d.failed = std::move(e.message); }
 
     std::mutex m_mutex;
     std::string m_path;
     Batch m_post;
 };
 
-class DataCache;
-
 class TrainingController : public QObject {
     Q_OBJECT
 public:
-    explicit TrainingController(std::shared_ptr<DataCache> data, QObject* parent = nullptr);
-    /// Cancels after saving a checkpoint, and waits for the thread.
+    explicit TrainingController(QObject* parent = nullptr);
+    /// Leaves the door; the training goes on.
     ~TrainingController() override;
 
     /// Trains one new run per seed in `folder`, one after another. Returns false during a training.
     bool start(const RunOptions& options, const QString& folder);
     /// Resumes a run from disk; `options` may have more epochs or steps, or another device.
     bool resumeRun(const QString& path, const RunOptions& options);
+    /// Watches a run that another process trains, in place of the one watched until now. Nothing
+    /// changes if it has no door; the first time unreachable() says why.
+    void attach(const QString& path);
+    /// What is started from here on ends with this window: for pictures and tests.
+    void setEndsWithWindow(bool ends) { m_endsWithWindow = ends; }
 
     void pause();
     void resume();
@@ -118,20 +126,22 @@ public:
     void changeOption(const QString& key, const FieldValue& value);
     /// Interventions on the model that trains, from the next step on; an empty list ends them. The
     /// log reports when they take effect, or why they do not.
-    void setEdits(EditList edits);
+    void setEdits(const EditList& edits);
     /// Requests the maps of a sample with the current weights, and also with `edits` on top, which
     /// do not change training. Returns the number of the request, which its result carries, or 0
     /// without a run.
-    quint64 probe(ProbeSample sample, EditList edits = {}, bool points = false);
+    quint64 probe(const ProbeSample& sample, const EditList& edits = {}, bool points = false);
 
-    /// From start() until the thread has ended.
-    bool busy() const { return m_job != nullptr; }
+    /// From start() until the process has ended, and while a run begun elsewhere is watched.
+    bool busy() const { return m_job && (!attached() || !m_run.isEmpty()); }
     /// Busy, but before the first step.
     bool preparing() const { return busy() && m_run.isEmpty(); }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
     /// Whether the current run was resumed.
     bool resumed() const;
+    /// Whether the current run was begun elsewhere: in a terminal, a study, a former window.
+    bool attached() const;
     /// Whether Stop or Cancel was requested.
     bool ending() const { return m_ending; }
     /// Whether Cancel was requested: no further step is done.
@@ -150,12 +160,12 @@ Q_SIGNALS:
     void runBegan(const QString& path);
     void runInfo(const relascope::RunInfo& info);
     void progressed(const relascope::Progress& progress);
-    void pointsArrived(const std::vector<relascope::MetricPoint>& points);
-    void noteArrived(const relascope::Note& note);
-    void captureTaken(qint64 step);
     void probeAnswered(const relascope::ProbeAnswer& answer);
     void failed(const QString& sentence);
     void runEnded(const QString& path);
+    /// The run goes on and is no longer watched.
+    void runLeft(const QString& path);
+    void unreachable(const QString& path, const QString& reason);
     void finished();
 
 private:
@@ -163,16 +173,17 @@ private:
     static void work(const std::shared_ptr<Job>& job, std::stop_token stop);
     bool launch(std::shared_ptr<Job> job);
     void fetch();
+    void close();
     void takeModel(const RunInfo& info);
 
-    std::shared_ptr<DataCache> m_data;
     std::shared_ptr<Job> m_job;
     QString m_run;
     RunInfo m_info;
     Progress m_progress;
     RunOptions m_options;
     quint64 m_request = 0;
-    bool m_ending = false, m_endingNow = false;
+    bool m_ending = false, m_endingNow = false, m_endsWithWindow = false;
+    QSet<QString> m_unreachable;
     QTimer m_timer;
     std::jthread m_thread;
 };

@@ -14,6 +14,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include "app/controllers/controllers.h"
@@ -21,6 +22,7 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
 #include "widgets/curves/curve_panel.h"
@@ -241,8 +243,20 @@ TEST(ComparePage, LivePointsFlowIntoTheCurvesAndTheTable) {
     p.controllers.runs.liveInfo(info);
     p.controllers.selection.setRuns({path});
     ASSERT_TRUE(p.waitForRows(1));
-    p.controllers.runs.livePoints(
-        {MetricPoint{5, 0.5, 2560, 2.0, Split::Validation, {{"loss", 0.5}, {"accuracy", 0.75}}}});
+    std::filesystem::create_directories(info.path);
+    std::string line =
+        metricToLine(MetricPoint{
+            5, 0.5, 2560, 2.0, Split::Validation, {{"loss", 0.5}, {"accuracy", 0.75}}}) +
+        "\n";
+    appendLines(info.path + "/metrics.jsonl", line);
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return !p.controllers.runs.records().points(path).empty(); }));
+    line = metricToLine(MetricPoint{
+               6, 0.6, 2560, 2.0, Split::Validation, {{"loss", 0.5}, {"accuracy", 0.75}}}) +
+           "\n";
+    appendLines(info.path + "/metrics.jsonl", line);
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return p.controllers.runs.records().points(path).size() == 2; }));
     p.page->curves()->flush();
     EXPECT_TRUE(p.page->curves()->csv().contains("0.75"));
     EXPECT_TRUE(QTest::qWaitFor(

@@ -207,7 +207,10 @@ TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
 
 TEST_F(LanguageTest, CurvesAndListsShowThePerplexity) {
     const QString path = finishedText();
-    ASSERT_TRUE(waitUntil([&] { return c().runs.records().points(path).size() > 5; }));
+    ASSERT_TRUE(waitUntil([&] {
+        const auto& points = c().runs.records().points(path);
+        return !points.empty() && points.back().step == 20;
+    })) << "its last points are read once it has ended";
     curves()->flush();
     EXPECT_TRUE(curves()->csv().contains("perplexity"));
     curves()->set(&CurveOptions::axis, CurveAxis::Tokens);

@@ -103,7 +103,9 @@ TEST_F(MainWindowTest, ClosingWhileTrainingAsksAndSavesACheckpoint) {
     ASSERT_TRUE(trains(3));
     const std::string path = c().training.run().toStdString();
     int asked = 0;
-    window->confirmClose = [&] { return ++asked > 1; };
+    window->confirmClose = [&] {
+        return ++asked > 1 ? MainWindow::Closing::StopFirst : MainWindow::Closing::Stay;
+    };
     window->close();
     EXPECT_TRUE(window->isVisible());
     EXPECT_TRUE(c().training.busy());
@@ -113,33 +115,6 @@ TEST_F(MainWindowTest, ClosingWhileTrainingAsksAndSavesACheckpoint) {
     EXPECT_EQ(asked, 2);
     EXPECT_EQ(readRunInfo(path).state, RunState::Interrupted);
     EXPECT_FALSE(std::filesystem::is_empty(path + "/checkpoints"));
-}
-
-TEST_F(MainWindowTest, CancelledOrClosedOnAFullDiskARunIsKept) {
-    for (const bool closes : {false, true}) {
-        chooseTiny();
-        c().experiment.set("train.checkpoint_every", std::int64_t{5});
-        c().experiment.start();
-        ASSERT_TRUE(trains(12));
-        const std::string path = c().training.run().toStdString();
-        std::optional<testing_support::FailureScope> full(
-            std::in_place, testing_support::FailingCalls{folder.path().toStdString(), "", ENOSPC});
-        ASSERT_TRUE(waitUntil([&] { return full->counted() > 0; }));
-        if (closes) {
-            window->confirmClose = [] { return true; };
-            window->close();
-            ASSERT_TRUE(waitUntil([this] { return !window->isVisible(); }));
-        } else {
-            c().training.cancel();
-        }
-        ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
-        full.reset();
-        ASSERT_TRUE(isRunFolder(path)) << (closes ? "closed" : "cancelled");
-        EXPECT_EQ(readRunInfo(path).state, RunState::Interrupted);
-        EXPECT_TRUE(std::filesystem::exists(path + "/checkpoints/step-10/manifest.json") ||
-                    readRunInfo(path).step > 10);
-        EXPECT_FALSE(std::filesystem::is_empty(path + "/checkpoints"));
-    }
 }
 
 TEST_F(MainWindowTest, ThemesChangeTheWholeWindow) {

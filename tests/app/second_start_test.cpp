@@ -287,10 +287,10 @@ TEST_F(OtherStartsTest, AWindowThatClosesTakesNothing) {
     chooseTiny();
     c().experiment.start();
     ASSERT_TRUE(trains(3));
-    window->confirmClose = [] { return false; };
+    window->confirmClose = [] { return MainWindow::Closing::Stay; };
     window->close();
     EXPECT_TRUE(others->listening()) << "it stays open";
-    window->confirmClose = [] { return true; };
+    window->confirmClose = [] { return MainWindow::Closing::StopFirst; };
     window->close();
     EXPECT_FALSE(others->listening()) << "while it saves";
     EXPECT_TRUE(waitUntil([this] { return !window->isVisible(); }));

@@ -316,7 +316,7 @@ TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
     page()->toggleWork();
     ASSERT_TRUE(waitUntil([this] { return study().reading()->running == 2; }, 120000));
     int asked = 0;
-    window->confirmClose = [&] { return ++asked > 0; };
+    window->confirmClose = [&] { return ++asked, MainWindow::Closing::Continue; };
     window->close();
     ASSERT_TRUE(waitUntil([this] { return !window->isVisible(); }, 60000));
     EXPECT_EQ(asked, 1);

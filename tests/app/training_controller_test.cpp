@@ -16,6 +16,7 @@
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "run/run_process.h"
 #include "support/failing_calls.h"
 #include "support/processes.h"
 #include "support/rooms.h"
@@ -29,20 +30,16 @@ class TrainingTest : public WindowTest {};
 TEST(Mailbox, AThousandStepsBecomeOneDelivery) {
     Mailbox box;
     box.begin("runs/a");
-    for (std::int64_t step = 1; step <= 1000; ++step) {
-        box.push(MetricPoint{step});
-        box.push(Progress{step, 1000});
-    }
+    for (std::int64_t step = 1; step <= 1000; ++step) box.put(Progress{step, 1000});
     auto post = box.take();
     ASSERT_EQ(post.runs.size(), 1U);
-    EXPECT_EQ(post.runs[0].points.size(), 1000U);
     EXPECT_EQ(post.runs[0].progress->step, 1000);
     EXPECT_TRUE(box.take().runs.empty());
-    // Another run's events never mix with those of the last one.
-    box.push(MetricPoint{1});
+    // What is said of another run never mixes with what was said of the last one.
+    box.put(Progress{1, 1000});
     box.end();
     box.begin("runs/b");
-    box.push(MetricPoint{1});
+    box.put(Progress{1, 1000});
     post = box.take();
     ASSERT_EQ(post.runs.size(), 2U);
     EXPECT_TRUE(post.runs[0].ended);
@@ -79,7 +76,7 @@ TEST_F(TrainingTest, InterventionsAreTakenIntoTrainingAndMarked) {
     list.edits = {zero};
 
     // Of the inspector alone: in the answer, not in training.
-    const auto sample = c().data->getForRun(c().training.options(), {}, {}).validation->sample(0);
+    const auto sample = c().data->get(c().training.options().data, {}, {})->validation->sample(0);
     ProbeAnswer answer;
     QObject::connect(&c().training, &app::TrainingController::probeAnswered, &c().training,
                      [&answer](const ProbeAnswer& given) {
@@ -177,15 +174,14 @@ TEST_F(TrainingTest, AFailedRunIsResumedWithASmallerBatch) {
 TEST_F(TrainingTest, ARunOfTwoProcessesThatLosesOneIsResumed) {
     chooseTiny();
     c().experiment.set(QStringLiteral("train.device"), std::string("cpu,cpu"));
-    const auto before = testing_support::childrenOf(getpid());
     click(window->bar()->startButton());
     ASSERT_TRUE(trains(5));
     const QString path = c().training.run();
-    pid_t second = 0;
-    for (const auto child : testing_support::childrenOf(getpid()))
-        if (std::find(before.begin(), before.end(), child) == before.end()) second = child;
-    ASSERT_GT(second, 0);
-    kill(second, SIGKILL);
+    const auto process = core::readRunProcess(path.toStdString());
+    ASSERT_TRUE(process);
+    const auto others = testing_support::childrenOf(static_cast<pid_t>(process->pid));
+    ASSERT_EQ(others.size(), 1U);
+    kill(others.front(), SIGKILL);
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
     const RunInfo lost = readRunInfo(path.toStdString());
     EXPECT_EQ(lost.state, RunState::Failed);
@@ -198,7 +194,7 @@ TEST_F(TrainingTest, ARunOfTwoProcessesThatLosesOneIsResumed) {
     EXPECT_EQ(c().training.run(), path);
     click(window->bar()->cancelButton());
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
-    EXPECT_EQ(testing_support::childrenOf(getpid()).size(), before.size())
+    EXPECT_TRUE(waitUntil([] { return testing_support::childrenOf(getpid()).empty(); }))
         << "nothing stays behind";
 }
 
@@ -274,12 +270,11 @@ TEST_F(TrainingTest, TheLastKeptStepIsListedThoughAListingIsUnderWay) {
     const std::string weights = path.toStdString() + "/weights/";
     JobQueue jobs;
     app::RunRecords records(jobs);
-    records.setLive(path, tinyOptions(), true);
     std::filesystem::rename(weights + "step-12.safetensors", weights + "later");
-    records.append({MetricPoint{1}});
+    records.setLive(path, true);
     while (jobs.busy()) std::this_thread::yield();  // listed, and not yet answered
     std::filesystem::rename(weights + "later", weights + "step-12.safetensors");
-    records.setLive({}, {}, false);
+    records.setLive({});
     ASSERT_TRUE(waitUntil([&] { return !records.kept(path).empty() && !jobs.busy(); }));
     EXPECT_TRUE(waitUntil([&] { return records.kept(path).back() == 12; }));
 }
@@ -291,11 +286,13 @@ TEST_F(TrainingTest, AKeptStepThatCannotBeReadIsLookedForOnceMore) {
     records.load({path});
     ASSERT_TRUE(waitUntil([&] { return !records.kept(path).empty(); }));
     const auto all = records.kept(path);
-    records.setLive(path, tinyOptions(), true);
+    records.setLive(path, true);
     std::optional<testing_support::FailureScope> failure(
         std::in_place,
         testing_support::FailingCalls{path.toStdString() + "/weights", "", EMFILE, true});
-    records.setLive({}, {}, false);
+    std::filesystem::last_write_time(path.toStdString() + "/weights/step-12.safetensors",
+                                     std::filesystem::file_time_type::clock::now());
+    records.setLive({});
     ASSERT_TRUE(waitUntil([&] { return records.kept(path).size() < all.size(); }));
     failure.reset();
     EXPECT_TRUE(waitUntil([&] { return records.kept(path) == all; }, 10000));
@@ -337,6 +334,98 @@ TEST_F(TrainingTest, WhatCannotBeTrainedSaysSo) {
     ASSERT_EQ(failed.size(), 1);
     EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("/nowhere/between.npz")));
     EXPECT_TRUE(c().selection.runs().isEmpty());
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path().toStdString())) << "no run came of it";
+}
+
+TEST_F(TrainingTest, ATrainingSurvivesItsWindowAndIsSteeredByTheNext) {
+    c().training.setEndsWithWindow(false);
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const QString path = c().training.run();
+    const auto process = core::readRunProcess(path.toStdString());
+    ASSERT_TRUE(process);
+    window->confirmClose = [] { return MainWindow::Closing::Continue; };
+    window->close();
+    window.reset();
+    EXPECT_EQ(readRunInfo(path.toStdString()).state, RunState::Running);
+    window = std::make_unique<MainWindow>(false);
+    c().runs.setFolder(folder.path());
+    window->show();
+    ASSERT_TRUE(openRun(path));
+    ASSERT_TRUE(waitUntil([&] { return c().training.run() == path && c().training.running(); }));
+    EXPECT_TRUE(c().training.attached());
+    EXPECT_EQ(c().training.options().model.number("d_model"), 16);
+    const auto step = c().training.info().step;
+    EXPECT_TRUE(trains(step + 20));
+    // Every point once, those before and those since.
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().points(path).size() > 20; }));
+    std::vector<std::int64_t> steps;
+    for (const auto& point : c().runs.records().points(path))
+        if (point.split == Split::Train) steps.push_back(point.step);
+    for (std::size_t i = 1; i < steps.size(); ++i) ASSERT_LT(steps[i - 1], steps[i]);
+    ASSERT_TRUE(waitUntil([&] {
+        return inspector()->result() && inspector()->result()->step > step;
+    })) << "its maps are live";
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waitUntil([&] { return c().training.paused(); }));
+    EXPECT_EQ(core::readRunProcess(path.toStdString())->pid, process->pid) << "the same process";
+    c().experiment.set(QStringLiteral("train.learning_rate"), 5e-4);
+    ASSERT_TRUE(waitUntil([&] { return !c().runs.records().marks(path).empty(); }));
+    click(window->bar()->cancelButton());
+    ASSERT_TRUE(waitUntil([&] { return !c().training.busy(); }));
+    EXPECT_EQ(readRunInfo(path.toStdString()).state, RunState::Interrupted);
+}
+
+// Before its door is open, while it reads the data, at its first steps, at a checkpoint.
+TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
+    for (int delay = 0; delay < 1600; delay += 130) {
+        SCOPED_TRACE(delay);
+        chooseTiny();
+        c().experiment.set("train.checkpoint_every", std::int64_t{2});
+        QSignalSpy failed(&c().training, &TrainingController::failed);
+        QString path;
+        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
+                                                 window.get(), [&](const QString& p) { path = p; });
+        c().experiment.start();
+        ASSERT_TRUE(waitUntil([] { return !testing_support::childrenOf(getpid()).empty(); }));
+        QTest::qWait(delay);
+        for (const auto child : testing_support::childrenOf(getpid())) kill(child, SIGKILL);
+        ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+        QObject::disconnect(connection);
+        EXPECT_EQ(failed.size(), 1);
+        if (path.isEmpty()) {
+            EXPECT_TRUE(c().selection.runs().isEmpty() || delay > 0);
+            continue;
+        }
+        const RunInfo info = readRunInfo(path.toStdString());
+        EXPECT_EQ(info.state, RunState::Interrupted);
+        EXPECT_FALSE(info.message.empty());
+        ASSERT_TRUE(waitUntil([&] { return c().experiment.resumes(); }));
+    }
+    // Of those that were killed before their first step, no folder is left.
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path().toStdString()))
+        EXPECT_GE(readRunInfo(entry.path().string()).step, 0) << entry.path();
+}
+
+TEST_F(TrainingTest, AKilledTrainingSaysHowItEndedAndIsResumed) {
+    chooseTiny();
+    c().experiment.set("train.checkpoint_every", std::int64_t{5});
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(12));
+    const QString path = c().training.run();
+    QSignalSpy failed(&c().training, &TrainingController::failed);
+    kill(static_cast<pid_t>(core::readRunProcess(path.toStdString())->pid), SIGKILL);
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    ASSERT_EQ(failed.size(), 1);
+    EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("ended from outside")) &&
+                failed[0][0].toString().contains(QStringLiteral("; the checkpoint of step ")))
+        << failed[0][0].toString().toStdString();
+    ASSERT_TRUE(waitUntil([&] { return c().experiment.resumes(); }));
+    const auto step = readRunInfo(path.toStdString()).step;
+    click(window->bar()->startButton());
+    EXPECT_TRUE(trains(step + 3));
+    EXPECT_EQ(c().training.run(), path);
 }
 
 TEST_F(TrainingTest, ARefusedValueTurnsStartOffWithItsSentence) {

@@ -72,6 +72,7 @@ class WindowTest : public ::testing::Test {
 protected:
     void SetUp() override {
         window = std::make_unique<MainWindow>(false);
+        c().training.setEndsWithWindow(true);
         c().runs.setFolder(folder.path());
         window->show();
         (void)QTest::qWaitForWindowActive(window.get());

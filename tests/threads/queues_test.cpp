@@ -236,29 +236,25 @@ TEST(Mailbox, NothingIsLostBetweenTheThreads) {
     std::jthread training([&] {
         for (std::int64_t run = 0; run < runs; ++run) {
             box.begin("runs/" + std::to_string(run));
-            for (std::int64_t step = 1; step <= steps; ++step) {
-                box.push(MetricPoint{step});
-                box.push(Progress{step, steps});
-            }
-            box.push(ProbeAnswer{static_cast<std::uint64_t>(run + 1), {}, {}, {}});
+            for (std::int64_t step = 1; step <= steps; ++step) box.put(Progress{step, steps});
+            box.put(ProbeAnswer{static_cast<std::uint64_t>(run + 1), {}, {}, {}});
             box.end();
         }
         box.finish();
     });
-    std::vector<std::int64_t> points, ended;
+    std::vector<std::int64_t> ended;
+    std::int64_t last = 0;
     std::uint64_t answer = 0;
     for (bool finished = false; !finished;) {
         const auto post = box.take();
         finished = post.finished;
         for (const auto& run : post.runs) {
-            for (const auto& point : run.points) points.push_back(point.step);
+            if (run.progress) last = run.progress->step;
             if (run.probe) answer = run.probe->request;
             if (run.ended) ended.push_back(run.path.back() - '0');
         }
     }
-    ASSERT_EQ(points.size(), static_cast<std::size_t>(runs * steps));
-    for (std::size_t i = 0; i < points.size(); ++i)
-        ASSERT_EQ(points[i], static_cast<std::int64_t>(i) % steps + 1);
+    EXPECT_EQ(last, steps) << "the newest";
     EXPECT_EQ(ended, (std::vector<std::int64_t>{0, 1, 2, 3}));
     EXPECT_EQ(answer, 4U);
 }
