@@ -54,7 +54,10 @@ void showBar(widgets::TrainBar& bar, Controllers& c) {
     if (!training.busy() || training.preparing()) {
         bar.setState(RunState::Queued);
         bar.setResumes(c.experiment.resumes());
-        if (training.preparing())
+        if (training.preparing() && !training.waitsFor().isEmpty())
+            bar.setPreparing(
+                QString("Waits for %1. Start begins beside it.").arg(training.waitsFor()), true);
+        else if (training.preparing())
             bar.setPreparing(QStringLiteral("Preparing the data"));
         else
             bar.setIdle(idleSentence(c), ready);
@@ -92,6 +95,7 @@ void showDevices(widgets::TrainBar& bar, const Controllers& c) {
 void toggleTraining(Controllers& c) {
     auto& training = c.training;
     if (!training.busy()) return c.experiment.start();
+    if (training.preparing() && !training.waitsFor().isEmpty()) return training.beginBeside();
     if (training.preparing() || training.endingNow()) return;
     if (training.paused())
         training.resume();
@@ -104,6 +108,8 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     const auto show = [&bar, &c] { showBar(bar, c); };
     QObject::connect(&bar, &widgets::TrainBar::startRequested, &c.experiment,
                      &ExperimentController::start);
+    QObject::connect(&bar, &widgets::TrainBar::besideRequested, training,
+                     &TrainingController::beginBeside);
     QObject::connect(&bar, &widgets::TrainBar::pauseRequested, training,
                      &TrainingController::pause);
     QObject::connect(&bar, &widgets::TrainBar::resumeRequested, training,

@@ -42,6 +42,7 @@ struct RunDoor::Client {
     /// The newest of each kind.
     struct News {
         std::optional<Json> greeting;
+        std::optional<std::string> waiting;
         std::optional<double> preparing;
         std::optional<RunInfo> info;
         std::optional<Progress> progress;
@@ -79,8 +80,17 @@ void RunDoor::post(const std::function<void(Client&)>& change) {
 void RunDoor::begin(const std::string& run) {
     std::lock_guard lock(m_mutex);
     m_run = run;
+    m_waiting.clear();
     m_info.reset();
     m_progress.reset();
+}
+
+void RunDoor::waiting(const std::string& held) {
+    {
+        std::lock_guard lock(m_mutex);
+        if (std::exchange(m_waiting, held) == held) return;
+    }
+    post([&](Client& client) { client.news.waiting = held; });
 }
 
 void RunDoor::preparing(double fraction) {
@@ -143,6 +153,7 @@ void RunDoor::serveRequest(Client& client, const Json& message) {
         std::lock_guard lock(m_mutex);
         greeting["path"] = m_run;
         client.news.greeting = std::move(greeting);
+        if (!m_waiting.empty()) client.news.waiting = m_waiting;
         client.news.info = m_info;
         client.news.progress = m_progress;
     } else if (!client.hello) {
@@ -157,6 +168,8 @@ void RunDoor::serveRequest(Client& client, const Json& message) {
         m_control.stopAfterEpoch();
     } else if (what == "cancel") {
         m_stop.request_stop();
+    } else if (what == "begin") {
+        m_control.begin();
     } else if (what == "change") {
         const auto key = valueOf<std::string>(message, "key");
         const auto& field = RunOptions::field(key);
@@ -191,6 +204,7 @@ void RunDoor::fill(Client& client) {
         client.connection.send(frameBytes(message));
     };
     if (news.greeting) client.connection.send(frameBytes(*news.greeting));
+    if (news.waiting) send("waiting", {{"text", *news.waiting}});
     if (news.preparing) send("preparing", {{"fraction", *news.preparing}});
     if (news.progress) send("progress", *news.progress);
     if (news.info) send("state", {{"info", *news.info}});
@@ -303,6 +317,8 @@ DoorClient::End DoorClient::run(Descriptor door, const Listener& listener, std::
                                  valueOf<std::string>(message, "version") +
                                  ", which this version cannot steer; its curves are shown");
             listener.hello(valueOf<std::string>(message, "path"));
+        } else if (what == "waiting") {
+            listener.waiting(valueOf<std::string>(message, "text"));
         } else if (what == "preparing") {
             listener.preparing(valueOf<double>(message, "fraction"));
         } else if (what == "state") {

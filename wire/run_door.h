@@ -6,10 +6,11 @@
 // A client sends {m: ...} and the door answers or reports:
 //
 //   hello {protocol, version}                      hello {protocol, version, pid, path}
-//   pause, resume, step, stop, cancel              (what they change is reported as state)
+//   pause, resume, step, stop, cancel, begin       (what they change is reported as state)
 //   change {key, text}, edits {list}               (reported as notes of the run)
 //   probe {request, sample, edits, points}         answer {request, ...}, maps in the blob
-//                                                  preparing {fraction}, state {info}, progress
+//                                                  waiting {text}, preparing {fraction}, state
+//                                                  {info}, progress
 //                                                  {...} failed {text}, ended
 //
 // The run never waits for a client: of states and of progress the newest is sent, of answers one.
@@ -48,6 +49,8 @@ public:
     const std::string& socket() const { return m_path; }
     /// The run that is prepared or trained from here on.
     void begin(const std::string& run);
+    /// It waits for its turn: "cuda:0: between-dat-s0 trains there".
+    void waiting(const std::string& held);
     void preparing(double fraction);
     /// An event of the training; those that are in the folder of the run are left out.
     void take(const TrainEvent& event);
@@ -72,6 +75,7 @@ private:
 
     std::mutex m_mutex;  ///< of what follows
     std::string m_run;
+    std::string m_waiting;
     std::optional<RunInfo> m_info;  ///< for clients that come later
     std::optional<Progress> m_progress;
     std::vector<std::unique_ptr<Client>> m_clients;
@@ -90,6 +94,7 @@ public:
     /// What the door says; each is called on the thread of run().
     struct Listener {
         std::function<void(const std::string& run)> hello;
+        std::function<void(const std::string& held)> waiting;
         std::function<void(double fraction)> preparing;
         std::function<void(RunInfo info)> state;
         std::function<void(Progress progress)> progress;

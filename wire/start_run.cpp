@@ -90,6 +90,7 @@ void writeStart(const std::string& run, const StartRequest& request) {
                        {"options", core::runOptionsToJson(request.options)},
                        {"resume", !request.resume.empty()},
                        {"threads", request.threads},
+                       {"queue", request.queue},
                        {"ends_with_window", request.endsWithWindow}};
     core::writeTextFile(run + "/start.json", json.dump(2) + "\n");
 }
@@ -196,6 +197,7 @@ StartRequest readStart(const std::string& run) {
         request.folder = fs::path(run).parent_path().string();
         if (json.at("resume").get<bool>()) request.resume = run;
         json.at("threads").get_to(request.threads);
+        json.at("queue").get_to(request.queue);
         json.at("ends_with_window").get_to(request.endsWithWindow);
         return request;
     } catch (const nlohmann::json::exception& error) {

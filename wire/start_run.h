@@ -23,6 +23,7 @@ struct StartRequest {
     std::string folder;  ///< where the new runs are made
     std::string resume;  ///< or the run to go on with; `options` as RunRequest::options
     int threads = 0;     ///< of the CPU; 0: one per core
+    bool queue = false;  ///< waits while another training uses one of its devices
     /// The job ends with its first connection: of pictures and tests.
     bool endsWithWindow = false;
 };

@@ -71,7 +71,7 @@ struct TrainArguments {
     std::vector<std::string> settings, edits;
     std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
     int threads = 0;
-    bool json = false;
+    bool json = false, queue = false;
     std::string devices, rendezvous;  ///< of several ranks
     int ranks = 0, restarts = 0, rankTimeout = 600;
 };

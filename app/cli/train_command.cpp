@@ -14,6 +14,7 @@
 
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/job_door.h"
 #include "app/cli/launched_ranks.h"
@@ -25,9 +26,11 @@
 #include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
+#include "train/devices.h"
 #include "train/execute_run.h"
 #include "train/rank_run.h"
 #include "types/suggest.h"
+#include "wire/device_queue.h"
 #include "wire/start_run.h"
 
 namespace relascope::cli {
@@ -63,7 +66,8 @@ public:
         }
     }
 
-    void warn(const std::string& text) { m_line.say("warning: " + text); }
+    void warn(const std::string& text) { say("warning: " + text); }
+    void say(const std::string& text) { m_line.say(text); }
 
 private:
     ProgressLine m_line;
@@ -79,8 +83,10 @@ struct Outcome {
 // Trains one run after another, with a door for windows.
 class Trainer {
 public:
-    Trainer(std::string tensorboard, const std::stop_token& signals)
+    /// `queues`: waits while another training uses a device of this one.
+    Trainer(std::string tensorboard, bool queues, const std::stop_token& signals)
         : m_tensorboard(std::move(tensorboard)),
+          m_queues(queues),
           m_job(signals, [this](const std::string& warning) { m_reporter.warn(warning); }) {}
 
     wire::RunDoor* door() { return m_job.door(); }
@@ -105,6 +111,7 @@ public:
         Outcome outcome;
         outcome.path = request.path;
         try {
+            const auto devices = takeDevices(request);
             outcome.result = core::executeRun(
                 request, open, m_job.control,
                 [&](const TrainEvent& event) {
@@ -129,7 +136,33 @@ public:
     }
 
 private:
+    // Holds the devices of a run, or, unless it is to wait for them, those that are free.
+    std::optional<wire::DeviceClaim> takeDevices(const core::RunRequest& request) {
+        std::optional<wire::DeviceClaim> devices;
+        try {
+            devices.emplace(core::resolveDevices(request.options.train.device),
+                            folderName(request.path));
+        } catch (const Error&) {
+            return devices;  // what is wrong with them is said where they are used
+        }
+        if (devices->take() || !m_queues) return devices;
+        // Others see the run wait, and find its door.
+        std::optional<core::RunFolder> folder;
+        if (request.started || request.resume) {
+            folder.emplace(core::RunFolder::open(request.path));
+            folder->setDoor(request.door);
+        }
+        m_reporter.say("waits for " + devices->heldByOther());
+        devices->wait([&](const std::string& held) {
+            if (door()) door()->waiting(held);
+            return !isStopping() && !m_job.control.begins();
+        });
+        if (isStopping()) throw Cancelled();
+        return devices;
+    }
+
     std::string m_tensorboard;
+    bool m_queues;
     Reporter m_reporter;
     JobDoor m_job;
 };
@@ -272,7 +305,7 @@ int train(const TrainArguments& a, const Call&) {
     auto requests = start              ? startedRequests(a.start, *start)
                     : a.resume.empty() ? newRequests(a, device)
                                        : std::vector{resumeRequest(a, device)};
-    Trainer trainer(a.tensorboard, stop);
+    Trainer trainer(a.tensorboard, start ? start->queue : a.queue, stop);
     const InheritedLock inherited(start.has_value());
     if (start && start->endsWithWindow && trainer.door()) trainer.door()->endWithFirst();
     std::vector<Outcome> outcomes;
@@ -313,6 +346,8 @@ void trainOptions(CLI::App& command, TrainArguments& a) {
     command.add_option("--capture-every", a.captureEvery, "steps between captures")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--resume", a.resume, "run folder to resume");
+    command.add_flag("--queue", a.queue,
+                     "waits while another training of this user uses one of its devices");
     command.add_option("--start", a.start, "")->group("");  // of the window
     command
         .add_option("--edit", a.edits,

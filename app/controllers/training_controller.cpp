@@ -61,9 +61,11 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
     // One core is left to the window.
     job->request.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
     job->request.endsWithWindow = m_endsWithWindow;
+    job->request.queue = !m_endsWithWindow;
     m_options = job->request.options;
     m_job = std::move(job);
     m_run.clear();
+    m_waitsFor.clear();
     m_info = {};
     m_progress = {};
     m_ending = m_endingNow = false;
@@ -91,6 +93,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     std::string run, made;  // the run that is trained, and the one that was made for it
     wire::DoorClient::Listener listener;
     listener.hello = [](const std::string&) {};
+    listener.waiting = [&](const std::string& held) { mail.wait(held); };
     listener.preparing = [&](double fraction) { mail.preparing(fraction); };
     listener.progress = [&](Progress progress) {
         if (!run.empty()) mail.put(progress);
@@ -145,12 +148,17 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
 void TrainingController::fetch() {
     if (!m_job) return;
     auto post = m_job->mailbox.take();
+    if (post.waiting && m_run.isEmpty()) {
+        m_waitsFor = QString::fromStdString(*post.waiting);
+        Q_EMIT stateChanged();
+    }
     if (post.preparing && m_run.isEmpty()) Q_EMIT preparingData(*post.preparing);
     for (auto& run : post.runs) {
         const QString path = QString::fromStdString(run.path);
         if (run.options) m_options = std::move(*run.options);
         if (path != m_run) {
             m_run = path;
+            m_waitsFor.clear();
             m_info = {};
             m_progress = {};
             Q_EMIT runBegan(path);
@@ -216,6 +224,9 @@ bool TrainingController::attached() const {
     return m_job && !m_job->attach.empty();
 }
 
+void TrainingController::beginBeside() {
+    if (m_job) m_job->door.send("begin");
+}
 void TrainingController::pause() {
     if (m_job) m_job->door.send("pause");
 }

@@ -39,7 +39,8 @@ class Mailbox {
 public:
     struct Batch {
         std::vector<RunUpdate> runs;
-        std::optional<double> preparing;  ///< fraction of the data prepared
+        std::optional<std::string> waiting;  ///< who holds its device; empty: nobody any more
+        std::optional<double> preparing;     ///< fraction of the data prepared
         std::vector<std::string> failed;
         std::string noDoor;  ///< why the run cannot be watched
         bool finished = false;
@@ -66,6 +67,10 @@ public:
     void end() {
         std::lock_guard lock(m_mutex);
         current().ended = true;
+    }
+    void wait(std::string held) {
+        std::lock_guard lock(m_mutex);
+        m_post.waiting = std::move(held);
     }
     void preparing(double fraction) {
         std::lock_guard lock(m_mutex);
@@ -117,6 +122,8 @@ public:
     /// What is started from here on ends with this window: for pictures and tests.
     void setEndsWithWindow(bool ends) { m_endsWithWindow = ends; }
 
+    /// Begins beside the training that it waits for.
+    void beginBeside();
     void pause();
     void resume();
     void step();    ///< one step while paused
@@ -136,6 +143,9 @@ public:
     bool busy() const { return m_job && (!attached() || !m_run.isEmpty()); }
     /// Busy, but before the first step.
     bool preparing() const { return busy() && m_run.isEmpty(); }
+    /// Who trains on its device, while it waits for its turn: "cpu: between-dat-s0 trains there";
+    /// empty if it does not wait.
+    const QString& waitsFor() const { return m_waitsFor; }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
     /// Whether the current run was resumed.
@@ -177,7 +187,7 @@ private:
     void takeModel(const RunInfo& info);
 
     std::shared_ptr<Job> m_job;
-    QString m_run;
+    QString m_run, m_waitsFor;
     RunInfo m_info;
     Progress m_progress;
     RunOptions m_options;

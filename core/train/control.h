@@ -72,6 +72,13 @@ public:
         });
     }
 
+    /// Begin though a device is in use: a run that waits for its turn does not wait any longer.
+    void begin() {
+        set([](Requests& r) { r.begins = true; });
+    }
+    bool begins() const {
+        return get([](const Requests& r) { return r.begins; });
+    }
     /// Whether somebody looks at the run: its lines are written more often then.
     void setWatched(bool watched) {
         set([&](Requests& r) { r.watched = watched; });
@@ -117,7 +124,7 @@ public:
 
 private:
     struct Requests {
-        bool paused = false, stop = false, watched = false;
+        bool paused = false, stop = false, watched = false, begins = false;
         int steps = 0;
         std::vector<std::pair<std::string, FieldValue>> optionChanges;
         std::optional<EditList> trainingEdits;

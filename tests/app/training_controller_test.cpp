@@ -21,6 +21,7 @@
 #include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
+#include "wire/device_queue.h"
 
 namespace relascope {
 namespace {
@@ -375,6 +376,42 @@ TEST_F(TrainingTest, ATrainingSurvivesItsWindowAndIsSteeredByTheNext) {
     click(window->bar()->cancelButton());
     ASSERT_TRUE(waitUntil([&] { return !c().training.busy(); }));
     EXPECT_EQ(readRunInfo(path.toStdString()).state, RunState::Interrupted);
+}
+
+TEST_F(TrainingTest, ARunWaitsForItsDeviceAndCanBeginBesideTheOther) {
+    c().training.setEndsWithWindow(false);
+    wire::DeviceClaim other({"cpu"}, "between-dat-s0");
+    ASSERT_TRUE(other.take());
+    const auto waits = [this] {
+        return waitUntil([this] {
+            return window->bar()->lineText() ==
+                   "Waits for cpu: between-dat-s0 trains there. Start begins beside it.";
+        });
+    };
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waits()) << window->bar()->lineText().toStdString();
+    EXPECT_TRUE(window->bar()->cancelButton()->isEnabled());
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(3));
+    click(window->bar()->cancelButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    // Cancelled while it waits no folder is left; and its turn comes with the end of the other.
+    const auto runs = [this] {
+        return QDir(folder.path()).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    };
+    const auto before = runs();
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waits());
+    EXPECT_EQ(runs().size(), before.size() + 1);
+    click(window->bar()->cancelButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    EXPECT_EQ(runs(), before);
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waits());
+    other = wire::DeviceClaim({}, "");
+    EXPECT_TRUE(trains(3));
 }
 
 // Before its door is open, while it reads the data, at its first steps, at a checkpoint.

@@ -45,6 +45,7 @@ public:
         m_thread = std::jthread([this, socket](std::stop_token stop) {
             DoorClient::Listener listener;
             listener.hello = [this](const std::string& run) { add([&] { hello = run; }); };
+            listener.waiting = [this](const std::string& held) { add([&] { waiting = held; }); };
             listener.preparing = [this](double value) { add([&] { fraction = value; }); };
             listener.state = [this](RunInfo news) { add([&] { info = std::move(news); }); };
             listener.progress = [this](Progress news) { add([&] { progress = news; }); };
@@ -68,7 +69,7 @@ public:
     void leave() { m_thread.request_stop(); }
 
     DoorClient client;
-    std::string hello, problem;
+    std::string hello, waiting, problem;
     double fraction = -1.0;
     RunInfo info;
     Progress progress;
@@ -105,6 +106,10 @@ TEST(RunDoor, SeveralWindowsHearOfARunAndSteerIt) {
     Watcher one(run.door->socket());
     ASSERT_TRUE(one.hears([&] { return one.hello == "/runs/a"; }));
     EXPECT_TRUE(waitUntil([&] { return run.control.isWatched(); }));
+    run.door->waiting("cpu: b trains there");
+    ASSERT_TRUE(one.hears([&] { return one.waiting == "cpu: b trains there"; }));
+    one.client.send("begin");
+    EXPECT_TRUE(waitUntil([&] { return run.control.begins(); }));
     run.door->preparing(0.5);
     ASSERT_TRUE(one.hears([&] { return one.fraction == 0.5; }));
     run.state(RunState::Running);

@@ -209,6 +209,8 @@ TrainBar::TrainBar(QWidget* parent)
             Q_EMIT pauseRequested();
         else if (m_state == RunState::Paused)
             Q_EMIT resumeRequested();
+        else if (m_waits)
+            Q_EMIT besideRequested();
         else
             Q_EMIT startRequested();
     });
@@ -257,13 +259,14 @@ void TrainBar::setResumes(bool resumes) {
     m_resumes = resumes;
     refresh();
 }
-void TrainBar::setPreparing(const QString& sentence) {
-    setIdle(sentence, false);
+void TrainBar::setPreparing(const QString& sentence, bool waits) {
+    setIdle(sentence, waits);
     m_preparing = true;
+    m_waits = waits;
     refresh();
 }
 void TrainBar::setIdle(const QString& sentence, bool canStart) {
-    m_preparing = false;
+    m_preparing = m_waits = false;
     m_canStart = canStart;
     if (m_state != RunState::Running && m_state != RunState::Paused) m_line->setSentence(sentence);
     m_start->setProperty("why", sentence);
@@ -284,6 +287,7 @@ void TrainBar::refresh() {
     m_start->setToolTip(now       ? saving
                         : running ? QStringLiteral("Pause after the current step (Space)")
                         : paused  ? QStringLiteral("Resume (Space)")
+                        : m_waits ? QStringLiteral("Start beside the run that trains (Space)")
                         : enabled && m_resumes ? QStringLiteral("Resume the selected run (Space)")
                         : enabled              ? QStringLiteral("Start training (Space)")
                                                : m_start->property("why").toString());

@@ -35,8 +35,9 @@ public:
     void setIdle(const QString& sentence, bool canStart);
     /// Whether Start resumes a stopped run.
     void setResumes(bool resumes);
-    /// Shows preparation before the first step, which can be cancelled.
-    void setPreparing(const QString& sentence);
+    /// Shows preparation before the first step, which can be cancelled. `waits`: for a device in
+    /// use, beside which Start begins at once (besideRequested).
+    void setPreparing(const QString& sentence, bool waits = false);
     void setDevice(const QString& device);      ///< empty: no chip
     void setDeviceFacts(const QString& lines);  ///< its tool tip
     /// The devices that can be ticked for the next run, and those that are; see DevicesChip.
@@ -56,6 +57,7 @@ public:
 
 Q_SIGNALS:
     void startRequested();
+    void besideRequested();
     void pauseRequested();
     void resumeRequested();
     void stepRequested();
@@ -72,7 +74,7 @@ private:
     void refresh();
     RunState m_state = RunState::Queued;
     Ending m_ending = Ending::No;
-    bool m_canStart = false, m_resumes = false, m_preparing = false;
+    bool m_canStart = false, m_resumes = false, m_preparing = false, m_waits = false;
     QPushButton *m_start, *m_step, *m_stop, *m_cancel;
     TrainProgressLine* m_line;
     DevicesChip* m_device;
