@@ -64,12 +64,19 @@ QString localPath(const QString& word) {
 
 }  // namespace
 
+const QStringList& commandNames() {
+    static const QStringList names = {
+        "presets",  "datasets", "devices", "eval",      "inspect", "study", "generate",
+        "tokenize", "data",     "verify",  "info",      "convert", "bench", "points",
+        "ablate",   "patch",    "lens",    "attribute", "along",   "heads", "export"};
+    return names;
+}
+
 bool isCommandLine(int argc, char** argv) {
     if (argc < 2) return false;
     const std::string word = argv[1];
-    // `train` opens a window that trains; `rank` is for relascope-cli alone.
-    if (word == "--version" || (word != "train" && word != "rank" && cli::isCommand(word)))
-        return true;
+    if (commandNames().contains(QString::fromStdString(word))) return true;
+    // `train` opens a window that trains.
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);
     return word == "train" && (rest.contains("--json") || rest.contains("--out"));
@@ -77,17 +84,17 @@ bool isCommandLine(int argc, char** argv) {
 
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     QCommandLineParser parser;
-    parser.setApplicationDescription(QStringLiteral(
-        "Relascope trains relational Transformers and inspects them during training.\n\n"
-        "  relascope                     open the window, or show the one that is open\n"
-        "  relascope RUN...              open runs, checkpoints and studies, in the window\n"
-        "  relascope CHECKPOINT...       that is open if there is one\n"
-        "  relascope STUDY...\n"
-        "  relascope train PRESET        open a window and train\n"
-        "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
-        "            tokenize | data | verify | info | convert | bench | points | ablate |\n"
-        "            patch | lens | attribute | heads | export ...\n"
-        "                                same as relascope-cli"));
+    parser.setApplicationDescription(
+        QString(
+            "Relascope trains relational Transformers and inspects them during training.\n\n"
+            "  relascope                     open the window, or show the one that is open\n"
+            "  relascope RUN...              open runs, checkpoints and studies, in the window\n"
+            "  relascope CHECKPOINT...       that is open if there is one\n"
+            "  relascope STUDY...\n"
+            "  relascope train PRESET        open a window and train\n"
+            "  relascope COMMAND ...         same as relascope-cli COMMAND ...; the commands are\n"
+            "                                %1")
+            .arg(commandNames().join(QStringLiteral(", "))));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);
     for (const auto& option : cli::windowOptions()) {

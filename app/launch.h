@@ -35,7 +35,9 @@ struct Launch {
     qint64 afterSteps = 20;
 };
 
-/// Whether an argument belongs to the command line program ("eval", "inspect", "--version").
+/// The commands that are handed over to relascope-cli.
+const QStringList& commandNames();
+/// Whether the words are for relascope-cli: one of these commands, or a training without a window.
 bool isCommandLine(int argc, char** argv);
 
 /// Parses the options of the window. Returns nullopt if the program must end with `exitCode`, after

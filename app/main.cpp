@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Entry point of the window, which also runs the commands of the command line program.
+// Entry point of the window, which hands commands over to relascope-cli and draws its figures.
+#include <unistd.h>
+
 #include <QApplication>
+#include <QFile>
 #include <QScreen>
 #include <QTimer>
 #include <QtGlobal>
-#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
+#include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
@@ -20,72 +25,81 @@
 #include "app/one_window.h"
 #include "app/opener.h"
 #include "app/screenshot.h"
+#include "files/program_folder.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/export/figure.h"
 #include "widgets/study/efficiency_plot.h"
 #include "widgets/theme/theme.h"
+#include "wire/figures.h"
 
 using namespace relascope;
 using namespace relascope::app;
 
 namespace {
 
-bool drawFigure(const cli::MapFigure& figure, std::string* error) {
+bool drawOne(const wire::MapFigure& figure, const QString& out, QString* error) {
     widgets::InspectorView view;
     view.kind = figure.kind;
     view.layer = figure.layer;
     view.index = figure.index;
     view.source = figure.source;
-    QString sentence;
-    const bool done = widgets::renderFigure(figure.result, view, QString::fromStdString(figure.out),
-                                            &sentence, QString::fromStdString(figure.run));
-    if (error) *error = sentence.toStdString();
-    return done;
+    return widgets::renderFigure(figure.result, view, out, error,
+                                 QString::fromStdString(figure.run));
 }
 
-bool drawStudy(const cli::StudyFigure& figure, std::string* error) {
+bool drawOne(const wire::StudyFigure& figure, const QString& out, QString* error) {
     const widgets::StudyMetric metric = studyMetric({figure.metric, {}});
-    QString sentence;
-    const bool done = widgets::renderStudy(
+    return widgets::renderStudy(
         widgets::StudyLayout(figure.study), metric, figure.points, figure.published,
-        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(),
-        QString::fromStdString(figure.out), &sentence);
-    if (error) *error = sentence.toStdString();
-    return done;
+        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), out, error);
 }
 
-bool drawAnalysis(const cli::AnalysisFigure& figure, std::string* error) {
-    QString sentence;
-    const bool done = widgets::renderAnalysis(*figure.analysis, figure.result,
-                                              QString::fromStdString(figure.caption),
-                                              QString::fromStdString(figure.out), &sentence);
-    if (error) *error = sentence.toStdString();
-    return done;
+bool drawOne(const wire::AnalysisFigure& figure, const QString& out, QString* error) {
+    const auto* analysis = core::findAnalysis(figure.analysis);
+    if (!analysis) throw Error("there is no analysis '" + figure.analysis + "'");
+    return widgets::renderAnalysis(*analysis, figure.result, QString::fromStdString(figure.caption),
+                                   out, error);
 }
 
-cli::Renderers renderers() {
-    return {drawFigure, drawStudy, drawAnalysis};
-}
-
-bool drawsFigure(int argc, char** argv) {
-    const std::string_view command = argv[1];
-    if (command == "inspect") return true;
-    // "--figure X", and "--out X" or "--out=X" of a picture.
-    return std::any_of(argv + 2, argv + argc, [&](std::string_view word) {
-        return command == "study" ? word.substr(0, 8) == "--figure"
-                                  : cli::isPicture(std::string(word));
-    });
-}
-
-int runCommand(int argc, char** argv) {
-    if (std::string_view(argv[1]) == "--version") return cli::printVersion(argc, argv, qVersion());
-    // Only pictures need a QApplication; other output is faster without one.
-    if (!drawsFigure(argc, argv)) return cli::runCommandLine(argc, argv);
+/// `relascope draw FILE`: what a command has computed, from standard input (wire/figures.h).
+int drawFigure(int argc, char** argv) {
+    if (argc != 3) {
+        std::fputs("relascope: draw is for relascope-cli, which gives it the results\n", stderr);
+        return cli::kExitUsage;
+    }
     qputenv("QT_QPA_PLATFORM", "offscreen");
     int count = 1;
     QApplication application(count, argv);
     widgets::applyTheme(application, widgets::ThemeMode::Light);
-    return cli::runCommandLine(argc, argv, renderers());
+    QString problem;
+    try {
+        QFile input;
+        if (!input.open(stdin, QIODevice::ReadOnly)) throw Error("standard input cannot be read");
+        const QByteArray bytes = input.readAll();
+        wire::FrameReader reader;
+        reader.append(
+            {reinterpret_cast<const std::uint8_t*>(bytes.data()), std::size_t(bytes.size())});
+        const auto frame = reader.next();
+        if (!frame) throw Error("standard input holds no figure");
+        const auto figure = wire::figureFromFrame(*frame);
+        const QString out = QString::fromLocal8Bit(argv[2]);
+        if (std::visit([&](const auto& one) { return drawOne(one, out, &problem); }, figure))
+            return 0;
+    } catch (const std::exception& error) {
+        problem = QString::fromStdString(userMessage(error));
+    }
+    std::fprintf(stderr, "%s\n", qPrintable(problem));
+    return cli::kExitFailed;
+}
+
+/// Replaces this process by relascope-cli with the same words.
+int runCommand(char** argv) {
+    const std::string program = (core::programFolder() / "relascope-cli").string();
+    argv[0] = const_cast<char*>(program.c_str());
+    execv(program.c_str(), argv);
+    std::fprintf(stderr, "relascope: %s cannot be started: %s\n", program.c_str(),
+                 std::strerror(errno));
+    return cli::kExitFailed;
 }
 
 /// What the desktop gave this start, so that its window may take the focus.
@@ -119,10 +133,13 @@ void openAll(MainWindow& window, const Launch& launch) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const bool command = isCommandLine(argc, argv);
-    crash::install({command ? cli::programName("relascope", argc, argv) : "relascope",
-                    versionText(cli::buildFacts(qVersion()))});
-    if (command) return runCommand(argc, argv);
+    if (argc > 1 && std::string_view(argv[1]) == "--version")
+        return cli::printVersion(argc, argv, qVersion());
+    if (isCommandLine(argc, argv)) return runCommand(argv);
+    const bool draws = argc > 1 && std::string_view(argv[1]) == "draw";
+    crash::install(
+        {draws ? "relascope draw" : "relascope", versionText(cli::buildFacts(qVersion()))});
+    if (draws) return drawFigure(argc, argv);
     // Before any thread starts, so that all threads inherit the signal mask.
     const std::stop_token interrupted = cli::stopOnSignals();
     if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&

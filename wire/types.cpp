@@ -17,22 +17,8 @@ namespace {
 using wire::Bytes;
 using wire::FrameError;
 using wire::Json;
-
-template <class T>
-Json packed(const std::vector<T>& values) {
-    Bytes bytes(values.size() * sizeof(T));
-    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    return Json::binary(std::move(bytes));
-}
-
-template <class T>
-std::vector<T> unpacked(const Json& json) {
-    const Bytes& bytes = json.get_binary();
-    if (bytes.size() % sizeof(T) != 0) throw FrameError("a message has a number cut in two");
-    std::vector<T> values(bytes.size() / sizeof(T));
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
+using wire::packed;
+using wire::unpacked;
 
 }  // namespace
 

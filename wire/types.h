@@ -4,6 +4,10 @@
 // they are made from.
 #pragma once
 
+#include <cstring>
+#include <string>
+#include <vector>
+
 #include "types/edit.h"
 #include "types/relation_map.h"
 #include "types/run_info.h"
@@ -11,6 +15,42 @@
 #include "wire/frame.h"
 
 namespace relascope {
+
+namespace wire {
+
+/// Numbers as a byte string, and back.
+template <class T>
+Json packed(const std::vector<T>& values) {
+    Bytes bytes(values.size() * sizeof(T));
+    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    return Json::binary(std::move(bytes));
+}
+template <class T>
+std::vector<T> unpacked(const Json& json) {
+    const Bytes& bytes = json.get_binary();
+    if (bytes.size() % sizeof(T) != 0) throw FrameError("a message has a number cut in two");
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+/// An enumeration whose values are 0 to `last`.
+template <class Enum>
+Enum enumOf(const Json& json, Enum last) {
+    const auto value = json.get<std::int64_t>();
+    if (value < 0 || value > static_cast<std::int64_t>(last))
+        throw FrameError("a message has an unknown kind of something: " + std::to_string(value));
+    return static_cast<Enum>(value);
+}
+
+}  // namespace wire
+
+inline void from_json(const wire::Json& json, MapKind& kind) {
+    kind = wire::enumOf(json, MapKind::Symbols);
+}
+inline void from_json(const wire::Json& json, EditOp& op) {
+    op = wire::enumOf(json, EditOp::Swap);
+}
 
 void to_json(wire::Json& json, const EditList& list);
 void from_json(const wire::Json& json, EditList& list);

@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
@@ -175,7 +176,7 @@ std::string textOf(const Json& json) {
 }
 
 void write(const core::Analysis& analysis, const core::AnalysisResult& result,
-           const AnalysedInput& input, const AnalysisArguments& a, const Call& call) {
+           const AnalysedInput& input, const AnalysisArguments& a) {
     const auto& edits = input.subject.interventions.edits;
     const auto& model = *input.subject.model;
     if (isPicture(a.out)) {
@@ -184,8 +185,7 @@ void write(const core::Analysis& analysis, const core::AnalysisResult& result,
             caption = folderName(a.path) + ", " + input.caption;
             if (edits.anyEnabled()) caption += ", edited: " + core::wordsOf(edits);
         }
-        Drawing::draw(call.drawing.renderers.analysis,
-                      AnalysisFigure{&analysis, result, caption, a.out});
+        draw(a.out, wire::AnalysisFigure{analysis.name, result, caption});
     } else if (a.out.ends_with(".tex")) {
         core::writeTextFile(a.out, analysis.latex(result));
     } else if (a.out.ends_with(".json")) {
@@ -201,8 +201,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     if (!a.out.empty())
         analysis.latex ? endingOf(a.out, {".csv", ".tex", ".json"})
                        : endingOf(a.out, {".csv", ".json"});
-    if (call.drawing.elsewhere(a.out, call.drawing.renderers.analysis))
-        return call.drawing.handOver();
+    requireDrawing(a.out);
     withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
     core::OpenedModel model(a.path, a.checkpoint, a.device, stop);
     if (!model.warning().empty())
@@ -227,7 +226,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     line.done();
     nameMeans(model, subject.interventions.edits);
     if (!a.out.empty()) {
-        write(analysis, result, input, a, call);
+        write(analysis, result, input, a);
         line.say("wrote " + a.out);
     }
     if (const auto remark = analysis.remark ? analysis.remark(result) : ""; !remark.empty())

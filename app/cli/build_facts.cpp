@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/build_facts.h"
+#include "app/cli/cli.h"
 #include "options/builtin_resources.h"
 #include "train/devices.h"
 
@@ -53,6 +55,17 @@ std::string versionJson(const BuildFacts& facts) {
                                    {"build", facts.build}};
     if (!facts.qt.empty()) json["qt"] = facts.qt;
     return json.dump(2) + "\n";
+}
+
+int printVersion(int argc, char** argv, const std::string& qt) {
+    const BuildFacts facts = buildFacts(qt);
+    const bool json = argc == 3 && std::string(argv[2]) == "--json";
+    if (argc > 2 && !json) {
+        std::cerr << "relascope-cli: --version: '" << argv[2] << "' is not --json\n";
+        return kExitUsage;
+    }
+    std::cout << (json ? versionJson(facts) : versionText(facts));
+    return 0;
 }
 
 }  // namespace relascope::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/commands.h"
 #include "app/cli/manual.h"
@@ -59,12 +60,6 @@ void beginComputing(int threads) {
     core::initDevices(threads);
 }
 
-bool isCommand(const std::string& word) {
-    const auto all = commands();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Command& command) { return command.name == word; });
-}
-
 std::string programName(const std::string& program, int argc, char** argv) {
     const std::string word = argc > 1 ? argv[1] : "";
     const bool command =
@@ -73,18 +68,7 @@ std::string programName(const std::string& program, int argc, char** argv) {
     return command ? program + " " + word : program;
 }
 
-int printVersion(int argc, char** argv, const std::string& qt) {
-    const BuildFacts facts = buildFacts(qt);
-    const bool json = argc == 3 && std::string(argv[2]) == "--json";
-    if (argc > 2 && !json) {
-        std::cerr << "relascope-cli: --version: '" << argv[2] << "' is not --json\n";
-        return kExitUsage;
-    }
-    std::cout << (json ? versionJson(facts) : versionText(facts));
-    return 0;
-}
-
-int runCommandLine(int argc, char** argv, const Renderers& renderers) {
+int runCommandLine(int argc, char** argv) {
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(
@@ -124,13 +108,12 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     } catch (const CLI::ParseError& error) {
         return usageError(app, error, argc, argv);
     }
-    const Drawing drawing{renderers, argc, argv};
     try {
         if (*manual) return printManual(app, program, form);
         const auto chosen = std::find_if(declared.begin(), declared.end(),
                                          [](const Declared& one) { return one.parser->parsed(); });
         if (chosen->needs == Needs::Threads) beginComputing(threads);
-        return chosen->run({drawing, json});
+        return chosen->run({json});
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";
         return kExitInterrupted;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/cli/cli.h"
-#include "app/cli/drawing.h"
 #include "app/cli/sample_input.h"
 
 namespace CLI {
@@ -26,7 +25,6 @@ namespace relascope::cli {
 
 /// What a command gets beside its options.
 struct Call {
-    const Drawing& drawing;
     bool json = false;
 };
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -17,6 +20,7 @@
 #include "app/cli/drawing.h"
 #include "files/program_folder.h"
 #include "types/error.h"
+#include "wire/socket.h"
 
 extern char** environ;
 
@@ -30,19 +34,66 @@ std::string ownProgram() {
     return file.string();
 }
 
-int drawWithSibling(int argc, char** argv) {
-    const fs::path sibling = fs::path(ownProgram()).parent_path() / "relascope";
-    if (!fs::exists(sibling))
+namespace {
+
+std::string drawingProgram() {
+    const fs::path program = fs::path(ownProgram()).parent_path() / "relascope";
+    if (!fs::exists(program))
         throw Error(
             "figures are drawn by the program relascope, which was not found next to this one; "
             ".csv works without it");
-    setenv("QT_QPA_PLATFORM", "offscreen", 1);
-    std::vector<char*> arguments(argv, argv + argc);
-    std::string name = sibling.string();
-    arguments[0] = name.data();
-    arguments.push_back(nullptr);
-    execv(name.c_str(), arguments.data());
-    throw Error("relascope cannot be started: " + std::string(std::strerror(errno)));
+    return program.string();
+}
+
+// A file without a name, for what a process reads or writes.
+wire::Descriptor memoryFile(std::span<const std::uint8_t> bytes) {
+    wire::Descriptor file(memfd_create("figure", MFD_CLOEXEC));
+    if (!file) throw Error("no memory for the figure: " + std::string(std::strerror(errno)));
+    for (std::size_t done = 0; done < bytes.size();) {
+        const auto part = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+        if (part < 0) throw Error("no memory for the figure: " + std::string(std::strerror(errno)));
+        done += static_cast<std::size_t>(part);
+    }
+    ::lseek(file.get(), 0, SEEK_SET);
+    return file;
+}
+
+std::string textOf(const wire::Descriptor& file) {
+    std::string text(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+    const auto got = ::pread(file.get(), text.data(), text.size(), 0);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+void requireDrawing(const std::string& out) {
+    if (isPicture(out)) drawingProgram();
+}
+
+void draw(const std::string& out, const wire::Figure& figure) {
+    std::string program = drawingProgram(), word = "draw", file = out;
+    std::array<char*, 4> arguments = {program.data(), word.data(), file.data(), nullptr};
+    const auto input = memoryFile(wire::figureBytes(figure)), said = memoryFile({});
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, input.get(), 0);
+    posix_spawn_file_actions_adddup2(&files, said.get(), 2);
+    pid_t child = 0;
+    const int problem =
+        posix_spawn(&child, program.c_str(), &files, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (problem != 0) throw Error(program + " cannot be started: " + std::strerror(problem));
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    std::string error = textOf(said);
+    error.erase(0, error.rfind('\n') + 1);  // what libraries say comes before
+    if (error.empty()) error = "relascope has ended before it was drawn";
+    // The command names the file itself.
+    if (error.starts_with(out + ": ")) error.erase(0, out.size() + 2);
+    throw FileError(out, error);
 }
 
 int runSideBySide(const std::vector<std::string>& arguments, int count,

@@ -16,6 +16,7 @@
 
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "checkpoint/kept_weights.h"
 #include "files/atomic_file.h"
@@ -157,7 +158,7 @@ int inspect(const InspectArguments& a, const Call& call) {
     if (a.along) return inspectAlong(a, call);
     if (a.to >= 0 || !a.answer.empty())
         throw OptionError(a.to >= 0 ? "--to" : "--answer", "is for --along only");
-    if (call.drawing.elsewhere(a.out, call.drawing.renderers.map)) return call.drawing.handOver();
+    requireDrawing(a.out);
 
     std::string keptStep;
     EditList training;
@@ -181,9 +182,8 @@ int inspect(const InspectArguments& a, const Call& call) {
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
     if (isPicture(a.out)) {
-        Drawing::draw(call.drawing.renderers.map,
-                      MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
-                                fs::path(a.path).lexically_normal().filename().string(), a.out});
+        draw(a.out, wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
+                                    fs::path(a.path).lexically_normal().filename().string()});
     } else if (!a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
     }

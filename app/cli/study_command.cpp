@@ -218,7 +218,7 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
     line.done();
 }
 
-int study(const StudyArguments& a, const Call& call) {
+int study(const StudyArguments& a, const Call&) {
     beginComputing(a.threads);
     const auto stop = stopOnSignals();
     if (!a.preset.empty()) {
@@ -256,9 +256,6 @@ int study(const StudyArguments& a, const Call& call) {
             workAlone(a, stop);
         }
     }
-    // The other program draws the pictures: it finds all cells done and continues from here.
-    if (call.drawing.elsewhere(a.figure, call.drawing.renderers.study))
-        return call.drawing.handOver();
     const auto study = a.show ? begun : core::readStudy(a.out);
     const auto measure = measureOf(a, study);
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::studyCsv(study, measure));
@@ -268,10 +265,9 @@ int study(const StudyArguments& a, const Call& call) {
     else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
-        Drawing::draw(call.drawing.renderers.study,
-                      StudyFigure{study, study.plan.preset + ", " + measure.split, measure.metric,
-                                  core::studyPoints(study, measure),
-                                  core::publishedCurves(study.plan, measure), a.figure});
+        draw(a.figure, wire::StudyFigure{study, study.plan.preset + ", " + measure.split,
+                                         measure.metric, core::studyPoints(study, measure),
+                                         core::publishedCurves(study.plan, measure)});
         std::cerr << "wrote " << a.figure << "\n";
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;

@@ -40,7 +40,8 @@ struct StudyWork {
     int shard = 1, shards = 1;    ///< only every shards-th cell, from the shard-th on
     bool retry = false;           ///< repeat failed cells from the start
     std::string device = "auto";  ///< train.device of every run, of several devices a list
-    /// By which others steer the run of the moment; to stop it is to stop this worker. Null: nobody.
+    /// By which others steer the run of the moment; to stop it is to stop this worker. Null:
+    /// nobody.
     Control* control = nullptr;
     std::string door = {};  ///< where they ask, as RunRequest::door
 };

@@ -31,6 +31,7 @@
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "window_fixture.h"
+#include "wire/figures.h"
 
 using namespace relascope;
 
@@ -98,6 +99,12 @@ protected:
 
     MeasureWindow window;
 };
+
+TEST(Analyses, TheResultOfEachCanBeSentToBeDrawn) {
+    for (const auto* analysis : core::analyses())
+        EXPECT_THROW(wire::analysisResultToJson(analysis->name, {}), std::bad_any_cast)
+            << analysis->name << " is not known to wire/figures.cpp";
+}
 
 TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
     open(kRuns + "vision", "ablate");

@@ -9,6 +9,7 @@
 #include <QDialog>
 #include <QFile>
 #include <QLocalSocket>
+#include <QProcess>
 #include <QSignalSpy>
 #include <future>
 #include <random>
@@ -320,6 +321,25 @@ TEST(Launch, FilesAreAbsoluteAndExist) {
         EXPECT_FALSE(parseLaunch(QStringList{"relascope"} + bad, &exit));
         EXPECT_EQ(exit, 2) << bad.join(' ').toStdString();
     }
+}
+
+TEST(Launch, CommandsAreThoseOfTheCommandLineProgram) {
+    QProcess program;
+    program.start(QStringLiteral(RELASCOPE_BIN "/relascope-cli"), {"--help"});
+    ASSERT_TRUE(program.waitForFinished());
+    const QString help = program.readAllStandardOutput();
+    QStringList commands;
+    bool inside = false;
+    for (const QString& line : help.split(u'\n')) {
+        if (inside && line.startsWith(u' ') && line.size() > 2 && line[2] != u' ')
+            commands << line.simplified().section(u' ', 0, 0);
+        inside |= line.startsWith("Subcommands:");
+    }
+    commands.removeAll(QStringLiteral("train"));  // opens a window that trains
+    commands.sort();
+    QStringList names = commandNames();
+    names.sort();
+    EXPECT_EQ(names.join(u' '), commands.join(u' '));
 }
 
 TEST(Launch, OptionsAskForAWindowOfTheirOwn) {

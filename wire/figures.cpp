@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "wire/figures.h"
+
+#include <functional>
+#include <map>
+
+#include "analysis/head_measures.h"
+#include "types/along.h"
+#include "types/edit_results.h"
+#include "types/lens.h"
+#include "wire/types.h"
+
+namespace relascope {
+
+inline void from_json(const wire::Json& json, PartKind& kind) {
+    kind = wire::enumOf(json, PartKind::Edits);
+}
+inline void from_json(const wire::Json& json, CellState& state) {
+    state = wire::enumOf(json, CellState::Interrupted);
+}
+inline void from_json(const wire::Json& json, CurveSource& source) {
+    source = wire::enumOf(json, CurveSource::Relascope);
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationRow::Way, how, change, changedAnswers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable::Pair, first, second, joint, interaction)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchMap, over, point, rows, columns, estimate, exact)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchResult, metric, clean, corrupted, maps, positions, done,
+                                   total, agreement)
+// A lens has tens of thousands of cells: they go without names of their members.
+void to_json(wire::Json& json, const LensAnswer& answer) {
+    json = {answer.id, answer.name, answer.logit, answer.probability};
+}
+void from_json(const wire::Json& json, LensAnswer& answer) {
+    json.at(0).get_to(answer.id);
+    json.at(1).get_to(answer.name);
+    json.at(2).get_to(answer.logit);
+    json.at(3).get_to(answer.probability);
+}
+void to_json(wire::Json& json, const LensCell& cell) {
+    json = wire::Json::array({cell.top, cell.asked, cell.probability, cell.rank, cell.entropy});
+}
+void from_json(const wire::Json& json, LensCell& cell) {
+    json.at(0).get_to(cell.top);
+    json.at(1).get_to(cell.asked);
+    json.at(2).get_to(cell.probability);
+    json.at(3).get_to(cell.rank);
+    json.at(4).get_to(cell.entropy);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LensResult, rows, whole, positions, inputs, answers, cells)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributionPart, kind, layer, head, relation, where, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Attribution, answer, minus, whole, position, input, logit, parts,
+                                   offered, positions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j)
+void to_json(wire::Json& json, const AlongValues& values) {
+    json = {{"value", values.value},
+            {"probability", values.probability},
+            {"map", wire::packed(values.map)}};
+}
+void from_json(const wire::Json& json, AlongValues& values) {
+    json.at("value").get_to(values.value);
+    json.at("probability").get_to(values.probability);
+    values.map = wire::unpacked<float>(json.at("map"));
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongStep, step, now, before)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongTraining, cell, layerName, rows, columns, block, causal,
+                                   libraryRows, edited, answer, answerName, steps, wanted)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures::Head, kind, layer, index, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures, measures, even, layers, heads, input)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPlan, preset, models, sizes, seeds, vary, settings,
+                                   sameData)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyCell, name, model, size, values, seed, state, info, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyInfo, path, plan, cells)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPoint, series, size, values, mean, error, low, high,
+                                   parameters)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PublishedPoint, series, size, mean, error, source)
+
+// The edit of a row goes as a list of one, as files hold it.
+void to_json(wire::Json& json, const AblationRow& row) {
+    EditList edits;
+    edits.edits = {row.edit};
+    json = {{"part", row.part},         {"group", row.group},           {"edits", edits},
+            {"partNorm", row.partNorm}, {"streamNorm", row.streamNorm}, {"ways", row.ways}};
+}
+void from_json(const wire::Json& json, AblationRow& row) {
+    json.at("part").get_to(row.part);
+    json.at("group").get_to(row.group);
+    const auto edits = json.at("edits").get<EditList>();
+    if (edits.edits.size() != 1) throw wire::FrameError("a row of an ablation has no edit");
+    row.edit = edits.edits.front();
+    json.at("partNorm").get_to(row.partNorm);
+    json.at("streamNorm").get_to(row.streamNorm);
+    json.at("ways").get_to(row.ways);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, rows, cumulative,
+                                   cumulativeWay, pairs)
+
+namespace wire {
+namespace {
+
+struct Codec {
+    std::function<Json(const std::any&)> toJson;
+    std::function<std::any(const Json&)> fromJson;
+};
+
+template <class Result>
+Codec codecOf() {
+    return {[](const std::any& result) { return Json(std::any_cast<const Result&>(result)); },
+            [](const Json& json) { return std::any(json.get<Result>()); }};
+}
+
+const Codec& codecOf(const std::string& analysis) {
+    static const std::map<std::string, Codec> codecs = {
+        {"ablate", codecOf<AblationTable>()}, {"patch", codecOf<PatchResult>()},
+        {"lens", codecOf<LensResult>()},      {"attribute", codecOf<Attribution>()},
+        {"along", codecOf<AlongTraining>()},  {"heads", codecOf<HeadMeasures>()},
+    };
+    const auto found = codecs.find(analysis);
+    if (found == codecs.end())
+        throw FrameError("there is no analysis '" + analysis + "' in messages");
+    return found->second;
+}
+
+Json messageOf(const MapFigure& figure, Bytes& blob) {
+    return {{"figure", "map"},       {"result", resultToJson(figure.result, blob)},
+            {"kind", figure.kind},   {"layer", figure.layer},
+            {"index", figure.index}, {"source", figure.source},
+            {"run", figure.run}};
+}
+Json messageOf(const StudyFigure& figure, Bytes&) {
+    return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
+            {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published}};
+}
+Json messageOf(const AnalysisFigure& figure, Bytes&) {
+    return {{"figure", "analysis"},
+            {"analysis", figure.analysis},
+            {"result", analysisResultToJson(figure.analysis, figure.result)},
+            {"caption", figure.caption}};
+}
+
+}  // namespace
+
+Json analysisResultToJson(const std::string& analysis, const std::any& result) {
+    return codecOf(analysis).toJson(result);
+}
+
+std::any analysisResultFromJson(const std::string& analysis, const Json& json) {
+    try {
+        return codecOf(analysis).fromJson(json);
+    } catch (const nlohmann::json::exception& error) {
+        throw FrameError("a result of '" + analysis + "' is not as agreed on: " + error.what());
+    }
+}
+
+Bytes figureBytes(const Figure& figure) {
+    Bytes blob;
+    const Json message = std::visit([&](const auto& one) { return messageOf(one, blob); }, figure);
+    return frameBytes(message, blob);
+}
+
+Figure figureFromFrame(const Frame& frame) {
+    const Json& m = frame.message;
+    const auto what = valueOf<std::string>(m, "figure");
+    if (what == "map") {
+        MapFigure figure;
+        figure.result = resultFromJson(valueOf<Json>(m, "result"), frame.blob);
+        figure.kind = valueOf<MapKind>(m, "kind");
+        figure.layer = valueOf<int>(m, "layer");
+        figure.index = valueOf<int>(m, "index");
+        figure.source = valueOf<int>(m, "source");
+        figure.run = valueOf<std::string>(m, "run");
+        return figure;
+    }
+    if (what == "study")
+        return StudyFigure{valueOf<StudyInfo>(m, "study"), valueOf<std::string>(m, "title"),
+                           valueOf<std::string>(m, "metric"),
+                           valueOf<std::vector<StudyPoint>>(m, "points"),
+                           valueOf<std::vector<PublishedPoint>>(m, "published")};
+    if (what == "analysis") {
+        const auto name = valueOf<std::string>(m, "analysis");
+        return AnalysisFigure{name, analysisResultFromJson(name, valueOf<Json>(m, "result")),
+                              valueOf<std::string>(m, "caption")};
+    }
+    throw FrameError("there is no figure '" + what + "'");
+}
+
+}  // namespace wire
+}  // namespace relascope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What commands give to the program with the window to be drawn: the results themselves, in one
+// frame, which `relascope draw FILE` reads from its standard input.
+#pragma once
+
+#include <any>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "types/relation_map.h"
+#include "types/study.h"
+#include "wire/frame.h"
+
+namespace relascope::wire {
+
+/// One map of a probe, as the paper's figure.
+struct MapFigure {
+    ProbeResult result;
+    MapKind kind = MapKind::Relation;
+    int layer = 0, index = 0, source = 0;
+    std::string run;  ///< the name of the run or checkpoint, in the caption
+};
+
+/// A study's sample-efficiency curves.
+struct StudyFigure {
+    StudyInfo study;
+    std::string title, metric;  ///< "sort-argsort, test", "sequence_accuracy"
+    std::vector<StudyPoint> points;
+    std::vector<PublishedPoint> published;
+};
+
+/// The result of an analysis (analysis/analysis.h), by the name of that.
+struct AnalysisFigure {
+    std::string analysis;
+    std::any result;
+    std::string caption;
+};
+
+using Figure = std::variant<MapFigure, StudyFigure, AnalysisFigure>;
+
+/// Throws FrameError for a result that is larger than a frame.
+Bytes figureBytes(const Figure& figure);
+/// Throws FrameError for what is not a figure, FileError for damaged maps.
+Figure figureFromFrame(const Frame& frame);
+
+/// The result of an analysis as a message, and back. Throws FrameError for an unknown name, or for
+/// what is not its result.
+Json analysisResultToJson(const std::string& analysis, const std::any& result);
+std::any analysisResultFromJson(const std::string& analysis, const Json& json);
+
+}  // namespace relascope::wire
