@@ -182,6 +182,9 @@ int main(int argc, char** argv) {
         if (!interrupted.stop_requested()) return;
         signal.stop();
         exitCode = cli::kExitInterrupted;
+        if (const auto& c = window.controllers(); c.training.busy())
+            std::fprintf(stderr, "relascope: %s continues without the window\n",
+                         qPrintable(c.runs.name(c.training.run())));
         window.stopAndClose(false);
     });
     signal.start(200);

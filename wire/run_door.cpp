@@ -101,7 +101,7 @@ void RunDoor::failed(const std::string& sentence) {
     post([&](Client& client) { client.news.failures.push_back(sentence); });
 }
 
-void RunDoor::take(const TrainEvent& event) {
+void RunDoor::take(TrainEvent event) {
     if (const auto* changed = std::get_if<RunChanged>(&event)) {
         post([&](Client& client) { client.news.info = changed->info; });
         std::lock_guard lock(m_mutex);
@@ -115,12 +115,12 @@ void RunDoor::take(const TrainEvent& event) {
         // Clients read it from the folder; one that comes later is told the best so far.
         std::lock_guard lock(m_mutex);
         if (m_info && point->split == Split::Validation) core::takeValidation(*m_info, *point);
-    } else if (const auto* given = std::get_if<ProbeAnswer>(&event)) {
+    } else if (auto* given = std::get_if<ProbeAnswer>(&event)) {
         std::uint64_t asker = 0;
-        auto answer = std::make_shared<ProbeAnswer>(*given);
+        const auto answer = std::make_shared<ProbeAnswer>(std::move(*given));
         {
             std::lock_guard lock(m_mutex);
-            const auto asked = m_asked.find(given->request);
+            const auto asked = m_asked.find(answer->request);
             if (asked == m_asked.end()) return;
             answer->request = asked->second.request;
             asker = asked->second.asker;

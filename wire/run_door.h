@@ -53,7 +53,7 @@ public:
     void waiting(const std::string& held);
     void preparing(double fraction);
     /// An event of the training; those that are in the folder of the run are left out.
-    void take(const TrainEvent& event);
+    void take(TrainEvent event);
     void failed(const std::string& sentence);
     /// The job ends when its first connection does: of pictures and tests.
     void endWithFirst() { m_endsWithFirst = true; }

@@ -114,10 +114,10 @@ public:
             const auto devices = takeDevices(request);
             outcome.result = core::executeRun(
                 request, open, m_job.control,
-                [&](const TrainEvent& event) {
+                [&](TrainEvent event) {
                     m_reporter(event);
                     if (board) board->take(event);
-                    if (door()) door()->take(event);
+                    if (door()) door()->take(std::move(event));
                 },
                 m_job.stop());
         } catch (const Cancelled&) {

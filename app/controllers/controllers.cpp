@@ -122,7 +122,14 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&checkpoint.session(), &InspectionSession::editsRefused, &checkpointEdits,
             &InspectorEdits::setProblem);
     // A run that is shown and trains elsewhere is watched, and can be steered.
-    const auto watch = [this, isFirst = true]() mutable {
+    const auto watch = [this] {
+        const RunInfo* info = runs.info(selection.current());
+        if (info && (info->state == RunState::Running || info->state == RunState::Paused ||
+                     info->state == RunState::Queued))
+            training.attach(selection.current());
+    };
+    connect(&selection, &Selection::currentChanged, this, watch);
+    connect(&runs, &RunsController::rowsChanged, this, [this, watch, isFirst = true]() mutable {
         // A window that shows nothing yet begins with the run that trains.
         if (!runs.rows().empty() && std::exchange(isFirst, false) &&
             selection.current().isEmpty() && !training.busy())
@@ -133,13 +140,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
                 selection.setRuns({path});
                 return selection.setCurrent(path);
             }
-        const RunInfo* info = runs.info(selection.current());
-        if (info && (info->state == RunState::Running || info->state == RunState::Paused ||
-                     info->state == RunState::Queued))
-            training.attach(selection.current());
-    };
-    connect(&runs, &RunsController::rowsChanged, this, watch);
-    connect(&selection, &Selection::currentChanged, this, watch);
+        watch();
+    });
     // The inspector shows the run chosen last, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
         runs.records().load(selection.runs());

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "files/atomic_file.h"
-#include "files/file_lock.h"
 #include "run/run_folder.h"
+#include "run/run_process.h"
 
 namespace relascope::core {
 namespace fs = std::filesystem;
@@ -73,7 +73,7 @@ std::string trashPath(const std::string& root, const std::string& path) {
 }
 
 void moveRun(const std::string& from, const std::string& to) {
-    if (FileLock::isHeld(from + "/.lock"))
+    if (isTrained(from))
         throw FileError(from, "is being trained; stop the run before it is moved");
     makeDirectories(fs::path(to).parent_path().string());
     std::error_code error;

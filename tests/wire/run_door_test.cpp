@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -350,6 +351,80 @@ TEST(StartRun, WhatCannotBeTrainedLeavesNoFolder) {
     request.folder = folder.path() + "/runs";
     EXPECT_THROW(wire::startRun(request, {}), OptionError);
     EXPECT_FALSE(std::filesystem::exists(request.folder));
+}
+
+// A run that takes a moment, of a model that is hardly one.
+wire::StartRequest tinyRequest(const std::string& folder) {
+    wire::StartRequest request;
+    request.options = core::presetOptions("quick");
+    auto& options = request.options;
+    options.model.set("d_model", 16);
+    options.model.set("dff", 16);
+    options.data.train_size = 64;
+    options.data.validation_size = options.data.test_size = 16;
+    options.train.batch_size = 16;
+    options.train.steps = 1000000;
+    options.train.device = "cpu";
+    request.folder = folder;
+    request.threads = 1;
+    request.endsWithWindow = true;
+    return request;
+}
+
+TEST(StartRun, TwoStartsAtTheSameMomentAreTwoRuns) {
+    const TemporaryFolder folder("two");
+    std::array<std::string, 2> paths;
+    {
+        std::array<wire::StartedRun, 2> runs;
+        {
+            std::vector<std::jthread> threads;
+            for (auto& run : runs)
+                threads.emplace_back(
+                    [&] { run = wire::startRun(tinyRequest(folder.path() + "/runs"), {}); });
+        }
+        for (std::size_t i = 0; i < 2; ++i) {
+            ASSERT_TRUE(runs[i].door);
+            paths[i] = runs[i].path;
+            EXPECT_TRUE(core::isTrained(paths[i]));
+            EXPECT_THROW(
+                {
+                    auto again = tinyRequest("");
+                    again.resume = paths[i];
+                    wire::startRun(again, {});
+                },
+                FileError)
+                << "it is trained";
+        }
+        EXPECT_NE(paths[0], paths[1]);
+    }
+    // Their only connections are closed: they end.
+    for (const auto& path : paths)
+        EXPECT_TRUE(waitUntil([&] { return !core::isTrained(path); })) << path;
+}
+
+TEST(StartRun, SeveralSeedsAreOneProcessThatNamesEachRun) {
+    const TemporaryFolder folder("seeds");
+    auto request = tinyRequest(folder.path() + "/runs");
+    request.options.train.steps = 4;
+    request.options.train.seeds = {3, 4};
+    auto started = wire::startRun(request, {});
+    EXPECT_EQ(std::filesystem::path(started.path).filename(), "seed-3");
+    std::vector<std::string> runs;
+    DoorClient client;
+    DoorClient::Listener listener;
+    listener.hello = [](const std::string&) {};
+    listener.waiting = [](const std::string&) {};
+    listener.preparing = [](double) {};
+    listener.progress = [](Progress) {};
+    listener.answer = [](ProbeAnswer) {};
+    listener.failed = [](const std::string& text) { ADD_FAILURE() << text; };
+    listener.state = [&](RunInfo info) {
+        if (runs.empty() || runs.back() != info.path) runs.push_back(info.path);
+    };
+    EXPECT_EQ(client.run(std::move(started.door), listener, {}), DoorClient::End::Ended);
+    ASSERT_EQ(runs.size(), 2U);
+    for (const auto& run : runs) EXPECT_EQ(core::readRunInfo(run).state, RunState::Done) << run;
+    EXPECT_EQ(core::readRunInfo(runs[1]).seed, 4);
 }
 
 }  // namespace
