@@ -103,16 +103,21 @@ void RunDoor::failed(const std::string& sentence) {
 
 void RunDoor::take(TrainEvent event) {
     if (const auto* changed = std::get_if<RunChanged>(&event)) {
+        {
+            std::lock_guard lock(
+                m_mutex);  // first: a client that says hello meanwhile gets this one
+            m_info = changed->info;
+        }
         post([&](Client& client) { client.news.info = changed->info; });
-        std::lock_guard lock(m_mutex);
-        m_info = changed->info;
     } else if (const auto* progress = std::get_if<Progress>(&event)) {
+        {
+            std::lock_guard lock(m_mutex);
+            m_progress = *progress;
+            if (m_info) m_info->step = progress->step, m_info->epoch = progress->epoch;
+        }
         post([&](Client& client) { client.news.progress = *progress; });
-        std::lock_guard lock(m_mutex);
-        m_progress = *progress;
-        if (m_info) m_info->step = progress->step, m_info->epoch = progress->epoch;
     } else if (const auto* point = std::get_if<MetricPoint>(&event)) {
-        // Clients read it from the folder; one that comes later is told the best so far.
+        // Clients read points from the folder. A client that connects later gets the best value.
         std::lock_guard lock(m_mutex);
         if (m_info && point->split == Split::Validation) core::takeValidation(*m_info, *point);
     } else if (auto* given = std::get_if<ProbeAnswer>(&event)) {
@@ -226,7 +231,8 @@ void RunDoor::serve() {
     const auto began = Clock::now();
     std::optional<Clock::time_point> ending;
     for (;;) {
-        const bool last = m_ending;  // what is told at the end is told before
+        // Read before the news are sent, so that the last news are sent before the loop ends.
+        const bool last = m_ending;
         // Only this thread adds and removes clients.
         for (auto& client : m_clients) {
             try {

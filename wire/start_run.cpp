@@ -240,7 +240,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     } catch (const Cancelled&) {
-        throw;  // the process goes on: it is asked to end at its door
+        throw;  // the process continues; whoever wants to end it asks at its door
     } catch (const Error&) {
         discard();
         throw;

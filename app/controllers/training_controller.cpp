@@ -137,7 +137,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             core::RunFolder::discardStart(made);
         }
     } catch (const Cancelled&) {
-        // The window is closed, and the training goes on.
+        // The window was closed; the training continues.
     } catch (const std::exception& error) {
         mail.fail(userMessage(error));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The training that the window watches and steers: a process of its own, reached at its door
-// (wire/run_door.h), which goes on when the window is closed.
+// (wire/run_door.h), which continues when the window is closed.
 #pragma once
 
 #include <memory>
@@ -109,7 +109,7 @@ class TrainingController : public QObject {
     Q_OBJECT
 public:
     explicit TrainingController(QObject* parent = nullptr);
-    /// Leaves the door; the training goes on.
+    /// Disconnects; the training continues.
     ~TrainingController() override;
 
     /// Trains one new run per seed in `folder`, one after another. Returns false during a training.
@@ -173,7 +173,7 @@ Q_SIGNALS:
     void probeAnswered(const relascope::ProbeAnswer& answer);
     void failed(const QString& sentence);
     void runEnded(const QString& path);
-    /// The run goes on and is no longer watched.
+    /// The run continues and is no longer watched.
     void runLeft(const QString& path);
     void unreachable(const QString& path, const QString& reason);
     void finished();

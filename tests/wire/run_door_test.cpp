@@ -147,7 +147,7 @@ TEST(RunDoor, SeveralWindowsHearOfARunAndSteerIt) {
     }));
     one.leave();
     EXPECT_TRUE(one.hears([&] { return one.end == DoorClient::End::Left; }));
-    EXPECT_FALSE(run.stop.stop_requested()) << "the run goes on";
+    EXPECT_FALSE(run.stop.stop_requested()) << "the run continues";
     two.client.send("stop");
     EXPECT_TRUE(waitUntil([&] { return run.control.stopping(); }));
     two.client.send("cancel");
