@@ -73,8 +73,7 @@ std::string trashPath(const std::string& root, const std::string& path) {
 }
 
 void moveRun(const std::string& from, const std::string& to) {
-    if (isTrained(from))
-        throw FileError(from, "is being trained; stop the run before it is moved");
+    if (isTrained(from)) throw FileError(from, "is being trained; stop the run before it is moved");
     makeDirectories(fs::path(to).parent_path().string());
     std::error_code error;
     if (fs::exists(to, error)) throw FileError(to, "exists already");
