@@ -185,7 +185,6 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     if (&editing() == m_checkpoint.get()) {
         subject.path = c.checkpoint.session().path().toStdString();
         subject.name = QFileInfo(c.checkpoint.session().path()).fileName();
-        subject.editData = c.checkpoint.session().interventions().data;
         subject.classNames = shown.result->sample.source.text ? std::vector<std::string>()
                                                               : shown.result->classNames;
         return subject;
@@ -194,7 +193,9 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
     subject.splits = c.probe.splits();
-    subject.editData = c.probe.session().interventions().data;
+    subject.data = c.probe.dataOptions();
+    subject.exampleSplit = c.probe.session().interventions().split;
+    subject.example = c.probe.session().interventions().example;
     if (subject.splits) subject.classNames = subject.splits->validation->info().classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = c.training.busy() && c.training.run() == run;
@@ -281,8 +282,15 @@ void EditsTab::useAsSecond() {
     if (!result) return;
     const auto& sample = result->sample;
     EditInput input;
-    core::EditData data = m_window.controllers().probe.session().interventions().data;
-    if (&editing() == m_workbench.get() && data.example < 0) core::findExample(data, sample);
+    const auto& probe = m_window.controllers().probe;
+    const auto& inspected = probe.session().interventions();
+    core::EditData data;
+    data.exampleSplit = inspected.split;
+    data.example = inspected.example;
+    if (&editing() == m_workbench.get() && data.example < 0 && probe.splits()) {
+        data.split = [&](const std::string& name) { return probe.splits()->find(name); };
+        core::findExample(data, sample);
+    }
     if (data.example >= 0) {
         input.split = data.exampleSplit;
         input.sample = data.example;

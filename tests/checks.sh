@@ -11,10 +11,10 @@ forbid() { # words, pattern, folders
   found=$(grep -rnE "$2" --include='*.h' --include='*.cpp' --include='*.cu*' "${@:3}" || true)
   if [ -n "$found" ]; then echo "$1:"; echo "$found"; bad=1; fi
 }
-forbid "Qt or OpenCV in core" '#include *<(Q[A-Z]|opencv2)' core wire
+forbid "Qt or OpenCV in core" '#include *<(Q[A-Z]|opencv2)' core wire serve
 forbid "torch in the window's rooms" '#include *<(torch|ATen|c10)' widgets app wire
-forbid "Qt in datasets or the command line" '#include *<Q[A-Z]' datasets app/cli app/crash
-forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::load)' core datasets app
+forbid "Qt in datasets, sessions or the command line" '#include *<Q[A-Z]' datasets serve app/cli app/crash
+forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::load)' core datasets serve app
 forbid "blocking connections" 'BlockingQueuedConnection' app widgets
 if ! twice=$(python3 tests/defined_twice.py .); then echo "defined twice:"; echo "$twice"; bad=1; fi
 if ! strayed=$(python3 tests/room_namespaces.py .); then echo "namespaces:"; echo "$strayed"; bad=1; fi
@@ -27,7 +27,7 @@ if ! lacking=$(python3 tests/add_spdx.py --check); then echo "licence:"; echo "$
 
 . app/setup.sh
 formatter=$(clang_format_path)
-formatted=(app core datasets tests widgets wire)
+formatted=(app core datasets serve tests widgets wire)
 if [ -z "$formatter" ]; then
   echo "formatting: not checked (clang-format ${clang_format_version%%.*} is not installed; bash app/setup.sh installs it)"
 elif ! find "${formatted[@]}" \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 | xargs -0 -n 40 -P 2 "$formatter" --dry-run -Werror; then

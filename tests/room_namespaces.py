@@ -17,6 +17,7 @@ NAMESPACES = {
     "datasets": {"relascope::datasets"},
     "widgets": {"relascope::widgets"},
     "wire": {"relascope", "relascope::wire"},
+    "serve": {"relascope::serve"},
     "app/cli": {"relascope::cli"},
     "app/crash": {"relascope::crash"},
     "app": {"relascope::app"},
@@ -28,7 +29,7 @@ DECLARATION = re.compile(r"\s*(?:(?:class|struct|enum class) \w+(?: : [\w:]+)?;\
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     wrong = 0
-    for room in ("core", "datasets", "widgets", "wire", "app"):
+    for room in ("core", "datasets", "serve", "widgets", "wire", "app"):
         for path in sorted((root / room).rglob("*")):
             if path.suffix not in (".h", ".cpp", ".cu", ".cuh"):
                 continue

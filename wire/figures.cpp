@@ -22,7 +22,6 @@ inline void from_json(const wire::Json& json, CurveSource& source) {
     source = wire::enumOf(json, CurveSource::Relascope);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationRow::Way, how, change, changedAnswers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable::Pair, first, second, joint, interaction)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchMap, over, point, rows, columns, estimate, exact)
@@ -52,7 +51,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LensResult, rows, whole, positions, inputs, a
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributionPart, kind, layer, head, relation, where, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Attribution, answer, minus, whole, position, input, logit, parts,
                                    offered, positions)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j)
 void to_json(wire::Json& json, const AlongValues& values) {
     json = {{"value", values.value},
             {"probability", values.probability},

@@ -2,31 +2,24 @@
 #include "wire/start_run.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
-#include "files/program_folder.h"
 #include "options/options_json.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
 #include "run/run_process.h"
-
-extern char** environ;
+#include "wire/child_process.h"
 
 namespace relascope::wire {
 namespace {
@@ -34,13 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "relascope-start/1";
-
-std::string trainingProgram() {
-    const fs::path program = core::programFolder() / "relascope-cli";
-    if (!fs::exists(program))
-        throw Error("relascope-cli was not found beside this program; install it to train");
-    return program.string();
-}
 
 // Makes an unused folder of a name that `fresh` proposes. Another start may take it first.
 std::string makeFreshFolder(const std::string& parent, const auto& fresh) {
@@ -95,47 +81,16 @@ void writeStart(const std::string& run, const StartRequest& request) {
     core::writeTextFile(run + "/start.json", json.dump(2) + "\n");
 }
 
-// A process that this one has started, in a session of its own.
-struct Child {
-    std::atomic<bool> ended = false;
-};
-
-std::shared_ptr<const Child> spawn(const std::string& run, const core::FileLock& starting) {
-    const std::string program = trainingProgram();
-    std::vector<std::string> words = {program, "train", "--start", run};
-    std::vector<char*> arguments;
-    for (auto& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) sigaddset(&usual, signal);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
+ChildProcess spawn(const std::string& run, const core::FileLock& starting) {
     const std::string log = run + "/log";
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-    posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawn_file_actions_adddup2(&files, starting.descriptor(), kInheritedLock);
-    pid_t process = 0;
-    const int problem =
-        posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    if (problem != 0) throw Error(program + " cannot be started: " + std::strerror(problem));
-    auto child = std::make_shared<Child>();
-    // Takes note of its end, however long this process lives.
-    std::thread([process, child] {
-        while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
-        child->ended = true;
-    }).detach();
-    return child;
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const Descriptor words(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    if (!words) core::throwWriteError(log, "cannot be made", errno);
+    return ChildProcess({commandProgram(), "train", "--start", run},
+                        {{nothing.get(), 0},
+                         {words.get(), 1},
+                         {words.get(), 2},
+                         {starting.descriptor(), kInheritedLock}});
 }
 
 std::string lastLine(const std::string& file) {
@@ -211,7 +166,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
     const bool isNew = request.resume.empty();
     request.options.check();
     core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
-    trainingProgram();
+    commandProgram();
     if (!isNew && core::isTrained(request.resume))
         throw FileError(request.resume, "is being trained by another process; stop that one first");
     StartedRun started{isNew ? makeRun(request) : request.resume, {}};
@@ -224,7 +179,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
     };
     try {
         writeStart(started.path, request);
-        std::shared_ptr<const Child> child;
+        std::optional<ChildProcess> child;
         {
             const core::FileLock starting(started.path + "/.starting");
             if (!starting.held())
@@ -232,7 +187,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
             child = spawn(started.path, starting);
         }
         for (;;) {
-            const bool ended = child->ended;
+            const bool ended = child->status().has_value();
             if (!ended) started.door = doorOf(started.path);
             if (started.door) return started;
             if (ended) throw Error(lastWords(started.path));

@@ -9,6 +9,7 @@
 
 #include "files/safetensors.h"
 #include "interventions/edit_json.h"
+#include "options/options_json.h"
 #include "run/capture_maps.h"
 
 namespace relascope {
@@ -21,6 +22,31 @@ using wire::packed;
 using wire::unpacked;
 
 }  // namespace
+
+void to_json(Json& json, const RunOptions& options) {
+    json = core::runOptionsToJson(options);
+}
+void from_json(const Json& json, RunOptions& options) {
+    options = core::runOptionsFromJson(json.get<std::string>());
+}
+
+void to_json(Json& json, const DataOptions& options) {
+    RunOptions run;
+    run.data = options;
+    json = run;
+}
+void from_json(const Json& json, DataOptions& options) {
+    options = json.get<RunOptions>().data;
+}
+
+void to_json(Json& json, const ModelOptions& options) {
+    RunOptions run;
+    run.model = options;
+    json = run;
+}
+void from_json(const Json& json, ModelOptions& options) {
+    options = json.get<RunOptions>().model;
+}
 
 void to_json(Json& json, const EditList& list) {
     json = core::editsToJson(list);

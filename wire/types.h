@@ -5,14 +5,31 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "types/along.h"
 #include "types/edit.h"
+#include "types/edit_results.h"
 #include "types/relation_map.h"
 #include "types/run_info.h"
+#include "types/run_options.h"
 #include "types/train_event.h"
 #include "wire/frame.h"
+
+/// A value that may be missing: a list of it, or of nothing.
+template <class T>
+struct nlohmann::adl_serializer<std::optional<T>> {
+    static void to_json(json& out, const std::optional<T>& value) {
+        out = json::array();
+        if (value) out.push_back(*value);
+    }
+    static void from_json(const json& in, std::optional<T>& value) {
+        value.reset();
+        if (!in.empty()) value = in.at(0).get<T>();
+    }
+};
 
 namespace relascope {
 
@@ -52,6 +69,13 @@ inline void from_json(const wire::Json& json, EditOp& op) {
     op = wire::enumOf(json, EditOp::Swap);
 }
 
+// Options as run.json holds them.
+void to_json(wire::Json& json, const RunOptions& options);
+void from_json(const wire::Json& json, RunOptions& options);
+void to_json(wire::Json& json, const DataOptions& options);
+void from_json(const wire::Json& json, DataOptions& options);
+void to_json(wire::Json& json, const ModelOptions& options);
+void from_json(const wire::Json& json, ModelOptions& options);
 void to_json(wire::Json& json, const EditList& list);
 void from_json(const wire::Json& json, EditList& list);
 void to_json(wire::Json& json, const EditNumbers& numbers);
@@ -78,6 +102,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, target)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j)
 
 namespace wire {
 

@@ -112,5 +112,6 @@ Command exportCommand();
 Command tokenizeCommand();
 Command generateCommand();
 Command benchCommand();
+Command sessionCommand();
 
 }  // namespace relascope::cli

@@ -2,7 +2,6 @@
 #include "app/cli/sample_input.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "analysis/open_model.h"
 #include "datasets/readers/image_folder.h"
@@ -14,16 +13,10 @@ namespace relascope::cli {
 
 ProbeSample readPicture(const std::string& file, const core::OpenedModel& opened,
                         const std::string& option) {
-    const auto* images = opened.options().find<ImageInput>();
-    if (!images)
+    if (!opened.options().find<ImageInput>())
         throw OptionError(option,
                           "is for models of images; this is a " + opened.options().architecture());
-    const auto& shape = images->image_shape;
-    ProbeSample sample;
-    sample.image = datasets::fitImage(datasets::readImageFile(file), static_cast<int>(shape[1]),
-                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-    sample.origin = std::filesystem::path(file).filename().string();
-    return sample;
+    return datasets::imageSample(file, opened.options());
 }
 
 SampleInput readSample(core::OpenedModel& opened, const std::string& path,

@@ -4,13 +4,10 @@
 #include <QFileInfo>
 #include <QStringList>
 
-#include "analysis/open_model.h"
-#include "analysis/verify.h"
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/runtime.h"
 #include "checkpoint/checkpoint.h"
-#include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
@@ -141,8 +138,6 @@ void RecentCheckpoints::choose(const QString& path) {
 
 namespace {
 
-constexpr std::int64_t kEvaluationBatch = 256, kEvaluationTexts = 4;
-
 struct Header {
     CheckpointInfo info;
     std::string run;
@@ -160,7 +155,7 @@ Header readHeader(const QString& path) {
     Header read;
     read.info =
         core::readCheckpointInfo(core::isRunFolder(wanted) ? newestWeights(wanted) : wanted);
-    read.run = runOfWeights(read.info.path);
+    read.run = core::runOfWeights(read.info.path);
     if (read.run.empty()) return read;
     // For a run, the step alone is not a useful title.
     read.info.name = QFileInfo(QString::fromStdString(read.run)).fileName().toStdString() + ", " +
@@ -173,31 +168,10 @@ Header readHeader(const QString& path) {
     return read;
 }
 
-core::DatasetPtr dataOf(const EvaluationRequest& request, const core::OpenedModel& opened,
-                        const std::string& run, const core::ProgressCallback& progress,
-                        const std::stop_token& stop) {
-    if (request.text)
-        return core::openEvaluationText(
-            opened, {run, request.file.toStdString(), request.split, request.windows}, progress,
-            stop);
-    core::DatasetPtr data;
-    if (request.file.isEmpty())
-        data = datasets::openData(request.options, progress, stop).find(request.split);
-    else
-        data = datasets::openEvaluationData(request.file.toStdString(), request.options,
-                                            request.split, progress, stop);
-    if (!data) throw OptionError("split", "there is no split '" + request.split + "'");
-    const DatasetInfo& info = data->info();
-    const auto& images = opened.options().get<ImageInput>();
-    datasets::requireFit(info, images.image_shape[0], images.image_shape[2], images.image_shape[1],
-                         images.num_classes);
-    return data;
-}
-
 }  // namespace
 
 CheckpointController::CheckpointController(QObject* parent)
-    : QObject(parent), m_session(m_models), m_generator(m_session.weights(), m_models) {
+    : QObject(parent), m_session(m_models), m_generator(m_session, m_models) {
     for (LongTask* task : {&m_task, &m_numbers.task(), &m_session.task()}) {
         connect(task, &LongTask::began, this, &CheckpointController::stateChanged);
         connect(task, &LongTask::ended, this, &CheckpointController::stateChanged);
@@ -314,11 +288,11 @@ void CheckpointController::verify() {
     if (!verifyDisabledReason().isEmpty()) return;
     m_task.run(
         m_checks, QStringLiteral("Comparing with the reference outputs"),
-        [path = path()](LongJob&, std::stop_token) {
-            awaitRuntime();
+        [path = path()](LongJob& job, std::stop_token stop) {
             const QFileInfo file(path);
             const QString folder = file.isDir() ? file.absoluteFilePath() : file.absolutePath();
-            return core::verifyFolder(folder.toStdString());
+            wire::Session session;
+            return wire::verify(session, folder.toStdString(), job.callback(stop));
         },
         [this](const VerifyReport& report) { Q_EMIT verified(report); });
 }
@@ -351,7 +325,6 @@ void CheckpointController::load() {
 
 void CheckpointController::weightsLoaded(const QString& warning) {
     m_prompt = m_data.isText() ? QString::fromStdString(m_data.prompt) : QString();
-    m_generator.setBfloat16(false);
     Q_EMIT loadedChanged();
     if (!warning.isEmpty()) Q_EMIT warned(warning);
     InputRequest first;
@@ -374,36 +347,31 @@ void CheckpointController::chooseTokenizer(const QString& path) {
 void CheckpointController::setBfloat16(bool on) {
     if (m_session.bfloat16() == on) return;
     m_session.setBfloat16(on);
-    m_generator.setBfloat16(on);
     if (loaded() && !on) m_session.inspect();  // what is seen is again what the file holds
 }
 
 void CheckpointController::setEdits(const EditList& edits) {
     if (edits == m_session.interventions().edits) return;
-    core::Interventions interventions{edits, {}};
-    if (m_session.model() && m_session.model()->input() == InputKind::Images)
-        interventions.data.image = [model = *m_session.model()](const std::string& file) {
-            return readPicture(file, model);
-        };
-    m_session.setInterventions(std::move(interventions));
+    m_session.setInterventions({edits, {}, {}, -1});
     m_generator.setEdits(edits);
     if (loaded()) m_session.inspect();
 }
 
 void CheckpointController::evaluate(const EvaluationRequest& request) {
     if (!evaluateDisabledReason().isEmpty()) return;
-    if (!loaded() && !m_session.task().busy()) load();  // its job is queued before this one
+    wire::EvaluateRequest asked;
+    asked.weights = loaded() ? m_session.weights() : wire::Weights{path().toStdString()};
+    // The exact weights are evaluated, also after generating with rounded ones.
+    asked.weights.bfloat16 = false;
+    asked.options = request.options;
+    asked.split = request.split;
+    asked.file = request.file.toStdString();
+    asked.text = request.text;
+    asked.windows = request.windows;
     m_task.run(
         m_models, QStringLiteral("Evaluating on %1").arg(request.name),
-        [weights = m_session.weights(), request, run = m_run.toStdString()](LongJob& job,
-                                                                            std::stop_token stop) {
-            if (!weights->model) throw Error("The weights were not loaded; press Inspect first");
-            // The exact weights are evaluated, also after generating with rounded ones.
-            core::OpenedModel& model = weights->as(false, job.stop.get_token(), job.callback(stop));
-            const auto data = dataOf(request, model, run, job.callback(stop), job.stop.get_token());
-            job.fraction = 0.0;
-            return model.evaluate(data, request.text ? kEvaluationTexts : kEvaluationBatch,
-                                  job.stop.get_token(), job.callback(stop));
+        [models = m_session.models(), asked](LongJob& job, std::stop_token stop) {
+            return wire::evaluate(models->session, asked, job.callback(stop));
         },
         [this, name = request.name](const Evaluation& evaluation) {
             Q_EMIT evaluated(evaluation, name);

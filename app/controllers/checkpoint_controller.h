@@ -12,7 +12,6 @@
 #include <QObject>
 #include <QString>
 
-#include "analysis/open_model.h"
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/text_generator.h"

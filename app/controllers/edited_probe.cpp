@@ -50,115 +50,14 @@ widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
     return out;
 }
 
-EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
-                        const std::vector<std::string>& classNames,
-                        core::Interventions interventions, core::ProbeWatch watch) {
-    core::OpenedModel& model = *weights.model;
-    auto& [edits, data] = interventions;
-    const bool edited = edits.anyEnabled();
-    // Before the first probe: it keeps what passes with edits begin with.
-    if (!weights.points)
-        weights.points = std::make_shared<const std::vector<PointInfo>>(model.points(sample));
-    auto& base = weights.base;
-    if (!base || !(weights.baseSample == sample) || weights.baseNames != classNames) {
-        auto first = watch;
-        if (edited) first.partial = {};  // maps without the edits are not what is asked for
-        // Edits of training may take values of examples.
-        base =
-            std::make_shared<const ProbeResult>(model.probe(sample, classNames, {{}, data}, first));
-        weights.baseSample = sample;
-        weights.baseNames = classNames;
-    }
-    if (!edited) return {{base, {}, {}, {}, {}}, weights.points, {}};
-    if (data.example < 0) core::findExample(data, sample);
-    watch.partial = {};
-    try {
-        auto result = std::make_shared<const ProbeResult>(
-            model.probe(sample, classNames, interventions, watch));
-        return {inspectedOf(std::move(result), base, edits, *weights.points),
-                weights.points,
-                {},
-                edits,
-                model.takenMeans()};
-    } catch (const OptionError& error) {
-        return {{base, {}, {}, {}, {}}, weights.points, userMessage(error)};
-    }
+QString effectText(const wire::EffectAlone& effect) {
+    return QStringLiteral("%1 %2 \u2192 %3")
+        .arg(effect.token ? widgets::pieceLabel(effect.answer)
+                          : QString::fromStdString(effect.answer))
+        .arg(effect.before, 0, 'f', 3)
+        .arg(std::isnan(effect.after) ? QStringLiteral("< %1").arg(effect.least, 0, 'f', 3)
+                                      : QString::number(effect.after, 'f', 3));
 }
-
-namespace {
-
-/// The likeliest answer of a result, and its probability in another one; NaN if that does not have
-/// it among its likeliest.
-double probabilityOf(const std::string& name, std::size_t at, const ProbeResult& result,
-                     bool byName) {
-    const auto& names = result.classNames;
-    if (byName) {
-        const auto found = std::find(names.begin(), names.end(), name);
-        at = static_cast<std::size_t>(found - names.begin());
-    }
-    return at < result.probabilities.size() ? static_cast<double>(result.probabilities[at])
-                                            : std::numeric_limits<double>::quiet_NaN();
-}
-
-}  // namespace
-
-QStringList effectsAlone(OpenedWeights& weights, const core::Interventions& interventions,
-                         const std::shared_ptr<const ProbeResult>& edited,
-                         const std::function<bool()>& wanted) {
-    QStringList effects;
-    const auto base = weights.base;
-    if (!weights.model || !base || base->probabilities.empty()) return effects;
-    const auto& p = base->probabilities;
-    const auto best = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
-    const std::string name =
-        best < base->classNames.size() ? base->classNames[best] : std::to_string(best);
-    // Of a vocabulary a result holds the likeliest tokens, in another order each time.
-    const bool byName = base->sample.source.text && base->sample.target.size() == 0;
-    auto alone = interventions;
-    if (alone.data.example < 0) core::findExample(alone.data, weights.baseSample);
-    core::OpenedModel& model = *weights.model;
-    const auto& list = interventions.edits.edits;
-    const bool single =
-        std::count_if(list.begin(), list.end(), [](const Edit& e) { return e.enabled; }) == 1;
-    core::ProbeWatch watch;  // ends within a layer once something newer is asked for
-    watch.progress = [&](double) { return wanted(); };
-    for (const auto& edit : list) {
-        if (!wanted()) throw Cancelled();
-        if (!edit.enabled) {
-            effects << QString();
-            continue;
-        }
-        alone.edits.edits = {edit};
-        QString text;
-        try {
-            // A single edit does what is shown already.
-            const auto result =
-                edited && single ? *edited
-                                 : model.probe(weights.baseSample, weights.baseNames, alone, watch);
-            const double after = probabilityOf(name, best, result, byName);
-            text = QStringLiteral("%1 %2 \u2192 %3")
-                       .arg(byName ? widgets::pieceLabel(name) : QString::fromStdString(name))
-                       .arg(static_cast<double>(p[best]), 0, 'f', 3)
-                       .arg(std::isnan(after)
-                                ? QStringLiteral("< %1").arg(
-                                      static_cast<double>(result.probabilities.empty()
-                                                              ? 0.0F
-                                                              : result.probabilities.back()),
-                                      0, 'f', 3)
-                                : QString::number(after, 'f', 3));
-        } catch (const OptionError&) {
-            // It does not fit: the problem of the whole list says so.
-        }
-        effects << text;
-    }
-    return effects;
-}
-
-namespace {
-
-constexpr std::int64_t kEffectTexts = 4, kEffectBatch = 250;
-
-}  // namespace
 
 EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {
     connect(&m_task, &LongTask::failed, this, &EditEvaluation::failed);
@@ -175,14 +74,8 @@ void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string&
     m_task.run(
         m_queue, QStringLiteral("Evaluating on %1").arg(name),
         [subject, split](LongJob& job, std::stop_token stop) {
-            MeasuredWeights weights;  // two models are in the memory only while this runs
-            core::OpenedModel& model =
-                weights.of(subject, job.stop.get_token(), job.callback(stop));
-            const auto data = splitOf(subject, split);
-            job.fraction = 0.0;
-            const bool text = model.options().input() == InputKind::Tokens;
-            return model.effect(data, text ? kEffectTexts : kEffectBatch, interventionsOf(subject),
-                                job.stop.get_token(), job.callback(stop));
+            wire::Session session;  // two models are in the memory only while this runs
+            return wire::effect(session, effectRequest(subject, split), job.callback(stop));
         },
         [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); });
 }

@@ -7,7 +7,6 @@
 #include <QFileInfo>
 
 #include "app/controllers/inspection_session.h"
-#include "app/controllers/runtime.h"
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "files/memory.h"
@@ -91,52 +90,23 @@ std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult
 
 namespace fs = std::filesystem;
 
-void OpenedWeights::load(const std::string& from, const std::string& device, std::stop_token stop,
-                         const core::ProgressCallback& progress, const std::string& step) {
-    auto fresh = std::make_unique<core::OpenedModel>(from, step, device, std::move(stop), progress);
-    // The tokenizer of a run is in the run folder, not next to the weights.
-    const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
-    if (fresh->options().input() == InputKind::Tokens) {
-        if (from == path && !tokenizer.empty())
-            fresh->setTokenizer(tokenizer);
-        else if (!run.empty() && fs::exists(own))
-            fresh->setTokenizer(own);
+namespace {
+
+/// The tokenizer that a session uses for these weights; null if it is unknown.
+core::TokenizerPtr tokenizerOf(const wire::Weights& weights, const ModelOptions& model) {
+    if (model.input() != InputKind::Tokens) return nullptr;
+    if (!weights.tokenizer.empty()) return core::openTokenizer(weights.tokenizer);
+    try {
+        // The tokenizer of a run is in the run folder, not next to the weights.
+        const std::string run = core::runOfWeights(weights.path), own = run + "/tokenizer.json";
+        if (!run.empty() && fs::exists(own)) return core::openTokenizer(own);
+        return core::tokenizerBeside(weights.path, model.outputs());
+    } catch (const Error&) {
+        return nullptr;  // the session warns of it
     }
-    if (from != path) tokenizer.clear();
-    if (!model || !(model->options() == fresh->options())) points.reset();
-    base.reset();
-    model = std::move(fresh);
-    path = from;
-    checkpoint = step;
-    bfloat16 = false;
 }
 
-core::OpenedModel& OpenedWeights::as(bool rounded, std::stop_token stop,
-                                     const core::ProgressCallback& progress) {
-    if (!model) throw Cancelled();
-    if (bfloat16 && !rounded) load(std::string(path), "auto", std::move(stop), progress);
-    if (rounded && !bfloat16) {
-        model->narrow();
-        base.reset();
-        bfloat16 = true;
-    }
-    return *model;
-}
-
-void OpenedWeights::setTokenizer(const std::string& nameOrPath) {
-    if (!model) throw Cancelled();
-    model->setTokenizer(nameOrPath);
-    tokenizer = nameOrPath;
-}
-
-std::string runOfWeights(const std::string& path) {
-    fs::path folder = fs::absolute(path).lexically_normal();
-    if (!folder.has_filename()) folder = folder.parent_path();
-    if (!fs::is_directory(folder)) folder = folder.parent_path();
-    if (folder.parent_path().filename() != "checkpoints") return {};
-    const std::string run = folder.parent_path().parent_path().string();
-    return core::isRunFolder(run) ? run : std::string();
-}
+}  // namespace
 
 std::string newestWeights(const std::string& run) {
     std::int64_t newest = -1;
@@ -157,15 +127,13 @@ std::string newestWeights(const std::string& run) {
 
 namespace {
 
-widgets::InputOffer offerOf(const core::OpenedModel& model) {
-    const ModelOptions& o = model.options();
+widgets::InputOffer offerOf(const ModelOptions& o, int references, bool text) {
     widgets::InputOffer offer;
-    offer.references = model.referenceInputs();
+    offer.references = references;
     offer.kind = widgets::InputOffer::Kind::Vectors;
     if (o.input() == InputKind::Images) offer.kind = widgets::InputOffer::Kind::Images;
     if (const auto* tokens = o.find<TokenInput>()) {
-        offer.kind =
-            model.tokenizer() ? widgets::InputOffer::Kind::Text : widgets::InputOffer::Kind::Tokens;
+        offer.kind = text ? widgets::InputOffer::Kind::Text : widgets::InputOffer::Kind::Tokens;
         offer.vocabulary = tokens->vocab_size;
         offer.longest = static_cast<int>(tokens->max_block_size);
     }
@@ -186,16 +154,6 @@ ProbeSample sampleOfTokens(const InputRequest& request, const core::Tokenizer* t
     ProbeSample sample = core::tokenSample(pair ? nullptr : tokenizer, source, "typed");
     sample.target.tokens.assign(request.target.begin(), request.target.end());
     return sample;
-}
-
-/// A stored or random input, with the text of its tokens if the tokenizer is known.
-ProbeSample sampleOfModel(const core::OpenedModel& model, const InputRequest& request) {
-    const auto sample = request.kind == InputRequest::Kind::Reference
-                            ? model.referenceInput(request.reference)
-                            : model.randomInput(request.seed);
-    const auto tokenizer = model.tokenizer();
-    return tokenizer ? core::tokenSample(tokenizer.get(), sample.source.tokens, sample.origin)
-                     : sample;
 }
 
 struct Captured {
@@ -220,17 +178,9 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 
 }  // namespace
 
-ProbeSample readPicture(const std::string& path, const ModelOptions& model) {
-    const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
-    ProbeSample sample;
-    sample.image = datasets::fitImage(datasets::readImageFile(path), static_cast<int>(shape[1]),
-                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString();
-    return sample;
-}
-
-InspectionSession::InspectionSession(JobQueue& models, QObject* parent)
-    : QObject(parent), m_models(models), m_weights(std::make_shared<OpenedWeights>()) {
+InspectionSession::InspectionSession(JobQueue& models, std::shared_ptr<ModelSession> session,
+                                     QObject* parent)
+    : QObject(parent), m_models(models), m_session(std::move(session)) {
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingDelay);
     connect(&m_typing, &QTimer::timeout, this, &InspectionSession::readText);
@@ -252,34 +202,34 @@ void InspectionSession::setModel(std::optional<ModelOptions> model, core::Tokeni
 
 void InspectionSession::load(const QString& path, const QString& text) {
     struct Loaded {
-        ModelOptions model;
+        wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
-        widgets::InputOffer offer;
-        std::string warning;
     };
-    const auto work = [weights = m_weights, from = path.toStdString()](LongJob& job,
-                                                                       std::stop_token stop) {
-        awaitRuntime();
-        weights->load(from, "auto", job.stop.get_token(), job.callback(stop));
-        const auto& model = *weights->model;
-        return Loaded{model.options(), model.tokenizer(), offerOf(model), model.warning()};
+    wire::Weights wanted;
+    wanted.path = path.toStdString();
+    const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
+        Loaded loaded{wire::openWeights(models->session, wanted, job.callback(stop)), nullptr};
+        loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
+        return loaded;
     };
-    m_task.run(m_models, text, work, [this, path](Loaded read) {
-        m_path = path;
-        m_offer = read.offer;
-        m_bfloat16 = false;
-        setModel(std::move(read.model), std::move(read.tokenizer));
-        Q_EMIT loaded(QString::fromStdString(read.warning));
+    m_task.run(m_models, text, work, [this, wanted](Loaded read) {
+        m_weights = wanted;
+        m_offer = offerOf(read.weights.model, read.weights.references, read.tokenizer != nullptr);
+        setModel(std::move(read.weights.model), std::move(read.tokenizer));
+        Q_EMIT loaded(QString::fromStdString(read.weights.warning));
     });
 }
 
 void InspectionSession::chooseTokenizer(const QString& path) {
-    const auto work = [weights = m_weights, path](LongJob&, std::stop_token) {
-        weights->setTokenizer(path.toStdString());
-        return weights->model->tokenizer();
+    auto wanted = m_weights;
+    wanted.tokenizer = path.toStdString();
+    const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
+        const auto opened = wire::openWeights(models->session, wanted, job.callback(stop));
+        return tokenizerOf(wanted, opened.model);
     };
     m_task.run(m_models, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
-               [this](core::TokenizerPtr tokenizer) {
+               [this, wanted](core::TokenizerPtr tokenizer) {
+                   m_weights = wanted;
                    m_tokenizer = std::move(tokenizer);
                    m_offer.kind = widgets::InputOffer::Kind::Text;
                    Q_EMIT tokenizerChosen();
@@ -291,12 +241,12 @@ void InspectionSession::dropWeights() {
     m_task.abandon();
     m_effects.abandon();
     m_models.post(
-        this, [weights = m_weights](std::stop_token) { return weights->model.reset(), 0; },
+        this, [models = m_session](std::stop_token) { return wire::drop(models->session), 0; },
         [](int) {});
 }
 
 void InspectionSession::clear() {
-    m_path.clear();
+    m_weights = {};
     m_offer = {};
     setModel(std::nullopt, nullptr);
     forgetInput();
@@ -335,7 +285,7 @@ void InspectionSession::choose(const InputRequest& request) {
     m_reading.post(
         this,
         [file = request.picture.toStdString(), model = *m_model](std::stop_token) {
-            return readPicture(file, model);
+            return datasets::imageSample(file, model);
         },
         [this, input = m_inputs](ProbeSample read) {
             if (input != m_inputs) return;
@@ -400,78 +350,75 @@ void InspectionSession::chooseTextFile(const QString& path) {
 // The maps
 // ---------------------------------------------------------------------------------------------------
 
-/// `make` is called with the weights and computes a result.
-template <class Make>
-void InspectionSession::inspectBy(Make make) {
+void InspectionSession::probe(wire::ProbeRequest request) {
     m_effects.abandon();
-    const auto work = [this, weights = m_weights, make = std::move(make), layer = m_shownLayer,
-                       request = m_request](LongJob& job, std::stop_token stop) {
+    request.interventions = m_interventions;
+    request.shownLayer = m_shownLayer;
+    const auto work = [this, models = m_session, request, input = m_request](LongJob& job,
+                                                                             std::stop_token stop) {
         if (job.stop.stop_requested()) throw Cancelled();  // another request came meanwhile
-        core::ProbeWatch watch;
-        watch.shownLayer = layer;
-        watch.progress = job.callback(stop);
-        watch.delay = std::chrono::milliseconds(100);
         // Reported on the window's thread, and only while this session wants the result.
-        watch.partial = [this, &job, request](ProbeResult part) {
-            job.report(
-                [this, request, part = std::make_shared<const ProbeResult>(std::move(part))] {
-                    Q_EMIT partlyInspected(part, request);
-                });
+        const auto partial = [this, &job, input](ProbeResult part) {
+            job.report([this, input, part = std::make_shared<const ProbeResult>(std::move(part))] {
+                Q_EMIT partlyInspected(part, input);
+            });
         };
-        return make(*weights, job, stop, watch);
+        auto probed = models->prober.probe(models->session, request, job.callback(stop), partial);
+        auto inspected =
+            inspectedOf(probed.result, probed.before, request.interventions.edits, *probed.points);
+        return std::pair(std::move(probed), std::move(inspected));
     };
     m_task.run(
         m_models, QStringLiteral("Computing the maps"), work,
-        [this, request = m_request](const EditedProbe& probe) {
-            Q_EMIT pointsFound(probe.points);
-            Q_EMIT editsRefused(QString::fromStdString(probe.problem));
-            Q_EMIT meansFound(probe.edits, probe.means);
-            Q_EMIT inspected(probe.inspected, request);
-            if (probe.inspected.edited()) measureEffects(probe.inspected.result);
+        [this, request,
+         input = m_request](const std::pair<wire::Probed, widgets::Inspected>& done) {
+            const auto& [probed, inspected] = done;
+            Q_EMIT pointsFound(probed.points);
+            Q_EMIT editsRefused(QString::fromStdString(probed.problem));
+            Q_EMIT meansFound(probed.before ? request.interventions.edits : EditList(),
+                              probed.means);
+            Q_EMIT this->inspected(inspected, input);
+            if (inspected.edited()) measureEffects(request);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }
 
 /// The inspector is served first: a new request ends these passes.
-void InspectionSession::measureEffects(const std::shared_ptr<const ProbeResult>& edited) {
+void InspectionSession::measureEffects(const wire::ProbeRequest& request) {
     m_effects.run(
         m_models, {},
-        [weights = m_weights, interventions = m_interventions, edited](LongJob& job,
-                                                                       std::stop_token stop) {
-            return effectsAlone(*weights, interventions, edited, [&] {
-                return !stop.stop_requested() && !job.stop.stop_requested();
-            });
+        [models = m_session, request](LongJob& job, std::stop_token stop) {
+            if (job.stop.stop_requested()) throw Cancelled();
+            QStringList texts;
+            for (const auto& effect :
+                 wire::effectsAlone(models->session, request, job.callback(stop)))
+                texts << (effect ? effectText(*effect) : QString());
+            return texts;
         },
         [this](const QStringList& effects) { Q_EMIT effectsFound(effects); },
         [](const QString&) {});
 }
 
 void InspectionSession::inspect() {
-    if (m_path.isEmpty()) return;
-    inspectBy([own = m_own, request = m_request, rounded = m_bfloat16,
-               interventions = m_interventions](OpenedWeights& weights, LongJob& job,
-                                                std::stop_token stop,
-                                                const core::ProbeWatch& watch) {
-        core::OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
-        return probeEdited(weights, own ? *own : sampleOfModel(model, request), {}, interventions,
-                           watch);
-    });
+    if (m_weights.path.empty()) return;
+    wire::ProbeRequest request;
+    request.weights = m_weights;
+    request.input.sample = m_own;
+    if (m_request.kind == InputRequest::Kind::Reference)
+        request.input.reference = m_request.reference;
+    request.input.seed = m_request.seed;
+    probe(std::move(request));
 }
 
 void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
                                    ProbeSample sample, std::vector<std::string> names) {
-    inspectBy([path = run.toStdString(), step, sample = std::move(sample), names = std::move(names),
-               interventions = m_interventions](OpenedWeights& weights, LongJob& job,
-                                                std::stop_token stop,
-                                                const core::ProbeWatch& watch) {
-        awaitRuntime();
-        if (weights.path != path) weights.model.reset();  // not two of them in the memory
-        const std::string checkpoint =
-            step ? core::stepToOpen(path, *step).checkpoint : std::string();
-        if (!weights.model || weights.checkpoint != checkpoint)
-            weights.load(path, "cpu", job.stop.get_token(), job.callback(stop), checkpoint);
-        return probeEdited(weights, sample, names, interventions, watch);
-    });
+    wire::ProbeRequest request;
+    request.weights.path = run.toStdString();
+    request.weights.nearest = step.value_or(-1);
+    request.weights.device = "cpu";
+    request.input.sample = std::move(sample);
+    request.classNames = std::move(names);
+    probe(std::move(request));
 }
 
 void InspectionSession::inspectCapture(const QString& run, qint64 step, qint64 sample) {

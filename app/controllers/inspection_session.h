@@ -14,7 +14,6 @@
 #include <QString>
 #include <QTimer>
 
-#include "analysis/open_model.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/job_queue.h"
 #include "text/tokenizer.h"
@@ -22,6 +21,7 @@
 #include "types/model_options.h"
 #include "types/relation_map.h"
 #include "widgets/source/input_chooser.h"
+#include "wire/requests.h"
 
 namespace relascope::app {
 
@@ -52,37 +52,15 @@ std::vector<TokenChoice> nextTokens(const ProbeResult& result);
 /// The probabilities of the same tokens in a result without edits; empty without such a result.
 std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
 
-/// The weights behind one InspectionSession. Used by the jobs of one queue only, so that one job at
-/// a time uses the model.
-struct OpenedWeights {
-    std::unique_ptr<core::OpenedModel> model;
-    std::string path;        ///< where they came from
-    std::string tokenizer;   ///< chosen by the user; empty: the one stored with the weights
-    std::string checkpoint;  ///< of a run: "", "last", "best" or a step, as it was asked for
-    bool bfloat16 = false;   ///< rounded since they were read
-    /// Every hook point, for the first input; the numbers of objects of others may differ.
-    std::shared_ptr<const std::vector<PointInfo>> points;
-    /// The last result without edits, and what it is of.
-    ProbeSample baseSample;
-    std::vector<std::string> baseNames;  ///< of the classes
-    std::shared_ptr<const ProbeResult> base;
-
-    /// Reads the weights. On an error the previous ones are kept.
-    void load(const std::string& from, const std::string& device, std::stop_token stop,
-              const core::ProgressCallback& progress, const std::string& step = {});
-    /// Uses the weights rounded, or as in the file, which is then read again. Throws Cancelled if
-    /// none are loaded.
-    core::OpenedModel& as(bool rounded, std::stop_token stop,
-                          const core::ProgressCallback& progress);
-    void setTokenizer(const std::string& nameOrPath);
+/// A session (wire/session.h) that looks into one model after another. Used by the jobs of one
+/// queue only.
+struct ModelSession {
+    wire::Session session;
+    wire::Prober prober;
 };
 
-/// The run that a file or folder of weights belongs to (RUN/checkpoints/step-N), or empty.
-std::string runOfWeights(const std::string& path);
 /// The newest folder of weights of a run. Throws FileError if there are none yet.
 std::string newestWeights(const std::string& run);
-
-struct OpenedWeights;
 
 /// The input that a model is applied to.
 struct InputRequest {
@@ -103,8 +81,10 @@ public:
     /// Delay between the last key and the tokenization of a typed text.
     static constexpr int kTypingDelay = 150;
 
-    /// `models` is the queue for jobs that use the weights.
-    explicit InspectionSession(JobQueue& models, QObject* parent = nullptr);
+    /// `models` is the queue for jobs that use `session`.
+    explicit InspectionSession(
+        JobQueue& models, std::shared_ptr<ModelSession> session = std::make_shared<ModelSession>(),
+        QObject* parent = nullptr);
     ~InspectionSession() override;
 
     // The model
@@ -118,16 +98,17 @@ public:
     void chooseTokenizer(const QString& path);
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
     /// again.
-    void setBfloat16(bool on) { m_bfloat16 = on; }
-    bool bfloat16() const { return m_bfloat16; }
-    /// The path of the weights in use; empty without weights.
-    const QString& path() const { return m_path; }
+    void setBfloat16(bool on) { m_weights.bfloat16 = on; }
+    bool bfloat16() const { return m_weights.bfloat16; }
+    /// The weights in use; without a path there are none.
+    const wire::Weights& weights() const { return m_weights; }
+    QString path() const { return QString::fromStdString(m_weights.path); }
     const std::optional<ModelOptions>& model() const { return m_model; }
     const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
     const widgets::InputOffer& offer() const { return m_offer; }
     /// Accessed by jobs of the queue only.
-    const std::shared_ptr<OpenedWeights>& weights() const { return m_weights; }
-    /// Releases the weights; they are destroyed on the thread that created them.
+    const std::shared_ptr<ModelSession>& models() const { return m_session; }
+    /// Releases the weights: those on the disk have changed, or nothing asks for them.
     void dropWeights();
     /// Removes the model and its input.
     void clear();
@@ -159,10 +140,10 @@ public:
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);
     /// The edits of further probes with weights; captures are never edited.
-    void setInterventions(core::Interventions interventions) {
+    void setInterventions(wire::Interventions interventions) {
         m_interventions = std::move(interventions);
     }
-    const core::Interventions& interventions() const { return m_interventions; }
+    const wire::Interventions& interventions() const { return m_interventions; }
     LongTask& task() { return m_task; }
     /// The layer that is looked at, from 0: its maps arrive as soon as it has run.
     void setShownLayer(int layer) { m_shownLayer = layer; }
@@ -193,28 +174,24 @@ Q_SIGNALS:
 private:
     void readText();
     void note(const QString& sentence);
-    template <class Make>
-    void inspectBy(Make make);
-    void measureEffects(const std::shared_ptr<const ProbeResult>& edited);
+    void probe(wire::ProbeRequest request);
+    void measureEffects(const wire::ProbeRequest& request);
 
     JobQueue& m_models;
-    std::shared_ptr<OpenedWeights> m_weights;
-    QString m_path, m_noTokenizer, m_text, m_textNote;
+    std::shared_ptr<ModelSession> m_session;
+    wire::Weights m_weights;
+    QString m_noTokenizer, m_text, m_textNote;
     std::optional<ModelOptions> m_model;
     core::TokenizerPtr m_tokenizer;
     widgets::InputOffer m_offer;
     InputRequest m_request;  ///< the last one
     std::optional<ProbeSample> m_own;
-    bool m_bfloat16 = false;
     int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
-    core::Interventions m_interventions;
+    wire::Interventions m_interventions;
     QTimer m_typing;
     JobQueue m_reading;
     LongTask m_task, m_effects;
 };
-
-/// A picture at the size that the model reads.
-ProbeSample readPicture(const std::string& path, const ModelOptions& model);
 
 }  // namespace relascope::app

@@ -11,25 +11,6 @@
 
 namespace relascope::app {
 
-core::OpenedModel& MeasuredWeights::of(const MeasuredSubject& subject, std::stop_token stop,
-                                       const core::ProgressCallback& progress) {
-    awaitRuntime();
-    if (m_model && m_path == subject.path && m_checkpoint == subject.checkpoint &&
-        m_device == subject.device)
-        return *m_model;
-    drop();  // two models may not fit into the memory
-    auto fresh = std::make_unique<core::OpenedModel>(subject.path, subject.checkpoint,
-                                                     subject.device, std::move(stop), progress);
-    // The tokenizer of a run is in the run folder, not next to the weights.
-    if (!fresh->isRun() && fresh->options().input() == InputKind::Tokens) {
-        const std::string run = runOfWeights(subject.path), own = run + "/tokenizer.json";
-        if (!run.empty() && std::filesystem::exists(own)) fresh->setTokenizer(own);
-    }
-    m_model = std::move(fresh);
-    m_path = subject.path, m_checkpoint = subject.checkpoint, m_device = subject.device;
-    return *m_model;
-}
-
 core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name) {
     if (!subject.splits)
         throw Error("There are no data to measure on: open a run, whose data are known.");
@@ -45,39 +26,18 @@ EditList enabledEdits(const EditList& edits) {
     return enabled;
 }
 
-core::Interventions interventionsOf(const MeasuredSubject& subject) {
-    core::Interventions all{enabledEdits(subject.edits), subject.editData};
-    auto& data = all.data;
-    if (!data.split && subject.splits)
-        data.split = [splits = subject.splits](const std::string& name) {
-            return splits->find(name);
-        };
-    return all;
-}
-
 namespace {
 
-using Clock = std::chrono::steady_clock;
+wire::Weights weightsOf(const MeasuredSubject& subject) {
+    wire::Weights weights;
+    weights.path = subject.path;
+    weights.checkpoint = subject.checkpoint;
+    weights.device = subject.device;
+    return weights;
+}
 
-constexpr std::chrono::milliseconds kPartial(100);
-
-/// True at most ten times a second.
-class Throttle {
-public:
-    bool due() {
-        const auto now = Clock::now();
-        if (now - m_last < kPartial) return false;
-        m_last = now;
-        return true;
-    }
-
-private:
-    Clock::time_point m_last = Clock::now() - kPartial;
-};
-
-const ProbeSample& sampleOf(const MeasuredSubject& subject) {
-    if (!subject.sample) throw Error("Choose a sample in the inspector.");
-    return *subject.sample;
+wire::Interventions interventionsOf(const MeasuredSubject& subject) {
+    return {enabledEdits(subject.edits), subject.data, subject.exampleSplit, subject.example};
 }
 
 SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
@@ -105,32 +65,29 @@ ProbeSample secondOf(const MeasuredSubject& subject, const AnalysisRequest& requ
     return data->sample(request.example);
 }
 
-/// What core analyses. Kept steps are opened by the analysis: the weights of the subject are of one
-/// step, and stay for the other tabs.
-core::AnalysisSubject analysedSubject(const core::Analysis& analysis,
-                                      const AnalysisRequest& request,
-                                      const MeasuredSubject& subject, core::OpenedModel* model,
-                                      MeasuredWeights& weights) {
-    using Input = core::AnalysisInput;
-    core::AnalysisSubject all;
-    all.model = model;
-    all.run = core::isRunFolder(subject.path) ? subject.path : runOfWeights(subject.path);
-    all.device = subject.device;
+wire::AnalyseRequest wireRequest(const core::Analysis& analysis, const AnalysisRequest& request,
+                                 const MeasuredSubject& subject) {
+    wire::AnalyseRequest all;
+    all.analysis = analysis.name;
+    all.options = core::optionsToJson(analysis, request.values);
+    all.weights = weightsOf(subject);
+    all.sample = subject.sample;
     all.classNames = subject.classNames;
+    all.data = subject.data;
+    all.split = request.split;
     all.interventions = interventionsOf(subject);
     all.cell = subject.map;
-    all.kept = &weights.ablation();
-    const bool ownText =
-        analysis.input == Input::OwnText && model && model->options().input() == InputKind::Tokens;
-    if (analysis.input == Input::Data)
-        all.data = splitOf(subject, request.split);
-    else if (!ownText)
-        all.sample = sampleOf(subject);
-    if (analysis.input == Input::Pair) all.second = secondOf(subject, request);
+    all.known = request.known;
+    if (analysis.input == core::AnalysisInput::Pair) all.second = secondOf(subject, request);
     return all;
 }
 
 }  // namespace
+
+wire::EffectRequest effectRequest(const MeasuredSubject& subject, const std::string& split) {
+    splitOf(subject, split);
+    return {weightsOf(subject), *subject.data, split, interventionsOf(subject)};
+}
 
 bool SubjectChange::affects(core::AnalysisInput input) const {
     switch (input) {
@@ -148,7 +105,7 @@ bool SubjectChange::affects(core::AnalysisInput input) const {
 }
 
 MeasureController::MeasureController(QObject* parent)
-    : QObject(parent), m_weights(std::make_shared<MeasuredWeights>()) {
+    : QObject(parent), m_session(std::make_shared<wire::Session>()) {
     for (const auto* analysis : core::analyses()) m_entries[analysis->name];
 }
 
@@ -170,36 +127,24 @@ SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subje
         }
     m_subject = std::move(subject);
     if (m_subject) return change;
-    // Freed on the thread that uses them.
     m_queue.post(
-        this,
-        [weights = m_weights](std::stop_token) {
-            weights->drop();
-            return 0;
-        },
-        [](int) {});
+        this, [session = m_session](std::stop_token) { return session->end(), 0; }, [](int) {});
     return change;
 }
 
-/// `work` gets what is analysed, the job and a progress callback.
+/// `work` gets the session, what is asked of it, the job and a progress callback.
 template <class Work, class Done>
 void MeasureController::post(const core::Analysis& analysis, const AnalysisRequest& request,
                              Work work, Done done) {
     if (!m_subject) return;
     task(analysis).run(
         m_queue, QString::fromStdString(analysis.doing),
-        [weights = m_weights, subject = *m_subject, &analysis, request, work = std::move(work)](
+        [session = m_session, subject = *m_subject, &analysis, request, work = std::move(work)](
             LongJob& job, std::stop_token stop) mutable {
             if (job.stop.stop_requested()) throw Cancelled();
             return withoutOptionNames([&] {
-                awaitRuntime();
-                const bool opens = analysis.input != core::AnalysisInput::KeptSteps;
-                auto* model = opens
-                                  ? &weights->of(subject, job.stop.get_token(), job.callback(stop))
-                                  : nullptr;
-                auto all = analysedSubject(analysis, request, subject, model, *weights);
-                job.fraction = 0.0;
-                return work(all, job, job.callback(stop));
+                return work(*session, wireRequest(analysis, request, subject), job,
+                            job.callback(stop));
             });
         },
         std::move(done),
@@ -209,10 +154,11 @@ void MeasureController::post(const core::Analysis& analysis, const AnalysisReque
 void MeasureController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
     post(
         analysis, request,
-        [&analysis](core::AnalysisSubject& subject, LongJob& job, const core::ProgressCallback&) {
-            return analysis.cost(subject, job.stop.get_token());
+        [](wire::Session& session, const wire::AnalyseRequest& asked, LongJob&,
+           const wire::Session::Progress& progress) {
+            return wire::cost(session, asked, progress);
         },
-        [this, &analysis](const core::Analysis::Cost& cost) { Q_EMIT costKnown(analysis, cost); });
+        [this, &analysis](const AnalysisCost& cost) { Q_EMIT costKnown(analysis, cost); });
 }
 
 bool MeasureController::continues(const core::Analysis& analysis,
@@ -229,18 +175,14 @@ void MeasureController::run(const core::Analysis& analysis, const AnalysisReques
     post(
         analysis, request,
         [this, &analysis, &entry, request, edits = enabledEdits(m_subject->edits)](
-            core::AnalysisSubject& subject, LongJob& job, const core::ProgressCallback& progress) {
-            Throttle throttle;
+            wire::Session& session, const wire::AnalyseRequest& asked, LongJob& job,
+            const wire::Session::Progress& progress) {
             bool begun = !analysis.continues;
-            core::AnalysisWatch watch{job.stop.get_token(), progress, {}, request.known};
-            watch.partial = [&](const core::AnalysisResult& result) {
+            return wire::analyse(session, asked, progress, [&](const core::AnalysisResult& part) {
                 if (!std::exchange(begun, true))
                     job.report([&entry, request, edits] { entry.begun = {request, edits}; });
-                if (throttle.due())
-                    job.report(
-                        [this, &analysis, result] { Q_EMIT reported(analysis, result, false); });
-            };
-            return analysis.run(subject, request.values, watch);
+                job.report([this, &analysis, part] { Q_EMIT reported(analysis, part, false); });
+            });
         },
         [this, &analysis, &entry](const core::AnalysisResult& result) {
             entry.begun.reset();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Analyses for the window: run on a thread and with a model of their own, so that the inspector
-// stays usable.
+// Analyses for the window: run in a session of their own, so that the inspector stays usable.
 #pragma once
 
 #include <map>
@@ -14,14 +13,12 @@
 #include <QObject>
 #include <QString>
 
-#include "analysis/ablation_options.h"
 #include "analysis/analysis.h"
-#include "analysis/open_model.h"
 #include "app/controllers/job_queue.h"
 #include "data/dataset.h"
-#include "interventions/edit_data.h"
 #include "types/edit.h"
 #include "types/relation_map.h"
+#include "wire/requests.h"
 
 namespace relascope::app {
 
@@ -41,40 +38,20 @@ struct MeasuredSubject {
     QString cellName;            ///< "patch (0, 1) → patch (2, 1)"
     /// Those of the inspector; the enabled ones are in force in everything that is measured.
     EditList edits;
-    /// For values of other examples; without a `split`, that of `splits` is used. Called on another
-    /// thread.
-    core::EditData editData;
     std::string device = "auto";
-};
-
-// The model of the window Measure, apart from that of the inspector.
-
-/// Used by the jobs of one queue only, so that one job at a time uses the model.
-class MeasuredWeights {
-public:
-    /// The weights of the subject, which are read when the last ones were others. `progress` gets
-    /// the fraction read. Throws FileError, Cancelled.
-    core::OpenedModel& of(const MeasuredSubject& subject, std::stop_token stop,
-                          const core::ProgressCallback& progress);
-    void drop() {
-        m_ablation.clear();
-        m_model.reset();
-    }
-    /// Where an ablation of these weights that was cancelled continues.
-    core::AblationProgress& ablation() { return m_ablation; }
-
-private:
-    core::AblationProgress m_ablation;
-    std::unique_ptr<core::OpenedModel> m_model;
-    std::string m_path, m_checkpoint, m_device;
+    /// What `splits` was opened from, for the session that measures.
+    std::optional<DataOptions> data;
+    /// Which example of them the sample is, for resample.
+    std::string exampleSplit;
+    std::int64_t example = -1;
 };
 
 /// Throws Error without data, or without that split.
 core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name);
 /// The enabled edits of the subject alone.
 EditList enabledEdits(const EditList& edits);
-/// They, and where they find values: as the inspector does, and in the splits of the subject.
-core::Interventions interventionsOf(const MeasuredSubject& subject);
+/// What the enabled edits change over a split.
+wire::EffectRequest effectRequest(const MeasuredSubject& subject, const std::string& split);
 
 /// `action` with errors of options as sentences without the name of an option.
 template <class Action>
@@ -138,8 +115,7 @@ public:
 Q_SIGNALS:
     void reported(const relascope::core::Analysis& analysis,
                   const relascope::core::AnalysisResult& result, bool finished);
-    void costKnown(const relascope::core::Analysis& analysis,
-                   const relascope::core::Analysis::Cost& cost);
+    void costKnown(const relascope::core::Analysis& analysis, const relascope::AnalysisCost& cost);
     /// Why there is no result, as a sentence.
     void refused(const relascope::core::Analysis& analysis, const QString& sentence);
 
@@ -154,7 +130,7 @@ private:
     void post(const core::Analysis& analysis, const AnalysisRequest& request, Work work, Done done);
 
     std::optional<MeasuredSubject> m_subject;
-    std::shared_ptr<MeasuredWeights> m_weights;  ///< accessed by jobs of the queue only
+    std::shared_ptr<wire::Session> m_session;  ///< accessed by jobs of the queue only
     JobQueue m_queue;
     std::map<std::string, Entry> m_entries;
 };

@@ -142,6 +142,7 @@ void ProbeController::follow() {
     Q_EMIT modelChanged();
     m_points.reset();
     m_splits.reset();
+    m_dataOptions.reset();
     m_pinned.reset();
     m_tokenNames.clear();
     m_session.setModel(std::nullopt, nullptr);
@@ -163,6 +164,7 @@ void ProbeController::follow() {
         core::TokenizerPtr tokenizer;
         std::optional<ProbeSample> pinned;
         std::vector<std::string> tokenNames;
+        DataOptions data;
         std::string problem;  ///< why a text run's data are not there: one can still type
     };
     std::optional<RunOptions> known;
@@ -178,9 +180,9 @@ void ProbeController::follow() {
         };
         if (!wanted(0.0)) throw Cancelled();
         LoadedRunData found{
-            known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}};
+            known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}, {}};
         const bool text = found.options.data.isText();
-        const DataOptions options = core::runData(path, found.options.data);
+        const DataOptions options = found.data = core::runData(path, found.options.data);
         try {
             found.splits = data->get(options, wanted, stop);
             found.tokenizer = found.splits->tokenizer;
@@ -208,6 +210,8 @@ void ProbeController::follow() {
             m_options = std::move(found.options);
             Q_EMIT modelChanged();
             m_splits = std::move(found.splits);
+            m_dataOptions.reset();
+            if (m_splits) m_dataOptions = std::move(found.data);
             m_tokenNames = std::move(found.tokenNames);
             m_pinned = std::move(found.pinned);
             // A short text, the same as in the captures.
@@ -323,22 +327,12 @@ void ProbeController::setEdits(const EditList& edits) {
 
 /// The edits with the data that they take values from.
 void ProbeController::passEdits() {
-    core::Interventions interventions{m_edits, {}};
-    auto& data = interventions.data;
-    if (m_splits) {
-        data = core::editDataOf(*m_splits, m_options->model);
-        // The data must outlive the job.
-        data.split = [splits = m_splits](const std::string& name) { return splits->find(name); };
-        const bool own = m_session.own() || m_selection.split() == kPinnedSplit;
-        if (!own) {
-            data.exampleSplit = m_selection.split().toStdString();
-            data.example = m_selection.sample();
-        }
+    wire::Interventions interventions{m_edits, m_dataOptions, {}, -1};
+    const bool own = m_session.own() || m_selection.split() == kPinnedSplit;
+    if (m_splits && !own) {
+        interventions.split = m_selection.split().toStdString();
+        interventions.example = m_selection.sample();
     }
-    if (m_options && m_options->model.input() == InputKind::Images)
-        data.image = [model = m_options->model](const std::string& file) {
-            return readPicture(file, model);
-        };
     m_session.setInterventions(std::move(interventions));
 }
 

@@ -55,6 +55,8 @@ public:
     bool readsText() const { return m_options && m_options->data.isText(); }
     const std::optional<RunOptions>& options() const { return m_options; }
     const std::shared_ptr<const core::DataSplits>& splits() const { return m_splits; }
+    /// What they were opened from; none without them.
+    const std::optional<DataOptions>& dataOptions() const { return m_dataOptions; }
     /// The inspected run; empty if there is none.
     const QString& run() const { return m_run; }
     /// What is inspected: a sample of the data, or the user's own input.
@@ -114,6 +116,7 @@ private:
     QString m_run;
     std::optional<RunOptions> m_options;
     std::shared_ptr<const core::DataSplits> m_splits;
+    std::optional<DataOptions> m_dataOptions;
     std::optional<ProbeSample> m_pinned;    ///< the sentence whose maps are captured
     std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
     std::shared_ptr<std::atomic<quint64>> m_following = std::make_shared<std::atomic<quint64>>(

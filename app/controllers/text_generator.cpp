@@ -3,43 +3,23 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
 #include "data/text_tokens.h"
-#include "probe/probe_memory.h"
 
 namespace relascope::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Inspection {
     std::shared_ptr<const ProbeResult> result;
     int first = 0;
 };
-
-/// Maps are computed several times a second during generation, so their size is limited.
-constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
-
-/// The last tokens up to `end`, at most so many.
-Inspection inspectTokens(core::OpenedModel& model, const EditList& edits,
-                         const std::vector<std::int64_t>& tokens, std::size_t end,
-                         std::int64_t longest) {
-    const auto most = static_cast<std::size_t>(longest);
-    const std::size_t first = end > most ? end - most : 0;
-    const auto tokenizer = model.tokenizer();
-    const std::vector<std::int64_t> window(tokens.begin() + static_cast<std::ptrdiff_t>(first),
-                                           tokens.begin() + static_cast<std::ptrdiff_t>(end));
-    return {std::make_shared<const ProbeResult>(model.probe(
-                core::tokenSample(tokenizer.get(), window, "generated text"), {}, {edits, {}})),
-            static_cast<int>(first)};
-}
 
 QString endText(TextEnd end) {
     switch (end) {
@@ -78,18 +58,16 @@ struct TextGenerator::Job {
     }
     std::stop_source stop;
     std::atomic<bool> follow = false;
-    bool bfloat16 = false;
-    EditList edits;
-    bool both() const { return edits.anyEnabled(); }
+    wire::GenerateRequest request;
+    bool both() const { return request.edits.anyEnabled(); }
 
 private:
     std::mutex m_mutex;
     Batch m_post;
 };
 
-TextGenerator::TextGenerator(std::shared_ptr<OpenedWeights> weights, JobQueue& models,
-                             QObject* parent)
-    : QObject(parent), m_weights(std::move(weights)), m_models(models) {
+TextGenerator::TextGenerator(const InspectionSession& session, JobQueue& models, QObject* parent)
+    : QObject(parent), m_session(session), m_models(models) {
     m_timer.setInterval(50);
     connect(&m_timer, &QTimer::timeout, this, &TextGenerator::fetch);
 }
@@ -98,59 +76,39 @@ TextGenerator::~TextGenerator() {
     if (m_job) m_job->stop.request_stop();
 }
 
-bool TextGenerator::writePlain(core::OpenedModel& model, Job& job, const std::string& prompt,
-                               const GenerateOptions& options) {
-    // Edits that do not fit are refused now, not after a whole text.
-    model.generate(prompt, options, [](const GeneratedToken&) { return false; }, {job.edits, {}});
-    if (job.stop.stop_requested()) return false;
-    model.generate(prompt, options, [&job](const GeneratedToken& token) {
-        job.put([&](auto& post) { post.plain.push_back(token); });
-        return !job.stop.stop_requested();
+namespace {
+
+/// In the thread of the models: the text, and the maps that follow it, as they come.
+void write(wire::Session& session, auto& job, const std::stop_token& queue) {
+    wire::GenerateWatch watch;
+    watch.prompt = [&](std::vector<std::string> pieces, std::vector<std::int64_t> ids) {
+        job.put([&](auto& post) { post.pieces = std::move(pieces), post.ids = std::move(ids); });
+    };
+    const auto append = [&job](auto member) {
+        return [&job, member](std::vector<GeneratedToken> tokens) {
+            job.put([&](auto& post) {
+                auto& all = post.*member;
+                all.insert(all.end(), tokens.begin(), tokens.end());
+            });
+        };
+    };
+    using Batch = std::remove_reference_t<decltype(job)>::Batch;
+    watch.plain = append(&Batch::plain);
+    watch.tokens = append(&Batch::tokens);
+    watch.result = [&](ProbeResult result, int first) {
+        job.put([&](auto& post) {
+            post.inspection =
+                Inspection{std::make_shared<const ProbeResult>(std::move(result)), first};
+        });
+    };
+    watch.follows = [&] { return job.follow.load(); };
+    const auto end = wire::generate(session, job.request, watch, [&](double) {
+        return !job.stop.stop_requested() && !queue.stop_requested();
     });
-    return !job.stop.stop_requested();
-}
-
-void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& prompt,
-                          const GenerateOptions& options) {
-    if (!weights.model) throw Error("The weights were not loaded; press Inspect first");
-    const auto asked = [&job](double) { return !job.stop.stop_requested(); };
-    core::OpenedModel& model = weights.as(job.bfloat16, job.stop.get_token(), asked);
-    const auto tokenizer = model.tokenizer();
-    if (!tokenizer)
-        throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
-    std::vector<std::int64_t> ids;
-    std::vector<std::string> pieces;
-    for (const auto id : tokenizer->encode(prompt)) {
-        ids.push_back(id);
-        pieces.emplace_back(tokenizer->piece(id));
-    }
-    job.put([&](auto& post) { post.pieces = pieces, post.ids = ids; });
-
-    if (job.both() && !writePlain(model, job, prompt, options)) return;  // stop() reported it
-    auto last = Clock::now() - std::chrono::hours(1);
-    std::chrono::nanoseconds pause{};
-    const auto end =
-        model.generate(prompt, options,
-                       [&](const GeneratedToken& token) {
-                           ids.push_back(token.chosen.id);
-                           job.put([&](auto& post) { post.tokens.push_back(token); });
-                           if (job.stop.stop_requested()) return false;
-                           // Generation has priority: slow inspections are done less often.
-                           if (job.follow && Clock::now() - last >= pause) {
-                               const auto begin = Clock::now();
-                               const Inspection inspection = inspectTokens(
-                                   model, job.edits, ids, ids.size(),
-                                   core::longestProbe(model.options(), kFollowedMaps));
-                               job.put([&](auto& post) { post.inspection = inspection; });
-                               last = Clock::now();
-                               pause = std::max<std::chrono::nanoseconds>(
-                                   std::chrono::milliseconds(kLookInterval), 4 * (last - begin));
-                           }
-                           return !job.stop.stop_requested();
-                       },
-                       {job.edits, {}});
     job.put([&](auto& post) { post.end = endText(end); });
 }
+
+}  // namespace
 
 void TextGenerator::setEdits(const EditList& edits) {
     m_edits = edits;
@@ -163,15 +121,14 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_tokens.clear();
     m_job = std::make_shared<Job>();
     m_job->follow = m_follow;
-    m_job->bfloat16 = m_bfloat16;
-    m_job->edits = m_edits;
+    m_job->request = {m_session.weights(), prompt.toStdString(), options, m_edits};
     Q_EMIT began({prompt.toStdString()}, m_job->both());
     Q_EMIT runningChanged();
     m_timer.start();
     m_models.post(
         this,
-        [weights = m_weights, job = m_job, text = prompt.toStdString(), options](std::stop_token) {
-            write(*weights, *job, text, options);
+        [models = m_session.models(), job = m_job](std::stop_token queue) {
+            write(models->session, *job, queue);
             return 0;
         },
         [this, job = m_job](int) {
@@ -237,17 +194,26 @@ void TextGenerator::setFollow(bool on) {
 
 void TextGenerator::inspect(int index) {
     if (index < 0 || index >= size()) return;
+    if (!m_session.model() || !m_session.tokenizer()) return;
+    // The whole text, or as much as fits with the token in the middle.
+    const auto longest = static_cast<std::size_t>(longestLook(*m_session.model()));
+    const std::size_t end =
+        std::min(m_tokens.size(), std::max(longest, static_cast<std::size_t>(index) + longest / 2));
+    const std::size_t first = end > longest ? end - longest : 0;
+    wire::ProbeRequest probe;
+    probe.weights = m_session.weights();
+    probe.interventions.edits = m_edits;
+    probe.compare = false;
     m_models.post(
         this,
-        [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16, edits = m_edits,
-         index](std::stop_token stop) {
-            core::OpenedModel& model = weights->as(bfloat16, stop, {});
-            const std::int64_t longest = longestLook(model.options());
-            const auto most = static_cast<std::size_t>(longest);
-            // The whole text, or as much as fits with the token in the middle.
-            const std::size_t end =
-                std::min(tokens.size(), std::max(most, static_cast<std::size_t>(index) + most / 2));
-            return inspectTokens(model, edits, tokens, end, longest);
+        [models = m_session.models(), tokenizer = m_session.tokenizer(), probe,
+         tokens = std::vector<std::int64_t>(m_tokens.begin() + static_cast<std::ptrdiff_t>(first),
+                                            m_tokens.begin() + static_cast<std::ptrdiff_t>(end)),
+         first](std::stop_token stop) mutable {
+            probe.input.sample = core::tokenSample(tokenizer.get(), tokens, "generated text");
+            auto probed = models->prober.probe(models->session, probe,
+                                               [&](double) { return !stop.stop_requested(); });
+            return Inspection{std::move(probed.result), static_cast<int>(first)};
         },
         [this, request = ++m_inspections](const Inspection& inspection) {
             if (request == m_inspections) Q_EMIT inspected(inspection.result, inspection.first);

@@ -13,28 +13,19 @@
 #include "types/generate_options.h"
 #include "types/relation_map.h"
 
-namespace relascope::core {
-class OpenedModel;
-}  // namespace relascope::core
-
 namespace relascope::app {
 
+class InspectionSession;
 class JobQueue;
-struct OpenedWeights;
 
 class TextGenerator : public QObject {
     Q_OBJECT
 public:
-    /// Minimum time between two inspections, which take a fifth of the time at most.
-    static constexpr int kLookInterval = 400;
-
-    TextGenerator(std::shared_ptr<OpenedWeights> weights, JobQueue& models,
-                  QObject* parent = nullptr);
+    /// Texts of the model of `session`, whose jobs are in the queue `models`.
+    TextGenerator(const InspectionSession& session, JobQueue& models, QObject* parent = nullptr);
     ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
-    /// Uses weights rounded to bfloat16 from the next start on.
-    void setBfloat16(bool on) { m_bfloat16 = on; }
     /// The edits of texts that are started from here on; a text that is being generated keeps its
     /// own.
     void setEdits(const EditList& edits);
@@ -67,20 +58,15 @@ Q_SIGNALS:
 
 private:
     struct Job;
-    /// The unedited text; false if it was stopped.
-    static bool writePlain(core::OpenedModel& model, Job& job, const std::string& prompt,
-                           const GenerateOptions& options);
-    static void write(OpenedWeights& weights, Job& job, const std::string& prompt,
-                      const GenerateOptions& options);
     void fetch();
     void finish();
 
-    std::shared_ptr<OpenedWeights> m_weights;
+    const InspectionSession& m_session;
     JobQueue& m_models;
     std::shared_ptr<Job> m_job;
     std::vector<std::int64_t> m_tokens;
     EditList m_edits;
-    bool m_follow = false, m_bfloat16 = false;
+    bool m_follow = false;
     quint64 m_inspections = 0;
     QTimer m_timer;
 };

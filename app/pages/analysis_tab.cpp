@@ -164,7 +164,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
                 if (of == m_analysis) show(result);
             });
     connect(&m_c, &MeasureController::costKnown, this,
-            [this](const core::Analysis& of, const core::Analysis::Cost& cost) {
+            [this](const core::Analysis& of, const AnalysisCost& cost) {
                 if (!(of == m_analysis)) return;
                 m_cost = cost;
                 describe();
@@ -540,7 +540,7 @@ void AnalysisTab::describe() {
             sentence += QStringLiteral(" Parts of A (%1) are put into the pass of B (%2).")
                             .arg(m_c.subject()->sampleName, nameOfB());
         if (m_cost) {
-            QString cost = text((*m_cost)(m_values));
+            QString cost = text(m_analysis.costText(*m_cost, m_values));
             if (!cost.isEmpty()) cost[0] = cost[0].toUpper();
             sentence += u' ' + cost + u'.';
         }

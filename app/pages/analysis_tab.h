@@ -95,7 +95,7 @@ private:
     std::optional<ProbeSample> m_second;
     QString m_secondName;
     bool m_untouched = true;  ///< no example of a split was offered yet
-    std::optional<core::Analysis::Cost> m_cost;
+    std::optional<AnalysisCost> m_cost;
     QString m_refusal;
     QTimer m_start;                    ///< what is typed or dragged changes many times a second
     bool m_running = false;            ///< the analysis, not only its cost

@@ -228,37 +228,40 @@ double passesOf(const AblationChoice& choice, double parts, double examples) {
     return passes;
 }
 
-Analysis::Cost ablationCost(AnalysisSubject& subject, const std::stop_token& stop) {
+AnalysisCost ablationCost(AnalysisSubject& subject, const std::stop_token& stop) {
+    AnalysisCost cost;
     const auto input = subject.model->options().input();
-    const std::string noun = input == InputKind::Images   ? "images"
-                             : input == InputKind::Tokens ? "windows of text"
-                                                          : "examples";
-    std::map<std::string, int> parts;  // by group
+    cost.noun = input == InputKind::Images   ? "images"
+                : input == InputKind::Tokens ? "windows of text"
+                                             : "examples";
+    cost.examples = subject.data->size();
     for (const auto& row :
          ablationRows(subject.model->points(subject.model->randomInput(0)), kGroups))
-        ++parts[row.group];
+        ++cost.parts[row.group];
     auto timed = optionsOf({}, subject.model->options());
     timed.what.clear();
     int all = 0;
-    for (const auto& [group, count] : parts)
+    for (const auto& [group, count] : cost.parts)
         if (group != "symbols") timed.what.push_back(group), all += count;
-    const double seconds = all > 0 ? secondsPerPass(subject, timed, all, stop) : 0.0;
-    return [parts, seconds, noun, size = subject.data->size()](const OptionValues& values) {
-        const auto choice = structOf(ablationFields(), values);
-        if (choice.how.empty())
-            return std::string("choose what replaces a part: zero, its mean, or another example");
-        if (choice.what.empty()) return std::string("choose which parts are taken out");
-        int count = 0;
-        for (const auto& group : choice.what)
-            if (const auto at = parts.find(group); at != parts.end()) count += at->second;
-        if (count == 0) return std::string("this model has no such parts; choose others");
-        const auto examples = std::min(choice.examples, size);
-        const auto ways = choice.how.size();
-        const double expected = seconds * passesOf(choice, count, static_cast<double>(examples));
-        return std::to_string(count) + " parts x " + std::to_string(ways) +
-               (ways == 1 ? " way on " : " ways on ") + groupedNumber(examples) + " " + noun +
-               ": about " + roughDuration(std::max(1.0, expected));
-    };
+    if (all > 0) cost.seconds = secondsPerPass(subject, timed, all, stop);
+    return cost;
+}
+
+std::string ablationCostText(const AnalysisCost& cost, const OptionValues& values) {
+    const auto choice = structOf(ablationFields(), values);
+    if (choice.how.empty())
+        return "choose what replaces a part: zero, its mean, or another example";
+    if (choice.what.empty()) return "choose which parts are taken out";
+    int count = 0;
+    for (const auto& group : choice.what)
+        if (const auto at = cost.parts.find(group); at != cost.parts.end()) count += at->second;
+    if (count == 0) return "this model has no such parts; choose others";
+    const auto examples = std::min(choice.examples, cost.examples);
+    const auto ways = choice.how.size();
+    const double expected = cost.seconds * passesOf(choice, count, static_cast<double>(examples));
+    return std::to_string(count) + " parts x " + std::to_string(ways) +
+           (ways == 1 ? " way on " : " ways on ") + groupedNumber(examples) + " " + cost.noun +
+           ": about " + roughDuration(std::max(1.0, expected));
 }
 
 std::string csvOf(const AblationTable& table) {
@@ -399,6 +402,7 @@ const Analysis& ablationAnalysis() {
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
         a.cost = ablationCost;
+        a.costText = ablationCostText;
         a.latex = [](const AnalysisResult& result) {
             return latexOf(std::any_cast<const AblationTable&>(result));
         };

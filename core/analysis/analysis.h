@@ -16,6 +16,7 @@
 #include "data/dataset.h"
 #include "interventions/edit_data.h"
 #include "types/along.h"
+#include "types/edit_results.h"
 #include "types/field.h"
 
 namespace relascope::core {
@@ -90,11 +91,10 @@ struct Analysis {
 
     /// Throws OptionError with the name of a field, Error, Cancelled.
     std::function<AnalysisResult(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
-    /// What a run with given options on so many examples would take: "36 parts x 3 ways on 2,000
-    /// images: about 2 min".
-    using Cost = std::function<std::string(const OptionValues&)>;
     /// Times some passes, in about a second. Empty for analyses that are quick.
-    std::function<Cost(AnalysisSubject&, const std::stop_token&)> cost = {};
+    std::function<AnalysisCost(AnalysisSubject&, const std::stop_token&)> cost = {};
+    /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
+    std::string (*costText)(const AnalysisCost&, const OptionValues&) = nullptr;
 
     /// Of AnalysisInput::OwnText: the text that is read without an input.
     std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};

@@ -317,6 +317,15 @@ bool isRunFolder(const std::string& path) {
     return fs::is_regular_file(fs::path(path) / "run.json");
 }
 
+std::string runOfWeights(const std::string& path) {
+    fs::path folder = fs::absolute(path).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    if (!fs::is_directory(folder)) folder = folder.parent_path();
+    if (folder.parent_path().filename() != "checkpoints") return {};
+    const std::string run = folder.parent_path().parent_path().string();
+    return isRunFolder(run) ? run : std::string();
+}
+
 DataOptions runData(const std::string& path, DataOptions options) {
     const auto kept = fs::path(path) / "tokenizer.json";
     if (options.isText() && options.tokenizer != "gpt2" && fs::exists(kept))

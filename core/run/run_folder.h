@@ -118,8 +118,10 @@ private:
 
 /// Whether the folder contains a run.json.
 bool isRunFolder(const std::string& path);
+/// The run that a file or folder of weights belongs to (RUN/checkpoints/step-N); empty without one.
+std::string runOfWeights(const std::string& path);
 /// The contents of run.json. A run that is marked as running but has no process is Interrupted,
-/// with with howItEnded() as its message. Throws FileError.
+/// with howItEnded() as its message. Throws FileError.
 RunInfo readRunInfo(const std::string& path);
 /// The options of a run. Throws FileError naming an invalid field.
 RunOptions readRunOptions(const std::string& path);

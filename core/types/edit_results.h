@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What measuring edits gives: changes of metrics with intervals, ablation tables, patching maps.
+// What measuring edits gives: changes of metrics with intervals, ablation tables, patching maps;
+// and what measuring would take.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -77,6 +79,14 @@ struct PatchResult {
     std::int64_t done = 0, total = 0;  ///< exact cells
     /// Of the cells with both: correlation of estimate and exact, NaN below three.
     double agreement = 0.0;
+};
+
+/// What an analysis would take, as far as its options do not say.
+struct AnalysisCost {
+    std::map<std::string, int> parts;  ///< of the model, by their group
+    double seconds = 0.0;              ///< for one example with one part changed
+    std::string noun;                  ///< "images"
+    std::int64_t examples = 0;         ///< of the data
 };
 
 }  // namespace relascope

@@ -138,6 +138,15 @@ Image fitImage(const Image& image, int width, int height, int channels) {
     return result;
 }
 
+ProbeSample imageSample(const std::string& path, const ModelOptions& model) {
+    const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
+    ProbeSample sample;
+    sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
+                            static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    sample.origin = std::filesystem::path(path).filename().string();
+    return sample;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

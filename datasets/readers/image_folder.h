@@ -7,6 +7,8 @@
 
 #include "datasets/readers/loaded_images.h"
 #include "types/image.h"
+#include "types/model_options.h"
+#include "types/relation_map.h"
 
 namespace relascope::datasets {
 
@@ -17,6 +19,9 @@ namespace relascope::datasets {
 Image readImageFile(const std::string& path);
 /// Scales to the model's size (area averaging down, bilinear up) and channel count.
 Image fitImage(const Image& image, int width, int height, int channels);
+
+/// A picture as an input of a model of images.
+ProbeSample imageSample(const std::string& path, const ModelOptions& model);
 
 /// The side length that pictures are scaled to, that of CIFAR.
 inline constexpr int kFolderSide = 32;

@@ -43,8 +43,8 @@ MeasuredSubject subjectOf(const std::string& run, std::int64_t example = 1) {
     MeasuredSubject subject;
     subject.path = run;
     subject.name = QStringLiteral("tiny");
-    subject.splits = std::make_shared<const core::DataSplits>(
-        datasets::openData(core::runData(run, core::readRunOptions(run).data)));
+    subject.data = core::runData(run, core::readRunOptions(run).data);
+    subject.splits = std::make_shared<const core::DataSplits>(datasets::openData(*subject.data));
     subject.sample = subject.splits->validation->sample(example);
     subject.sampleName = QStringLiteral("validation %1").arg(example);
     subject.classNames = subject.splits->validation->info().classNames;

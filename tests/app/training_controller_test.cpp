@@ -195,6 +195,7 @@ TEST_F(TrainingTest, ARunOfTwoProcessesThatLosesOneIsResumed) {
     EXPECT_EQ(c().training.run(), path);
     click(window->bar()->cancelButton());
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    window.reset();  // and with it the processes that look into models
     EXPECT_TRUE(waitUntil([] { return testing_support::childrenOf(getpid()).empty(); }))
         << "nothing stays behind";
 }

@@ -192,7 +192,10 @@ TEST(Analyses, SayWhatTheyMiss) {
 TEST(Analyses, TheCostOfAnAblationFollowsItsOptions) {
     TrainedSubject trained;
     const auto& ablate = *core::findAnalysis("ablate");
-    const auto cost = ablate.cost(trained.subject, {});
+    const auto found = ablate.cost(trained.subject, {});
+    const auto cost = [&](const core::OptionValues& values) {
+        return ablate.costText(found, values);
+    };
     const auto all = cost({});
     EXPECT_NE(all.find(" parts x 3 ways on "), std::string::npos) << all;
     EXPECT_NE(all.find(" images: about "), std::string::npos) << all;

@@ -1,120 +1,168 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the inspection session calls of core, without LibTorch.
+// What the inspection session calls, without LibTorch.
 #include "threads/fake_models.h"
 
-#include <thread>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <deque>
+#include <set>
+#include <utility>
 
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection_session.h"
-#include "app/controllers/runtime.h"
 #include "datasets/readers/image_folder.h"
 #include "types/error.h"
+#include "wire/requests.h"
 
 namespace relascope::testing_support {
+namespace {
+
+using wire::Json;
+
+class PlayedSession {
+public:
+    PlayedSession(wire::Descriptor socket, std::stop_token stop)
+        : m_connection(std::move(socket)), m_stop(std::move(stop)) {}
+    ~PlayedSession() { setModels(0); }
+
+    void run() {
+        send(wire::sessionHello());
+        while (receive(50))
+            while (!m_waiting.empty()) {
+                const Json request = std::move(m_waiting.front());
+                m_waiting.pop_front();
+                m_id = request.at("id");
+                try {
+                    answer(request);
+                } catch (const std::exception& error) {
+                    if (!m_gone) send({{"id", m_id}, {"error", wire::errorToJson(error)}});
+                }
+            }
+    }
+
+private:
+    void setModels(int count) {
+        fakeModels().alive += count - m_models;
+        m_models = count;
+    }
+    void send(const Json& message, const wire::Bytes& blob = {}) {
+        m_connection.send(wire::frameBytes(message, blob));
+        m_connection.write();
+    }
+    bool receive(int milliseconds) {
+        pollfd waiting{m_connection.get(), POLLIN, 0};
+        ::poll(&waiting, 1, milliseconds);
+        m_gone = m_gone || m_stop.stop_requested() ||
+                 !m_connection.read([this](const wire::Frame& frame) {
+                     if (frame.message.contains("cancel"))
+                         m_cancelled.insert(frame.message["cancel"].get<std::uint64_t>());
+                     else if (frame.message.contains("id"))
+                         m_waiting.push_back(frame.message);
+                 });
+        return !m_gone;
+    }
+    void pass(Gate& gate) {
+        const auto wanted = [this] { return receive(0) && !m_cancelled.contains(m_id); };
+        if (!gate.pass(wanted)) throw Cancelled();
+    }
+    void answer(const Json& request) {
+        const auto what = request.at("m").get<std::string>();
+        Json ok = Json::object();
+        wire::Bytes blob;
+        if (what == "open") {
+            const auto path = request.at("weights").at("path").get<std::string>();
+            if (path == "damaged") throw FileError(path, "is damaged");
+            pass(fakeModels().loading);
+            setModels(1);
+            ok = wire::OpenedWeights{ModelOptions("TransformerLM"), {}, 0};
+        } else if (what == "drop") {
+            setModels(0);
+        } else {
+            const auto asked = request.get<wire::ProbeRequest>();
+            ProbeResult result;
+            result.sample = asked.input.sample.value_or(ProbeSample());
+            if (!asked.input.sample)
+                result.sample.origin = "random " + std::to_string(asked.input.seed);
+            if (what == "effects") {
+                pass(fakeModels().effects);
+                wire::EffectAlone effect;
+                effect.answer = result.sample.origin;
+                ok = std::vector<std::optional<wire::EffectAlone>>{effect};
+            } else {
+                result.partial = true;
+                wire::Bytes part;
+                Json json = wire::resultToJson(result, part);
+                send({{"id", m_id}, {"part", std::move(json)}}, part);
+                pass(fakeModels().probing);
+                if (result.sample.origin == "random 13") throw Error("13 is refused");
+                result.partial = false;
+                ok["base"] = wire::resultToJson(result, blob);
+                if (asked.interventions.edits.anyEnabled())
+                    ok["result"] = wire::resultToJson(result, blob);
+                ok["points"] = Json::array();
+                ok["baseNumber"] = ok["pointsNumber"] = 1;
+                ok["problem"] = "";
+                ok["means"] = TakenMeans();
+            }
+        }
+        send({{"id", m_id}, {"ok", std::move(ok)}}, blob);
+    }
+
+    wire::Connection m_connection;
+    std::stop_token m_stop;
+    std::deque<Json> m_waiting;
+    std::set<std::uint64_t> m_cancelled;
+    std::uint64_t m_id = 0;
+    int m_models = 0;
+    bool m_gone = false;
+};
+
+}  // namespace
 
 FakeModels& fakeModels() {
     static FakeModels models;
     return models;
 }
 
+wire::SessionProcess playSession() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+        throw Error("no socket pair");
+    fakeModels().sessions.emplace_back(
+        [theirs = wire::Descriptor(ends[1])](std::stop_token stop) mutable {
+            PlayedSession(std::move(theirs), std::move(stop)).run();
+        });
+    return {wire::Descriptor(ends[0]), std::nullopt};
+}
+
 }  // namespace relascope::testing_support
-
-namespace relascope::core {
-
-using testing_support::fakeModels;
-
-struct OpenedModel::Parts {
-    ModelOptions options{"TransformerLM"};
-    std::string warning;
-    std::thread::id maker = std::this_thread::get_id();
-    Parts() { ++fakeModels().alive; }
-    ~Parts() {
-        if (std::this_thread::get_id() != maker) fakeModels().destroyedElsewhere = true;
-        --fakeModels().alive;
-    }
-    Parts(const Parts&) = delete;
-    Parts& operator=(const Parts&) = delete;
-};
-
-OpenedModel::OpenedModel(const std::string& path, const std::string&, const std::string&,
-                         std::stop_token stop, const ProgressCallback& progress) {
-    if (path == "damaged") throw FileError(path, "is damaged");
-    const auto wanted = [&] { return !stop.stop_requested() && (!progress || progress(0.5)); };
-    if (!fakeModels().loading.pass(wanted)) throw Cancelled();
-    m_parts = std::make_unique<Parts>();
-}
-OpenedModel::~OpenedModel() = default;
-const ModelOptions& OpenedModel::options() const {
-    return m_parts->options;
-}
-const std::string& OpenedModel::warning() const {
-    return m_parts->warning;
-}
-int OpenedModel::referenceInputs() const {
-    return 0;
-}
-ProbeSample OpenedModel::referenceInput(int) const {
-    return {};
-}
-ProbeSample OpenedModel::randomInput(std::uint64_t seed) const {
-    ProbeSample sample;
-    sample.origin = "random " + std::to_string(seed);
-    return sample;
-}
-TokenizerPtr OpenedModel::tokenizer() const {
-    return nullptr;
-}
-void OpenedModel::setTokenizer(const std::string&) {}
-void OpenedModel::narrow() {}
-StepToOpen stepToOpen(const std::string&, std::int64_t step) {
-    return {std::to_string(step), {}};
-}
-
-}  // namespace relascope::core
 
 namespace relascope::app {
 
-using testing_support::fakeModels;
-
-void awaitRuntime() {}
-
-EditedProbe probeEdited(OpenedWeights& weights, const ProbeSample& sample,
-                        const std::vector<std::string>&, core::Interventions interventions,
-                        core::ProbeWatch watch) {
-    const auto made = [&](bool partial) {
-        ProbeResult result;
-        result.sample = sample;
-        result.partial = partial;
-        return result;
-    };
-    watch.partial(made(true));
-    if (!fakeModels().probing.pass([&] { return watch.progress(0.5); })) throw Cancelled();
-    if (sample.origin == "random 13") throw Error("13 is refused");
-    weights.base = std::make_shared<const ProbeResult>(made(false));
-    EditedProbe probe;
-    probe.inspected.result = weights.base;
-    if (interventions.edits.anyEnabled()) probe.inspected.before = weights.base;
-    return probe;
+widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
+                               std::shared_ptr<const ProbeResult> before, const EditList&,
+                               const std::vector<PointInfo>&) {
+    widgets::Inspected inspected;
+    inspected.result = std::move(result);
+    inspected.before = std::move(before);
+    return inspected;
 }
 
-QStringList effectsAlone(OpenedWeights&, const core::Interventions&,
-                         const std::shared_ptr<const ProbeResult>& edited,
-                         const std::function<bool()>& wanted) {
-    if (!fakeModels().effects.pass(wanted)) throw Cancelled();
-    return {QString::fromStdString(edited->sample.origin)};
+QString effectText(const wire::EffectAlone& effect) {
+    return QString::fromStdString(effect.answer);
 }
 
 }  // namespace relascope::app
 
 namespace relascope::datasets {
 
-Image readImageFile(const std::string& path) {
+ProbeSample imageSample(const std::string& path, const ModelOptions&) {
     testing_support::fakeModels().picture.pass({});
     if (path == "damaged") throw FileError(path, "is no picture");
-    return {1, 1, 1, {0}};
-}
-Image fitImage(const Image& image, int, int, int) {
-    return image;
+    ProbeSample sample;
+    sample.origin = path;
+    return sample;
 }
 
 }  // namespace relascope::datasets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Models without weights for the threads around them: reading and computing wait at gates, which a
-// test opens.
+// A played session without models, for the threads around it: reading and computing wait at gates,
+// which a test opens.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,10 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <thread>
+#include <vector>
+
+#include "wire/session.h"
 
 namespace relascope::testing_support {
 
@@ -49,9 +53,12 @@ private:
 
 struct FakeModels {
     Gate loading, probing, effects, picture;
-    std::atomic<int> alive = 0;                    ///< models
-    std::atomic<bool> destroyedElsewhere = false;  ///< one, on another thread than made it
+    std::atomic<int> alive = 0;  ///< models
+    std::vector<std::jthread> sessions;
 };
 FakeModels& fakeModels();
+
+/// For wire::Session: a thread in place of the process.
+wire::SessionProcess playSession();
 
 }  // namespace relascope::testing_support

@@ -33,6 +33,7 @@ protected:
             gate->open();
         session.reset();
         ASSERT_TRUE(settled());
+        fakeModels().sessions.clear();  // they end with their connections
         EXPECT_EQ(fakeModels().alive, 0) << "the weights go with the session";
     }
     static bool waitUntil(const std::function<bool()>& holds) {
@@ -65,7 +66,8 @@ protected:
     }
 
     JobQueue models;
-    std::unique_ptr<InspectionSession> session = std::make_unique<InspectionSession>(models);
+    std::unique_ptr<InspectionSession> session = std::make_unique<InspectionSession>(
+        models, std::make_shared<ModelSession>(wire::Session(testing_support::playSession)));
     QStringList shown, failures;
 };
 
@@ -142,19 +144,34 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
     EXPECT_EQ(session->path(), "model");
     session->load("damaged", "Reading");
     ASSERT_TRUE(waitUntil([&] { return failures.size() == 1; }));
-    EXPECT_EQ(fakeModels().alive, 1);
+    EXPECT_EQ(session->path(), "model") << "what is asked next is of the weights before";
     load("third");
     EXPECT_EQ(fakeModels().alive, 1);
-    fakeModels().destroyedElsewhere = false;
     session->dropWeights();
     ASSERT_TRUE(settled());
     EXPECT_EQ(fakeModels().alive, 0);
-    EXPECT_FALSE(fakeModels().destroyedElsewhere);
+}
+
+TEST_F(SessionTest, ASessionThatEndsIsBegunAnew) {
+    load();
+    fakeModels().probing.close();
+    QSignalSpy refused(session.get(), &InspectionSession::refused);
+    choose(1);
+    ASSERT_TRUE(waitUntil([] { return fakeModels().probing.waiting() == 1; }));
+    fakeModels().sessions.back().request_stop();  // as if its process were killed
+    ASSERT_TRUE(waitUntil([&] { return refused.size() == 1; }));
+    EXPECT_TRUE(refused[0][0].toString().contains("was ended from outside; try again"))
+        << refused[0][0].toString().toStdString();
+    fakeModels().probing.open();
+    choose(2);
+    ASSERT_TRUE(waitUntil([&] { return !shown.isEmpty(); }));
+    EXPECT_EQ(shown, QStringList("random 2"));
+    EXPECT_EQ(fakeModels().sessions.size(), 2U);
 }
 
 TEST_F(SessionTest, EffectsOfEditsEndWithTheNextRequest) {
     load();
-    core::Interventions interventions;
+    wire::Interventions interventions;
     interventions.edits.edits.emplace_back();
     session->setInterventions(interventions);
     QSignalSpy effects(session.get(), &InspectionSession::effectsFound);

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "serve/models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "analysis/analysis.h"
+#include "analysis/verify.h"
+#include "data/text_tokens.h"
+#include "datasets/readers/image_folder.h"
+#include "datasets/registry.h"
+#include "probe/probe_memory.h"
+#include "run/run_folder.h"
+#include "wire/figures.h"
+
+namespace relascope::serve {
+namespace {
+
+using wire::Frame;
+using wire::Json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kDataKept = 2;
+constexpr std::int64_t kBatch = 250, kTextBatch = 4;
+/// Maps are computed several times a second during generation, so their size is limited.
+constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
+/// Between two of them, which take a fifth of the time at most.
+constexpr std::chrono::milliseconds kFollowInterval(400);
+constexpr std::chrono::milliseconds kPartInterval(100);
+
+template <class Asked>
+Asked askedOf(const Request& request) {
+    try {
+        return request.message().get<Asked>();
+    } catch (const nlohmann::json::exception& error) {
+        throw wire::FrameError(std::string("a request is not as agreed on: ") + error.what());
+    }
+}
+
+Frame answered(Json message) {
+    return {std::move(message), {}};
+}
+
+// Not a number that another session has given.
+std::uint64_t freshNumber() {
+    static std::uint64_t number = [] {
+        std::random_device random;
+        return (std::uint64_t{random()} << 31) + random();
+    }();
+    return ++number;
+}
+
+bool isText(const core::OpenedModel& model) {
+    return model.options().input() == InputKind::Tokens;
+}
+
+/// The likeliest answer of a result, and its probability in another one; NaN if that does not have
+/// it among its likeliest.
+double probabilityOf(const std::string& name, std::size_t at, const ProbeResult& result,
+                     bool byName) {
+    const auto& names = result.classNames;
+    if (byName) {
+        const auto found = std::find(names.begin(), names.end(), name);
+        at = static_cast<std::size_t>(found - names.begin());
+    }
+    return at < result.probabilities.size() ? static_cast<double>(result.probabilities[at])
+                                            : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+Frame Models::answer(Request& request) {
+    const auto what = wire::valueOf<std::string>(request.message(), "m");
+    if (what == "open") return opened(request);
+    if (what == "probe") return probe(request);
+    if (what == "effects") return effectsAlone(request);
+    if (what == "generate") return generate(request);
+    if (what == "analyse" || what == "cost") return analyse(request, what == "cost");
+    if (what == "effect") return effect(request);
+    if (what == "evaluate") return evaluate(request);
+    if (what == "verify")
+        return answered(core::verifyFolder(wire::valueOf<std::string>(request.message(), "path")));
+    if (what == "drop") {
+        forget();
+        m_data.clear();
+        return answered(Json::object());
+    }
+    throw wire::FrameError("a session does not know '" + what + "'");
+}
+
+// Models and data
+// -------------------------------------------------------------------------------------------------
+
+void Models::forget() {
+    m_ablation.clear();
+    m_base.reset();
+    m_edited.reset();
+    m_model.reset();
+    m_opened = {};
+}
+
+core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) {
+    auto wanted = weights;
+    if (wanted.nearest >= 0)
+        wanted.checkpoint = core::stepToOpen(wanted.path, wanted.nearest).checkpoint;
+    wanted.nearest = -1;
+    const bool same = m_model && m_opened.path == wanted.path &&
+                      m_opened.checkpoint == wanted.checkpoint &&
+                      m_opened.device == wanted.device && m_opened.bfloat16 <= wanted.bfloat16 &&
+                      (m_opened.tokenizer.empty() || !wanted.tokenizer.empty());
+    if (!same) {
+        forget();  // two models may not fit into the memory
+        auto model = std::make_unique<core::OpenedModel>(
+            wanted.path, wanted.checkpoint, wanted.device, request.stop(), request.progress());
+        // The tokenizer of a run is in the run folder, not next to the weights.
+        const auto run = model->isRun() ? std::string() : core::runOfWeights(wanted.path);
+        if (const auto own = run + "/tokenizer.json";
+            !run.empty() && isText(*model) && std::filesystem::exists(own))
+            model->setTokenizer(own);
+        m_model = std::move(model);
+        m_opened = wanted;
+        m_opened.tokenizer.clear();
+        m_opened.bfloat16 = false;
+        if (!(m_pointsOf == m_model->options())) m_points.reset();
+        m_pointsOf = m_model->options();
+    }
+    if (wanted.tokenizer != m_opened.tokenizer) {
+        m_model->setTokenizer(wanted.tokenizer);
+        m_opened.tokenizer = wanted.tokenizer;
+        m_base.reset();
+    }
+    if (wanted.bfloat16 && !m_opened.bfloat16) {
+        m_model->narrow();
+        m_opened.bfloat16 = true;
+        m_base.reset();
+    }
+    request.progress(0.0);
+    return *m_model;
+}
+
+std::shared_ptr<const core::DataSplits> Models::splits(const DataOptions& options,
+                                                       Request& request) {
+    const auto found = std::find_if(m_data.begin(), m_data.end(),
+                                    [&](const auto& kept) { return kept.first == options; });
+    if (found != m_data.end()) {
+        m_data.splice(m_data.begin(), m_data, found);
+        return m_data.front().second;
+    }
+    auto opened = std::make_shared<const core::DataSplits>(
+        datasets::openData(options, request.progress(), request.stop()));
+    m_data.emplace_front(options, std::move(opened));
+    if (m_data.size() > kDataKept) m_data.pop_back();
+    return m_data.front().second;
+}
+
+core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std::string& name,
+                               Request& request) {
+    if (!data) throw Error("There are no data to measure on: open a run, whose data are known.");
+    const auto found = splits(*data, request)->find(name);
+    if (!found) throw Error("There is no split '" + name + "' in these data.");
+    return found;
+}
+
+core::Interventions Models::interventions(const wire::Interventions& sent,
+                                          const ModelOptions& model, Request& request) {
+    core::Interventions all{sent.edits, {}};
+    if (sent.data)
+        all.data.split = [this, &request, options = *sent.data](const std::string& name) {
+            return splits(options, request)->find(name);
+        };
+    if (model.input() == InputKind::Images)
+        all.data.image = [&model](const std::string& file) {
+            return datasets::imageSample(file, model);
+        };
+    all.data.exampleSplit = sent.split;
+    all.data.example = sent.example;
+    return all;
+}
+
+/// A stored or random input, with the text of its tokens if the tokenizer is known.
+ProbeSample Models::sampleOf(const wire::Input& input) {
+    if (input.sample) return *input.sample;
+    const auto sample = input.reference >= 0 ? m_model->referenceInput(input.reference)
+                                             : m_model->randomInput(input.seed);
+    const auto tokenizer = m_model->tokenizer();
+    return tokenizer ? core::tokenSample(tokenizer.get(), sample.source.tokens, sample.origin)
+                     : sample;
+}
+
+Frame Models::opened(Request& request) {
+    const auto& model = open(wire::valueOf<wire::Weights>(request.message(), "weights"), request);
+    return answered(wire::OpenedWeights{model.options(), model.warning(), model.referenceInputs()});
+}
+
+// Maps
+// -------------------------------------------------------------------------------------------------
+
+void Models::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
+                       const core::Interventions& interventions, const core::ProbeWatch& watch) {
+    // Before the first probe: it keeps what passes with edits begin with.
+    if (!m_points) {
+        m_points = m_model->points(sample);
+        m_pointsNumber = freshNumber();
+    }
+    if (m_base && m_baseSample == sample && m_baseNames == asked.classNames) return;
+    m_edited.reset();
+    // Edits of training may take values of examples.
+    m_base = std::make_shared<const ProbeResult>(
+        m_model->probe(sample, asked.classNames, {{}, interventions.data}, watch));
+    m_baseNumber = freshNumber();
+    m_baseSample = sample;
+    m_baseNames = asked.classNames;
+}
+
+Frame Models::probe(Request& request) {
+    const auto asked = askedOf<wire::ProbeRequest>(request);
+    auto& model = open(asked.weights, request);
+    const auto sample = sampleOf(asked.input);
+    auto changed = interventions(asked.interventions, model.options(), request);
+    Frame frame{Json::object(), {}};
+    if (!asked.compare) {
+        frame.message["result"] =
+            wire::resultToJson(model.probe(sample, asked.classNames, changed), frame.blob);
+        return frame;
+    }
+    const bool edited = changed.edits.anyEnabled();
+    core::ProbeWatch watch;
+    watch.shownLayer = asked.shownLayer;
+    watch.progress = request.progress();
+    watch.delay = kPartInterval;
+    if (!edited)  // maps without the edits are not what is asked for
+        watch.partial = [&](const ProbeResult& part) {
+            wire::Bytes blob;
+            Json json = wire::resultToJson(part, blob);
+            request.part(std::move(json), blob);
+        };
+    probeBase(asked, sample, changed, watch);
+    std::string problem;
+    if (edited) {
+        if (changed.data.example < 0) core::findExample(changed.data, sample);
+        watch.partial = {};
+        try {
+            m_edited = std::make_shared<const ProbeResult>(
+                model.probe(sample, asked.classNames, changed, watch));
+            m_editedBy = changed.edits;
+            frame.message["result"] = wire::resultToJson(*m_edited, frame.blob);
+        } catch (const OptionError& error) {
+            m_edited.reset();
+            problem = userMessage(error);
+        }
+    }
+    if (wire::valueOf<std::uint64_t>(request.message(), "base") != m_baseNumber)
+        frame.message["base"] = wire::resultToJson(*m_base, frame.blob);
+    if (wire::valueOf<std::uint64_t>(request.message(), "pointsKnown") != m_pointsNumber)
+        frame.message["points"] = *m_points;
+    frame.message["baseNumber"] = m_baseNumber;
+    frame.message["pointsNumber"] = m_pointsNumber;
+    frame.message["problem"] = problem;
+    frame.message["means"] = edited && problem.empty() ? model.takenMeans() : TakenMeans();
+    return frame;
+}
+
+Frame Models::effectsAlone(Request& request) {
+    const auto asked = askedOf<wire::ProbeRequest>(request);
+    auto& model = open(asked.weights, request);
+    const auto sample = sampleOf(asked.input);
+    auto alone = interventions(asked.interventions, model.options(), request);
+    core::ProbeWatch watch;  // ends within a layer once something newer is asked for
+    watch.progress = request.progress();
+    probeBase(asked, sample, alone, watch);
+    const auto& edits = asked.interventions.edits.edits;
+    std::vector<std::optional<wire::EffectAlone>> effects(edits.size());
+    const auto& p = m_base->probabilities;
+    if (p.empty()) return answered(effects);
+    if (alone.data.example < 0) core::findExample(alone.data, sample);
+    const auto best = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
+    wire::EffectAlone effect;
+    effect.answer =
+        best < m_base->classNames.size() ? m_base->classNames[best] : std::to_string(best);
+    // Of a vocabulary a result holds the likeliest tokens, in another order each time.
+    effect.token = m_base->sample.source.text && m_base->sample.target.size() == 0;
+    effect.before = static_cast<double>(p[best]);
+    const bool single =
+        std::count_if(edits.begin(), edits.end(), [](const Edit& e) { return e.enabled; }) == 1;
+    for (std::size_t k = 0; k < edits.size(); ++k) {
+        if (!edits[k].enabled) continue;
+        if (!request.progress(0.0)) throw Cancelled();
+        alone.edits.edits = {edits[k]};
+        try {
+            // A single edit does what is shown already.
+            const bool known = single && m_edited && m_editedBy == asked.interventions.edits;
+            const auto result =
+                known ? *m_edited : model.probe(sample, asked.classNames, alone, watch);
+            effect.after = probabilityOf(effect.answer, best, result, effect.token);
+            effect.least = result.probabilities.empty()
+                               ? 0.0
+                               : static_cast<double>(result.probabilities.back());
+            effects[k] = effect;
+        } catch (const OptionError&) {
+            // It does not fit: the problem of the whole list says so.
+        }
+    }
+    return answered(effects);
+}
+
+Frame Models::generate(Request& request) {
+    const auto asked = askedOf<wire::GenerateRequest>(request);
+    auto& model = open(asked.weights, request);
+    const auto tokenizer = model.tokenizer();
+    if (!tokenizer)
+        throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
+    std::vector<std::int64_t> ids;
+    std::vector<std::string> pieces;
+    for (const auto id : tokenizer->encode(asked.prompt)) {
+        ids.push_back(id);
+        pieces.emplace_back(tokenizer->piece(id));
+    }
+    request.part({{"pieces", pieces}, {"ids", ids}});
+    const core::Interventions changed{asked.edits, {}};
+
+    // Tokens go in batches: a fast model writes thousands in a second.
+    std::vector<GeneratedToken> batch;
+    auto sent = Clock::now();
+    const auto send = [&](const char* key) {
+        if (!batch.empty()) request.part({{key, std::exchange(batch, {})}});
+        sent = Clock::now();
+    };
+    const auto take = [&](const char* key, const GeneratedToken& token) {
+        batch.push_back(token);
+        if (Clock::now() - sent >= std::chrono::milliseconds(20)) send(key);
+        return !request.stop().stop_requested();
+    };
+    if (asked.edits.anyEnabled()) {
+        // Edits that do not fit are refused now, not after a whole text.
+        model.generate(
+            asked.prompt, asked.options, [](const auto&) { return false; }, changed);
+        model.generate(asked.prompt, asked.options,
+                       [&](const GeneratedToken& token) { return take("plain", token); });
+        send("plain");
+        if (request.stop().stop_requested()) throw Cancelled();
+    }
+    const auto longest =
+        static_cast<std::size_t>(core::longestProbe(model.options(), kFollowedMaps));
+    auto last = Clock::now() - std::chrono::hours(1);
+    std::chrono::nanoseconds pause{};
+    const auto end = model.generate(
+        asked.prompt, asked.options,
+        [&](const GeneratedToken& token) {
+            ids.push_back(token.chosen.id);
+            const bool wanted = take("tokens", token);
+            // Generation has priority: slow inspections are done less often.
+            if (wanted && request.follows && Clock::now() - last >= pause) {
+                const auto begin = Clock::now();
+                const std::size_t first = ids.size() > longest ? ids.size() - longest : 0;
+                const auto window = core::tokenSample(
+                    tokenizer.get(), {ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end()},
+                    "generated text");
+                wire::Bytes blob;
+                Json result = wire::resultToJson(model.probe(window, {}, changed), blob);
+                send("tokens");  // the text of the maps comes first
+                request.part({{"result", std::move(result)}, {"first", first}}, blob);
+                last = Clock::now();
+                pause = std::max<std::chrono::nanoseconds>(kFollowInterval, 4 * (last - begin));
+            }
+            return wanted;
+        },
+        changed);
+    send("tokens");
+    return answered(end);
+}
+
+// Measuring
+// -------------------------------------------------------------------------------------------------
+
+Frame Models::analyse(Request& request, bool cost) {
+    using Input = core::AnalysisInput;
+    const auto asked = askedOf<wire::AnalyseRequest>(request);
+    const auto* analysis = core::findAnalysis(asked.analysis);
+    if (!analysis) throw wire::FrameError("there is no analysis '" + asked.analysis + "'");
+    const auto values = core::optionsFromJson(*analysis, nlohmann::ordered_json(asked.options));
+    core::AnalysisSubject subject;
+    // Kept steps are opened by the analysis: the weights here are of one step, and stay.
+    const bool steps = analysis->input == Input::KeptSteps;
+    if (!steps) subject.model = &open(asked.weights, request);
+    const auto& path = asked.weights.path;
+    subject.run = core::isRunFolder(path) ? path : core::runOfWeights(path);
+    subject.device = asked.weights.device;
+    subject.classNames = asked.classNames;
+    ModelOptions options;
+    if (!steps)
+        options = subject.model->options();
+    else if (!subject.run.empty())
+        options = core::readRunOptions(subject.run).model;
+    subject.interventions = interventions(asked.interventions, options, request);
+    subject.cell = asked.cell;
+    subject.kept = &m_ablation;
+    const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
+    if (analysis->input == Input::Data)
+        subject.data = split(asked.data, asked.split, request);
+    else if (!ownText)
+        subject.sample = asked.sample;
+    if (analysis->input == Input::Pair) subject.second = asked.second;
+    request.progress(0.0);
+    if (cost) return answered(analysis->cost(subject, request.stop()));
+    core::AnalysisWatch watch{request.stop(), request.progress(), {}, asked.known};
+    auto sent = Clock::now() - kPartInterval;
+    watch.partial = [&](const core::AnalysisResult& result) {
+        if (Clock::now() - sent < kPartInterval) return;
+        request.part(wire::analysisResultToJson(asked.analysis, result));
+        sent = Clock::now();
+    };
+    return answered(
+        wire::analysisResultToJson(asked.analysis, analysis->run(subject, values, watch)));
+}
+
+Frame Models::effect(Request& request) {
+    const auto asked = askedOf<wire::EffectRequest>(request);
+    auto& model = open(asked.weights, request);
+    const auto data = split(asked.data, asked.split, request);
+    request.progress(0.0);
+    return answered(model.effect(data, isText(model) ? kTextBatch : kBatch,
+                                 interventions(asked.interventions, model.options(), request),
+                                 request.stop(), request.progress()));
+}
+
+Frame Models::evaluate(Request& request) {
+    const auto asked = askedOf<wire::EvaluateRequest>(request);
+    auto& model = open(asked.weights, request);
+    core::DatasetPtr data;
+    if (asked.text) {
+        data = core::openEvaluationText(
+            model, {core::runOfWeights(asked.weights.path), asked.file, asked.split, asked.windows},
+            request.progress(), request.stop());
+    } else {
+        data = asked.file.empty()
+                   ? splits(asked.options, request)->find(asked.split)
+                   : datasets::openEvaluationData(asked.file, asked.options, asked.split,
+                                                  request.progress(), request.stop());
+        if (!data) throw OptionError("split", "there is no split '" + asked.split + "'");
+        const auto& images = model.options().get<ImageInput>();
+        datasets::requireFit(data->info(), images.image_shape[0], images.image_shape[2],
+                             images.image_shape[1], images.num_classes);
+    }
+    request.progress(0.0);
+    return answered(
+        model.evaluate(data, asked.text ? kTextBatch : kBatch, request.stop(), request.progress()));
+}
+
+}  // namespace relascope::serve

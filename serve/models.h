@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Answers the requests of a window (wire/requests.h) with models that are kept between requests.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
+#include "data/dataset.h"
+#include "serve/session.h"
+#include "wire/requests.h"
+
+namespace relascope::serve {
+
+/// What is kept makes the next request faster, and changes no answer. Belongs to one thread.
+class Models {
+public:
+    /// Throws FrameError for an unknown request, and what core throws.
+    wire::Frame answer(Request& request);
+
+private:
+    core::OpenedModel& open(const wire::Weights& weights, Request& request);
+    std::shared_ptr<const core::DataSplits> splits(const DataOptions& options, Request& request);
+    core::DatasetPtr split(const std::optional<DataOptions>& data, const std::string& name,
+                           Request& request);
+    core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model,
+                                      Request& request);
+    ProbeSample sampleOf(const wire::Input& input);
+    /// The result without edits, made anew only for another input.
+    void probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
+                   const core::Interventions& interventions, const core::ProbeWatch& watch);
+    void forget();
+
+    wire::Frame opened(Request& request);
+    wire::Frame probe(Request& request);
+    wire::Frame effectsAlone(Request& request);
+    wire::Frame generate(Request& request);
+    wire::Frame analyse(Request& request, bool cost);
+    wire::Frame effect(Request& request);
+    wire::Frame evaluate(Request& request);
+
+    std::unique_ptr<core::OpenedModel> m_model;
+    wire::Weights m_opened;             ///< what it was opened as
+    core::AblationProgress m_ablation;  ///< of these weights, where it was cancelled
+
+    /// Every hook point, for the first input; the numbers of objects of others may differ.
+    std::optional<std::vector<PointInfo>> m_points;
+    ModelOptions m_pointsOf;
+    wire::SharedResult m_base;
+    ProbeSample m_baseSample;
+    std::vector<std::string> m_baseNames;
+    std::uint64_t m_baseNumber = 0, m_pointsNumber = 0;  ///< new for each; see Prober
+    wire::SharedResult m_edited;                         ///< the last result with edits
+    EditList m_editedBy;
+
+    /// Most recently used first.
+    std::list<std::pair<DataOptions, std::shared_ptr<const core::DataSplits>>> m_data;
+};
+
+}  // namespace relascope::serve

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The side of a session that computes (wire/session.h).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <stop_token>
+
+#include "wire/frame.h"
+
+namespace relascope::serve {
+
+/// A request while it is answered. For the thread that answers.
+class Request {
+public:
+    using Send = std::function<void(wire::Json message, const wire::Bytes& blob)>;
+    Request(wire::Json message, std::stop_token stop, Send send)
+        : m_message(std::move(message)), m_stop(std::move(stop)), m_send(std::move(send)) {}
+
+    const wire::Json& message() const { return m_message; }
+    const std::stop_token& stop() const { return m_stop; }
+    /// Reports the fraction done, 25 times a second at most; false once the request is cancelled.
+    bool progress(double fraction);
+    /// The same as a callback.
+    std::function<bool(double)> progress() {
+        return [this](double fraction) { return progress(fraction); };
+    }
+    void part(wire::Json part, const wire::Bytes& blob = {});
+    /// What was said of the request since it began: whether maps of a text are wanted.
+    std::atomic<bool> follows = false;
+
+private:
+    wire::Json m_message;
+    std::stop_token m_stop;
+    Send m_send;
+    std::chrono::steady_clock::time_point m_reported{};
+};
+
+using Answer = std::function<wire::Frame(Request&)>;
+
+/// Reads requests from `in` and writes what `answer` gives, or throws, to `out`: one after another,
+/// until `in` ends, the other side is of another version, or nothing was asked for `idle`. Returns
+/// the exit status.
+int serve(int in, int out, const Answer& answer,
+          std::chrono::seconds idle = std::chrono::minutes(15));
+
+}  // namespace relascope::serve

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sessions as processes: what they answer is what the program itself computes, and what they are
+// sent ends at most them.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "analysis/analysis.h"
+#include "analysis/open_model.h"
+#include "datasets/registry.h"
+#include "run/run_folder.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "train/devices.h"
+#include "types/lens.h"
+#include "wire/requests.h"
+
+namespace relascope {
+namespace {
+
+const std::string kStoredRuns = RELASCOPE_FIXTURES "/runs/0.5/";
+
+wire::Weights weightsOf(const std::string& run) {
+    wire::Weights weights;
+    weights.path = kStoredRuns + run;
+    weights.device = "cpu";
+    return weights;
+}
+
+DataOptions dataOf(const std::string& run) {
+    return core::runData(kStoredRuns + run, core::readRunOptions(kStoredRuns + run).data);
+}
+
+void expectSame(const ProbeResult& a, const ProbeResult& b) {
+    EXPECT_EQ(a.probabilities, b.probabilities);
+    ASSERT_EQ(a.maps.size(), b.maps.size());
+    for (std::size_t k = 0; k < a.maps.size(); ++k)
+        for (int i = 0; i < a.maps[k].rows; ++i)
+            for (int j = 0; j < a.maps[k].columns; ++j)
+                ASSERT_EQ(a.maps[k].at(i, j), b.maps[k].at(i, j)) << k;
+}
+
+/// With as many threads as a session has, results are the same to the last bit.
+void computeAsASession() {
+    core::initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
+}
+
+TEST(SessionProcess, AnswersWhatTheModelComputes) {
+    computeAsASession();
+    wire::Session session;
+    wire::Prober prober;
+    core::OpenedModel model(kStoredRuns + "vision", "", "cpu");
+    const auto opened = wire::openWeights(session, weightsOf("vision"), {});
+    EXPECT_EQ(opened.model, model.options());
+    const auto splits = datasets::openData(dataOf("vision"));
+    wire::ProbeRequest request;
+    request.weights = weightsOf("vision");
+    request.input.sample = splits.validation->sample(2);
+    request.classNames = splits.validation->info().classNames;
+    request.interventions.data = dataOf("vision");
+    request.interventions.split = "validation", request.interventions.example = 2;
+    const auto plain = prober.probe(session, request, {});
+    const auto expected = model.probe(*request.input.sample, request.classNames);
+    expectSame(*plain.result, expected);
+    EXPECT_EQ(*plain.points, model.points(*request.input.sample));
+
+    // With an edit that takes values of other examples, which the session reads itself.
+    Edit edit;
+    edit.point = plain.points->at(1).name;
+    edit.op = EditOp::Mean;
+    request.interventions.edits.edits = {edit};
+    core::Interventions interventions{request.interventions.edits, {}};
+    interventions.data.split = [&](const std::string& name) { return splits.find(name); };
+    interventions.data.exampleSplit = "validation", interventions.data.example = 2;
+    const auto edited = prober.probe(session, request, {});
+    EXPECT_EQ(edited.problem, "");
+    EXPECT_EQ(edited.before, plain.result) << "not sent twice";
+    expectSame(*edited.result,
+               model.probe(*request.input.sample, request.classNames, interventions));
+    EXPECT_EQ(edited.means, model.takenMeans());
+    const auto effects = wire::effectsAlone(session, request, {});
+    ASSERT_EQ(effects.size(), 1U);
+    ASSERT_TRUE(effects[0]);
+    EXPECT_GT(effects[0]->before, 0.0);
+    request.interventions.edits.edits[0].point = "nowhere";
+    EXPECT_NE(prober.probe(session, request, {}).problem, "");
+
+    wire::EffectRequest effect{weightsOf("vision"), dataOf("vision"), "validation", {}};
+    effect.interventions = {interventions.edits, dataOf("vision"), {}, -1};
+    const auto measured = wire::effect(session, effect, {});
+    const auto here = model.effect(splits.validation, 250, interventions);
+    EXPECT_EQ(measured.changes, here.changes);
+    effect.split = "nowhere";
+    EXPECT_THROW(wire::effect(session, effect, {}), Error);
+}
+
+TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {
+    computeAsASession();
+    wire::Session session;
+    core::OpenedModel model(kStoredRuns + "language", "", "cpu");
+    wire::AnalyseRequest request;
+    request.analysis = "lens";
+    request.options = wire::Json::object();
+    request.weights = weightsOf("language");
+    request.sample = model.textInput("a text to read");
+    const auto lens =
+        std::any_cast<LensResult>(wire::analyse(session, request, {}, [](const std::any&) {}));
+    core::AnalysisSubject subject;
+    subject.model = &model;
+    subject.sample = request.sample;
+    const auto here = std::any_cast<LensResult>(core::findAnalysis("lens")->run(subject, {}, {}));
+    ASSERT_EQ(lens.cells.size(), here.cells.size());
+    for (std::size_t k = 0; k < here.cells.size(); ++k)
+        EXPECT_EQ(lens.cells[k].entropy, here.cells[k].entropy);
+    request.options = {{"top", -3}};
+    EXPECT_THROW(wire::analyse(session, request, {}, [](const std::any&) {}), OptionError);
+
+    wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
+    asked.options.tokens = 12;
+    std::vector<GeneratedToken> written, expected;
+    std::vector<std::string> pieces;
+    int looks = 0;
+    wire::GenerateWatch watch;
+    watch.prompt = [&](std::vector<std::string> p, const std::vector<std::int64_t>&) {
+        pieces = std::move(p);
+    };
+    watch.tokens = [&](const std::vector<GeneratedToken>& t) {
+        written.insert(written.end(), t.begin(), t.end());
+    };
+    watch.result = [&](const ProbeResult&, int) { ++looks; };
+    watch.follows = [] { return true; };
+    EXPECT_EQ(wire::generate(session, asked, watch, {}), TextEnd::Length);
+    model.generate("ab", asked.options, [&](const GeneratedToken& token) {
+        expected.push_back(token);
+        return true;
+    });
+    EXPECT_EQ(written, expected);
+    EXPECT_FALSE(pieces.empty());
+    EXPECT_GE(looks, 1);
+}
+
+// What a process of its own answers is read until it has ended.
+struct StartedSession {
+    wire::SessionProcess started = wire::startSession();
+    int status() {
+        const auto ended = started.process->status(std::chrono::seconds(20));
+        return ended ? *ended : -1;
+    }
+    bool send(const wire::Bytes& bytes) {
+        return ::send(started.connection.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+               static_cast<ssize_t>(bytes.size());
+    }
+};
+
+TEST(SessionProcess, EndsWithItsConnectionWhereverThatIsCut) {
+    wire::Bytes bytes = wire::frameBytes(wire::sessionHello());
+    wire::Json open{{"id", 1}, {"m", "open"}, {"weights", weightsOf("vision")}};
+    const auto request = wire::frameBytes(open);
+    bytes.insert(bytes.end(), request.begin(), request.end());
+    // The start of a process takes half a second: not at every byte.
+    for (const double share : {0.0, 0.03, 0.1, 0.4, 0.9, 1.0}) {
+        StartedSession session;
+        const auto count = static_cast<std::ptrdiff_t>(share * static_cast<double>(bytes.size()));
+        ASSERT_TRUE(session.send({bytes.begin(), bytes.begin() + count}));
+        session.started.connection = {};
+        EXPECT_EQ(session.status(), 0) << share;
+    }
+}
+
+TEST(SessionProcess, StrangeFramesEndItAndDamageNothing) {
+    const std::string http = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    wire::Bytes large = wire::frameBytes({{"m", "hello"}});
+    large[8] = large[9] = large[10] = large[11] = 0xff;  // a blob of exabytes
+    large[12] = large[13] = 0xff;
+    for (const auto& bytes : {wire::Bytes(http.begin(), http.end()), large,
+                              wire::frameBytes({{"m", "hello"}, {"version", "1"}})}) {
+        StartedSession session;
+        ASSERT_TRUE(session.send(bytes));
+        EXPECT_EQ(session.status(), 0);
+    }
+    wire::Session session;
+    EXPECT_THROW(session.ask("nonsense", wire::Json::object()), Error);
+    EXPECT_THROW(session.ask("probe", {{"weights", 3}}), Error);
+    EXPECT_TRUE(session.isRunning());
+    EXPECT_EQ(wire::openWeights(session, weightsOf("vision"), {}).references, 0);
+}
+
+TEST(SessionProcess, AKilledOneSaysHowAndTheSameRequestWorksAgain) {
+    const testing_support::TemporaryFolder state("session-crash");
+    ::setenv("XDG_STATE_HOME", state.path().c_str(), 1);
+    std::optional<wire::ChildProcess> process;
+    wire::Session session([&] {
+        auto started = wire::startSession();
+        process = started.process;
+        return started;
+    });
+    wire::openWeights(session, weightsOf("language"), {});
+    wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
+    asked.options.tokens = 100000;
+    for (const int signal : {SIGKILL, SIGSEGV}) {
+        wire::GenerateWatch watch;
+        bool killed = false;
+        watch.prompt = [](std::vector<std::string>, std::vector<std::int64_t>) {};
+        watch.tokens = [&](const std::vector<GeneratedToken>&) {
+            if (!std::exchange(killed, true)) ::kill(process->id(), signal);
+        };
+        watch.follows = [] { return false; };
+        try {
+            wire::generate(session, asked, watch, {});
+            ADD_FAILURE() << "it wrote all tokens";
+        } catch (const Error& error) {
+            const std::string sentence = error.what();
+            EXPECT_TRUE(sentence.starts_with("The model is not open any more: the pro"));
+            EXPECT_NE(sentence.find(signal == SIGKILL ? "process was ended from outside; try again"
+                                                      : "program crashed; " + state.path()),
+                      std::string::npos)
+                << sentence;
+        }
+        EXPECT_EQ(wire::openWeights(session, weightsOf("language"), {}).model.architecture(),
+                  core::readRunOptions(kStoredRuns + "language").model.architecture());
+    }
+    ::unsetenv("XDG_STATE_HOME");
+}
+
+// The request is given up at once, and the next one is answered although the first had years to go.
+TEST(SessionProcess, CancelsWithinAStep) {
+    wire::Session session;
+    wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
+    asked.options.tokens = 100000;
+    wire::GenerateWatch watch;
+    bool wrote = false;
+    watch.prompt = [](std::vector<std::string>, std::vector<std::int64_t>) {};
+    watch.tokens = [&](const std::vector<GeneratedToken>&) { wrote = true; };
+    watch.follows = [] { return false; };
+    EXPECT_THROW(wire::generate(session, asked, watch, [&](double) { return !wrote; }), Cancelled);
+    EXPECT_NO_THROW(wire::openWeights(session, weightsOf("language"), {}));
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The side of the window of a session, with played sessions: slow ones, silent ones, and ones that
+// end or send what nobody agreed on.
+#include "wire/session.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "support/rooms.h"
+#include "wire/requests.h"
+
+namespace relascope {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::Bytes;
+using wire::Frame;
+using wire::Json;
+
+/// The other end of a session's connection, for the thread of the test.
+class Played {
+public:
+    explicit Played(wire::Descriptor socket) : m_connection(std::move(socket)) {}
+    void send(const Json& message, const Bytes& blob = {}) {
+        sendBytes(wire::frameBytes(message, blob));
+    }
+    void sendBytes(const Bytes& bytes) {
+        m_connection.send(bytes);
+        while (m_connection.isSending() && m_connection.write()) std::this_thread::yield();
+    }
+    /// The next message; none once the window has gone.
+    Json next() {
+        while (m_frames.empty()) {
+            pollfd waiting{m_connection.get(), POLLIN, 0};
+            ::poll(&waiting, 1, 100);
+            if (!m_connection.read([this](Frame frame) { m_frames.push_back(frame.message); }) &&
+                m_frames.empty())
+                return {};
+        }
+        Json first = m_frames.front();
+        m_frames.erase(m_frames.begin());
+        return first;
+    }
+
+private:
+    wire::Connection m_connection;
+    std::vector<Json> m_frames;
+};
+
+/// Sessions that play one script after another, each on a thread of its own.
+class PlayedSessions {
+public:
+    using Script = std::function<void(Played&)>;
+    explicit PlayedSessions(std::vector<Script> scripts) : m_scripts(std::move(scripts)) {}
+    std::function<wire::SessionProcess()> start() {
+        return [this] {
+            int ends[2];
+            EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),
+                      0);
+            auto script = m_scripts.at(static_cast<std::size_t>(started++));
+            m_threads.emplace_back([script, socket = wire::Descriptor(ends[1])]() mutable {
+                Played played(std::move(socket));
+                script(played);
+            });
+            return wire::SessionProcess{wire::Descriptor(ends[0]), std::nullopt};
+        };
+    }
+    int started = 0;
+
+private:
+    std::vector<Script> m_scripts;
+    std::vector<std::jthread> m_threads;
+};
+
+void greet(Played& played) {
+    played.send(wire::sessionHello());
+    EXPECT_EQ(played.next(), wire::sessionHello());
+}
+
+std::string sentenceOf(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+TEST(Session, AnswersWithPartsProgressAndABlob) {
+    PlayedSessions sessions({[](Played& played) {
+        greet(played);
+        const Json request = played.next();
+        EXPECT_EQ(request["m"], "count");
+        EXPECT_EQ(request["to"], 2);
+        const auto id = request["id"];
+        played.send({{"id", id}, {"progress", 0.5}});
+        played.send({{"id", id}, {"part", 1}}, {1});
+        played.send({{"id", 999}, {"part", "of another request"}});
+        played.send({{"id", id}, {"part", 2}}, {2, 2});
+        played.send({{"id", id}, {"ok", std::nan("")}}, {3, 3, 3});
+        EXPECT_TRUE(played.next().is_null());
+    }});
+    wire::Session session(sessions.start());
+    EXPECT_FALSE(session.isRunning());
+    std::vector<int> parts;
+    double most = 0.0;
+    const Frame frame = session.ask(
+        "count", {{"to", 2}},
+        [&](double fraction) {
+            most = std::max(most, fraction);
+            return true;
+        },
+        [&](const Json& part, const Bytes& blob) {
+            parts.push_back(part.get<int>());
+            EXPECT_EQ(blob.size(), static_cast<std::size_t>(parts.back()));
+        });
+    EXPECT_EQ(parts, (std::vector{1, 2}));
+    EXPECT_TRUE(std::isnan(frame.message.get<double>()));
+    EXPECT_EQ(frame.blob, Bytes(3, 3));
+}
+
+TEST(Session, ErrorsArriveAsTheyWereThrown) {
+    const auto sent = [](const std::exception& error) {
+        return sentenceOf([&] { wire::throwError(wire::errorToJson(error)); });
+    };
+    EXPECT_EQ(sent(Error("a sentence")), "a sentence");
+    EXPECT_EQ(sent(FileError("/a/b", "is gone")), "/a/b: is gone");
+    EXPECT_THROW(wire::throwError(wire::errorToJson(FileError("a", "b"))), FileError);
+    EXPECT_THROW(wire::throwError(wire::errorToJson(Cancelled())), Cancelled);
+    try {
+        wire::throwError(wire::errorToJson(OptionError("top", "is 0; choose 1 or more")));
+    } catch (const OptionError& error) {
+        EXPECT_EQ(error.field(), "top");
+        EXPECT_EQ(error.message(), "is 0; choose 1 or more");
+    }
+    EXPECT_THROW(wire::throwError(Json::array()), wire::FrameError);
+}
+
+TEST(Session, WhoCancelsDoesNotWaitForTheSession) {
+    PlayedSessions sessions({[](Played& played) {
+        greet(played);
+        const auto first = played.next()["id"];
+        EXPECT_EQ(played.next(), Json({{"cancel", first}}));
+        const auto second = played.next()["id"];
+        played.send({{"id", first}, {"ok", "late"}});
+        played.send({{"id", second}, {"ok", "in time"}});
+        played.next();
+    }});
+    wire::Session session(sessions.start());
+    int asked = 0;
+    EXPECT_THROW(session.ask("slow", Json::object(), [&](double) { return ++asked < 3; }),
+                 Cancelled);
+    EXPECT_EQ(session.ask("quick", Json::object()).message, "in time");
+    EXPECT_EQ(sessions.started, 1);
+}
+
+TEST(Session, OneThatEndsSaysSoAndTheNextRequestBeginsAnother) {
+    const auto answers = [](Played& played) {
+        greet(played);
+        for (Json request = played.next(); !request.is_null(); request = played.next())
+            played.send({{"id", request["id"]}, {"ok", request["m"]}});
+    };
+    PlayedSessions sessions({[](Played& played) {
+                                 greet(played);
+                                 played.next();
+                             },
+                             [&](Played& played) {
+                                 greet(played);
+                                 const auto request = played.next();
+                                 played.send({{"id", request["id"]}, {"ok", 1}});
+                             },
+                             answers});
+    wire::Session session(sessions.start());
+    EXPECT_EQ(sentenceOf([&] { session.ask("a", Json::object()); }),
+              "The model is not open any more: the process was ended from outside; try again");
+    EXPECT_FALSE(session.isRunning());
+    EXPECT_EQ(session.ask("b", Json::object()).message, 1);
+    // It has ended while nothing was asked: that is no error.
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(session.ask("c", Json::object()).message, "c");
+    EXPECT_EQ(sessions.started, 3);
+}
+
+TEST(Session, AnotherVersionAndStrangeFramesEndIt) {
+    const auto sends = [](const Bytes& bytes) {
+        return [bytes](Played& played) {
+            greet(played);
+            played.next();
+            played.sendBytes(bytes);
+            played.next();
+        };
+    };
+    const std::string http = "HTTP/1.1 200 OK\r\n\r\n        ";
+    Json other = wire::sessionHello();
+    other["version"] = "0.0.1";
+    PlayedSessions sessions({[&](Played& played) {
+                                 played.send(other);
+                                 while (!played.next().is_null()) continue;
+                             },
+                             sends({http.begin(), http.end()}),
+                             sends(wire::frameBytes({{"id", "no number"}})),
+                             sends(wire::frameBytes({{"id", 4}, {"progress", "half"}})),
+                             sends(wire::frameBytes({{"id", 5}, {"error", 3}}))});
+    wire::Session session(sessions.start());
+    const auto ask = [&] { return sentenceOf([&] { session.ask("a", Json::object()); }); };
+    EXPECT_EQ(ask(), "Relascope was updated to 0.0.1; restart the window, trainings continue");
+    for (int k = 1; k < 5; ++k) {
+        const auto sentence = ask();
+        EXPECT_NE(sentence, "nothing was thrown") << k;
+        EXPECT_EQ(sentence.find("json.exception"), std::string::npos) << sentence;
+        EXPECT_EQ(sessions.started, k + 1);
+        if (k == 4) continue;
+        EXPECT_FALSE(session.isRunning()) << k;
+    }
+}
+
+template <class T>
+T sent(const T& value) {
+    wire::FrameReader reader;
+    reader.append(wire::frameBytes({{"value", value}}));
+    return reader.next()->message.at("value").template get<T>();
+}
+
+TEST(Requests, ArriveWhole) {
+    wire::Interventions interventions;
+    Edit edit;
+    edit.point = "blocks.0.rel.hook_r";
+    interventions.edits.edits = {edit};
+    interventions.data.emplace();
+    interventions.data->task = "same";
+    interventions.data->train_size = 7;
+    interventions.split = "test", interventions.example = 3;
+    EXPECT_EQ(sent(interventions), interventions);
+    EXPECT_EQ(sent(wire::Interventions()), wire::Interventions());
+
+    const wire::Weights weights{"/a b", "best", 12, "cuda:1", "gpt2", true};
+    EXPECT_EQ(sent(weights), weights);
+
+    wire::AnalyseRequest analyse;
+    analyse.analysis = "lens";
+    analyse.options = {{"top", 3}};
+    analyse.weights = weights;
+    analyse.sample.emplace();
+    analyse.sample->source.tokens = {1, 2};
+    analyse.sample->source.labels = {"\xff", "a"};
+    analyse.cell = MapCell{MapKind::Relation, 1, 2, 0, 3, 4};
+    analyse.interventions = interventions;
+    const auto arrived = sent(analyse);
+    EXPECT_EQ(arrived.options, analyse.options);
+    EXPECT_EQ(arrived.sample, analyse.sample);
+    EXPECT_FALSE(arrived.second);
+    EXPECT_EQ(arrived.cell, analyse.cell);
+    EXPECT_EQ(arrived.interventions, interventions);
+    EXPECT_FALSE(arrived.known.has_value());
+
+    GenerateOptions options;
+    options.tokens = 9, options.stop = "\n", options.top_p = 0.5;
+    EXPECT_EQ(sent(options), options);
+    const GeneratedToken token{{3, "\xff", 0.25}, {{3, "\xff", 0.25}, {4, "b", 0.2}}};
+    EXPECT_EQ(sent(token), token);
+
+    const wire::OpenedWeights opened{ModelOptions("VisionDualAttnTransformer"), "careful", 2};
+    EXPECT_EQ(sent(opened).model, opened.model);
+    EXPECT_EQ(sent(opened).references, 2);
+
+    Evaluation evaluation{9, 0.5, std::nan(""), {0.5, std::nan("")}, {{"mean_error", 0.1}}};
+    const auto evaluated = sent(evaluation);
+    EXPECT_TRUE(std::isnan(evaluated.accuracy) && std::isnan(evaluated.classAccuracy[1]));
+    EXPECT_EQ(evaluated.values, evaluation.values);
+
+    const AnalysisCost cost{{{"heads", 4}}, 0.25, "images", 9};
+    EXPECT_EQ(sent(cost).parts, cost.parts);
+    EXPECT_EQ(sent(cost).noun, "images");
+}
+
+// A result without edits is sent once, and again by a session that has not sent it.
+TEST(Requests, AProbeRemembersWhatWasSent) {
+    ProbeResult result;
+    result.sample.origin = "example";
+    const auto serve = [&](std::uint64_t number, int times) {
+        return [&, number, times](Played& played) {
+            greet(played);
+            for (int k = 0; k < times; ++k) {
+                const Json request = played.next();
+                Bytes blob;
+                Json ok{{"baseNumber", number},
+                        {"pointsNumber", number},
+                        {"problem", ""},
+                        {"means", TakenMeans()}};
+                if (request["base"] != number) ok["base"] = wire::resultToJson(result, blob);
+                if (request["pointsKnown"] != number)
+                    ok["points"] = std::vector<PointInfo>{{"blocks.0.hook", {}, {}, false}};
+                played.send({{"id", request["id"]}, {"ok", ok}}, blob);
+            }
+        };
+    };
+    PlayedSessions sessions({serve(7, 2), serve(9, 1)});
+    wire::Session session(sessions.start());
+    wire::Prober prober;
+    const auto first = prober.probe(session, {}, {});
+    const auto second = prober.probe(session, {}, {});
+    EXPECT_EQ(first.result->sample.origin, "example");
+    EXPECT_EQ(second.result, first.result);
+    EXPECT_EQ(second.points, first.points);
+    EXPECT_EQ(second.before, nullptr);
+    std::this_thread::sleep_for(50ms);
+    const auto third = prober.probe(session, {}, {});
+    EXPECT_NE(third.result, first.result);
+    EXPECT_EQ(third.points->size(), 1U);
+    EXPECT_EQ(sessions.started, 2);
+}
+
+}  // namespace
+}  // namespace relascope

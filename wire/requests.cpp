@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "wire/requests.h"
+
+#include <utility>
+
+#include "wire/figures.h"
+
+namespace relascope::wire {
+namespace {
+
+template <class T>
+T get(const Json& json) {
+    try {
+        return json.get<T>();
+    } catch (const nlohmann::json::exception& error) {
+        throw FrameError(std::string("an answer is not as agreed on: ") + error.what());
+    }
+}
+
+}  // namespace
+
+void to_json(Json& json, const AnalyseRequest& r) {
+    json = {{"analysis", r.analysis}, {"options", r.options}, {"weights", r.weights},
+            {"sample", r.sample},     {"second", r.second},   {"classNames", r.classNames},
+            {"data", r.data},         {"split", r.split},     {"interventions", r.interventions},
+            {"cell", r.cell}};
+    if (r.known.has_value()) json["known"] = analysisResultToJson(r.analysis, r.known);
+}
+
+void from_json(const Json& json, AnalyseRequest& r) {
+    json.at("analysis").get_to(r.analysis);
+    r.options = json.at("options");
+    json.at("weights").get_to(r.weights);
+    json.at("sample").get_to(r.sample);
+    json.at("second").get_to(r.second);
+    json.at("classNames").get_to(r.classNames);
+    json.at("data").get_to(r.data);
+    json.at("split").get_to(r.split);
+    json.at("interventions").get_to(r.interventions);
+    json.at("cell").get_to(r.cell);
+    if (json.contains("known")) r.known = analysisResultFromJson(r.analysis, json["known"]);
+}
+
+OpenedWeights openWeights(Session& session, const Weights& weights,
+                          const Session::Progress& progress) {
+    return get<OpenedWeights>(session.ask("open", {{"weights", weights}}, progress).message);
+}
+
+Probed Prober::probe(Session& session, const ProbeRequest& request,
+                     const Session::Progress& progress,
+                     const std::function<void(ProbeResult)>& partial) {
+    Json message = request;
+    message["base"] = m_base ? m_baseNumber : 0;
+    message["pointsKnown"] = m_points ? m_pointsNumber : 0;
+    Session::Part part;
+    if (partial)
+        part = [&](const Json& json, const Bytes& blob) { partial(resultFromJson(json, blob)); };
+    const Frame answer = session.ask("probe", std::move(message), progress, part);
+    const Json& m = answer.message;
+    Probed probed;
+    const auto result = [&](const char* key) {
+        return std::make_shared<const ProbeResult>(resultFromJson(m.at(key), answer.blob));
+    };
+    if (!request.compare) {
+        probed.result = result("result");
+        return probed;
+    }
+    if (m.contains("base")) m_base = result("base");
+    if (m.contains("points"))
+        m_points = std::make_shared<const std::vector<PointInfo>>(
+            valueOf<std::vector<PointInfo>>(m, "points"));
+    m_baseNumber = valueOf<std::uint64_t>(m, "baseNumber");
+    m_pointsNumber = valueOf<std::uint64_t>(m, "pointsNumber");
+    if (!m_base || !m_points) throw FrameError("an answer to a probe lacks its maps");
+    probed.points = m_points;
+    probed.problem = valueOf<std::string>(m, "problem");
+    probed.means = valueOf<TakenMeans>(m, "means");
+    probed.result = m.contains("result") ? result("result") : m_base;
+    if (m.contains("result")) probed.before = m_base;
+    return probed;
+}
+
+std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const ProbeRequest& request,
+                                                     const Session::Progress& progress) {
+    return get<std::vector<std::optional<EffectAlone>>>(
+        session.ask("effects", request, progress).message);
+}
+
+TextEnd generate(Session& session, const GenerateRequest& request, const GenerateWatch& watch,
+                 const Session::Progress& progress) {
+    Json message = request;
+    bool follows = watch.follows();
+    message["follow"] = follows;
+    const auto part = [&](const Json& json, const Bytes& blob) {
+        if (json.contains("pieces"))
+            watch.prompt(valueOf<std::vector<std::string>>(json, "pieces"),
+                         valueOf<std::vector<std::int64_t>>(json, "ids"));
+        else if (json.contains("plain"))
+            watch.plain(valueOf<std::vector<GeneratedToken>>(json, "plain"));
+        else if (json.contains("tokens"))
+            watch.tokens(valueOf<std::vector<GeneratedToken>>(json, "tokens"));
+        else
+            watch.result(resultFromJson(valueOf<Json>(json, "result"), blob),
+                         valueOf<int>(json, "first"));
+    };
+    const auto following = [&](double fraction) {
+        if (const bool now = watch.follows(); now != std::exchange(follows, now))
+            session.change({{"follow", now}});
+        return !progress || progress(fraction);
+    };
+    return get<TextEnd>(session.ask("generate", std::move(message), following, part).message);
+}
+
+std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
+                 const std::function<void(std::any)>& partial) {
+    const auto part = [&](const Json& json, const Bytes&) {
+        partial(analysisResultFromJson(request.analysis, json));
+    };
+    return analysisResultFromJson(request.analysis,
+                                  session.ask("analyse", request, progress, part).message);
+}
+
+AnalysisCost cost(Session& session, const AnalyseRequest& request,
+                  const Session::Progress& progress) {
+    return get<AnalysisCost>(session.ask("cost", request, progress).message);
+}
+
+EditEffect effect(Session& session, const EffectRequest& request,
+                  const Session::Progress& progress) {
+    return get<EditEffect>(session.ask("effect", request, progress).message);
+}
+
+Evaluation evaluate(Session& session, const EvaluateRequest& request,
+                    const Session::Progress& progress) {
+    return get<Evaluation>(session.ask("evaluate", request, progress).message);
+}
+
+VerifyReport verify(Session& session, const std::string& folder,
+                    const Session::Progress& progress) {
+    return get<VerifyReport>(session.ask("verify", {{"path", folder}}, progress).message);
+}
+
+void drop(Session& session) {
+    if (session.isRunning()) session.ask("drop", Json::object());
+}
+
+}  // namespace relascope::wire

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A session: `relascope-cli session`, a process that opens models for a window and lives as long as
+// its connection. The window computes nothing itself.
+//
+// Each request names all that it is about (wire/requests.h), so nothing has to be restored after a
+// session has ended: the next request begins another. A session takes one request after another; it
+// is told of changes to a request, and that it is cancelled, while it works.
+//
+//   window                          session
+//   {m: hello, protocol, version}   {m: hello, protocol, version}
+//   {id, m, ...} and a blob         {id, progress} and {id, part} with a blob, any number,
+//                                   then {id, ok} with a blob, or {id, error: {code, text, key}}
+//   {cancel: id}, {change: id, ...}
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/child_process.h"
+#include "wire/socket.h"
+
+namespace relascope::wire {
+
+inline constexpr int kSessionProtocol = 1;
+/// The first frame of either side.
+Json sessionHello();
+/// Throws FrameError with a sentence for the user unless `message` is that of the same version.
+void checkSessionHello(const Json& message);
+
+/// {code, text, key} of an exception; and back: throws it.
+Json errorToJson(const std::exception& error);
+[[noreturn]] void throwError(const Json& error);
+
+/// A process, and the connection to it.
+struct SessionProcess {
+    Descriptor connection;
+    std::optional<ChildProcess> process;  ///< none: played by a test
+};
+/// Starts relascope-cli session. Throws Error.
+SessionProcess startSession();
+
+/// The side of the window. One thread at a time asks.
+class Session {
+public:
+    /// Gets the fraction done, at least every 50 ms; returns false to cancel.
+    using Progress = std::function<bool(double)>;
+    /// Gets a part of the answer: its message, and the blob of its frame.
+    using Part = std::function<void(const Json& part, const Bytes& blob)>;
+
+    explicit Session(std::function<SessionProcess()> start = startSession)
+        : m_start(std::move(start)) {}
+
+    /// Sends a request, and returns what the session answers, `ok` and the blob; starts the process
+    /// if there is none. Throws what the session has thrown; Cancelled, at once, when `progress`
+    /// returns false; Error if the process has ended, with a sentence that says why.
+    Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {});
+    /// Changes the request that is being answered; called by its `progress` and `part`.
+    void change(Json changes);
+    /// Whether there is a process, which may hold weights.
+    bool isRunning() const { return m_connection.has_value(); }
+    /// Ends the process, and frees what it holds.
+    void end();
+
+private:
+    void begin();
+    std::string howItEnded() const;
+
+    std::function<SessionProcess()> m_start;
+    std::optional<Connection> m_connection;
+    std::optional<ChildProcess> m_process;
+    std::int64_t m_oomKills = 0;  ///< when the process was started
+    std::uint64_t m_id = 0;       ///< of the last request
+    bool m_greeted = false;
+};
+
+}  // namespace relascope::wire
