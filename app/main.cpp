@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
         if (const auto& c = window.controllers(); c.training.busy())
             std::fprintf(stderr, "relascope: %s continues without the window\n",
                          qPrintable(c.runs.name(c.training.run())));
-        window.stopAndClose(false);
+        window.closeNow();
     });
     signal.start(200);
 

@@ -240,32 +240,31 @@ void MainWindow::setTheme(widgets::ThemeMode mode) {
 }
 
 MainWindow::Closing MainWindow::askToClose() {
-    auto& study = m_controllers->study;
+    const auto& study = m_controllers->study;
     const auto& training = m_controllers->training;
-    const QString run = training.busy()
-                            ? QString(training.paused() ? "%1 stays paused without the window."
-                                                        : "%1 continues without the window.")
-                                  .arg(m_controllers->runs.name(training.run()))
-                            : QString();
-    QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"), run,
-                    QMessageBox::Cancel, this);
-    if (study.working()) {
-        box.setText(QString("The study %1 is stopped, and its runs are saved.")
-                        .arg(StudyController::name(study.workedOn())));
-        box.setInformativeText(run.isEmpty() ? QStringLiteral("It can be resumed later.") : run);
-    } else {
-        box.setInformativeText(
-            QStringLiteral("The next window that shows the run can pause or stop it."));
-    }
+    QStringList sentences;
+    if (training.busy())
+        sentences << QString(training.paused() ? "%1 stays paused without the window."
+                                               : "%1 continues without the window.")
+                         .arg(m_controllers->runs.name(training.run()));
+    if (study.working())
+        sentences << QStringLiteral("The study %1 continues without the window.")
+                         .arg(StudyController::name(study.workedOn()));
+    QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"),
+                    sentences.join(u' '), QMessageBox::Cancel, this);
+    box.setInformativeText(training.busy()
+                               ? QStringLiteral(
+                                     "The next window that shows the run can pause or stop it.")
+                               : QStringLiteral("The next window can stop it."));
     auto* close = box.addButton(QStringLiteral("Close"), QMessageBox::AcceptRole);
-    auto* stop = run.isEmpty()
-                     ? nullptr
-                     : box.addButton(QStringLiteral("Stop it first"), QMessageBox::DestructiveRole);
+    auto* stop = box.addButton(sentences.size() > 1 ? QStringLiteral("Stop them first")
+                                                    : QStringLiteral("Stop it first"),
+                               QMessageBox::DestructiveRole);
     box.setDefaultButton(close);
     box.exec();
-    return box.clickedButton() == close          ? Closing::Continue
-           : stop && box.clickedButton() == stop ? Closing::StopFirst
-                                                 : Closing::Stay;
+    return box.clickedButton() == close  ? Closing::Continue
+           : box.clickedButton() == stop ? Closing::StopFirst
+                                         : Closing::Stay;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -275,10 +274,9 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         const bool ending =
             (!training.busy() || training.ending()) && (!study.working() || study.ending());
         const Closing choice = ending ? Closing::StopFirst : confirmClose();
-        const bool stops = choice == Closing::StopFirst && training.busy();
-        if (choice == Closing::Stay || stops || study.working()) {
+        if (choice != Closing::Continue) {
             event->ignore();
-            if (choice != Closing::Stay) stopAndClose(stops);
+            if (choice == Closing::StopFirst) stopAndClose();
             return;
         }
     }
@@ -287,15 +285,14 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     QMainWindow::closeEvent(event);
 }
 
-void MainWindow::stopAndClose(bool stopTraining) {
+void MainWindow::closeNow() {
+    m_closing = true;
+    close();
+}
+
+void MainWindow::stopAndClose() {
     auto& training = m_controllers->training;
     auto& study = m_controllers->study;
-    stopTraining = stopTraining && training.busy();
-    if (!stopTraining && !study.working()) {
-        m_closing = true;
-        close();
-        return;
-    }
     Q_EMIT closing();
     auto* progress = new QProgressDialog(study.working() ? QStringLiteral("Saving the running runs")
                                                          : QStringLiteral("Saving a checkpoint"),
@@ -303,16 +300,16 @@ void MainWindow::stopAndClose(bool stopTraining) {
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
-    const auto ended = [this, progress, &training, &study, stopTraining] {
-        if ((stopTraining && training.busy()) || study.working()) return;
+    const auto ended = [this, progress, &training, &study] {
+        if (training.busy() || study.working()) return;
         progress->close();
-        m_closing = true;
-        close();
+        closeNow();
     };
     connect(&training, &TrainingController::finished, progress, ended);
     connect(&study, &StudyController::finished, progress, ended);
-    if (stopTraining) training.cancel();
+    if (training.busy()) training.cancel();
     study.stop();
+    if (!training.busy() && !study.working()) ended();
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {

@@ -62,9 +62,10 @@ public:
     widgets::RelationInspector* activeInspector() const;
     /// Why it is empty; empty if it shows something.
     QString inspectDisabledReason() const;
-    /// Stops studies, which end with the window, and, if asked for, the training; waits until they
-    /// have saved, and closes without asking.
-    void stopAndClose(bool training);
+    /// Stops the training and the study, waits until they have saved, and closes without asking.
+    void stopAndClose();
+    /// Closes without asking; what trains continues.
+    void closeNow();
 
     /// Collapses the options at the right to a strip, also on the Workbench.
     void foldForm(bool folded);
@@ -86,7 +87,7 @@ public:
     QList<QAction*> commands() const;
     /// Puts a notice below the bar.
     void showNotice(widgets::NoticeBar* notice);
-    /// What becomes of a training when the window is closed.
+    /// What becomes of a training and a study when the window is closed.
     enum class Closing { Stay, Continue, StopFirst };
     /// Asks for it; replaced in tests.
     std::function<Closing()> confirmClose;

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
 #include <QCoreApplication>
 #include <QDir>
 #include <QElapsedTimer>
+#include <QFile>
 #include <QFileInfo>
 
 #include "app/controllers/study_controller.h"
+#include "files/atomic_file.h"
+#include "files/file_lock.h"
 #include "options/metrics.h"
 #include "run/run_list.h"
+#include "run/run_process.h"
 #include "study/study.h"
+#include "wire/start_run.h"
 
 namespace relascope::app {
 namespace {
@@ -149,20 +157,60 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
 namespace {
 
 constexpr qint64 kActivePollMs = 1000, kIdlePollMs = 5000;  ///< ms between two readings
-constexpr int kSaving = 60000;  ///< ms a process may take to save when the window is gone
+constexpr int kFollowMs = 200;
+constexpr std::chrono::seconds kSaving(60);  ///< a process may take to save
+
+std::string workerFile(const QString& study) {
+    return study.toStdString() + "/.worker";
+}
+
+/// What the processes of a study have written since, and whether they still work.
+struct Followed {
+    bool works = false;
+    qint64 pid = 0;
+    QByteArray lines;
+};
+
+Followed readWork(const QString& study, qint64 position) {
+    Followed followed;
+    const std::string file = workerFile(study);
+    followed.works = core::FileLock::isHeld(file);
+    try {
+        const auto process = core::processFromLine(core::readTextFile(file, 64 << 10));
+        if (process && process->machine == core::thisProcess().machine) followed.pid = process->pid;
+    } catch (const Error&) {  // it is being written
+    }
+    QFile log(study + QStringLiteral("/log"));
+    if (position >= 0 && log.open(QIODevice::ReadOnly) && log.seek(position))
+        followed.lines = log.readAll();
+    return followed;
+}
+
+/// Starts the command line program with the study's lock.
+wire::ChildProcess beginWork(const QString& study, const QStringList& arguments) {
+    const std::string file = workerFile(study), log = study.toStdString() + "/log";
+    core::FileLock lock(file);
+    if (!lock.held())
+        throw FileError(study.toStdString(), "is run by another window; stop it there");
+    const wire::Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const wire::Descriptor words(
+        ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
+    if (!words) core::throwWriteError(log, "cannot be made", errno);
+    std::vector<std::string> all = {StudyController::program().toStdString()};
+    for (const auto& argument : arguments) all.push_back(argument.toStdString());
+    wire::ChildProcess process(all, {{nothing.get(), 0},
+                                     {nothing.get(), 1},
+                                     {words.get(), 2},
+                                     {lock.descriptor(), wire::kInheritedLock}});
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(process.id()), 4);  // the window answers first
+    auto worker = core::thisProcess();
+    worker.pid = process.id();
+    lock.write(core::processLine(worker));
+    return process;
+}
 
 QString clean(const QString& path) {
     return QDir::cleanPath(QDir(path).absolutePath());
-}
-
-/// Runs in the child process: resets signals, creates a process group, and ends it with the window.
-void prepareChild() {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (nice(4) == -1) return;  // the window answers first; without it, it still works
 }
 
 int threadsEach(int jobs) {
@@ -181,33 +229,14 @@ StudyController::StudyController(QObject* parent) : QObject(parent) {
                                      : named);
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, &StudyController::refresh);
-    m_process.setChildProcessModifier(prepareChild);
-    m_process.setStandardInputFile(QProcess::nullDevice());
-    m_process.setStandardOutputFile(QProcess::nullDevice());
-    connect(&m_process, &QProcess::readyReadStandardError, this, &StudyController::readLines);
-    connect(&m_process, &QProcess::started, this, [this] {
-        m_group = m_process.processId();
-        Q_EMIT workChanged();
-    });
-    connect(&m_process, &QProcess::finished, this, &StudyController::processEnded);
-    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error != QProcess::FailedToStart) return;
-        m_worked.clear();
-        Q_EMIT failed(
-            QStringLiteral("%1 could not be started: %2").arg(program(), m_process.errorString()));
-        Q_EMIT workChanged();
-        Q_EMIT finished();
-    });
+    m_following.setInterval(kFollowMs);
+    connect(&m_following, &QTimer::timeout, this, &StudyController::follow);
 }
 
 StudyController::~StudyController() {
-    if (!working()) return;
-    m_process.disconnect(this);
-    m_process.terminate();
-    if (m_process.waitForFinished(kSaving)) return;
-    // Kills a process that does not end, and its children.
-    if (m_group > 1) ::kill(static_cast<pid_t>(-m_group), SIGKILL);
-    m_process.waitForFinished(2000);
+    if (!m_endsWithWindow || !m_process) return;
+    ::kill(static_cast<pid_t>(m_pid), SIGTERM);
+    m_process->status(kSaving);
 }
 
 QString StudyController::program() {
@@ -251,23 +280,31 @@ void StudyController::forget(const QString& path) {
 }
 
 void StudyController::refreshList() {
+    struct Listed {
+        QStringList studies, opened;
+        QString working;  ///< one that processes work on
+    };
     const auto work = [folder = m_folder, opened = m_opened](std::stop_token) {
-        std::pair<QStringList, QStringList> lists;
+        Listed found;
         for (const auto& path : core::listStudies(folder.toStdString()))
-            lists.first << clean(QString::fromStdString(path));
+            found.studies << clean(QString::fromStdString(path));
         for (const auto& path : opened)
-            if (core::isStudyFolder(path.toStdString())) lists.second << path;
-        return lists;
+            if (core::isStudyFolder(path.toStdString())) found.opened << path;
+        for (const auto& path : found.studies + found.opened)
+            if (found.working.isEmpty() && core::FileLock::isHeld(workerFile(path)))
+                found.working = path;
+        return found;
     };
     m_disk.post(
         this, work,
-        [this, folder = m_folder](const std::pair<QStringList, QStringList>& lists) {
+        [this, folder = m_folder](const Listed& found) {
             if (folder != m_folder) return;
+            if (!found.working.isEmpty()) attach(found.working);
             const QStringList before = studies();
-            m_listed = lists.first;
+            m_listed = found.studies;
             // A study opened since then is kept, too.
             for (const auto& path : QStringList(m_opened))
-                if (!lists.second.contains(path) && path != m_path) m_opened.removeAll(path);
+                if (!found.opened.contains(path) && path != m_path) m_opened.removeAll(path);
             if (studies() != before) Q_EMIT listChanged();
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
@@ -419,9 +456,10 @@ void StudyController::start(int jobs, bool retry) {
     m_jobs = std::clamp(jobs, 1, 256);
     m_worked = m_path;
     m_ending = false;
+    m_process.reset();
+    m_pid = m_position = 0;
     m_lines.clear();
     m_said.clear();
-    m_group = 0;
     QStringList arguments{QStringLiteral("study"),
                           QStringLiteral("--out"),
                           m_path,
@@ -431,19 +469,67 @@ void StudyController::start(int jobs, bool retry) {
                           QString::number(threadsEach(m_jobs)),
                           QStringLiteral("--quiet")};
     if (retry) arguments << QStringLiteral("--retry");
-    m_process.start(program(), arguments);
+    m_disk.post(
+        this, [study = m_path, arguments](std::stop_token) { return beginWork(study, arguments); },
+        [this](const wire::ChildProcess& process) {
+            m_process = process;
+            m_pid = process.id();
+            m_following.start();
+            if (m_ending) ::kill(static_cast<pid_t>(m_pid), SIGTERM);
+        },
+        [this](const QString& sentence) {
+            m_worked.clear();
+            Q_EMIT failed(QStringLiteral("The study could not be started: %1").arg(sentence));
+            Q_EMIT workChanged();
+            Q_EMIT finished();
+        });
     Q_EMIT workChanged();
     m_timer.start(kActivePollMs);
 }
 
+/// Follows a study that another window has started.
+void StudyController::attach(const QString& path) {
+    if (working()) return;
+    m_worked = path;
+    m_ending = false;
+    m_process.reset();
+    m_pid = 0;
+    m_position = QFileInfo(path + QStringLiteral("/log")).size();  // what it said before is known
+    m_lines.clear();
+    m_said.clear();
+    m_following.start();
+    Q_EMIT workChanged();
+    schedule(0);
+}
+
 void StudyController::stop() {
     if (!working() || std::exchange(m_ending, true)) return;
-    m_process.terminate();
+    if (m_pid > 1) ::kill(static_cast<pid_t>(m_pid), SIGTERM);
     Q_EMIT workChanged();
 }
 
-void StudyController::readLines() {
-    m_lines += m_process.readAllStandardError();
+void StudyController::follow() {
+    if (!working() || m_disk.busy()) return;
+    m_disk.post(
+        this,
+        [study = m_worked, position = m_position](std::stop_token) {
+            return std::pair(study, readWork(study, position));
+        },
+        [this](const std::pair<QString, Followed>& read) {
+            const auto& [study, followed] = read;
+            if (study != m_worked) return;
+            if (!m_process && followed.pid > 1 && std::exchange(m_pid, followed.pid) == 0 &&
+                m_ending)
+                ::kill(static_cast<pid_t>(m_pid), SIGTERM);  // asked before it was known
+            takeLines(followed.lines);
+            if (!followed.works) ended();
+        },
+        [](const QString&) {});
+}
+
+void StudyController::takeLines(const QByteArray& lines) {
+    m_position += lines.size();
+    m_lines += lines;
     qsizetype end = 0;
     while ((end = m_lines.indexOf('\n')) >= 0) {
         const QString line = QString::fromUtf8(m_lines.left(end)).trimmed();
@@ -458,28 +544,31 @@ void StudyController::readLines() {
     }
 }
 
-void StudyController::processEnded(int code, QProcess::ExitStatus status) {
-    readLines();
+void StudyController::ended() {
+    m_following.stop();
     const QString studied = std::exchange(m_worked, QString());
     const bool asked = std::exchange(m_ending, false);
-    if (status == QProcess::CrashExit) {
-        if (m_group > 1) ::kill(static_cast<pid_t>(-m_group), SIGTERM);
-        if (!asked)
-            Q_EMIT failed(
-                QStringLiteral("The study %1 was terminated by signal %2; press Resume to continue")
-                    .arg(name(studied))
-                    .arg(code));
-    } else if (code != 0 && !asked) {
-        // The last output of the program is the reason.
-        QString reason = m_said.isEmpty() ? QString() : m_said.last();
-        for (const auto& line : m_said)
-            if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);
-        Q_EMIT failed(QStringLiteral("The study %1 ended: %2")
-                          .arg(name(studied), reason.isEmpty()
-                                                  ? QStringLiteral("exit code %1").arg(code)
-                                                  : reason));
+    // Of a process that another window has started only its last words are known.
+    const auto status =
+        m_process ? m_process->status(std::chrono::milliseconds(500)) : std::nullopt;
+    QString reason;
+    for (const auto& line : m_said)
+        if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);
+    if (asked) {
+        // What it says is that it was stopped.
+    } else if (status && WIFSIGNALED(*status)) {
+        Q_EMIT failed(
+            QStringLiteral("The study %1 was terminated by signal %2; press Resume to continue")
+                .arg(name(studied))
+                .arg(WTERMSIG(*status)));
+    } else if (status ? WEXITSTATUS(*status) != 0 : !reason.isEmpty()) {
+        if (reason.isEmpty())
+            reason = m_said.isEmpty() ? QStringLiteral("exit code %1").arg(WEXITSTATUS(*status))
+                                      : m_said.last();
+        Q_EMIT failed(QStringLiteral("The study %1 ended: %2").arg(name(studied), reason));
     }
-    m_group = 0;
+    m_process.reset();
+    m_pid = 0;
     refresh();
     Q_EMIT workChanged();
     Q_EMIT finished();

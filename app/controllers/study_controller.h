@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The studies on disk, the one that is shown, and the processes that run it.
+// The studies on disk, the one that is shown, and the processes that run one.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <QObject>
-#include <QProcess>
 #include <QStringList>
 #include <QTimer>
 
@@ -17,6 +16,7 @@
 #include "widgets/study/study_cells.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_table.h"
+#include "wire/child_process.h"
 
 namespace relascope::app {
 
@@ -49,13 +49,15 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
                                                const std::optional<core::StudyMeasure>& wanted);
 
 /// The window reads the folder, and processes of the command line program do the work, so that a
-/// study started from either can be continued by the other. The processes end with the window.
+/// study started from either can be continued by the other. What the window starts lives on
+/// without it: its process holds STUDY/.worker and writes STUDY/log, which the next window finds.
 class StudyController : public QObject {
     Q_OBJECT
 public:
     explicit StudyController(QObject* parent = nullptr);
-    /// Stops the processes and waits until they have saved their state.
     ~StudyController() override;
+    /// The processes end with this object, once they have saved their state: of tests.
+    void setEndsWithWindow(bool on) { m_endsWithWindow = on; }
 
     /// $RELASCOPE_STUDIES, else "studies" beside the folder of runs; tests may change it.
     const QString& folder() const { return m_folder; }
@@ -90,7 +92,7 @@ public:
     void start(int jobs, bool retry = false);
     /// The current runs save their state and end; the others stay pending.
     void stop();
-    bool working() const { return m_process.state() != QProcess::NotRunning; }
+    bool working() const { return !m_worked.isEmpty(); }
     bool ending() const { return m_ending; }
     /// The study that is running; empty if there is none.
     const QString& workedOn() const { return m_worked; }
@@ -117,8 +119,10 @@ Q_SIGNALS:
 private:
     void take(std::shared_ptr<const StudyReading> reading, qint64 milliseconds);
     void schedule(qint64 lastMilliseconds);
-    void readLines();
-    void processEnded(int code, QProcess::ExitStatus status);
+    void attach(const QString& path);
+    void follow();
+    void takeLines(const QByteArray& lines);
+    void ended();
 
     JobQueue m_disk;
     QString m_folder, m_path, m_worked;
@@ -128,12 +132,14 @@ private:
     quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
     quint64 m_choice = 0;   ///< the same for folders to open
     bool m_quiet = false, m_reads = false, m_again = false, m_watched = false, m_ending = false;
-    QTimer m_timer;
-    QProcess m_process;
+    QTimer m_timer, m_following;
+    std::optional<wire::ChildProcess> m_process;  ///< none: started by another window
+    qint64 m_pid = 0;                             ///< of the process in STUDY/.worker
+    qint64 m_position = 0;                        ///< in STUDY/log
     QByteArray m_lines;
     QStringList m_said;  ///< last output of the processes
     int m_jobs = 1;
-    qint64 m_group = 0;
+    bool m_endsWithWindow = false;
 };
 
 }  // namespace relascope::app

@@ -312,14 +312,31 @@ TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
     EXPECT_EQ(page()->startButton()->text(), "Resume");
     const auto step = study().reading()->info->cells.front().info.step;
     EXPECT_GT(step, 0);
-    // Closing the window stops it, too, and leaves no process behind.
+    // It continues without the window, and the next window finds it.
     page()->toggleWork();
     ASSERT_TRUE(waitUntil([this] { return study().reading()->running == 2; }, 120000));
     int asked = 0;
     window->confirmClose = [&] { return ++asked, MainWindow::Closing::Continue; };
     window->close();
-    ASSERT_TRUE(waitUntil([this] { return !window->isVisible(); }, 60000));
+    EXPECT_FALSE(window->isVisible());
     EXPECT_EQ(asked, 1);
+    window.reset();
+    window = std::make_unique<MainWindow>(false);
+    EXPECT_EQ(readStudy(path.toStdString()).count(CellState::Running), 2u);
+    c().study.setFolder(folder.filePath("studies"));
+    ASSERT_TRUE(waitUntil([this] { return study().working(); }));
+    EXPECT_EQ(study().workedOn(), path);
+    // A second one that would run it is refused.
+    StudyController other;
+    QSignalSpy failures(&other, &StudyController::failed);
+    other.open(path);
+    ASSERT_TRUE(waitUntil([&] { return other.reading() != nullptr; }));
+    other.start(1);
+    ASSERT_TRUE(waitUntil([&] { return failures.size() == 1; }));
+    EXPECT_TRUE(failures[0][0].toString().contains("is run by another window"))
+        << failures[0][0].toString().toStdString();
+    study().stop();
+    ASSERT_TRUE(waitUntil([this] { return !study().working(); }, 60000));
     const auto left = readStudy(path.toStdString());
     EXPECT_EQ(left.count(CellState::Running), 0u);
     EXPECT_EQ(left.count(CellState::Interrupted), 2u);
