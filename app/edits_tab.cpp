@@ -192,11 +192,10 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     const QString run = c.probe.run();
     subject.path = run.toStdString();
     subject.name = c.runs.name(run);
-    subject.splits = c.probe.splits();
-    subject.data = c.probe.dataOptions();
+    subject.data = c.probe.data();
     subject.exampleSplit = c.probe.session().interventions().split;
     subject.example = c.probe.session().interventions().example;
-    if (subject.splits) subject.classNames = subject.splits->validation->info().classNames;
+    if (subject.data) subject.classNames = subject.data->at("validation").info.classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = c.training.busy() && c.training.run() == run;
     // A run in training may have no checkpoint yet.
@@ -234,20 +233,19 @@ void EditsTab::measure(const std::string& analysis) {
 QStringList EditsTab::splits() const {
     QStringList names;
     if (&editing() != m_workbench.get()) return names;
-    if (const auto& splits = m_window.controllers().probe.splits())
-        for (const auto& name : splits->names()) names << QString::fromStdString(name);
+    if (const auto& data = m_window.controllers().probe.data())
+        for (const auto& split : data->splits) names << QString::fromStdString(split.name);
     return names;
 }
 
 void EditsTab::chooseSplit() {
     QMenu menu(m_panel);
-    const auto& splits = m_window.controllers().probe.splits();
-    for (const QString& name : this->splits()) {
-        const auto data = splits->find(name.toStdString());
-        menu.addAction(QStringLiteral("%1, %2 examples")
-                           .arg(name, widgets::groupedNumber(data ? data->size() : 0)),
-                       this, [this, name] { evaluate(name); });
-    }
+    const auto data = m_window.controllers().probe.data();
+    for (const QString& name : splits())
+        menu.addAction(
+            QStringLiteral("%1, %2 examples")
+                .arg(name, widgets::groupedNumber(data->at(name.toStdString()).info.size)),
+            this, [this, name] { evaluate(name); });
     auto* button = m_panel->evaluateButton();
     if (!menu.isEmpty()) menu.exec(button->mapToGlobal(QPoint(0, button->height())));
 }
@@ -282,18 +280,10 @@ void EditsTab::useAsSecond() {
     if (!result) return;
     const auto& sample = result->sample;
     EditInput input;
-    const auto& probe = m_window.controllers().probe;
-    const auto& inspected = probe.session().interventions();
-    core::EditData data;
-    data.exampleSplit = inspected.split;
-    data.example = inspected.example;
-    if (&editing() == m_workbench.get() && data.example < 0 && probe.splits()) {
-        data.split = [&](const std::string& name) { return probe.splits()->find(name); };
-        core::findExample(data, sample);
-    }
-    if (data.example >= 0) {
-        input.split = data.exampleSplit;
-        input.sample = data.example;
+    const auto& inspected = m_window.controllers().probe.session().interventions();
+    if (&editing() == m_workbench.get() && inspected.example >= 0) {
+        input.split = inspected.split;
+        input.sample = inspected.example;
     } else if (!sample.source.tokens.empty()) {
         input.tokens = sample.source.tokens;
         input.target = sample.target.tokens;

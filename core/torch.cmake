@@ -2,7 +2,7 @@
 # LibTorch as hand-written imported targets: the wheel's own CMake files insist on a CUDA toolkit.
 # Found through RELASCOPE_TORCH_ROOT (the folder .../site-packages/torch), else the project's .venv.
 set(RELASCOPE_TORCH_ROOT "" CACHE PATH "The torch folder inside a site-packages; empty: the project's .venv")
-set(RELASCOPE_TORCH_VERSION 2.11.0)
+set(RELASCOPE_TORCH_VERSION 2.11.0 CACHE INTERNAL "")
 
 set(torch_root "${RELASCOPE_TORCH_ROOT}")
 if(NOT torch_root)

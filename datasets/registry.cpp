@@ -61,18 +61,6 @@ NamedSplits openImported(const DataOptions& o, const core::ProgressCallback& pro
     return parts;
 }
 
-std::vector<DatasetEntry> listDatasets() {
-    std::vector<DatasetEntry> entries;
-    for (const auto* kind : dataKinds()) {
-        for (const auto& task : kind->tasks)
-            entries.push_back(
-                {kind->name, task.name, task.title, task.help, kind->families, task.classNames});
-        if (kind->tasks.empty())
-            entries.push_back({kind->name, "", kind->title, kind->help, kind->families, {}});
-    }
-    return entries;
-}
-
 void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,
                 std::int64_t width, std::int64_t classes) {
     const auto shape = [](std::int64_t c, std::int64_t h, std::int64_t w) {

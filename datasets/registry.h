@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "datasets/dataset_list.h"
 #include "types/data_options.h"
 #include "types/run_options.h"
 
@@ -61,18 +62,6 @@ core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& 
 /// All contents of imported files, by split.
 NamedSplits openImported(const DataOptions& options, const core::ProgressCallback& progress = {},
                          std::stop_token stop = {});
-
-/// A task that `datasets` lists.
-struct DatasetEntry {
-    std::string kind;   ///< "relational-games"
-    std::string name;   ///< data.task: "between"; empty where the kind has no tasks
-    std::string title;  ///< "Between"
-    std::string help;   ///< one sentence
-    std::vector<std::string> families;
-    std::vector<std::string> classNames;
-};
-/// Every kind and task, in the order of the form.
-std::vector<DatasetEntry> listDatasets();
 
 /// Throws OptionError unless the data fit the model: channels, height, width and classes.
 void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,

@@ -8,13 +8,14 @@
 #include <random>
 #include <utility>
 
-#include "analysis/analysis.h"
+#include "analysis/run_analysis.h"
 #include "analysis/verify.h"
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
+#include "train/branch.h"
 #include "wire/figures.h"
 
 namespace relascope::serve {
@@ -24,7 +25,6 @@ using wire::Frame;
 using wire::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kDataKept = 2;
 constexpr std::int64_t kBatch = 250, kTextBatch = 4;
 /// Maps are computed several times a second during generation, so their size is limited.
 constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
@@ -84,6 +84,15 @@ Frame Models::answer(Request& request) {
     if (what == "evaluate") return evaluate(request);
     if (what == "verify")
         return answered(core::verifyFolder(wire::valueOf<std::string>(request.message(), "path")));
+    if (what == "branch") {
+        const Json& asked = request.message();
+        core::branchRun(wire::valueOf<std::string>(asked, "from"),
+                        wire::valueOf<std::int64_t>(asked, "step"),
+                        wire::valueOf<std::string>(asked, "to"));
+        return {Json::object(), {}};
+    }
+    if (what == "devices") return answerDevices(request);
+    if (auto found = m_data.answer(what, request)) return std::move(*found);
     if (what == "drop") {
         forget();
         m_data.clear();
@@ -142,25 +151,10 @@ core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) 
     return *m_model;
 }
 
-std::shared_ptr<const core::DataSplits> Models::splits(const DataOptions& options,
-                                                       Request& request) {
-    const auto found = std::find_if(m_data.begin(), m_data.end(),
-                                    [&](const auto& kept) { return kept.first == options; });
-    if (found != m_data.end()) {
-        m_data.splice(m_data.begin(), m_data, found);
-        return m_data.front().second;
-    }
-    auto opened = std::make_shared<const core::DataSplits>(
-        datasets::openData(options, request.progress(), request.stop()));
-    m_data.emplace_front(options, std::move(opened));
-    if (m_data.size() > kDataKept) m_data.pop_back();
-    return m_data.front().second;
-}
-
 core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std::string& name,
                                Request& request) {
     if (!data) throw Error("There are no data to measure on: open a run, whose data are known.");
-    const auto found = splits(*data, request)->find(name);
+    const auto found = m_data.find({*data}, name, request);
     if (!found) throw Error("There is no split '" + name + "' in these data.");
     return found;
 }
@@ -170,7 +164,7 @@ core::Interventions Models::interventions(const wire::Interventions& sent,
     core::Interventions all{sent.edits, {}};
     if (sent.data)
         all.data.split = [this, &request, options = *sent.data](const std::string& name) {
-            return splits(options, request)->find(name);
+            return m_data.find({options}, name, request);
         };
     if (model.input() == InputKind::Images)
         all.data.image = [&model](const std::string& file) {
@@ -182,8 +176,14 @@ core::Interventions Models::interventions(const wire::Interventions& sent,
 }
 
 /// A stored or random input, with the text of its tokens if the tokenizer is known.
-ProbeSample Models::sampleOf(const wire::Input& input) {
+ProbeSample Models::sampleOf(const wire::Input& input, Request& request) {
     if (input.sample) return *input.sample;
+    if (input.example) {
+        auto sample = m_data.sample(*input.example, request);
+        if (isText(*m_model))
+            core::shorten(sample, core::longestProbe(m_model->options(), core::probeBudget()));
+        return sample;
+    }
     const auto sample = input.reference >= 0 ? m_model->referenceInput(input.reference)
                                              : m_model->randomInput(input.seed);
     const auto tokenizer = m_model->tokenizer();
@@ -219,7 +219,7 @@ void Models::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sampl
 Frame Models::probe(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
-    const auto sample = sampleOf(asked.input);
+    const auto sample = sampleOf(asked.input, request);
     auto changed = interventions(asked.interventions, model.options(), request);
     Frame frame{Json::object(), {}};
     if (!asked.compare) {
@@ -267,7 +267,7 @@ Frame Models::probe(Request& request) {
 Frame Models::effectsAlone(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
-    const auto sample = sampleOf(asked.input);
+    const auto sample = sampleOf(asked.input, request);
     auto alone = interventions(asked.interventions, model.options(), request);
     core::ProbeWatch watch;  // ends within a layer once something newer is asked for
     watch.progress = request.progress();
@@ -403,9 +403,11 @@ Frame Models::analyse(Request& request, bool cost) {
         subject.data = split(asked.data, asked.split, request);
     else if (!ownText)
         subject.sample = asked.sample;
-    if (analysis->input == Input::Pair) subject.second = asked.second;
+    if (analysis->input == Input::Pair && asked.second)
+        subject.second = sampleOf(*asked.second, request);
     request.progress(0.0);
-    if (cost) return answered(analysis->cost(subject, request.stop()));
+    const auto& runner = core::runnerOf(*analysis);
+    if (cost) return answered(runner.cost(subject, request.stop()));
     core::AnalysisWatch watch{request.stop(), request.progress(), {}, asked.known};
     auto sent = Clock::now() - kPartInterval;
     watch.partial = [&](const core::AnalysisResult& result) {
@@ -413,8 +415,7 @@ Frame Models::analyse(Request& request, bool cost) {
         request.part(wire::analysisResultToJson(asked.analysis, result));
         sent = Clock::now();
     };
-    return answered(
-        wire::analysisResultToJson(asked.analysis, analysis->run(subject, values, watch)));
+    return answered(wire::analysisResultToJson(asked.analysis, runner.run(subject, values, watch)));
 }
 
 Frame Models::effect(Request& request) {
@@ -437,7 +438,7 @@ Frame Models::evaluate(Request& request) {
             request.progress(), request.stop());
     } else {
         data = asked.file.empty()
-                   ? splits(asked.options, request)->find(asked.split)
+                   ? m_data.find({asked.options}, asked.split, request)
                    : datasets::openEvaluationData(asked.file, asked.options, asked.split,
                                                   request.progress(), request.stop());
         if (!data) throw OptionError("split", "there is no split '" + asked.split + "'");

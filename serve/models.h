@@ -2,7 +2,6 @@
 // Answers the requests of a window (wire/requests.h) with models that are kept between requests.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
 #include "data/dataset.h"
+#include "serve/data.h"
 #include "serve/session.h"
 #include "wire/requests.h"
 
@@ -24,12 +24,12 @@ public:
 
 private:
     core::OpenedModel& open(const wire::Weights& weights, Request& request);
-    std::shared_ptr<const core::DataSplits> splits(const DataOptions& options, Request& request);
     core::DatasetPtr split(const std::optional<DataOptions>& data, const std::string& name,
                            Request& request);
     core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model,
                                       Request& request);
-    ProbeSample sampleOf(const wire::Input& input);
+    /// Of weights that are open.
+    ProbeSample sampleOf(const wire::Input& input, Request& request);
     /// The result without edits, made anew only for another input.
     void probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
                    const core::Interventions& interventions, const core::ProbeWatch& watch);
@@ -57,8 +57,7 @@ private:
     wire::SharedResult m_edited;                         ///< the last result with edits
     EditList m_editedBy;
 
-    /// Most recently used first.
-    std::list<std::pair<DataOptions, std::shared_ptr<const core::DataSplits>>> m_data;
+    OpenedDataSets m_data;
 };
 
 }  // namespace relascope::serve

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The real window, under a real X server, with LibTorch loaded: opened, trained in, closed by Ctrl+Q, exit code 0.
+# The real window, under a real X server, opened and closed by Ctrl+Q, exit code 0. It loads neither LibTorch nor OpenCV.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 home=$(mktemp -d)
@@ -15,8 +15,7 @@ for _ in \$(seq 150); do window=\$(xdotool search --onlyvisible --pid \$pid --na
 [ -n "\$window" ] || { echo "no window appeared"; cat "$home/err"; kill \$pid; exit 1; }
 sleep 2
 xdotool windowfocus --sync "\$window" 2>/dev/null || true
-grep -q libtorch_cpu /proc/\$pid/maps || { echo "LibTorch is not loaded"; exit 1; }
-[ "\$(grep -o '[^ ]*libgomp[^ ]*' /proc/\$pid/maps | sort -u | wc -l)" -le 1 ] || { echo "two OpenMP runtimes are loaded"; exit 1; }
+grep -E "libtorch|libc10|libopencv|libcuda" /proc/\$pid/maps && { echo "the window has loaded a library of what computes"; exit 1; }
 # The key may close the window at once, and with its last client the X server: xdotool then complains.
 xdotool key ctrl+q 2>/dev/null || true
 sleep 1

@@ -140,6 +140,88 @@ VerifyReport verify(Session& session, const std::string& folder,
     return get<VerifyReport>(session.ask("verify", {{"path", folder}}, progress).message);
 }
 
+const OpenedSplit& OpenedData::at(const std::string& name) const {
+    for (const auto& known : {name, std::string("validation")})
+        if (const auto* split = find(known)) return *split;
+    return splits.at(0);
+}
+
+namespace {
+
+Json splitOf(const Data& data, const std::string& split) {
+    return {{"data", data}, {"split", split}};
+}
+
+}  // namespace
+
+OpenedData openData(Session& session, const Data& data, const Session::Progress& progress) {
+    auto opened = get<OpenedData>(session.ask("data", {{"data", data}}, progress).message);
+    if (opened.splits.empty()) throw Error("These data have no split with examples.");
+    return opened;
+}
+
+std::vector<DataExample> examples(Session& session, const Data& data, const std::string& split,
+                                  const std::vector<std::int64_t>& indices,
+                                  const Session::Progress& progress) {
+    Json request = splitOf(data, split);
+    request["indices"] = packed(indices);
+    auto found = get<std::vector<DataExample>>(
+        session.ask("examples", std::move(request), progress).message);
+    if (found.size() != indices.size()) throw FrameError("an answer lacks examples");
+    return found;
+}
+
+LabelSearch findLabel(Session& session, const Example& from, std::int64_t label, bool forward,
+                      std::int64_t before, const Session::Progress& progress) {
+    Json request = {{"from", from}, {"label", label}, {"forward", forward}, {"before", before}};
+    return get<LabelSearch>(session.ask("find", std::move(request), progress).message);
+}
+
+std::vector<std::int64_t> labelled(Session& session, const Data& data, const std::string& split,
+                                   std::int64_t label, std::int64_t most,
+                                   const Session::Progress& progress) {
+    Json request = splitOf(data, split);
+    request["label"] = label;
+    request["most"] = most;
+    const auto answer = session.ask("labelled", std::move(request), progress).message;
+    if (!answer.is_binary()) throw FrameError("an answer has no indices");
+    return unpacked<std::int64_t>(answer);
+}
+
+DataStatistics statistics(Session& session, const Data& data, const std::string& split,
+                          std::int64_t most, const Session::Progress& progress) {
+    Json request = splitOf(data, split);
+    request["most"] = most;
+    return get<DataStatistics>(session.ask("statistics", std::move(request), progress).message);
+}
+
+std::int64_t saveExamples(Session& session, const Data& data, const std::string& split,
+                          const std::optional<std::vector<std::int64_t>>& indices,
+                          std::int64_t count, const std::string& file,
+                          const Session::Progress& progress) {
+    Json request = splitOf(data, split);
+    if (indices) request["indices"] = packed(*indices);
+    request["count"] = count;
+    request["file"] = file;
+    return get<std::int64_t>(session.ask("save", std::move(request), progress).message);
+}
+
+ProbeSample picture(Session& session, const std::string& file,
+                    const std::optional<ModelOptions>& model, const Session::Progress& progress) {
+    return get<ProbeSample>(
+        session.ask("picture", {{"file", file}, {"model", model}}, progress).message);
+}
+
+Devices devices(Session& session, const std::string& wanted, bool memory,
+                const Session::Progress& progress) {
+    return get<Devices>(
+        session.ask("devices", {{"wanted", wanted}, {"memory", memory}}, progress).message);
+}
+
+void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to) {
+    session.ask("branch", {{"from", from}, {"step", step}, {"to", to}});
+}
+
 void drop(Session& session) {
     if (session.isRunning()) session.ask("drop", Json::object());
 }

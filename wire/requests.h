@@ -15,7 +15,9 @@
 
 #include "types/along.h"
 #include "types/checkpoint_info.h"
+#include "types/data_example.h"
 #include "types/data_options.h"
+#include "types/dataset_info.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
 #include "types/generate_options.h"
@@ -30,6 +32,13 @@ namespace relascope {
 inline void from_json(const wire::Json& json, TextEnd& end) {
     end = wire::enumOf(json, TextEnd::Stopped);
 }
+inline void from_json(const wire::Json& json, TargetKind& kind) {
+    kind = wire::enumOf(json, TargetKind::Tokens);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, name, origin, size, channels, height, width,
+                                   classNames, task, targets, exactTargets, since, note)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataExample, sample, answer, order)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataStatistics, counted, what, pieces, bars, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateOptions, tokens, temperature, top_k, top_p, seed, stop,
                                    alternatives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TokenChoice, id, piece, probability)
@@ -57,6 +66,21 @@ struct Weights {
     bool operator==(const Weights&) const = default;
 };
 
+/// Data that a session opens; it keeps the last few.
+struct Data {
+    DataOptions options;
+    bool imported = false;    ///< the contents of files by their own splits
+    std::int64_t epoch = -1;  ///< of training data that differ between epochs; -1: of any
+    bool operator==(const Data&) const = default;
+};
+
+/// One of their examples. Without such a split: of validation; behind the end: the last one.
+struct Example {
+    Data data;
+    std::string split = "validation";
+    std::int64_t index = 0;
+};
+
 /// What is changed in a forward pass, and where these edits find values (core::Interventions).
 struct Interventions {
     EditList edits;
@@ -66,9 +90,11 @@ struct Interventions {
     bool operator==(const Interventions&) const = default;
 };
 
-/// An input: a sample, or one that the model has.
+/// An input: a sample, an example (of texts as many tokens as maps fit into the memory), or an
+/// input that the model has.
 struct Input {
     std::optional<ProbeSample> sample;
+    std::optional<Example> example;
     int reference = -1;  ///< a stored one; -1: random by `seed`
     std::uint64_t seed = 0;
 };
@@ -156,7 +182,8 @@ struct AnalyseRequest {
     std::string analysis;  ///< a name of analysis/analysis.h
     Json options;          ///< as core::optionsToJson()
     Weights weights;
-    std::optional<ProbeSample> sample, second;
+    std::optional<ProbeSample> sample;
+    std::optional<Input> second;  ///< of a pair
     std::vector<std::string> classNames;
     std::optional<DataOptions> data;  ///< to measure on
     std::string split;
@@ -199,6 +226,94 @@ Evaluation evaluate(Session& session, const EvaluateRequest& request,
 
 VerifyReport verify(Session& session, const std::string& folder, const Session::Progress& progress);
 
+// data: {data}
+
+struct OpenedSplit {
+    std::string name;
+    DatasetInfo info;
+    bool isText = false;  ///< windows of a text, which cannot be saved
+    DataExample first;    ///< its first example, if it has one
+
+    /// Classes to filter examples by; empty if they have no labels.
+    std::vector<std::string> labels() const {
+        return info.targets == TargetKind::Class ? info.classNames : std::vector<std::string>();
+    }
+};
+
+struct OpenedData {
+    Data data;
+    std::vector<OpenedSplit> splits;
+    std::vector<std::string> tokenNames;  ///< the texts of answer tokens (datasets::tokenNames)
+
+    const OpenedSplit* find(const std::string& name) const {
+        for (const auto& split : splits)
+            if (split.name == name) return &split;
+        return nullptr;
+    }
+    /// That of the split, or else of validation, or of the first one.
+    const OpenedSplit& at(const std::string& name) const;
+};
+/// Opens the data. Throws Error where they have no split.
+OpenedData openData(Session& session, const Data& data, const Session::Progress& progress);
+
+// examples: {data, split, indices}
+
+std::vector<DataExample> examples(Session& session, const Data& data, const std::string& split,
+                                  const std::vector<std::int64_t>& indices,
+                                  const Session::Progress& progress);
+
+// find: {from, label, forward, before}, labelled: {data, split, label, most}
+
+/// What a part of a search has found, which takes about a tenth of a second.
+struct LabelSearch {
+    std::optional<std::int64_t> index;  ///< the example
+    std::int64_t searched = 0;          ///< examples so far, with those of former parts
+    bool all = false;                   ///< there are no others
+};
+/// The next example with that label, from the one behind `from` on around all of them. `before`:
+/// how many of them former parts have searched.
+LabelSearch findLabel(Session& session, const Example& from, std::int64_t label, bool forward,
+                      std::int64_t before, const Session::Progress& progress);
+/// Those with the label among the first `most` examples.
+std::vector<std::int64_t> labelled(Session& session, const Data& data, const std::string& split,
+                                   std::int64_t label, std::int64_t most,
+                                   const Session::Progress& progress);
+
+// statistics: {data, split, most}; save: {data, split, indices, count, file}
+
+DataStatistics statistics(Session& session, const Data& data, const std::string& split,
+                          std::int64_t most, const Session::Progress& progress);
+/// Writes the first `count` examples, or of `indices`, as .npz; returns how many there were.
+std::int64_t saveExamples(Session& session, const Data& data, const std::string& split,
+                          const std::optional<std::vector<std::int64_t>>& indices,
+                          std::int64_t count, const std::string& file,
+                          const Session::Progress& progress);
+
+// picture: {file, model}
+
+/// A picture as an input of the model; without one as it is, with at most 256 pixels a side.
+ProbeSample picture(Session& session, const std::string& file,
+                    const std::optional<ModelOptions>& model, const Session::Progress& progress);
+
+// devices: {wanted, busy}
+
+/// What is known of the devices of a run (core/train/devices.h).
+struct Devices {
+    std::vector<std::string> names;  ///< of those wanted; empty: they cannot be used
+    std::string facts;               ///< lines of text; or why they cannot be used
+    std::uint64_t free = 0;          ///< bytes, of the one with the least; 0: unknown
+    /// Name and title of the usable CUDA devices.
+    std::vector<std::pair<std::string, std::string>> choices;
+};
+/// `memory`: whether their memory is asked for, which takes some of a GPU itself.
+Devices devices(Session& session, const std::string& wanted, bool memory,
+                const Session::Progress& progress);
+
+// branch: {from, step, to}
+
+/// Makes the run folder `to` from a checkpoint of `from` (core/train/branch.h).
+void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to);
+
 // drop: frees weights and data, which are read again when they are asked for.
 
 void drop(Session& session);
@@ -207,8 +322,14 @@ void drop(Session& session);
 // ---------------------------------------------------------------------------------------------
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Weights, path, checkpoint, nearest, device, tokenizer, bfloat16)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Data, options, imported, epoch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Example, data, split, index)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedData, data, splits, tokenNames)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelSearch, index, searched, all)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Devices, names, facts, free, choices)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interventions, edits, data, split, example)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Input, sample, reference, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Input, sample, example, reference, seed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedWeights, model, warning, references)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeRequest, weights, input, classNames, interventions,
                                    shownLayer, compare)

@@ -44,6 +44,15 @@ struct SessionProcess {
 /// Starts relascope-cli session. Throws Error.
 SessionProcess startSession();
 
+/// Sessions that are started otherwise, in its scope and for all threads. For tests.
+class FakeSessionsScope {
+public:
+    explicit FakeSessionsScope(std::function<SessionProcess()> start);
+    ~FakeSessionsScope();
+    FakeSessionsScope(const FakeSessionsScope&) = delete;
+    FakeSessionsScope& operator=(const FakeSessionsScope&) = delete;
+};
+
 /// The side of the window. One thread at a time asks.
 class Session {
 public:

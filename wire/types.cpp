@@ -33,10 +33,13 @@ void from_json(const Json& json, RunOptions& options) {
 void to_json(Json& json, const DataOptions& options) {
     RunOptions run;
     run.data = options;
-    json = run;
+    // Files that are imported may name no task, which options of a run must.
+    if (options.task.empty()) run.data.task = DataOptions().task;
+    json = {{"run", run}, {"task", options.task}};
 }
 void from_json(const Json& json, DataOptions& options) {
-    options = json.get<RunOptions>().data;
+    options = json.at("run").get<RunOptions>().data;
+    json.at("task").get_to(options.task);
 }
 
 void to_json(Json& json, const ModelOptions& options) {

@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
@@ -153,7 +154,7 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
         readPair(input, a);
     else if (analysis.input == AnalysisInput::OwnText && !given &&
              model.options().input() == InputKind::Tokens)
-        input.points = analysis.ownText(model, values);
+        input.points = core::runnerOf(analysis).ownText(model, values);
     else
         readOne(input, a);
     if (input.caption.empty()) input.caption = input.sample = input.points.origin;
@@ -221,8 +222,8 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
         line.show(fraction, doing);
         return !stop.stop_requested();
     };
-    const auto result =
-        withOptionNames(analysis, [&] { return analysis.run(subject, values, watch); });
+    const auto result = withOptionNames(
+        analysis, [&] { return core::runnerOf(analysis).run(subject, values, watch); });
     line.done();
     nameMeans(model, subject.interventions.edits);
     if (!a.out.empty()) {

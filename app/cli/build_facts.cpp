@@ -5,7 +5,6 @@
 #include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "options/builtin_resources.h"
-#include "train/devices.h"
 
 namespace relascope::cli {
 namespace {
@@ -29,8 +28,7 @@ BuildFacts buildFacts(const std::string& qt) {
     facts.commit = kCommit.hash;
     facts.date = kCommit.date;
     facts.modified = kCommit.modified;
-    const std::string torch = core::torchVersion();
-    facts.libtorch = torch.substr(torch.find(' ') + 1);
+    facts.libtorch = RELASCOPE_TORCH_VERSION;
     facts.qt = qt;
     facts.compiler = compilerText();
     facts.build = RELASCOPE_BUILD_TYPE;

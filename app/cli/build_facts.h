@@ -11,7 +11,7 @@ struct BuildFacts {
     std::string commit;     ///< "08fb745"; "unknown" when built without git
     std::string date;       ///< of the commit, "2026-03-01"; empty if unknown
     bool modified = false;  ///< built with changes since the commit
-    std::string libtorch;   ///< the loaded one, "2.11.0"
+    std::string libtorch;   ///< that of the commands, "2.11.0"
     std::string qt;         ///< the loaded one; empty in a program without Qt
     std::string compiler;   ///< "GCC 12.2.0"
     std::string build;      ///< "Release"

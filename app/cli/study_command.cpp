@@ -18,8 +18,8 @@
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "study/slurm_script.h"
-#include "study/study.h"
 #include "study/study_results.h"
+#include "study/work_on_study.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {

@@ -6,7 +6,6 @@
 
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/inspection_session.h"
-#include "app/controllers/runtime.h"
 #include "checkpoint/checkpoint.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
@@ -65,7 +64,6 @@ void CheckpointNumbers::readNext() {
     m_queue.post(
         this,
         [path = m_path, name = m_reading.toStdString(), stop](std::stop_token) {
-            awaitRuntime();
             return core::tensorStatistics(path, name, 64, stop);
         },
         [this, name = m_reading, shown = m_shown](const TensorStatistics& statistics) {
@@ -263,10 +261,7 @@ QString CheckpointController::generateDisabledReason() const {
 void CheckpointController::open(const QString& path) {
     m_task.run(
         m_headers, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()),
-        [path](LongJob&, std::stop_token) {
-            awaitRuntime();
-            return readHeader(path);
-        },
+        [path](LongJob&, std::stop_token) { return readHeader(path); },
         [this](Header read) {
             take(std::move(read.info), QString::fromStdString(read.run), read.data);
         });
@@ -302,7 +297,6 @@ void CheckpointController::convert(const QString& out) {
     m_task.run(
         m_checks, QStringLiteral("Writing %1").arg(QFileInfo(out).fileName()),
         [in = m_info->path, out = out.toStdString()](LongJob& job, std::stop_token stop) {
-            awaitRuntime();
             core::convertCheckpoint(in, out, job.stop.get_token(), job.callback(stop));
             return 0;
         },

@@ -7,7 +7,6 @@
 #include "app/app_context.h"
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/device_monitor.h"
-#include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"
 #include "app/controllers/inspector_edits.h"
 #include "app/controllers/job_queue.h"
@@ -26,17 +25,18 @@ class Controllers : public QObject {
 public:
     explicit Controllers(QObject* parent = nullptr);
 
-    std::shared_ptr<DataCache> data = std::make_shared<DataCache>();
     Messages messages;
     Selection selection;
     UndoHistory history;
     JobQueue disk;    ///< lists and metrics
-    JobQueue models;  ///< data sets, captures and finished runs
+    JobQueue models;  ///< data sets, captures, finished runs and devices
+    std::shared_ptr<ModelSession> session =
+        std::make_shared<ModelSession>();  ///< for the jobs of `models`
     RunsController runs{disk};
     TrainingController training;
-    DeviceMonitor device{training};
-    ExperimentController experiment{runs, training, history, disk, models};
-    ProbeController probe{runs, training, selection, data, models};
+    DeviceMonitor device{training, models, session};
+    ExperimentController experiment{runs, training, history, disk, models, session};
+    ProbeController probe{runs, training, selection, models, session};
     CheckpointController checkpoint;
     InspectorEdits runEdits{history, disk};         ///< of the Workbench
     InspectorEdits checkpointEdits{history, disk};  ///< of the Checkpoint page

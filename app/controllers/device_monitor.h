@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
 
 namespace relascope::app {
@@ -20,7 +21,9 @@ class TrainingController;
 class DeviceMonitor : public QObject {
     Q_OBJECT
 public:
-    explicit DeviceMonitor(TrainingController& training, QObject* parent = nullptr);
+    /// `models` asks with jobs in `jobs`.
+    DeviceMonitor(TrainingController& training, JobQueue& jobs,
+                  std::shared_ptr<ModelSession> models, QObject* parent = nullptr);
 
     /// train.device of the run to be started next: what the chip shows while none trains.
     void setWanted(const std::string& device);
@@ -43,7 +46,7 @@ private:
         std::vector<std::pair<QString, QString>> choices;
         bool operator==(const Shown&) const = default;
     };
-    static Shown shownOf(const std::string& wanted, bool busy);
+    static Shown shownOf(const std::string& wanted, const wire::Devices& found);
     void watch();
     void ask();
 
@@ -53,7 +56,8 @@ private:
     Shown m_shown;
     bool m_asking = false, m_again = false;
     QTimer m_timer;
-    JobQueue m_queue;
+    JobQueue& m_jobs;
+    std::shared_ptr<ModelSession> m_models;
 };
 
 }  // namespace relascope::app

@@ -7,9 +7,9 @@
 
 #include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"
+#include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
-#include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
 #include "app/controllers/undo_history.h"
 #include "options/estimates.h"
@@ -18,7 +18,6 @@
 #include "options/run_settings.h"
 #include "ranks/rank_lost.h"
 #include "run/run_folder.h"
-#include "train/devices.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -101,13 +100,14 @@ bool keepsRun(const std::string& key) {
 
 ExperimentController::ExperimentController(RunsController& runs, TrainingController& training,
                                            UndoHistory& history, JobQueue& jobs, JobQueue& devices,
-                                           QObject* parent)
+                                           std::shared_ptr<ModelSession> models, QObject* parent)
     : QObject(parent),
       m_runs(runs),
       m_training(training),
       m_history(history),
       m_jobs(jobs),
-      m_devices(devices) {
+      m_devices(devices),
+      m_models(std::move(models)) {
     // The free memory is queried after a pause in editing, not at each key.
     m_memoryTimer.setSingleShot(true);
     m_memoryTimer.setInterval(200);
@@ -484,9 +484,10 @@ void ExperimentController::measureMemory() {
     if (!hasOptions() || std::exchange(m_measuring, true)) return;
     m_devices.post(
         this,
-        [device = m_options.train.device](std::stop_token) -> std::uint64_t {
-            awaitRuntime();
-            return core::leastFreeMemory(core::resolveDevices(device));
+        [models = m_models, device = m_options.train.device](std::stop_token stop) {
+            return wire::devices(models->session, device, true,
+                                 [&](double) { return !stop.stop_requested(); })
+                .free;
         },
         [this, device = m_options.train.device](std::uint64_t free) {
             m_measuring = false;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ std::vector<std::pair<QString, QString>> runEstimates(const RunOptions& options,
                                                       double flopsPerSecond);
 
 class JobQueue;
+struct ModelSession;
 class RunsController;
 class TrainingController;
 class UndoHistory;
@@ -36,7 +38,8 @@ class ExperimentController : public QObject {
 public:
     /// `devices` is the queue that sets up LibTorch and reports the free memory.
     ExperimentController(RunsController& runs, TrainingController& training, UndoHistory& history,
-                         JobQueue& jobs, JobQueue& devices, QObject* parent = nullptr);
+                         JobQueue& jobs, JobQueue& devices, std::shared_ptr<ModelSession> models,
+                         QObject* parent = nullptr);
 
     bool hasOptions() const { return !m_options.preset.empty(); }
     const RunOptions& options() const { return m_options; }
@@ -119,6 +122,7 @@ private:
     UndoHistory& m_history;
     JobQueue& m_jobs;
     JobQueue& m_devices;
+    std::shared_ptr<ModelSession> m_models;
     QTimer m_memoryTimer;
     std::uint64_t m_free = 0;  ///< bytes on the device wanted; 0 while unknown
     bool m_measuring = false;

@@ -8,7 +8,6 @@
 
 #include "app/controllers/inspection_session.h"
 #include "data/text_tokens.h"
-#include "datasets/readers/image_folder.h"
 #include "files/memory.h"
 #include "probe/probe_memory.h"
 #include "run/captures.h"
@@ -42,13 +41,6 @@ TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
     if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
     typed.sample = core::tokenSample(&tokenizer, std::move(kept), kTyped);
     return typed;
-}
-
-void shorten(ProbeSample& sample, std::int64_t longest) {
-    const auto most = static_cast<std::size_t>(longest);
-    if (sample.source.tokens.size() <= most) return;
-    sample.source.tokens.resize(most);
-    if (sample.source.labels.size() > most) sample.source.labels.resize(most);
 }
 
 std::string beginningOfText(const std::string& path) {
@@ -282,10 +274,12 @@ void InspectionSession::choose(const InputRequest& request) {
             break;
     }
     if (!m_model) return;
-    m_reading.post(
+    m_models.post(
         this,
-        [file = request.picture.toStdString(), model = *m_model](std::stop_token) {
-            return datasets::imageSample(file, model);
+        [models = m_session, file = request.picture.toStdString(),
+         model = *m_model](std::stop_token stop) {
+            return wire::picture(models->session, file, model,
+                                 [&](double) { return !stop.stop_requested(); });
         },
         [this, input = m_inputs](ProbeSample read) {
             if (input != m_inputs) return;
@@ -411,12 +405,12 @@ void InspectionSession::inspect() {
 }
 
 void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
-                                   ProbeSample sample, std::vector<std::string> names) {
+                                   wire::Input input, std::vector<std::string> names) {
     wire::ProbeRequest request;
     request.weights.path = run.toStdString();
     request.weights.nearest = step.value_or(-1);
     request.weights.device = "cpu";
-    request.input.sample = std::move(sample);
+    request.input = std::move(input);
     request.classNames = std::move(names);
     probe(std::move(request));
 }

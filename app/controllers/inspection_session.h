@@ -41,8 +41,6 @@ struct TypedText {
 /// text.
 TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                     const ModelOptions& model);
-/// The first tokens of a sample; an image stays as it is.
-void shorten(ProbeSample& sample, std::int64_t longest);
 
 /// The beginning of a text file, as much as a model can read. Throws FileError if it is not text.
 std::string beginningOfText(const std::string& path);
@@ -132,10 +130,10 @@ public:
     // The maps
     /// Computes the maps of the chosen input with the loaded weights.
     void inspect();
-    /// Computes the maps of a sample with the newest weights of a finished run, reading them if
+    /// Computes the maps of an input with the newest weights of a finished run, reading them if
     /// needed.
     /// `step`: with the weights of that step, or of the nearest kept one; without: the newest.
-    void inspectRun(const QString& run, std::optional<qint64> step, ProbeSample sample,
+    void inspectRun(const QString& run, std::optional<qint64> step, wire::Input input,
                     std::vector<std::string> names);
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <utility>
 
-#include "app/controllers/inspection_session.h"
 #include "app/controllers/measure_controller.h"
-#include "app/controllers/runtime.h"
-#include "run/run_folder.h"
 
 namespace relascope::app {
 
-core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name) {
-    if (!subject.splits)
+const wire::OpenedSplit& splitOf(const MeasuredSubject& subject, const std::string& name) {
+    if (!subject.data)
         throw Error("There are no data to measure on: open a run, whose data are known.");
-    const auto data = subject.splits->find(name);
-    if (!data) throw Error("There is no split '" + name + "' in these data.");
-    return data;
+    const auto* split = subject.data->find(name);
+    if (!split) throw Error("There is no split '" + name + "' in these data.");
+    return *split;
 }
 
 EditList enabledEdits(const EditList& edits) {
@@ -36,15 +31,19 @@ wire::Weights weightsOf(const MeasuredSubject& subject) {
     return weights;
 }
 
+std::optional<DataOptions> dataOf(const MeasuredSubject& subject) {
+    return subject.data ? std::optional(subject.data->data.options) : std::nullopt;
+}
+
 wire::Interventions interventionsOf(const MeasuredSubject& subject) {
-    return {enabledEdits(subject.edits), subject.data, subject.exampleSplit, subject.example};
+    return {enabledEdits(subject.edits), dataOf(subject), subject.exampleSplit, subject.example};
 }
 
 SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
                        const std::optional<MeasuredSubject>& b) {
     if (!a || !b) return {};
     SubjectChange change;
-    const bool samePlace = a->path == b->path && a->device == b->device && a->splits == b->splits;
+    const bool samePlace = a->path == b->path && a->device == b->device && a->data == b->data;
     const bool sameSample = a->sample == b->sample && a->classNames == b->classNames;
     change.weights = !samePlace || a->checkpoint != b->checkpoint;
     change.sample = change.weights || !sameSample;
@@ -56,13 +55,16 @@ SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
 }
 
 /// The input B of a pair.
-ProbeSample secondOf(const MeasuredSubject& subject, const AnalysisRequest& request) {
-    if (request.second) return *request.second;
-    const auto data = splitOf(subject, request.split);
-    if (request.example < 0 || request.example >= data->size())
+wire::Input secondOf(const MeasuredSubject& subject, const AnalysisRequest& request) {
+    wire::Input input;
+    input.sample = request.second;
+    if (input.sample) return input;
+    const auto size = splitOf(subject, request.split).info.size;
+    if (request.example < 0 || request.example >= size)
         throw Error("There is no example " + std::to_string(request.example) + ": the split " +
-                    request.split + " has " + std::to_string(data->size()) + ".");
-    return data->sample(request.example);
+                    request.split + " has " + std::to_string(size) + ".");
+    input.example = {subject.data->data, request.split, request.example};
+    return input;
 }
 
 wire::AnalyseRequest wireRequest(const core::Analysis& analysis, const AnalysisRequest& request,
@@ -73,7 +75,7 @@ wire::AnalyseRequest wireRequest(const core::Analysis& analysis, const AnalysisR
     all.weights = weightsOf(subject);
     all.sample = subject.sample;
     all.classNames = subject.classNames;
-    all.data = subject.data;
+    all.data = dataOf(subject);
     all.split = request.split;
     all.interventions = interventionsOf(subject);
     all.cell = subject.map;
@@ -86,7 +88,7 @@ wire::AnalyseRequest wireRequest(const core::Analysis& analysis, const AnalysisR
 
 wire::EffectRequest effectRequest(const MeasuredSubject& subject, const std::string& split) {
     splitOf(subject, split);
-    return {weightsOf(subject), *subject.data, split, interventionsOf(subject)};
+    return {weightsOf(subject), subject.data->data.options, split, interventionsOf(subject)};
 }
 
 bool SubjectChange::affects(core::AnalysisInput input) const {

@@ -15,7 +15,6 @@
 
 #include "analysis/analysis.h"
 #include "app/controllers/job_queue.h"
-#include "data/dataset.h"
 #include "types/edit.h"
 #include "types/relation_map.h"
 #include "wire/requests.h"
@@ -31,23 +30,21 @@ struct MeasuredSubject {
     std::string checkpoint;
     QString name;  ///< of the run or checkpoint, in titles and file names
     std::optional<ProbeSample> sample;
-    QString sampleName;                              ///< "validation 12"
-    std::shared_ptr<const core::DataSplits> splits;  ///< null: no data to measure on
+    QString sampleName;                            ///< "validation 12"
+    std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
     std::vector<std::string> classNames;
     std::optional<MapCell> map;  ///< the chosen map and cell
     QString cellName;            ///< "patch (0, 1) → patch (2, 1)"
     /// Those of the inspector; the enabled ones are in force in everything that is measured.
     EditList edits;
     std::string device = "auto";
-    /// What `splits` was opened from, for the session that measures.
-    std::optional<DataOptions> data;
-    /// Which example of them the sample is, for resample.
+    /// Which example of `data` the sample is, for resample.
     std::string exampleSplit;
     std::int64_t example = -1;
 };
 
 /// Throws Error without data, or without that split.
-core::DatasetPtr splitOf(const MeasuredSubject& subject, const std::string& name);
+const wire::OpenedSplit& splitOf(const MeasuredSubject& subject, const std::string& name);
 /// The enabled edits of the subject alone.
 EditList enabledEdits(const EditList& edits);
 /// What the enabled edits change over a split.

@@ -11,19 +11,20 @@
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
+#include "probe/probe_memory.h"
 #include "run/run_folder.h"
+#include "text/tokenizer.h"
 
 namespace relascope::app {
 ProbeController::ProbeController(RunsController& runs, TrainingController& training,
-                                 Selection& selection, std::shared_ptr<DataCache> data,
-                                 JobQueue& jobs, QObject* parent)
+                                 Selection& selection, JobQueue& jobs,
+                                 std::shared_ptr<ModelSession> models, QObject* parent)
     : QObject(parent),
       m_runs(runs),
       m_training(training),
       m_selection(selection),
-      m_data(std::move(data)),
       m_jobs(jobs),
-      m_session(jobs) {
+      m_session(jobs, std::move(models)) {
     m_pace.setSingleShot(true);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
     connect(&m_session, &InspectionSession::inputRead, this, [this] {
@@ -141,10 +142,9 @@ void ProbeController::follow() {
     m_options.reset();
     Q_EMIT modelChanged();
     m_points.reset();
-    m_splits.reset();
-    m_dataOptions.reset();
+    m_data.reset();
+    m_example.reset();
     m_pinned.reset();
-    m_tokenNames.clear();
     m_session.setModel(std::nullopt, nullptr);
     m_session.forgetInput();
     m_shownStep = -1;
@@ -160,18 +160,16 @@ void ProbeController::follow() {
     }
     struct LoadedRunData {
         RunOptions options;
-        std::shared_ptr<const core::DataSplits> splits;
+        std::shared_ptr<const wire::OpenedData> data;
         core::TokenizerPtr tokenizer;
         std::optional<ProbeSample> pinned;
-        std::vector<std::string> tokenNames;
-        DataOptions data;
         std::string problem;  ///< why a text run's data are not there: one can still type
     };
     std::optional<RunOptions> known;
     if (mode() == Mode::Live) known = m_training.options();
     *m_fraction = 0.0;
     m_reading.start();
-    const auto work = [path = m_run.toStdString(), known, data = m_data, following,
+    const auto work = [path = m_run.toStdString(), known, models = m_session.models(), following,
                        newest = m_following, fraction = m_fraction](std::stop_token stop) {
         // Reading a large text takes long; it is cancelled when another run is chosen.
         const auto wanted = [newest, following, stop, fraction](double done) {
@@ -179,21 +177,19 @@ void ProbeController::follow() {
             return newest->load() == following && !stop.stop_requested();
         };
         if (!wanted(0.0)) throw Cancelled();
-        LoadedRunData found{
-            known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}, {}};
+        LoadedRunData found{known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}};
         const bool text = found.options.data.isText();
-        const DataOptions options = found.data = core::runData(path, found.options.data);
+        const DataOptions options = core::runData(path, found.options.data);
+        if (text && options.tokenizer != "characters")
+            found.tokenizer = core::openTokenizer(options.tokenizer);
         try {
-            found.splits = data->get(options, wanted, stop);
-            found.tokenizer = found.splits->tokenizer;
-            found.tokenNames = tokenNames(*found.splits->validation);
+            found.data = std::make_shared<const wire::OpenedData>(
+                wire::openData(models->session, {options}, wanted));
         } catch (const Cancelled&) {
             throw;
         } catch (const std::exception& error) {
             if (!text) throw;
             found.problem = userMessage(error);
-            if (options.tokenizer != "characters")
-                found.tokenizer = core::openTokenizer(options.tokenizer);
         }
         if (found.tokenizer && !options.pinned_text.empty()) {
             const auto& model = found.options.model;
@@ -209,10 +205,7 @@ void ProbeController::follow() {
             m_reading.stop();
             m_options = std::move(found.options);
             Q_EMIT modelChanged();
-            m_splits = std::move(found.splits);
-            m_dataOptions.reset();
-            if (m_splits) m_dataOptions = std::move(found.data);
-            m_tokenNames = std::move(found.tokenNames);
+            m_data = std::move(found.data);
             m_pinned = std::move(found.pinned);
             // A short text, the same as in the captures.
             const bool first = m_selection.split() == QLatin1String("validation") &&
@@ -244,13 +237,13 @@ void ProbeController::offerSplits() {
         Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
         return;
     }
-    if (!m_splits && !m_pinned) return;
+    if (!m_data && !m_pinned) return;
     QStringList names;
     std::vector<qint64> sizes;
-    if (m_splits)
-        for (const auto& name : m_splits->names()) {
-            names << QString::fromStdString(name);
-            sizes.push_back(m_splits->find(name)->size());
+    if (m_data)
+        for (const auto& split : m_data->splits) {
+            names << QString::fromStdString(split.name);
+            sizes.push_back(split.info.size);
         }
     if (m_pinned) {
         names << kPinnedSplit;
@@ -258,22 +251,28 @@ void ProbeController::offerSplits() {
     }
     Q_EMIT splitsChanged(names, sizes);
     QStringList labels;
-    if (m_splits)
-        for (const auto& name : labelNames(*m_splits->validation))
+    if (m_data)
+        for (const auto& name : m_data->at("validation").labels())
             labels << QString::fromStdString(name);
     Q_EMIT labelsChanged(labels);
     Q_EMIT sampleShown(m_selection.split(), m_selection.sample());
 }
 
-std::optional<ProbeSample> ProbeController::sample() {
-    if (m_session.own()) return m_session.own();
-    if (m_pinned && (!m_splits || m_selection.split() == kPinnedSplit)) return m_pinned;
-    if (!m_splits) return std::nullopt;
-    auto data = m_splits->find(m_selection.split().toStdString());
-    if (!data) data = m_splits->validation;
-    auto found = data->sample(std::clamp<qint64>(m_selection.sample(), 0, data->size() - 1));
-    if (readsText()) shorten(found, longestLook(m_options->model));
-    return found;
+std::optional<wire::Input> ProbeController::input() const {
+    wire::Input input;
+    if (m_session.own()) {
+        input.sample = m_session.own();
+    } else if (m_pinned && (!m_data || m_selection.split() == kPinnedSplit)) {
+        input.sample = m_pinned;
+    } else if (m_data) {
+        const auto& split = m_data->at(m_selection.split().toStdString());
+        const auto last = std::max<std::int64_t>(0, split.info.size - 1);
+        input.example = {m_data->data, split.name,
+                         std::clamp<std::int64_t>(m_selection.sample(), 0, last)};
+    } else {
+        return std::nullopt;
+    }
+    return input;
 }
 
 void ProbeController::ask() {
@@ -294,26 +293,60 @@ void ProbeController::ask() {
         case Mode::Kept:
             break;
     }
-    auto chosen = sample();
+    auto chosen = input();
     if (!chosen || !m_options) return;
     m_waiting = true;
     passEdits();
     m_session.inspectRun(
         m_run, mode() == Mode::Kept ? m_selection.step() : std::nullopt, std::move(*chosen),
-        m_splits ? m_splits->validation->info().classNames : std::vector<std::string>());
+        m_data ? m_data->at("validation").info.classNames : std::vector<std::string>());
 }
 
 void ProbeController::askLive() {
-    auto chosen = sample();
+    auto chosen = input();
     if (!chosen) return;
+    if (const auto& example = chosen->example) {
+        if (!m_example || m_exampleName != std::pair(example->split, example->index))
+            return readExample(*example);
+        chosen->sample = m_example;
+    }
     m_liveEdits = m_edits;
-    m_liveRequest = m_training.probe(*chosen, m_edits, !m_points);
+    m_liveRequest = m_training.probe(*chosen->sample, m_edits, !m_points);
     m_waiting = m_liveRequest != 0;
+}
+
+/// A training is sent the example itself: it knows others by these names once it has other data.
+void ProbeController::readExample(const wire::Example& example) {
+    m_waiting = true;
+    const auto longest = readsText() ? longestLook(m_options->model) : 0;
+    const auto request = ++m_exampleRequest;
+    m_jobs.post(
+        this,
+        [models = m_session.models(), example, longest](std::stop_token stop) {
+            auto found =
+                wire::examples(models->session, example.data, example.split, {example.index},
+                               [&](double) { return !stop.stop_requested(); });
+            if (longest > 0) core::shorten(found.front().sample, longest);
+            return std::move(found.front().sample);
+        },
+        [this, example, request](ProbeSample sample) {
+            if (request != m_exampleRequest) return;
+            m_waiting = false;
+            m_example = std::move(sample);
+            m_exampleName = {example.split, example.index};
+            ask();
+        },
+        [this, request](const QString& sentence) {
+            if (request != m_exampleRequest) return;
+            m_waiting = false;
+            refuse(sentence);
+        });
 }
 
 void ProbeController::drop() {
     m_session.task().abandon();
     m_liveRequest = 0;
+    ++m_exampleRequest;
     m_waiting = false;
 }
 
@@ -327,11 +360,11 @@ void ProbeController::setEdits(const EditList& edits) {
 
 /// The edits with the data that they take values from.
 void ProbeController::passEdits() {
-    wire::Interventions interventions{m_edits, m_dataOptions, {}, -1};
-    const bool own = m_session.own() || m_selection.split() == kPinnedSplit;
-    if (m_splits && !own) {
-        interventions.split = m_selection.split().toStdString();
-        interventions.example = m_selection.sample();
+    wire::Interventions interventions{m_edits, {}, {}, -1};
+    if (m_data) interventions.data = m_data->data.options;
+    if (const auto chosen = input(); chosen && chosen->example) {
+        interventions.split = chosen->example->split;
+        interventions.example = chosen->example->index;
     }
     m_session.setInterventions(std::move(interventions));
 }
@@ -352,13 +385,14 @@ void ProbeController::show(widgets::Inspected result) {
 /// Results have the ids of answer tokens; the data have their names.
 std::shared_ptr<const ProbeResult> ProbeController::named(
     const std::shared_ptr<const ProbeResult>& result) const {
-    if (m_tokenNames.empty()) return result;
+    if (!m_data || m_data->tokenNames.empty()) return result;
+    const auto& names = m_data->tokenNames;
     auto copy = std::make_shared<ProbeResult>(*result);
     for (auto& name : copy->classNames) {
         std::size_t token = 0;
         const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), token);
         const bool number = problem == std::errc() && end == name.data() + name.size();
-        if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
+        if (number && token < names.size()) name = names[token];
     }
     return copy;
 }
@@ -393,9 +427,9 @@ void ProbeController::chooseRandom(const QString& split, int label) {
                                     m_capturedCount);
         return;
     }
-    const auto data = m_splits ? m_splits->find(split.toStdString()) : nullptr;
+    const auto* data = m_data ? m_data->find(split.toStdString()) : nullptr;
     if (!data) return split == kPinnedSplit ? chooseSample(split, 0) : void();
-    const qint64 index = QRandomGenerator::global()->bounded(qint64{data->size()});
+    const qint64 index = QRandomGenerator::global()->bounded(qint64{data->info.size});
     if (label < 0) return chooseSample(split, index);
     searchFrom(split, index, label, true);
 }
@@ -405,32 +439,39 @@ void ProbeController::chooseByLabel(const QString& split, int label, bool forwar
 }
 
 void ProbeController::searchFrom(const QString& split, qint64 from, int label, bool forward) {
-    const auto data =
-        m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
-    if (!data || labelNames(*data).empty()) return;
-    const auto work = [data, from, label, forward](LongJob& job, std::stop_token stop) -> qint64 {
-        LabelReader labelOf(data);
-        const auto goOn = job.callback(stop);
-        const qint64 size = data->size();
-        for (qint64 k = 1; k <= size; ++k) {
-            if (!goOn(static_cast<double>(k) / static_cast<double>(size))) throw Cancelled();
-            const qint64 index = ((from + (forward ? k : -k)) % size + size) % size;
-            if (labelOf(index) == label) return index;
-        }
-        return -1;
-    };
-    // Not in the queue of the models: a label that is rare in a large split is searched for long.
-    m_search.run(
-        m_searches, QStringLiteral("Searching %1 for the label").arg(split), work,
-        [this, split](qint64 index) {
-            if (index >= 0)
-                chooseSample(split, index);
-            else
-                Q_EMIT failed(
-                    QString("No sample in %1 has this label; select \u201CAny label\u201D.")
-                        .arg(split));
+    const auto* data =
+        m_data && mode() != Mode::Captured ? m_data->find(split.toStdString()) : nullptr;
+    if (!data || data->labels().empty()) return;
+    const auto job = m_search.begin(QStringLiteral("Searching %1 for the label").arg(split));
+    search(job, {m_data->data, split.toStdString(), from}, label, forward, 0);
+}
+
+/// A part of the search, and the next one behind what the inspector asks meanwhile.
+void ProbeController::search(const std::shared_ptr<LongJob>& job, const wire::Example& from,
+                             int label, bool forward, std::int64_t before) {
+    m_jobs.post(
+        this,
+        [models = m_session.models(), from, label, forward, before, job](std::stop_token stop) {
+            return wire::findLabel(models->session, from, label, forward, before, [&](double done) {
+                job->fraction = done;
+                return !stop.stop_requested() && !job->stop.stop_requested();
+            });
         },
-        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+        [this, job, from, label, forward](wire::LabelSearch found) {
+            if (job != m_search.job()) return;
+            if (!found.index && !found.all)
+                return search(job, from, label, forward, found.searched);
+            m_search.finish();
+            const QString split = QString::fromStdString(from.split);
+            if (found.index) return chooseSample(split, *found.index);
+            Q_EMIT failed(QString("No sample in %1 has this label; select \u201CAny label\u201D.")
+                              .arg(split));
+        },
+        [this, job](const QString& sentence) {
+            if (job != m_search.job()) return;
+            m_search.finish();
+            Q_EMIT failed(sentence);
+        });
 }
 
 void ProbeController::chooseImage(const QString& path) {

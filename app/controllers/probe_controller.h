@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "app/controllers/inspection_session.h"
-#include "data/dataset.h"
 #include "types/run_options.h"
 
 namespace relascope::app {
 
-class DataCache;
 class JobQueue;
 class RunsController;
 class Selection;
@@ -34,7 +32,8 @@ public:
     static constexpr int kLiveInterval = 100;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
-                    std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent = nullptr);
+                    JobQueue& jobs, std::shared_ptr<ModelSession> models,
+                    QObject* parent = nullptr);
     ~ProbeController() override;
 
     /// No requests are sent while the inspector is hidden.
@@ -43,7 +42,7 @@ public:
     // Requests of the source pane.
     void chooseSample(const QString& split, qint64 index);
     void chooseRandom(const QString& split, int label);
-    /// Searches the split on a thread of its own; another choice ends the search.
+    /// Searches the split; another choice ends the search.
     void chooseByLabel(const QString& split, int label, bool forward);
     LongTask& search() { return m_search; }
     /// A picture for a run of images, a text file for one of text.
@@ -54,13 +53,10 @@ public:
     /// Whether the inspected run is a language model.
     bool readsText() const { return m_options && m_options->data.isText(); }
     const std::optional<RunOptions>& options() const { return m_options; }
-    const std::shared_ptr<const core::DataSplits>& splits() const { return m_splits; }
-    /// What they were opened from; none without them.
-    const std::optional<DataOptions>& dataOptions() const { return m_dataOptions; }
+    /// The data of the run; null while they are read, or without them.
+    const std::shared_ptr<const wire::OpenedData>& data() const { return m_data; }
     /// The inspected run; empty if there is none.
     const QString& run() const { return m_run; }
-    /// What is inspected: a sample of the data, or the user's own input.
-    std::optional<ProbeSample> sample();
     /// The edits of the inspector, in force in all further probes with weights.
     void setEdits(const EditList& edits);
     /// Whether captured maps are shown, which cannot be edited.
@@ -93,9 +89,14 @@ private:
     void offerSplits();
     void ask();  ///< one request at a time; later ones wait for its result
     void askLive();
+    /// What is inspected: an example of the data, or the user's own input.
+    std::optional<wire::Input> input() const;
+    void readExample(const wire::Example& example);
     void passEdits();
     void drop();  ///< results of pending requests are dropped
     void searchFrom(const QString& split, qint64 from, int label, bool forward);
+    void search(const std::shared_ptr<LongJob>& job, const wire::Example& from, int label,
+                bool forward, std::int64_t before);
     void answered(const widgets::Inspected& result);
     void show(widgets::Inspected result);
     std::shared_ptr<const ProbeResult> named(
@@ -107,7 +108,6 @@ private:
     RunsController& m_runs;
     TrainingController& m_training;
     Selection& m_selection;
-    std::shared_ptr<DataCache> m_data;
     JobQueue& m_jobs;
     InspectionSession m_session;
     EditList m_edits, m_liveEdits;  ///< those of the last request to a training
@@ -115,14 +115,15 @@ private:
 
     QString m_run;
     std::optional<RunOptions> m_options;
-    std::shared_ptr<const core::DataSplits> m_splits;
-    std::optional<DataOptions> m_dataOptions;
-    std::optional<ProbeSample> m_pinned;    ///< the sentence whose maps are captured
-    std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
+    std::shared_ptr<const wire::OpenedData> m_data;
+    std::optional<ProbeSample> m_example;  ///< that is sent to a training; of m_exampleName
+    std::pair<std::string, std::int64_t> m_exampleName;
+    std::optional<ProbeSample> m_pinned;  ///< the sentence whose maps are captured
     std::shared_ptr<std::atomic<quint64>> m_following = std::make_shared<std::atomic<quint64>>(
         0);                 ///< generation; loading for older runs is cancelled
     qint64 m_captured = 0;  ///< which of the captured inputs
     qint64 m_capturedCount = 0;
+    quint64 m_exampleRequest = 0;
     quint64 m_liveRequest = 0;  ///< whose answer is awaited, however long it takes; 0: none
     qint64 m_shownStep = -1;    ///< of the result shown; -1 without one
     bool m_chosen = false;      ///< a sample, by the user
@@ -130,8 +131,7 @@ private:
     std::shared_ptr<std::atomic<double>> m_fraction =
         std::make_shared<std::atomic<double>>(0.0);  ///< of the data that is read
     QTimer m_pace, m_reading;
-    JobQueue m_searches;
-    LongTask m_search;  // after the queue: it stops its job before the queue waits for it
+    LongTask m_search;
 };
 
 }  // namespace relascope::app

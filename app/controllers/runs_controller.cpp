@@ -11,7 +11,7 @@
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
-#include "train/branch.h"
+#include "wire/requests.h"
 
 namespace relascope::app {
 namespace {
@@ -301,7 +301,8 @@ void RunsController::branch(const QString& path, qint64 step) {
             const RunInfo info = core::readRunInfo(from);
             const std::string to =
                 core::freshRunPath(folder, core::readRunOptions(from), info.seed);
-            core::branchRun(from, step, to);
+            wire::Session session;
+            wire::branch(session, from, step, to);
             return core::readRunInfo(to);
         },
         [this](RunInfo made) {

@@ -96,9 +96,8 @@ QString titleOf(const FieldSpec& spec, std::size_t choice) {
 void fillSplits(QComboBox& box, const std::optional<MeasuredSubject>& subject) {
     const QString before = box.count() > 0 ? box.currentText() : QStringLiteral("validation");
     box.clear();
-    if (subject && subject->splits)
-        for (const auto& name : subject->splits->names())
-            if (subject->splits->find(name)) box.addItem(text(name));
+    if (subject && subject->data)
+        for (const auto& split : subject->data->splits) box.addItem(text(split.name));
     box.setEnabled(box.count() > 0);
     box.setCurrentIndex(std::max(0, box.findText(before)));
 }
@@ -364,12 +363,12 @@ void AnalysisTab::inputsChanged() {
     }
     const auto& subject = m_c.subject();
     if (m_example) {
-        const auto data = subject && subject->splits
-                              ? subject->splits->find(m_split->currentText().toStdString())
-                              : nullptr;
+        const auto* data = subject && subject->data
+                               ? subject->data->find(m_split->currentText().toStdString())
+                               : nullptr;
         const QSignalBlocker quiet(m_example);
-        m_example->setMaximum(static_cast<int>(
-            std::min<std::int64_t>(data ? data->size() - 1 : 0, std::numeric_limits<int>::max())));
+        m_example->setMaximum(static_cast<int>(std::min<std::int64_t>(
+            data ? data->info.size - 1 : 0, std::numeric_limits<int>::max())));
         // Not the first one, which the inspector shows at first.
         if (m_untouched && m_example->maximum() > 0) {
             m_untouched = false;
@@ -470,7 +469,7 @@ void AnalysisTab::activate() {
         return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);
     }
     // What is being measured is not cancelled to find out what it would take.
-    if (!m_analysis.cost || m_cost || m_running) return;
+    if (!m_analysis.costText || m_cost || m_running) return;
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
     m_c.findCost(m_analysis, request());
@@ -519,7 +518,7 @@ QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
     if (!subject) return QStringLiteral("Open a run or a checkpoint first.");
-    if (data && !subject->splits)
+    if (data && !subject->data)
         return QStringLiteral("There are no data to measure on: open a run, whose data are known.");
     if (!data && !subject->sample) return QStringLiteral("Choose a sample in the inspector.");
     if (reads(AnalysisInput::KeptSteps) && !subject->map)

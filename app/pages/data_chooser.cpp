@@ -15,7 +15,7 @@
 
 #include "app/controllers/examples.h"
 #include "app/pages/import_dialog.h"
-#include "datasets/registry.h"
+#include "datasets/dataset_list.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/form/options_form.h"

@@ -27,6 +27,7 @@
 #include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -235,7 +236,7 @@ void DataPage::offerRun() {
 
 void DataPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    if (m_source->data() || m_reading->busy()) return;
+    if (m_source->info() || m_reading->busy()) return;
     // Opens the first data when the page is shown for the first time.
     DataChoice first;
     first.options = DataChooser::usualOptions(first.options.kind, first.options.task);
@@ -295,7 +296,7 @@ void DataPage::opened() {
 }
 
 void DataPage::shown() {
-    const DatasetInfo& info = m_source->data()->info();
+    const DatasetInfo& info = *m_source->info();
     m_split->setCurrentText(m_source->split());
     const QStringList labels = m_source->labels();
     for (QWidget* w : {static_cast<QWidget*>(m_label), static_cast<QWidget*>(m_labelWord)})
@@ -334,10 +335,14 @@ void DataPage::chosen(qint64 index) {
 }
 
 void DataPage::count(const DataStatistics& s) {
-    const DatasetInfo& info = m_source->data()->info();
+    const DatasetInfo& info = *m_source->info();
     setProperty(widgets::kFigureSubject,
                 m_source->choice().name + QStringLiteral(", ") + m_source->split());
-    m_statistics->setClasses(s.bars, s.what);
+    std::vector<std::pair<QString, qint64>> bars;
+    for (const auto& [name, number] : s.bars)
+        bars.emplace_back(s.pieces ? widgets::pieceLabel(name) : QString::fromStdString(name),
+                          number);
+    m_statistics->setClasses(bars, QString::fromStdString(s.what));
     m_statisticsHead->setSubText(
         s.counted < info.size
             ? QStringLiteral("of the first %1").arg(widgets::groupedNumber(s.counted))
@@ -353,21 +358,23 @@ void DataPage::count(const DataStatistics& s) {
             origin += QStringLiteral(", epoch %1").arg(choice.epoch);
     }
     m_statistics->setToolTip(widgets::plainTip(known));
-    auto rows = s.rows;
+    std::vector<std::pair<QString, QString>> rows;
+    for (const auto& [name, value] : s.rows)
+        rows.emplace_back(QString::fromStdString(name), QString::fromStdString(value));
     rows.emplace_back(QStringLiteral("Origin"), origin);
     m_statistics->setRows(std::move(rows));
     m_statistics->setNote(QString::fromStdString(info.note));
 }
 
 void DataPage::trainOn() {
-    if (!m_source->data()) return;
+    if (!m_source->info()) return;
     const DataChoice& choice = m_source->choice();
     std::vector<std::string> fields;
     if (choice.kind == DataChoice::Kind::Generated) fields = DataChooser::fieldsOf(choice.options);
     // Labelled images from a single file can belong to any task.
     const auto* form = importFormOf(choice.options);
     if (!form || !form->anyTask) fields.emplace_back("task");
-    Q_EMIT trainOnRequested(choice.options, fields, m_source->data()->info());
+    Q_EMIT trainOnRequested(choice.options, fields, *m_source->info());
 }
 
 void DataPage::saveShown() {

@@ -12,6 +12,7 @@
 
 #include "app/app_context.h"
 #include "app/pages/data_chooser.h"
+#include "types/data_example.h"
 #include "types/data_options.h"
 #include "types/dataset_info.h"
 
@@ -33,7 +34,6 @@ class DataSource;
 class ErrorStrip;
 class JobQueue;
 class JobStrip;
-struct DataStatistics;
 
 class DataPage : public QWidget {
     Q_OBJECT

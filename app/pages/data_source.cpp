@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <QEvent>
@@ -11,13 +11,8 @@
 #include <QProgressBar>
 #include <QPushButton>
 
-#include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_source.h"
-#include "app/pages/sample_subset.h"
-#include "datasets/readers/image_folder.h"
-#include "datasets/readers/npz.h"
-#include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -123,21 +118,9 @@ void ErrorStrip::changeEvent(QEvent* event) {
 
 namespace {
 
-constexpr int kLargestPicture = 256;  // dropped pictures are shown no larger than this
-
-widgets::ShownSample readPicture(const std::string& path) {
-    const Image image = datasets::readImageFile(path);
-    widgets::ShownSample shown;
-    ProbeSample& sample = shown.sample;
-    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString() + ", " +
-                    std::to_string(image.width) + " x " + std::to_string(image.height);
-    const int longer = std::max(image.width, image.height);
-    sample.image = longer <= kLargestPicture
-                       ? image
-                       : datasets::fitImage(
-                             image, std::max(1, image.width * kLargestPicture / longer),
-                             std::max(1, image.height * kLargestPicture / longer), image.channels);
-    return shown;
+widgets::ShownSample shownOf(DataExample example) {
+    return {std::move(example.sample), QString::fromStdString(example.answer),
+            std::move(example.order)};
 }
 
 }  // namespace
@@ -152,73 +135,73 @@ DataSource::~DataSource() {
     ++*m_counted;
 }
 
-DataSource::Read DataSource::read(const DataChoice& choice, const core::ProgressCallback& progress,
-                                  std::stop_token stop) {
-    Read found;
-    found.options = choice.options;
-    std::vector<std::pair<std::string, core::DatasetPtr>> opened;
-    if (choice.kind == DataChoice::Kind::File) {
-        opened = datasets::openImported(choice.options, progress, stop);
-    } else {
+void DataSource::open(const DataChoice& choice) {
+    const auto work = [session = m_session, choice](LongJob& job, std::stop_token stop) {
+        wire::Data data{choice.options, choice.kind == DataChoice::Kind::File, -1};
+        if (choice.kind == DataChoice::Kind::Generated) data.epoch = choice.epoch;
         if (choice.kind == DataChoice::Kind::Run) {
             const std::string run = choice.path.toStdString();
-            found.options = core::runData(run, core::readRunOptions(run).data);
+            data.options = core::runData(run, core::readRunOptions(run).data);
         }
-        const core::DataSplits splits = datasets::openData(found.options, progress, stop);
-        for (const auto& name : splits.names()) opened.emplace_back(name, splits.find(name));
-        if (choice.kind == DataChoice::Kind::Generated && splits.trainEpoch)
-            opened[0].second = splits.trainEpoch(choice.epoch);
-    }
-    for (auto& [name, data] : opened) {
-        if (!data) continue;
-        Split split{name, data, {}};
-        if (data->size() > 0) split.example = shownSample(*data, 0);
-        found.splits.push_back(std::move(split));
-    }
-    return found;
-}
-
-void DataSource::open(const DataChoice& choice) {
-    const auto work = [choice](LongJob& job, std::stop_token stop) {
-        return read(choice, job.callback(stop), job.stop.get_token());
+        return std::make_shared<const wire::OpenedData>(
+            wire::openData(*session, data, job.callback(stop)));
     };
     m_task.run(m_work, QStringLiteral("Reading %1").arg(choice.name), work,
-               [this, choice](Read found) {
+               [this, choice](std::shared_ptr<const wire::OpenedData> opened) {
                    m_choice = choice;
-                   m_options = std::move(found.options);
-                   m_splits = std::move(found.splits);
-                   Q_EMIT opened();
-                   show(this->splits().contains(m_split) ? m_split : this->splits().first());
+                   m_data = std::move(opened);
+                   Q_EMIT this->opened();
+                   show(splits().contains(m_split) ? m_split : splits().first());
                });
+}
+
+const wire::OpenedSplit* DataSource::shownSplit() const {
+    return m_data ? m_data->find(m_split.toStdString()) : nullptr;
+}
+
+const DatasetInfo* DataSource::info() const {
+    const auto* split = shownSplit();
+    return split ? &split->info : nullptr;
+}
+
+const DataOptions& DataSource::options() const {
+    return m_data ? m_data->data.options : m_choice.options;
+}
+
+widgets::ShownSample DataSource::example() const {
+    const auto* split = shownSplit();
+    return split ? shownOf(split->first) : widgets::ShownSample();
 }
 
 QStringList DataSource::splits() const {
     QStringList names;
-    for (const Split& split : m_splits) names += QString::fromStdString(split.name);
+    if (m_data)
+        for (const auto& split : m_data->splits) names += QString::fromStdString(split.name);
     return names;
 }
 
 QStringList DataSource::labels() const {
     QStringList names;
-    if (m_data)
-        for (const auto& name : labelNames(*m_data)) names += QString::fromStdString(name);
+    if (const auto* split = shownSplit())
+        for (const auto& name : split->labels()) names += QString::fromStdString(name);
     return names;
 }
 
 bool DataSource::savable() const {
-    return m_data && !std::dynamic_pointer_cast<const core::TokenDataset>(m_data);
+    const auto* split = shownSplit();
+    return split && !split->isText;
 }
 
 QStringList DataSource::classNames() const {
     QStringList names;
-    if (m_data)
-        for (const auto& name : m_data->info().classNames) names += QString::fromStdString(name);
+    if (const auto* known = info())
+        for (const auto& name : known->classNames) names += QString::fromStdString(name);
     return names;
 }
 
 qint64 DataSource::count() const {
-    if (!m_data) return 0;
-    return m_matches ? static_cast<qint64>(m_matches->size()) : m_data->size();
+    if (!info()) return 0;
+    return m_matches ? static_cast<qint64>(m_matches->size()) : info()->size;
 }
 qint64 DataSource::indexOf(qint64 shown) const {
     return m_matches ? m_matches->at(static_cast<std::size_t>(shown)) : shown;
@@ -231,29 +214,24 @@ void DataSource::setSplit(const QString& name) {
 }
 
 void DataSource::show(const QString& split) {
-    for (const Split& known : m_splits)
-        if (known.name == split.toStdString()) {
-            m_data = known.data;
-            m_example = known.example;
-        }
     m_split = split;
     m_label = -1;
     m_matches.reset();
     ++*m_shown;
     ++*m_counted;
     Q_EMIT shownChanged();
-    count(m_data);
+    askStatistics();
 }
 
-void DataSource::count(const core::DatasetPtr& data) {
-    const auto work = [data, options = m_options, turn = m_counted,
-                       mine = m_counted->load()](std::stop_token stop) {
-        return countExamples(*data, options, kCounted,
-                             [&] { return !stop.stop_requested() && *turn == mine; });
+void DataSource::askStatistics() {
+    const auto work = [session = m_session, data = m_data, split = m_split.toStdString(),
+                       turn = m_counted, mine = m_counted->load()](std::stop_token stop) {
+        return wire::statistics(*session, data->data, split, kCounted,
+                                [&](double) { return !stop.stop_requested() && *turn == mine; });
     };
     m_work.post(
         this, work,
-        [this, mine = m_counted->load()](DataStatistics s) {
+        [this, mine = m_counted->load()](const DataStatistics& s) {
             if (*m_counted == mine) Q_EMIT statisticsReady(s);
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
@@ -269,20 +247,13 @@ void DataSource::setLabel(int label) {
         Q_EMIT shownChanged();
         return;
     }
-    const auto work = [data = m_data, label](LongJob& job, std::stop_token stop) {
-        auto matches = std::make_shared<std::vector<std::int64_t>>();
-        LabelReader labelOf(data);
-        const auto reportProgress = job.callback(stop);
-        const std::int64_t size = std::min(data->size(), kSearched);
-        for (std::int64_t i = 0; i < size; ++i) {
-            if (i % 256 == 0 && !reportProgress(static_cast<double>(i) / static_cast<double>(size)))
-                throw Cancelled();
-            if (labelOf(i) == label) matches->push_back(i);
-        }
-        return matches;
+    const auto work = [session = m_session, data = m_data, split = m_split.toStdString(), label](
+                          LongJob& job, std::stop_token stop) {
+        return std::make_shared<const std::vector<std::int64_t>>(
+            wire::labelled(*session, data->data, split, label, kSearched, job.callback(stop)));
     };
     m_task.run(m_work, QStringLiteral("Looking for %1").arg(classNames().value(label)), work,
-               [this, label](std::shared_ptr<std::vector<std::int64_t>> matches) {
+               [this, label](std::shared_ptr<const std::vector<std::int64_t>> matches) {
                    m_label = label;
                    m_matches = std::move(matches);
                    ++*m_shown;
@@ -293,17 +264,18 @@ void DataSource::setLabel(int label) {
 void DataSource::requestSamples(qint64 first, int count) {
     count = static_cast<int>(std::min<qint64>(count, this->count() - first));
     if (first < 0 || count < 1) return;
-    const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown,
-                       mine = m_shown->load()](std::stop_token stop) {
+    std::vector<std::int64_t> indices;
+    for (qint64 i = first; i < first + count; ++i) indices.push_back(indexOf(i));
+    const auto work = [session = m_session, data = m_data, split = m_split.toStdString(), indices,
+                       shown = m_shown, mine = m_shown->load()](std::stop_token stop) {
+        const auto wanted = [&](double) { return !stop.stop_requested() && *shown == mine; };
+        if (!wanted(0.0)) throw Cancelled();
         std::vector<widgets::ShownSample> samples;
-        for (qint64 i = first; i < first + count; ++i) {
-            if (stop.stop_requested() || *shown != mine) throw Cancelled();
-            samples.push_back(
-                shownSample(*data, matches ? (*matches)[static_cast<std::size_t>(i)] : i));
-        }
+        for (auto& example : wire::examples(*session, data->data, split, indices, wanted))
+            samples.push_back(shownOf(std::move(example)));
         return samples;
     };
-    m_reads.post(
+    m_work.post(
         this, work,
         [this, first, mine = m_shown->load()](std::vector<widgets::ShownSample> samples) {
             if (*m_shown == mine) Q_EMIT samplesReady(first, std::move(samples));
@@ -317,10 +289,13 @@ void DataSource::requestSample(qint64 shown) {
     const auto done = [this, shown, request](widgets::ShownSample sample) {
         if (request == m_sampleRequest) Q_EMIT sampleReady(shown, std::move(sample));
     };
-    m_reads.post(
+    m_work.post(
         this,
-        [data = m_data, index = indexOf(shown)](std::stop_token) {
-            return shownSample(*data, index);
+        [session = m_session, data = m_data, split = m_split.toStdString(),
+         index = indexOf(shown)](std::stop_token stop) {
+            return shownOf(wire::examples(*session, data->data, split, {index}, [&](double) {
+                               return !stop.stop_requested();
+                           }).front());
         },
         done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
@@ -330,18 +305,26 @@ void DataSource::requestPicture(const QString& path) {
     const auto done = [this, path, request](widgets::ShownSample sample) {
         if (request == m_sampleRequest) Q_EMIT pictureReady(path, std::move(sample));
     };
-    m_reads.post(
-        this, [file = path.toStdString()](std::stop_token) { return readPicture(file); }, done,
-        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_work.post(
+        this,
+        [session = m_session, file = path.toStdString()](std::stop_token stop) {
+            return widgets::ShownSample{wire::picture(
+                *session, file, std::nullopt, [&](double) { return !stop.stop_requested(); })};
+        },
+        done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void DataSource::save(const QString& path, qint64 count) {
     if (m_saving.busy() || !m_data) return;
-    const auto picked = pickedOf(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
-    if (!picked) return Q_EMIT failed(QStringLiteral("A text is already a file; copy it instead."));
-    const auto work = [picked, file = path.toStdString()](LongJob& job, std::stop_token stop) {
-        datasets::writeNpz(file, *picked, job.callback(stop));
-        return picked->size();
+    if (!savable())
+        return Q_EMIT failed(QStringLiteral("A text is already a file; copy it instead."));
+    const auto work = [data = m_data, split = m_split.toStdString(), matches = m_matches,
+                       count = std::clamp<qint64>(count, 0, this->count()),
+                       file = path.toStdString()](LongJob& job, std::stop_token stop) {
+        wire::Session session;
+        return wire::saveExamples(session, data->data, split,
+                                  matches ? std::optional(*matches) : std::nullopt, count, file,
+                                  job.callback(stop));
     };
     m_saving.run(m_saves, QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), work,
                  [this, path](std::int64_t written) { Q_EMIT saved(path, written); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The data that the Data page shows: opened, read, counted and saved off the window's thread.
+// The data that the Data page shows: a session (wire/session.h) opens, reads, counts and saves
+// them.
 #pragma once
 
 #include <atomic>
@@ -16,9 +17,9 @@
 
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_chooser.h"
-#include "app/pages/data_statistics.h"
-#include "data/dataset.h"
+#include "types/data_example.h"
 #include "widgets/data/sample_view.h"
+#include "wire/requests.h"
 
 class QLabel;
 class QProgressBar;
@@ -99,7 +100,8 @@ public:
     void save(const QString& path, qint64 count);
 
     const DataChoice& choice() const { return m_choice; }
-    const core::DatasetPtr& data() const { return m_data; }
+    /// Of the split; null without data.
+    const DatasetInfo* info() const;
     QStringList splits() const;
     QString split() const { return m_split; }
     int label() const { return m_label; }
@@ -110,9 +112,9 @@ public:
     LongTask& task() { return m_task; }
     LongTask& saving() { return m_saving; }
     /// The options of the data: those chosen, or those of the run.
-    const DataOptions& options() const { return m_options; }
+    const DataOptions& options() const;
     /// The first example of the split.
-    const widgets::ShownSample& example() const { return m_example; }
+    widgets::ShownSample example() const;
     /// Whether the examples can be saved; text cannot, as it comes from a file.
     bool savable() const;
     /// The number of examples shown, and the index in the split of one of them.
@@ -128,29 +130,16 @@ Q_SIGNALS:
     void samplesReady(qint64 first, std::vector<relascope::widgets::ShownSample> samples);
     void sampleReady(qint64 shown, relascope::widgets::ShownSample sample);
     void pictureReady(const QString& path, relascope::widgets::ShownSample sample);
-    void statisticsReady(const relascope::app::DataStatistics& statistics);
+    void statisticsReady(const relascope::DataStatistics& statistics);
     void failed(const QString& sentence);
 
 private:
-    struct Split {
-        std::string name;
-        core::DatasetPtr data;
-        widgets::ShownSample example;
-    };
-    struct Read {
-        DataOptions options;
-        std::vector<Split> splits;
-    };
-    static Read read(const DataChoice& choice, const core::ProgressCallback& progress,
-                     std::stop_token stop);
+    const wire::OpenedSplit* shownSplit() const;
     void show(const QString& split);
-    void count(const core::DatasetPtr& data);
+    void askStatistics();
 
     DataChoice m_choice;
-    DataOptions m_options;
-    std::vector<Split> m_splits;
-    widgets::ShownSample m_example;
-    core::DatasetPtr m_data;
+    std::shared_ptr<const wire::OpenedData> m_data;
     QString m_split;
     int m_label = -1;
     std::shared_ptr<const std::vector<std::int64_t>>
@@ -163,7 +152,9 @@ private:
         std::make_shared<std::atomic<quint64>>(0);  ///< for requests of a split and label
     Turn m_counted =
         std::make_shared<std::atomic<quint64>>(0);  ///< for the statistics of the split
-    JobQueue m_reads, m_work, m_saves;
+    std::shared_ptr<wire::Session> m_session = std::make_shared<wire::Session>();
+    JobQueue m_work;   ///< asks the session
+    JobQueue m_saves;  ///< with a session of their own: it may take long
     LongTask m_task, m_saving;
 };
 

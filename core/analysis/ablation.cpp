@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <torch/utils.h>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -8,8 +9,11 @@
 #include <set>
 
 #include "analysis/ablation.h"
+#include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
 #include "evaluate/example_scores.h"
 #include "evaluate/scoring.h"
+#include "model/architecture.h"
 #include "model/blocks/recording.h"
 #include "model/model.h"
 #include "types/metric.h"
@@ -426,6 +430,92 @@ AblationTable ablate(ModelImpl& model, const ModelOptions& options, const Datase
         state.reset();
         throw;
     }
+}
+
+namespace {
+
+constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
+constexpr std::chrono::milliseconds kTimed(700);
+
+AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& model) {
+    AblationOptions how;
+    how.examples = choice.examples;
+    how.metric = choice.metric != "auto" ? choice.metric
+                 : model.info().numbers  ? "mean_error"
+                                         : "accuracy";
+    how.how.clear();
+    for (const auto op : {EditOp::Zero, EditOp::Mean, EditOp::Resample})
+        if (std::find(choice.how.begin(), choice.how.end(), editOpName(op)) != choice.how.end())
+            how.how.push_back(op);
+    how.what = choice.what;
+    how.cumulative = choice.cumulative, how.pairs = choice.pairs;
+    if (model.input() == InputKind::Tokens) how.batchSize = kTextBatch;
+    return how;
+}
+
+AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
+                          const AnalysisWatch& watch) {
+    const auto how = optionsOf(choice, subject.model->options());
+    how.check();
+    return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
+                                 watch.progress, watch.partial, subject.kept);
+}
+
+/// Seconds for one example with one part out, from the first passes of a real ablation.
+double secondsPerPass(AnalysisSubject& subject, AblationOptions how, double parts,
+                      const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    const bool text = subject.model->options().input() == InputKind::Tokens;
+    how.how = {EditOp::Zero};
+    how.examples = std::min(text ? kTimedTexts : kTimedExamples, subject.data->size());
+    how.batchSize = how.examples;
+    const auto began = Clock::now();
+    auto first = began, last = began;
+    double from = 0.0, to = 0.0;
+    try {
+        subject.model->ablate(subject.data, {{}, subject.interventions.data}, how, stop,
+                              [&](double fraction) {
+                                  last = Clock::now();
+                                  to = fraction;
+                                  if (first == began) first = last, from = fraction;
+                                  return last - began < kTimed;
+                              });
+    } catch (const Cancelled&) {
+        if (stop.stop_requested()) throw;
+    }
+    if (to <= from) first = began, from = 0.0;  // a single pass, timed with what precedes it
+    return std::chrono::duration<double>(last - first).count() /
+           std::max(1e-9, static_cast<double>(how.examples) * parts * (to - from));
+}
+
+AnalysisCost ablationCost(AnalysisSubject& subject, const std::stop_token& stop) {
+    AnalysisCost cost;
+    const auto input = subject.model->options().input();
+    cost.noun = input == InputKind::Images   ? "images"
+                : input == InputKind::Tokens ? "windows of text"
+                                             : "examples";
+    cost.examples = subject.data->size();
+    for (const auto& row :
+         ablationRows(subject.model->points(subject.model->randomInput(0)), ablationGroups()))
+        ++cost.parts[row.group];
+    auto timed = optionsOf({}, subject.model->options());
+    timed.what.clear();
+    int all = 0;
+    for (const auto& [group, count] : cost.parts)
+        if (group != "symbols") timed.what.push_back(group), all += count;
+    if (all > 0) cost.seconds = secondsPerPass(subject, timed, all, stop);
+    return cost;
+}
+
+}  // namespace
+
+const AnalysisRunner& ablationRunner() {
+    static const AnalysisRunner runner = [] {
+        auto r = makeRunner(ablationFields(), runAblation);
+        r.cost = ablationCost;
+        return r;
+    }();
+    return runner;
 }
 
 }  // namespace relascope::core

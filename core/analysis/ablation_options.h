@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ablation tables and patching maps measure, and their texts. Does not include torch.
+// What ablation tables measure, and their texts. Does not include torch.
 #pragma once
 
 #include <memory>
@@ -48,19 +48,22 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-struct PatchOptions {
-    /// Also "cells:2:1": the cells of relation 1 of layer 2.
-    std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
-    std::string metric = "auto";  ///< as AnswerMetric::parse() takes it (patching.h)
-    bool estimateOnly = false;
-    bool noising = false;  ///< exchanges the two inputs
-
-    void check() const;
+/// The options of the analysis, as words.
+struct AblationChoice {
+    std::int64_t examples = AblationOptions().examples;
+    std::string metric = "auto";
+    std::vector<std::string> how = {"zero", "mean", "resample"};
+    std::vector<std::string> what = AblationOptions().what;
+    bool cumulative = false, pairs = false;
 };
 
 /// "ablate": an AblationTable. A cancelled one continues where it ended (AblationProgress).
 const Analysis& ablationAnalysis();
+const FieldTable<AblationChoice>& ablationFields();
+const AnalysisRunner& ablationRunner();
 
+/// All that AblationOptions::what may name.
+const std::vector<std::string>& ablationGroups();
 /// The parts of a model with these points as rows, in the order of the forward pass; `what` are
 /// groups of AblationOptions. Nothing is measured.
 std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,

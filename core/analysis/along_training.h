@@ -43,8 +43,16 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
                             const ProgressCallback& progress = {},
                             const std::function<void(const AlongTraining&)>& partial = {});
 
+/// The options of the analysis, as words. The cell is the one that is shown unless it is named.
+struct AlongChoice {
+    std::string kind = mapKindName(MapKind::Relation), answer;
+    std::int64_t layer = 1, index = 1, source = -1, to = -1;
+};
+
 /// "along": an AlongTraining. AnalysisWatch::known is an earlier one of the same run, input, edits
 /// and map.
 const Analysis& alongTrainingAnalysis();
+const FieldTable<AlongChoice>& alongFields();
+const AnalysisRunner& alongTrainingRunner();
 
 }  // namespace relascope::core

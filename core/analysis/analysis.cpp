@@ -9,7 +9,7 @@
 #include "analysis/attribution.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
-#include "analysis/patching.h"
+#include "analysis/patching_options.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
 #include "types/error.h"
@@ -68,11 +68,6 @@ OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_j
     for (const auto& [name, value] : json.items())
         values[name] = fieldValueFromJson(name, fieldOf(analysis.fields, name).spec, value);
     return values;
-}
-
-const ProbeSample& sampleOf(const AnalysisSubject& subject) {
-    if (!subject.sample) throw Error("No input is given.");
-    return *subject.sample;
 }
 
 }  // namespace relascope::core

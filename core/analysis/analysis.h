@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An analysis: one question to a trained model, described once. The commands, the tabs of the
-// window Measure, saved options and files are made from this description. Does not include torch.
+// window Measure, saved options and files are made from this description. How it is computed:
+// run_analysis.h. Does not include torch.
 #pragma once
 
 #include <any>
@@ -8,21 +9,15 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
-#include "interventions/edit_data.h"
-#include "types/along.h"
 #include "types/edit_results.h"
 #include "types/field.h"
 
 namespace relascope::core {
 
-class AblationProgress;  // ablation_options.h
-class OpenedModel;
+struct AnalysisRunner;  // run_analysis.h
 
 /// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining or
 /// HeadMeasures, as its header says.
@@ -35,35 +30,6 @@ enum class AnalysisInput {
     Sample,     ///< an input
     OwnText,    ///< an input; of a language model without one, text of its own
     KeptSteps,  ///< an input and a cell of a map, at every kept step of a run
-};
-
-/// What is analysed.
-struct AnalysisSubject {
-    /// Null for AnalysisInput::KeptSteps in the window, which opens the weights of each step
-    /// itself.
-    OpenedModel* model = nullptr;
-    std::string run = {};  ///< run folder; empty for a checkpoint
-    std::string device = "auto";
-    std::optional<ProbeSample> sample = {};
-    std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input
-    std::vector<std::string> classNames = {};
-    DatasetPtr data = {};  ///< the split to measure on
-    Interventions interventions = {};
-    /// Whether edits that the weights were trained with are left out of each kept step.
-    bool leaveOutTrainingEdits = false;
-    std::optional<MapCell> cell = {};  ///< that is shown; options that name one come before it
-    AblationProgress* kept = nullptr;  ///< of these weights; may be null
-};
-
-/// How an analysis is followed while it runs. Everything is called on its thread.
-struct AnalysisWatch {
-    std::stop_token stop = {};
-    /// Gets the fraction done; returns false to cancel.
-    ProgressCallback progress = {};
-    /// Gets the result so far.
-    std::function<void(const AnalysisResult&)> partial = {};
-    /// An earlier result of the same subject and options; what it has is not computed again.
-    AnalysisResult known = {};
 };
 
 /// Values of options by their names; what is not there has its default.
@@ -89,15 +55,9 @@ struct Analysis {
     bool continues = false;
     std::vector<AnalysisField> fields = {};
 
-    /// Throws OptionError with the name of a field, Error, Cancelled.
-    std::function<AnalysisResult(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
-    /// Times some passes, in about a second. Empty for analyses that are quick.
-    std::function<AnalysisCost(AnalysisSubject&, const std::stop_token&)> cost = {};
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
+    /// Null for analyses that are quick, which have no AnalysisRunner::cost either.
     std::string (*costText)(const AnalysisCost&, const OptionValues&) = nullptr;
-
-    /// Of AnalysisInput::OwnText: the text that is read without an input.
-    std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
 
     // The result as text. Numbers that are not there are empty fields of CSV.
     using Text = std::function<std::string(const AnalysisResult&)>;
@@ -140,21 +100,21 @@ Options structOf(const FieldTable<Options>& table, const OptionValues& values) {
 /// Where an analysis' options are offered in the window.
 enum class OfferedIn { Row, View };
 
-/// Completes the description of an analysis whose options and result are structs. `run` gets the
-/// checked options.
+/// The fields of a table as those of an analysis.
+template <class Options>
+std::vector<AnalysisField> fieldsOf(const FieldTable<Options>& table, OfferedIn place) {
+    std::vector<AnalysisField> fields;
+    for (const auto& field : table)
+        fields.push_back({field.spec, field.get(Options()), place == OfferedIn::Row});
+    return fields;
+}
+
+/// Completes the description of an analysis whose options and result are structs.
 template <class Options, class Result>
 Analysis analysisOf(Analysis analysis, const FieldTable<Options>& table, OfferedIn place,
-                    Result (*run)(AnalysisSubject&, const Options&, const AnalysisWatch&),
                     std::string (*csv)(const Result&), std::string (*terminal)(const Result&),
                     nlohmann::ordered_json (*json)(const Result&)) {
-    for (const auto& field : table)
-        analysis.fields.push_back({field.spec, field.get(Options()), place == OfferedIn::Row});
-    analysis.run = [run, table, fields = analysis.fields](AnalysisSubject& subject,
-                                                          const OptionValues& values,
-                                                          const AnalysisWatch& watch) {
-        checkOptions(fields, values);
-        return AnalysisResult(run(subject, structOf(table, values), watch));
-    };
+    analysis.fields = fieldsOf(table, place);
     const auto of = [](const AnalysisResult& result) -> const Result& {
         return std::any_cast<const Result&>(result);
     };
@@ -163,8 +123,5 @@ Analysis analysisOf(Analysis analysis, const FieldTable<Options>& table, Offered
     analysis.json = [json, of](const AnalysisResult& result) { return json(of(result)); };
     return analysis;
 }
-
-/// Of analyses that need them: throw Error where the subject has none.
-const ProbeSample& sampleOf(const AnalysisSubject& subject);
 
 }  // namespace relascope::core

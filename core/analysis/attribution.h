@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Direct logit attribution (Elhage et al. 2021, models.md section 7): the last stream is a sum of
 // what every part of a model added to it, and a logit is linear in that stream once the final
-// norm's scale is held.
+// norm's scale is held. Does not include torch.
 #pragma once
 
 #include "analysis/analysis.h"
-#include "model/model.h"
 #include "types/lens.h"
 #include "types/model_options.h"
 
 namespace relascope::core {
+
+struct ModelImpl;
+struct ModelInput;
 
 /// Of an input of one example, in the order of the forward pass. Names of answers and inputs are
 /// left empty. Throws OptionError for a model whose last stream is no such sum, and for a position
@@ -17,7 +19,15 @@ namespace relascope::core {
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what);
 
+/// The options of the analysis, as words.
+struct AttributionChoice {
+    std::string logit, minus;
+    std::int64_t position = AttributionOptions().position;
+};
+
 /// "attribute": an Attribution.
 const Analysis& attributionAnalysis();
+const FieldTable<AttributionChoice>& attributionFields();
+const AnalysisRunner& attributionRunner();
 
 }  // namespace relascope::core

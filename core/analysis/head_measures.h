@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "interventions/edit_data.h"
 #include "types/relation_map.h"
 
 namespace relascope {
@@ -67,5 +68,7 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
 
 /// "heads": a HeadMeasures.
 const Analysis& headMeasuresAnalysis();
+const FieldTable<HeadMeasureOptions>& headMeasureFields();
+const AnalysisRunner& headMeasuresRunner();
 
 }  // namespace relascope::core

@@ -21,7 +21,7 @@ namespace relascope::core {
 
 struct AblationOptions;  // ablation_options.h
 class AblationProgress;  // of the same
-struct PatchOptions;     // of the same
+struct PatchOptions;     // patching_options.h
 
 /// What OpenedModel opens for a step of a run.
 struct StepToOpen {

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "analysis/ablation_options.h"
+#include "analysis/patching_options.h"
 #include "data/dataset.h"
 #include "interventions/edit_session.h"
 #include "model/model.h"
@@ -48,9 +48,5 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                   const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                   const std::function<void(const PatchResult&)>& partial = {},
                   const PatchedEdits& edits = {});
-
-/// "patch": a PatchResult. "cells" among the options `over` are those of the relation that is
-/// shown.
-const Analysis& patchingAnalysis();
 
 }  // namespace relascope::core

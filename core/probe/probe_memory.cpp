@@ -94,4 +94,11 @@ void requireProbeMemory(const ModelOptions& m, std::int64_t tokens) {
                                   std::to_string(longestProbe(m, budget)) + " tokens");
 }
 
+void shorten(ProbeSample& sample, std::int64_t longest) {
+    const auto most = static_cast<std::size_t>(longest);
+    if (sample.source.tokens.size() <= most) return;
+    sample.source.tokens.resize(most);
+    if (sample.source.labels.size() > most) sample.source.labels.resize(most);
+}
+
 }  // namespace relascope::core

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "types/model_options.h"
+#include "types/relation_map.h"
 
 namespace relascope::core {
 
@@ -25,6 +26,8 @@ std::int64_t longestResult(const ModelOptions& model, std::uint64_t bytes);
 /// The memory that a probe may use now: four fifths of the free memory; unlimited if that is
 /// unknown.
 std::uint64_t probeBudget();
+/// The first tokens of a sample; an image stays as it is.
+void shorten(ProbeSample& sample, std::int64_t longest);
 
 /// Throws OptionError with both figures and the length that fits, if a probe of that many tokens
 /// does not fit into the free memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan of a study as a file, study.json. Private to core/study.
+// The plan of a study as a file, study.json, and the files of its cells. Private to core/study.
 #pragma once
 
 #include <string>
@@ -15,5 +15,10 @@ StudyPlan readPlan(const std::string& path);
 void writePlan(const std::string& path, const StudyPlan& plan);
 /// "its models are dat, not dat, transformer; its sizes are ..."; empty if they are equal.
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted);
+
+std::string runPath(const std::string& study, const StudyCell& cell);
+std::string claimPath(const std::string& study, const StudyCell& cell);
+/// Reads the state of a cell from its run folder and, unless this process holds that, its claim.
+void updateState(const std::string& study, StudyCell& cell, bool claimed);
 
 }  // namespace relascope::core

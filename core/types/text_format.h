@@ -68,6 +68,13 @@ inline std::string numberText(const char* format, double value) {
     return text;
 }
 
+/// For people: with so many digits after the point, and a minus sign where it is negative; "NaN".
+inline std::string numberWithMinus(double value, int digits) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value < 0 ? "\u2212\u221e" : "\u221e";
+    return (value < 0 ? "\u2212" : "") + fixedField(std::abs(value), digits);
+}
+
 /// Without spaces, tabs and line ends at both ends.
 inline std::string trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r\n");

@@ -16,8 +16,7 @@
 #include "app/pages/data_page.h"
 #include "app/pages/data_source.h"
 #include "app/pages/import_dialog.h"
-#include "app/pages/sample_subset.h"
-#include "datasets/registry.h"
+#include "datasets/dataset_list.h"
 #include "options/options_json.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
@@ -49,53 +48,6 @@ TEST(Examples, AreCountedByTheirNames) {
     EXPECT_EQ(taskTitle("math", "algebra__linear_1d"), "Linear equations");
     for (const auto& entry : listDatasets())
         EXPECT_FALSE(taskTitle(entry.kind, entry.name).isEmpty()) << entry.kind;
-}
-
-TEST(Examples, SortingAnswersWithAnOrder) {
-    const auto splits = openData(small("sorting", "argsort"));
-    const ShownSample shown = shownSample(*splits.validation, 3);
-    ASSERT_EQ(shown.order.size(), 10U);
-    EXPECT_EQ(std::set<int>(shown.order.begin(), shown.order.end()).size(), 10U);
-    const auto& words = shown.sample.source.labels;
-    EXPECT_TRUE(shown.answer.startsWith(
-        QString::fromStdString(words[static_cast<std::size_t>(shown.order[0])]) + ", "));
-    EXPECT_TRUE(labelNames(*splits.validation).empty());
-    const auto names = tokenNames(*splits.validation);
-    ASSERT_EQ(names.size(), 11U);
-    EXPECT_EQ(names.back(), "start");
-    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 11U);
-}
-
-TEST(Examples, QuestionsHaveAnswersInCharacters) {
-    const auto splits = openData(small("math", "algebra__linear_1d"));
-    const ShownSample shown = shownSample(*splits.train, 0);
-    EXPECT_TRUE(textOf(shown.sample.source).startsWith("Solve "));
-    EXPECT_FALSE(shown.answer.isEmpty());
-    bool number = false;
-    shown.answer.toInt(&number);
-    EXPECT_TRUE(number) << shown.answer.toStdString();
-    const auto names = tokenNames(*splits.train);
-    ASSERT_EQ(names.size(), 85U);
-    EXPECT_NE(std::find(names.begin(), names.end(), "7"), names.end());
-    EXPECT_NE(std::find(names.begin(), names.end(), "end"), names.end());
-}
-
-TEST(Examples, LabelsOfPairsAreRead) {
-    const auto data = openData(small("pairs", "order")).validation;
-    EXPECT_EQ(labelNames(*data).size(), 2U);
-    LabelReader labelOf(data);
-    for (std::int64_t i = 0; i < 20; ++i) EXPECT_EQ(labelOf(i), data->sample(i).label) << i;
-}
-
-TEST(Examples, ChosenOnesAreADataSetOfTheSameKind) {
-    const auto data = openData(small("pairs", "order")).validation;
-    const auto indices =
-        std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{4, 1});
-    const auto picked = pickedOf(data, indices, 2);
-    ASSERT_TRUE(picked);
-    EXPECT_EQ(picked->size(), 2);
-    EXPECT_EQ(picked->sample(0).source.vectors, data->sample(4).source.vectors);
-    EXPECT_TRUE(pickedOf(openData(small("sorting", "argsort")).train, nullptr, 3));
 }
 
 class AnyDataTest : public WindowTest {

@@ -21,6 +21,7 @@
 #include "app/pages/import_dialog.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz.h"
+#include "datasets/registry.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
@@ -98,13 +99,13 @@ TEST(DataPage, ShowsAGeneratorAtOnceAndAnotherOnAClick) {
 
 TEST(DataPage, TheSeedChangesTheImages) {
     Data d;
-    const ProbeSample before = d.page->source()->data()->sample(0);
+    const ProbeSample before = d.page->source()->example().sample;
     QWidget* editor = d.page->chooser()->form()->row("data.seed")->editor();
     editor->setFocus();
     QTest::keyClick(editor, Qt::Key_A, Qt::ControlModifier);
     QTest::keyClicks(editor, "7\r");
     ASSERT_TRUE(d.wait([&] { return d.page->source()->choice().options.seed == 7; }));
-    EXPECT_NE(d.page->source()->data()->sample(0).image, before.image);
+    EXPECT_NE(d.page->source()->example().sample.image, before.image);
 }
 
 TEST(DataPage, FiltersByLabelAndGoesBack) {
@@ -114,7 +115,8 @@ TEST(DataPage, FiltersByLabelAndGoesBack) {
     QTest::keyClick(box, Qt::Key_Down);
     ASSERT_TRUE(d.wait([&] { return d.page->source()->label() == 0; }));
     EXPECT_EQ(d.page->grid()->count(), DataOptions().train_size / 2);
-    EXPECT_EQ(d.page->source()->data()->sample(d.page->source()->indexOf(5)).label, 0);
+    EXPECT_EQ(
+        openData(d.page->source()->options()).train->sample(d.page->source()->indexOf(5)).label, 0);
     QTest::keyClick(box, Qt::Key_Up);
     EXPECT_EQ(d.page->grid()->count(), DataOptions().train_size);
 }
@@ -191,7 +193,7 @@ TEST(DataPage, SavesWhatIsShownAndReadsItBack) {
     ASSERT_TRUE(d.wait([&] { return QFile::exists(path) && !d.page->saveStrip()->busy(); }));
     const auto read = readNpzImages(path.toStdString());
     ASSERT_EQ(read->size(), 64);
-    EXPECT_EQ(read->sample(9).image, d.page->source()->data()->sample(9).image);
+    EXPECT_EQ(read->sample(9).image, openData(d.page->source()->options()).train->sample(9).image);
 }
 
 TEST(DataPage, SavingCanBeCancelledAndLeavesNoFile) {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The chip of the device: what it says of a made-up one, live while a run trains, a driver that
 // does not answer, and the choice of several devices for one run.
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <QElapsedTimer>
 #include <QMenu>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <set>
+#include <thread>
 
+#include "serve/models.h"
 #include "tests/app/window_fixture.h"
 #include "train/devices.h"
 #include "widgets/bar/devices_chip.h"
@@ -25,6 +31,50 @@ std::vector<DeviceInfo> madeUp() {
              .driver = "13.0"}};
 }
 
+/// Sessions that answer in this process, where the devices are made up.
+class SessionsHere {
+public:
+    wire::SessionProcess start() {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+            throw Error("no socket pair");
+        std::lock_guard lock(m_mutex);
+        m_threads.emplace_back([theirs = wire::Descriptor(ends[1])](std::stop_token stop) mutable {
+            run(std::move(theirs), stop);
+        });
+        return {wire::Descriptor(ends[0]), std::nullopt};
+    }
+
+private:
+    static void run(wire::Descriptor socket, const std::stop_token& stop) {
+        wire::Connection connection(std::move(socket));
+        serve::Models models;
+        connection.send(wire::frameBytes(wire::sessionHello()));
+        bool greeted = false;
+        const auto take = [&](const wire::Frame& frame) {
+            if (!std::exchange(greeted, true) || frame.message.contains("cancel")) return;
+            const auto id = frame.message.at("id");
+            const auto send = [&](wire::Json message, const wire::Bytes& blob) {
+                message["id"] = id;
+                connection.send(wire::frameBytes(message, blob));
+            };
+            try {
+                serve::Request request(frame.message, stop, send);
+                const auto answer = models.answer(request);
+                send({{"ok", answer.message}}, answer.blob);
+            } catch (const std::exception& error) {
+                send({{"error", wire::errorToJson(error)}}, {});
+            }
+        };
+        while (!stop.stop_requested() && connection.write() && connection.read(take)) {
+            pollfd waiting{connection.get(), POLLIN, 0};
+            ::poll(&waiting, 1, 5);
+        }
+    }
+    std::mutex m_mutex;
+    std::deque<std::jthread> m_threads;
+};
+
 class DeviceChip : public WindowTest {
 protected:
     void SetUp() override {
@@ -40,6 +90,8 @@ protected:
         WindowTest::TearDown();
         fake.reset();
     }
+    SessionsHere here;
+    wire::FakeSessionsScope sessions{[this] { return here.start(); }};
     virtual std::vector<DeviceInfo> machine() const { return madeUp(); }
     QString facts() { return window->bar()->deviceFacts(); }
     DevicesChip* chip() { return window->bar()->deviceChip(); }

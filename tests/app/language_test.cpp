@@ -343,7 +343,7 @@ TEST_F(LanguageTest, TheDataPageShowsTextsToo) {
     const QString path = finishedText();
     window->showPage(PageId::Data);
     auto* page = qobject_cast<DataPage*>(window->page(PageId::Data));
-    ASSERT_TRUE(waitUntil([&] { return page->source()->data() != nullptr; })) << "images";
+    ASSERT_TRUE(waitUntil([&] { return page->source()->info() != nullptr; })) << "images";
     EXPECT_EQ(page->errorSentence(), "");
     // The run's own data are asked for: windows of its text.
     DataChoice own;

@@ -5,7 +5,6 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
-#include "app/controllers/runtime.h"
 #include "support/rooms.h"
 #include "widgets/theme/theme.h"
 
@@ -23,6 +22,5 @@ int main(int argc, char** argv) {
     QApplication application(argc, argv);
     relascope::applyTheme(application, relascope::ThemeMode::Light);
     ::testing::InitGoogleTest(&argc, argv);
-    relascope::awaitRuntime();
     return RUN_ALL_TESTS();
 }

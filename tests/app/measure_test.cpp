@@ -17,6 +17,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/data_source.h"
 #include "app/pages/measure_window.h"
+#include "datasets/examples.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
@@ -39,15 +40,29 @@ namespace {
 
 const std::string kRuns = RELASCOPE_FIXTURES "/runs/0.5/";
 
+/// What a session says of these data.
+std::shared_ptr<const wire::OpenedData> openedData(const DataOptions& options) {
+    auto opened = std::make_shared<wire::OpenedData>();
+    opened->data.options = options;
+    const auto splits = datasets::openData(options);
+    for (const auto& name : splits.names()) {
+        const auto data = splits.find(name);
+        opened->splits.push_back({name, data->info(), false, datasets::exampleOf(*data, 0)});
+    }
+    return opened;
+}
+ProbeSample validationSample(const DataOptions& options, std::int64_t example) {
+    return datasets::openData(options).validation->sample(example);
+}
+
 MeasuredSubject subjectOf(const std::string& run, std::int64_t example = 1) {
     MeasuredSubject subject;
     subject.path = run;
     subject.name = QStringLiteral("tiny");
-    subject.data = core::runData(run, core::readRunOptions(run).data);
-    subject.splits = std::make_shared<const core::DataSplits>(datasets::openData(*subject.data));
-    subject.sample = subject.splits->validation->sample(example);
+    subject.data = openedData(core::runData(run, core::readRunOptions(run).data));
+    subject.sample = validationSample(subject.data->data.options, example);
     subject.sampleName = QStringLiteral("validation %1").arg(example);
-    subject.classNames = subject.splits->validation->info().classNames;
+    subject.classNames = subject.data->at("validation").info.classNames;
     subject.device = "cpu";
     return subject;
 }
@@ -161,7 +176,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     open(kRuns + "vision", "ablate");
     auto* ablation = window.tab("ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000));
-    const auto size = window.controller().subject()->splits->validation->size();
+    const auto size = window.controller().subject()->data->at("validation").info.size;
     QTest::mouseClick(child<ToggleChip>(ablation, "Cumulative curve"), Qt::LeftButton);
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
@@ -378,7 +393,7 @@ struct KeptRun {
         const auto data = testing_support::tinyData();
         subject.path = path;
         subject.name = QStringLiteral("tiny");
-        subject.splits = std::make_shared<const core::DataSplits>(data);
+        subject.data = openedData(testing_support::tinyOptions().data);
         subject.sample = data.validation->sample(1);
         subject.sampleName = QStringLiteral("validation 1");
         subject.classNames = data.validation->info().classNames;
@@ -480,7 +495,7 @@ TEST_F(MeasureWindowTest, AnotherSampleLeavesTheAblationAlone) {
     child<QSpinBox>(window.tab("ablate"), "Examples")->setValue(1000000);
     QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
     auto subject = window.controller().subject().value();
-    subject.sample = subject.splits->validation->sample(2);
+    subject.sample = validationSample(subject.data->data.options, 2);
     subject.sampleName = QStringLiteral("validation 2");
     window.setSubject(subject);
     subject.map = MapCell{};

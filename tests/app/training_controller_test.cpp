@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "app/controllers/examples.h"
+#include "datasets/registry.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -77,7 +78,7 @@ TEST_F(TrainingTest, InterventionsAreTakenIntoTrainingAndMarked) {
     list.edits = {zero};
 
     // Of the inspector alone: in the answer, not in training.
-    const auto sample = c().data->get(c().training.options().data, {}, {})->validation->sample(0);
+    const auto sample = openData(c().training.options().data).validation->sample(0);
     ProbeAnswer answer;
     QObject::connect(&c().training, &app::TrainingController::probeAnswered, &c().training,
                      [&answer](const ProbeAnswer& given) {

@@ -49,25 +49,6 @@ inline RunOptions tinyOptions(std::int64_t steps = 100000) {
     return options;
 }
 
-/// The images of a data set, as many as `size`, with something done before each is read.
-class WatchedImages : public ImageDataset {
-public:
-    WatchedImages(ImageDatasetPtr images, std::int64_t size, std::function<void()> before)
-        : m_images(std::move(images)), m_info(m_images->info()), m_before(std::move(before)) {
-        m_info.size = size;
-    }
-    const DatasetInfo& info() const override { return m_info; }
-    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
-        m_before();
-        return m_images->read(index % m_images->size(), pixels);
-    }
-
-private:
-    ImageDatasetPtr m_images;
-    DatasetInfo m_info;
-    std::function<void()> m_before;
-};
-
 class WindowTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -114,14 +95,6 @@ protected:
         in.opener().openRun(path);
         EXPECT_TRUE(waitUntil([&] { return !in.opener().opensRun(); }));
         return in.controllers().selection.current() == path;
-    }
-    /// Puts these images in place of a test split of the data that are chosen in the form, which
-    /// stay open.
-    void watchSplit(const std::string& name, std::int64_t size, std::function<void()> before) {
-        const auto splits = c().data->get(c().experiment.options().data, {}, {});
-        for (auto& [split, data] : std::const_pointer_cast<DataSplits>(splits)->tests)
-            if (split == name)
-                data = std::make_shared<WatchedImages>(asImages(data), size, std::move(before));
     }
     bool trains(std::int64_t step) {
         return waitUntil(

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "analysis/analysis.h"
 #include "checkpoint/checkpoint.h"
 #include "data/text_files.h"
 #include "model/architecture.h"
@@ -22,6 +23,7 @@
 #include "support/temporary_folder.h"
 #include "text/tokenizer.h"
 #include "types/data_kind.h"
+#include "types/lens.h"
 
 namespace relascope {
 namespace {
@@ -39,6 +41,19 @@ TEST(Base, KnowsPresetsFieldsAndEstimates) {
         EXPECT_EQ(runOptionsFromJson(runOptionsToJson(options)), options) << preset.name;
         EXPECT_FALSE(modelOutline(options.model).children.empty()) << preset.name;
     }
+}
+
+TEST(Base, DescribesAnalyses) {
+    EXPECT_GE(analyses().size(), 6U);
+    for (const auto* analysis : analyses()) {
+        const OptionValues none;
+        EXPECT_EQ(optionsFromJson(*analysis, optionsToJson(*analysis, none)), none)
+            << analysis->name;
+        if (!analysis->costText) continue;
+        EXPECT_FALSE(analysis->costText({}, none).empty()) << analysis->name;
+    }
+    ASSERT_NE(findAnalysis("lens"), nullptr);
+    EXPECT_TRUE(findAnalysis("lens")->csv(LensResult()).starts_with("after,position,"));
 }
 
 TEST(Base, WritesAndReadsRunFoldersAndStudies) {

@@ -64,7 +64,7 @@ void measure(const QString& run) {
     });
     if (c.probe.readsText()) {  // a text of the whole context, not the short pinned one
         const auto pinned = inspector->result();
-        timeUntil("splits", [&] { return c.probe.splits() != nullptr; });
+        timeUntil("splits", [&] { return c.probe.data() != nullptr; });
         c.probe.chooseSample(QStringLiteral("validation"), 0);
         timeUntil("text", [&] {
             return inspector->result() != pinned && !inspector->result()->partial &&

@@ -10,8 +10,8 @@
 #include <chrono>
 #include <thread>
 
-#include "analysis/analysis.h"
 #include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
@@ -113,7 +113,8 @@ TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {
     core::AnalysisSubject subject;
     subject.model = &model;
     subject.sample = request.sample;
-    const auto here = std::any_cast<LensResult>(core::findAnalysis("lens")->run(subject, {}, {}));
+    const auto& runner = core::runnerOf(*core::findAnalysis("lens"));
+    const auto here = std::any_cast<LensResult>(runner.run(subject, {}, {}));
     ASSERT_EQ(lens.cells.size(), here.cells.size());
     for (std::size_t k = 0; k < here.cells.size(); ++k)
         EXPECT_EQ(lens.cells[k].entropy, here.cells[k].entropy);

@@ -12,6 +12,7 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "support/trained.h"
@@ -66,8 +67,11 @@ TEST(Analyses, AreDescribed) {
         EXPECT_TRUE(names.insert(a.name).second) << "twice";
         EXPECT_EQ(core::findAnalysis(a.name), analysis);
         for (const auto& text : {a.name, a.title, a.summary, a.doing}) EXPECT_FALSE(text.empty());
-        EXPECT_TRUE(a.run && a.csv && a.terminal && a.json);
-        EXPECT_EQ(a.input == core::AnalysisInput::OwnText, static_cast<bool>(a.ownText));
+        EXPECT_TRUE(a.csv && a.terminal && a.json);
+        const auto& runner = core::runnerOf(a);
+        EXPECT_TRUE(runner.run);
+        EXPECT_EQ(a.costText != nullptr, static_cast<bool>(runner.cost));
+        EXPECT_EQ(a.input == core::AnalysisInput::OwnText, static_cast<bool>(runner.ownText));
         std::set<std::string> fields;
         for (const auto& field : a.fields) {
             EXPECT_TRUE(fields.insert(field.spec.name).second) << field.spec.name;
@@ -80,6 +84,9 @@ TEST(Analyses, AreDescribed) {
         }
     }
     EXPECT_EQ(core::findAnalysis("none"), nullptr);
+    core::Analysis unknown;
+    unknown.name = "none";
+    EXPECT_THROW(core::runnerOf(unknown), Error);
 }
 
 TEST(Analyses, OptionsAreStoredAndReadBack) {
@@ -156,7 +163,8 @@ TEST(Analyses, RunOnARunAndAreWritten) {
             values["over"] = std::vector<std::string>{"resid", "cells"};
             values["metric"] = std::string("logit:0");
         }
-        const auto result = analysis->run(trained.subject, values, {});
+        const auto& runner = core::runnerOf(*analysis);
+        const auto result = runner.run(trained.subject, values, {});
         EXPECT_TRUE(result.has_value());
         const auto csv = analysis->csv(result);
         EXPECT_GT(std::count(csv.begin(), csv.end(), '\n'), 1);
@@ -167,14 +175,17 @@ TEST(Analyses, RunOnARunAndAreWritten) {
             EXPECT_NE(analysis->latex(result).find("tabular"), std::string::npos);
         }
         EXPECT_TRUE(refusalOf([&] {
-                        analysis->run(trained.subject, {{"nothing", true}}, {});
+                        runner.run(trained.subject, {{"nothing", true}}, {});
                     }).starts_with("nothing: "));
     }
 }
 
 TEST(Analyses, SayWhatTheyMiss) {
     TrainedSubject trained;
-    const auto& along = *core::findAnalysis("along");
+    const auto runnerNamed = [](const char* name) -> const core::AnalysisRunner& {
+        return core::runnerOf(*core::findAnalysis(name));
+    };
+    const auto& along = runnerNamed("along");
     core::AnalysisSubject none;
     none.sample = trained.subject.sample;
     EXPECT_THROW(along.run(none, {}, {}), Error);
@@ -182,17 +193,18 @@ TEST(Analyses, SayWhatTheyMiss) {
     EXPECT_TRUE(refusalOf([&] { along.run(none, {}, {}); }).starts_with("source: is missing"));
     trained.subject.cell.reset();
     EXPECT_TRUE(refusalOf([&] {
-                    core::findAnalysis("patch")->run(
-                        trained.subject, {{"over", std::vector<std::string>{"cells"}}}, {});
+                    runnerNamed("patch").run(trained.subject,
+                                             {{"over", std::vector<std::string>{"cells"}}}, {});
                 }).starts_with("over: cells need a relation"));
     trained.subject.sample.reset();
-    EXPECT_THROW(core::findAnalysis("lens")->run(trained.subject, {}, {}), Error);
+    EXPECT_THROW(runnerNamed("lens").run(trained.subject, {}, {}), Error);
 }
 
 TEST(Analyses, TheCostOfAnAblationFollowsItsOptions) {
     TrainedSubject trained;
     const auto& ablate = *core::findAnalysis("ablate");
-    const auto found = ablate.cost(trained.subject, {});
+    const auto& runner = core::runnerOf(ablate);
+    const auto found = runner.cost(trained.subject, {});
     const auto cost = [&](const core::OptionValues& values) {
         return ablate.costText(found, values);
     };
@@ -206,7 +218,7 @@ TEST(Analyses, TheCostOfAnAblationFollowsItsOptions) {
     // As many parts as are measured.
     core::OptionValues values = {{"examples", std::int64_t{2}},
                                  {"how", std::vector<std::string>{"zero"}}};
-    const auto table = std::any_cast<AblationTable>(ablate.run(trained.subject, values, {}));
+    const auto table = std::any_cast<AblationTable>(runner.run(trained.subject, values, {}));
     EXPECT_TRUE(
         cost(values).starts_with(std::to_string(table.rows.size()) + " parts x 1 way on 2 "))
         << cost(values);

@@ -7,6 +7,7 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
+#include "analysis/patching_options.h"
 #include "interventions/edit_values.h"
 #include "support/edits.h"
 #include "support/rooms.h"

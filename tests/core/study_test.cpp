@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Studies: cells, claims, going on, results.
-#include "study/study.h"
+#include "study/work_on_study.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

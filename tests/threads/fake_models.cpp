@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "app/controllers/edited_probe.h"
-#include "datasets/readers/image_folder.h"
 #include "types/error.h"
 #include "wire/requests.h"
 
@@ -78,6 +77,12 @@ private:
             ok = wire::OpenedWeights{ModelOptions("TransformerLM"), {}, 0};
         } else if (what == "drop") {
             setModels(0);
+        } else if (what == "picture") {
+            pass(fakeModels().picture);
+            ProbeSample sample;
+            sample.origin = request.at("file").get<std::string>();
+            if (sample.origin == "damaged") throw FileError(sample.origin, "is no picture");
+            ok = sample;
         } else {
             const auto asked = request.get<wire::ProbeRequest>();
             ProbeResult result;
@@ -154,15 +159,3 @@ QString effectText(const wire::EffectAlone& effect) {
 }
 
 }  // namespace relascope::app
-
-namespace relascope::datasets {
-
-ProbeSample imageSample(const std::string& path, const ModelOptions&) {
-    testing_support::fakeModels().picture.pass({});
-    if (path == "damaged") throw FileError(path, "is no picture");
-    ProbeSample sample;
-    sample.origin = path;
-    return sample;
-}
-
-}  // namespace relascope::datasets

@@ -13,6 +13,7 @@
 #include <QWidget>
 
 #include "analysis/analysis.h"
+#include "types/along.h"
 #include "types/edit_results.h"
 #include "types/relation_map.h"
 

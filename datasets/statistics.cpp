@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/pages/data_statistics.h"
+#include "datasets/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "app/controllers/examples.h"
-#include "widgets/text/text_flow.h"
-#include "widgets/theme/theme.h"
+#include "types/data_kind.h"
+#include "types/text_format.h"
 
-namespace relascope::app {
+namespace relascope::datasets {
 namespace {
 
-using Rows = std::vector<std::pair<QString, QString>>;
-using Bars = std::vector<std::pair<QString, qint64>>;
+using Rows = std::vector<std::pair<std::string, std::string>>;
+using Bars = std::vector<std::pair<std::string, std::int64_t>>;
 
 constexpr int kMostBars = 12;
 
-QString plain(double value, int digits = 2) {
-    QString number = widgets::signedNumber(value, digits);
-    return number.remove(u'+');
+std::string product(std::int64_t a, std::int64_t b) {
+    return std::to_string(a) + " \u00d7 " + std::to_string(b);
 }
 
 /// Minimum, mean and maximum of the values added.
@@ -34,29 +32,29 @@ struct Range {
         sum += value;
         ++count;
     }
-    QString text(int digits) const {
-        if (count == 0) return QString(QChar(0x2014));
-        const QString low = plain(least, digits), high = plain(most, digits);
+    std::string text(int digits) const {
+        if (count == 0) return "\u2014";
+        const auto low = numberWithMinus(least, digits), high = numberWithMinus(most, digits);
         if (low == high) return low;
-        return QString::fromUtf8("%1 to %2, mean %3")
-            .arg(low, high, plain(sum / static_cast<double>(count), std::max(1, digits)));
+        return low + " to " + high + ", mean " +
+               numberWithMinus(sum / static_cast<double>(count), std::max(1, digits));
     }
 };
 
 /// Lengths as bars, grouped if there are many.
-Bars lengthBars(const std::map<std::int64_t, qint64>& lengths) {
+Bars lengthBars(const std::map<std::int64_t, std::int64_t>& lengths) {
     Bars bars;
     if (lengths.empty()) return bars;
     const auto low = lengths.begin()->first, high = lengths.rbegin()->first;
     const auto step = (high - low + kMostBars) / kMostBars;
     for (auto from = low; from <= high; from += step) {
         const auto to = std::min(high, from + step - 1);
-        qint64 count = 0;
+        std::int64_t count = 0;
         for (const auto& [length, number] : lengths)
             if (length >= from && length <= to) count += number;
-        bars.emplace_back(
-            from == to ? QString::number(from) : QString::fromUtf8("%1\u2013%2").arg(from).arg(to),
-            count);
+        bars.emplace_back(from == to ? std::to_string(from)
+                                     : std::to_string(from) + "\u2013" + std::to_string(to),
+                          count);
     }
     return bars;
 }
@@ -73,16 +71,16 @@ struct Counting {
     }
 };
 
-void nameClasses(DataStatistics& s, const DatasetInfo& info, const std::vector<qint64>& counts) {
+void nameClasses(DataStatistics& s, const DatasetInfo& info,
+                 const std::vector<std::int64_t>& counts) {
     for (std::size_t k = 0; k < counts.size(); ++k)
-        s.bars.emplace_back(k < info.classNames.size() ? QString::fromStdString(info.classNames[k])
-                                                       : QString::number(k),
+        s.bars.emplace_back(k < info.classNames.size() ? info.classNames[k] : std::to_string(k),
                             counts[k]);
 }
 
 void count(const core::ImageDataset& data, Counting& c) {
     const auto& info = data.info();
-    std::vector<qint64> classes(info.classNames.size());
+    std::vector<std::int64_t> classes(info.classNames.size());
     std::vector<double> mean(static_cast<std::size_t>(std::max(1, info.channels)));
     std::vector<std::uint8_t> pixels(data.pixelBytes());
     for (; c.next(); ++c.s.counted) {
@@ -96,15 +94,11 @@ void count(const core::ImageDataset& data, Counting& c) {
     }
     nameClasses(c.s, info, classes);
     const double values = static_cast<double>(c.s.counted) * info.width * info.height;
-    QStringList means;
-    for (const double sum : mean) means << QString::number(sum / std::max(1.0, values), 'f', 1);
-    c.s.rows = {{QStringLiteral("Size"),
-                 QString::fromUtf8("%1 \u00d7 %2, %3")
-                     .arg(info.width)
-                     .arg(info.height)
-                     .arg(info.channels == 1 ? QStringLiteral("grey") : QStringLiteral("RGB"))},
-                {info.channels == 1 ? QStringLiteral("Mean pixel") : QStringLiteral("Mean R, G, B"),
-                 means.join(QStringLiteral(", "))}};
+    std::vector<std::string> means;
+    for (const double sum : mean) means.push_back(fixedField(sum / std::max(1.0, values), 1));
+    c.s.rows = {
+        {"Size", product(info.width, info.height) + (info.channels == 1 ? ", grey" : ", RGB")},
+        {info.channels == 1 ? "Mean pixel" : "Mean R, G, B", joined(means)}};
 }
 
 void count(const core::ObjectDataset& data, Counting& c) {
@@ -112,8 +106,8 @@ void count(const core::ObjectDataset& data, Counting& c) {
     const auto shape = data.shape();
     std::vector<float> objects(static_cast<std::size_t>(shape.objects * shape.width)),
         targets(static_cast<std::size_t>(shape.targets));
-    std::vector<qint64> classes(info.targets == TargetKind::MultiLabel ? targets.size()
-                                                                       : info.classNames.size());
+    std::vector<std::int64_t> classes(
+        info.targets == TargetKind::MultiLabel ? targets.size() : info.classNames.size());
     Range numbers, answers;
     for (; c.next(); ++c.s.counted) {
         data.read(c.s.counted, objects, targets);
@@ -129,15 +123,13 @@ void count(const core::ObjectDataset& data, Counting& c) {
         }
     }
     if (info.targets != TargetKind::Regression) nameClasses(c.s, info, classes);
-    if (info.targets == TargetKind::MultiLabel) c.s.what = QStringLiteral("same");
-    c.s.rows = {{QStringLiteral("Objects"),
-                 QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.objects).arg(shape.width)},
-                {QStringLiteral("Values"), numbers.text(2)}};
+    if (info.targets == TargetKind::MultiLabel) c.s.what = "same";
+    c.s.rows = {{"Objects", product(shape.objects, shape.width) + " values"},
+                {"Values", numbers.text(2)}};
     if (info.targets == TargetKind::Regression)
-        c.s.rows.emplace_back(shape.targets == 1
-                                  ? QStringLiteral("Answer")
-                                  : QStringLiteral("Answers (%1)").arg(shape.targets),
-                              answers.text(3));
+        c.s.rows.emplace_back(
+            shape.targets == 1 ? "Answer" : "Answers (" + std::to_string(shape.targets) + ")",
+            answers.text(3));
 }
 
 void count(const core::SequenceDataset& data, Counting& c) {
@@ -145,7 +137,7 @@ void count(const core::SequenceDataset& data, Counting& c) {
     std::vector<float> vectors(static_cast<std::size_t>(shape.source * shape.width));
     std::vector<std::int64_t> tokens(static_cast<std::size_t>(shape.width > 0 ? 0 : shape.source)),
         answer(static_cast<std::size_t>(shape.target));
-    std::map<std::int64_t, qint64> lengths;
+    std::map<std::int64_t, std::int64_t> lengths;
     Range questions, answers, numbers;
     const auto lengthOf = [&](const std::vector<std::int64_t>& sequence) {
         const auto end = std::find_if(sequence.begin(), sequence.end(), [&](std::int64_t token) {
@@ -162,28 +154,26 @@ void count(const core::SequenceDataset& data, Counting& c) {
         for (const float v : vectors) numbers.add(v);
     }
     if (lengths.size() > 1) {
-        c.s.what = QStringLiteral("answer length");
+        c.s.what = "answer length";
         c.s.bars = lengthBars(lengths);
     }
     if (shape.width > 0)
-        c.s.rows = {{QStringLiteral("Objects"),
-                     QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.source).arg(shape.width)},
-                    {QStringLiteral("Values"), numbers.text(2)}};
+        c.s.rows = {{"Objects", product(shape.source, shape.width) + " values"},
+                    {"Values", numbers.text(2)}};
     else
-        c.s.rows = {{QStringLiteral("Question length"), questions.text(0)}};
-    c.s.rows.emplace_back(QStringLiteral("Answer length"), answers.text(0));
-    c.s.rows.emplace_back(QStringLiteral("Answer vocabulary"),
-                          widgets::groupedNumber(shape.targetVocabulary));
+        c.s.rows = {{"Question length", questions.text(0)}};
+    c.s.rows.emplace_back("Answer length", answers.text(0));
+    c.s.rows.emplace_back("Answer vocabulary", groupedNumber(shape.targetVocabulary));
 }
 
 void count(const core::TokenDataset& data, Counting& c) {
     std::vector<std::int64_t> window(static_cast<std::size_t>(data.context() + 1));
-    std::map<std::int64_t, qint64> seen;
+    std::map<std::int64_t, std::int64_t> seen;
     for (; c.next(); ++c.s.counted) {
         data.read(c.s.counted, window);
         for (std::size_t k = 0; k + 1 < window.size(); ++k) ++seen[window[k]];
     }
-    std::vector<std::pair<std::int64_t, qint64>> most(seen.begin(), seen.end());
+    std::vector<std::pair<std::int64_t, std::int64_t>> most(seen.begin(), seen.end());
     std::stable_sort(most.begin(), most.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     const auto tokenizer = data.tokenizer();
@@ -191,18 +181,16 @@ void count(const core::TokenDataset& data, Counting& c) {
         const auto id = most[k].first;
         const bool known = tokenizer && id >= 0 && id < tokenizer->size();
         c.s.bars.emplace_back(
-            known ? widgets::pieceLabel(tokenizer->piece(static_cast<std::int32_t>(id)))
-                  : QString::number(id),
+            known ? tokenizer->piece(static_cast<std::int32_t>(id)) : std::to_string(id),
             most[k].second);
     }
-    c.s.what = QStringLiteral("token");
-    c.s.rows = {{QStringLiteral("Tokens per window"), widgets::groupedNumber(data.context())},
-                {QStringLiteral("Different tokens"), widgets::groupedNumber(std::ssize(seen))}};
+    c.s.what = "token";
+    c.s.pieces = true;
+    c.s.rows = {{"Tokens per window", groupedNumber(data.context())},
+                {"Different tokens", groupedNumber(std::ssize(seen))}};
     if (tokenizer) {
-        c.s.rows.emplace_back(QStringLiteral("Tokenizer"),
-                              QString::fromStdString(tokenizer->name()));
-        c.s.rows.emplace_back(QStringLiteral("Vocabulary"),
-                              widgets::groupedNumber(tokenizer->size()));
+        c.s.rows.emplace_back("Tokenizer", tokenizer->name());
+        c.s.rows.emplace_back("Vocabulary", groupedNumber(tokenizer->size()));
     }
 }
 
@@ -219,10 +207,10 @@ DataStatistics countExamples(const core::Dataset& data, const DataOptions& optio
         count(*pairs, c);
     else if (const auto* windows = dynamic_cast<const core::TokenDataset*>(&data))
         count(*windows, c);
-    QString several = exampleWord(options, true);
-    several[0] = several[0].toUpper();
-    c.s.rows.insert(c.s.rows.begin(), {several, widgets::groupedNumber(data.size())});
+    std::string several = dataKind(options.kind).unitOf(options.task).several;
+    several[0] = static_cast<char>(several[0] - 'a' + 'A');
+    c.s.rows.insert(c.s.rows.begin(), {several, groupedNumber(data.size())});
     return c.s;
 }
 
-}  // namespace relascope::app
+}  // namespace relascope::datasets

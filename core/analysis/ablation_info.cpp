@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which parts of a model an ablation takes out, and what it may be asked for.
+// Which parts of a model an ablation takes out, what it may be asked for, and its table as text.
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/ablation_options.h"
-#include "analysis/open_model.h"
 #include "interventions/edit_words.h"
-#include "model/architecture.h"
 #include "types/error.h"
 #include "types/finite_json.h"
 #include "types/metric.h"
@@ -19,9 +16,8 @@
 namespace relascope::core {
 namespace {
 
-const std::vector<std::string> kGroups = {"heads", "relations", "columns",
-                                          "paths", "mlp",       "symbols"};
 const std::vector<std::string> kMetrics = {"accuracy", "loss", "mean_error"};
+
 // What a point is made of, by the end of its name.
 struct AblatedParts {
     const char* end;
@@ -50,10 +46,17 @@ const std::vector<AblatedParts>& ablatedParts() {
 
 }  // namespace
 
+const std::vector<std::string>& ablationGroups() {
+    static const std::vector<std::string> groups = {"heads", "relations", "columns",
+                                                    "paths", "mlp",       "symbols"};
+    return groups;
+}
+
 void AblationOptions::check() const {
+    const auto& groups = ablationGroups();
     for (const auto& group : what)
-        if (std::find(kGroups.begin(), kGroups.end(), group) == kGroups.end())
-            throw OptionError("what", unknownName("group of parts", group, kGroups));
+        if (std::find(groups.begin(), groups.end(), group) == groups.end())
+            throw OptionError("what", unknownName("group of parts", group, groups));
     if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end())
         throw OptionError("metric", unknownName("metric", metric, kMetrics));
     if (how.empty()) throw OptionError("how", "names no operation; give zero, mean or resample");
@@ -110,22 +113,6 @@ std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
     return rows;
 }
 
-namespace {
-
-constexpr std::int64_t kTimedExamples = 32, kTimedTexts = 1, kTextBatch = 4;
-constexpr std::chrono::milliseconds kTimed(700);
-constexpr double kReferenceExamples = 1024;  // of means
-constexpr double kStrongestParts = 10;       // whose pairs are measured
-
-/// The options as words.
-struct AblationChoice {
-    std::int64_t examples = AblationOptions().examples;
-    std::string metric = "auto";
-    std::vector<std::string> how = {"zero", "mean", "resample"};
-    std::vector<std::string> what = AblationOptions().what;
-    bool cumulative = false, pairs = false;
-};
-
 const FieldTable<AblationChoice>& ablationFields() {
     static const FieldTable<AblationChoice> table = [] {
         using O = AblationChoice;
@@ -139,7 +126,7 @@ const FieldTable<AblationChoice>& ablationFields() {
                 {"auto", "accuracy", "loss", "mean_error"}),
             fields::texts(&O::how, "how", "Replace by", "what replaces a part",
                           {"zero", "mean", "resample"}),
-            fields::texts(&O::what, "what", "Parts", "which parts are taken out", kGroups),
+            fields::texts(&O::what, "what", "Parts", "which parts are taken out", ablationGroups()),
             fields::boolean(&O::cumulative, "cumulative", "Cumulative curve",
                             "then remove more and more parts, the least important first"),
             fields::boolean(&O::pairs, "pairs", "Pairs",
@@ -162,56 +149,10 @@ const FieldTable<AblationChoice>& ablationFields() {
     return table;
 }
 
-AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& model) {
-    AblationOptions how;
-    how.examples = choice.examples;
-    how.metric = choice.metric != "auto" ? choice.metric
-                 : model.info().numbers  ? "mean_error"
-                                         : "accuracy";
-    how.how.clear();
-    for (const auto op : {EditOp::Zero, EditOp::Mean, EditOp::Resample})
-        if (std::find(choice.how.begin(), choice.how.end(), editOpName(op)) != choice.how.end())
-            how.how.push_back(op);
-    how.what = choice.what;
-    how.cumulative = choice.cumulative, how.pairs = choice.pairs;
-    if (model.input() == InputKind::Tokens) how.batchSize = kTextBatch;
-    return how;
-}
+namespace {
 
-AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
-                          const AnalysisWatch& watch) {
-    const auto how = optionsOf(choice, subject.model->options());
-    how.check();
-    return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
-                                 watch.progress, watch.partial, subject.kept);
-}
-
-/// Seconds for one example with one part out, from the first passes of a real ablation.
-double secondsPerPass(AnalysisSubject& subject, AblationOptions how, double parts,
-                      const std::stop_token& stop) {
-    using Clock = std::chrono::steady_clock;
-    const bool text = subject.model->options().input() == InputKind::Tokens;
-    how.how = {EditOp::Zero};
-    how.examples = std::min(text ? kTimedTexts : kTimedExamples, subject.data->size());
-    how.batchSize = how.examples;
-    const auto began = Clock::now();
-    auto first = began, last = began;
-    double from = 0.0, to = 0.0;
-    try {
-        subject.model->ablate(subject.data, {{}, subject.interventions.data}, how, stop,
-                              [&](double fraction) {
-                                  last = Clock::now();
-                                  to = fraction;
-                                  if (first == began) first = last, from = fraction;
-                                  return last - began < kTimed;
-                              });
-    } catch (const Cancelled&) {
-        if (stop.stop_requested()) throw;
-    }
-    if (to <= from) first = began, from = 0.0;  // a single pass, timed with what precedes it
-    return std::chrono::duration<double>(last - first).count() /
-           std::max(1e-9, static_cast<double>(how.examples) * parts * (to - from));
-}
+constexpr double kReferenceExamples = 1024;  // of means
+constexpr double kStrongestParts = 10;       // whose pairs are measured
 
 /// Passes of one example with one part out.
 double passesOf(const AblationChoice& choice, double parts, double examples) {
@@ -226,25 +167,6 @@ double passesOf(const AblationChoice& choice, double parts, double examples) {
     const double strongest = std::min(kStrongestParts, parts);
     if (choice.pairs) passes += examples * strongest * (strongest - 1) / 2;
     return passes;
-}
-
-AnalysisCost ablationCost(AnalysisSubject& subject, const std::stop_token& stop) {
-    AnalysisCost cost;
-    const auto input = subject.model->options().input();
-    cost.noun = input == InputKind::Images   ? "images"
-                : input == InputKind::Tokens ? "windows of text"
-                                             : "examples";
-    cost.examples = subject.data->size();
-    for (const auto& row :
-         ablationRows(subject.model->points(subject.model->randomInput(0)), kGroups))
-        ++cost.parts[row.group];
-    auto timed = optionsOf({}, subject.model->options());
-    timed.what.clear();
-    int all = 0;
-    for (const auto& [group, count] : cost.parts)
-        if (group != "symbols") timed.what.push_back(group), all += count;
-    if (all > 0) cost.seconds = secondsPerPass(subject, timed, all, stop);
-    return cost;
 }
 
 std::string ablationCostText(const AnalysisCost& cost, const OptionValues& values) {
@@ -401,13 +323,12 @@ const Analysis& ablationAnalysis() {
         a.doing = "Ablating";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
-        a.cost = ablationCost;
         a.costText = ablationCostText;
         a.latex = [](const AnalysisResult& result) {
             return latexOf(std::any_cast<const AblationTable&>(result));
         };
-        return analysisOf<AblationChoice, AblationTable>(a, ablationFields(), OfferedIn::Row,
-                                                         runAblation, csvOf, terminalText, jsonOf);
+        return analysisOf<AblationChoice, AblationTable>(a, ablationFields(), OfferedIn::Row, csvOf,
+                                                         terminalText, jsonOf);
     }();
     return analysis;
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What patching maps measure, and their texts. Does not include torch.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+struct PatchOptions {
+    /// Also "cells:2:1": the cells of relation 1 of layer 2.
+    std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
+    std::string metric = "auto";  ///< as AnswerMetric::parse() takes it (patching.h)
+    bool estimateOnly = false;
+    bool noising = false;  ///< exchanges the two inputs
+
+    void check() const;
+};
+
+/// Begins a name of the cells i, j of a relation, as "cells:2:1" for relation 1 of layer 2.
+constexpr std::string_view kPatchedCells = "cells:";
+/// "layer 2 relation 1 zero" for "cells:2:1". Throws OptionError("over", ...).
+std::string wordsOfPatchedCells(const std::string& over);
+
+/// "patch": a PatchResult. "cells" among the options `over` are those of the relation that is
+/// shown.
+const Analysis& patchingAnalysis();
+const FieldTable<PatchOptions>& patchingFields();
+const AnalysisRunner& patchingRunner();
+
+}  // namespace relascope::core

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <utility>
+
+#include "analysis/ablation_options.h"
+#include "analysis/along_training.h"
+#include "analysis/attribution.h"
+#include "analysis/head_measures.h"
+#include "analysis/lens.h"
+#include "analysis/patching_options.h"
+#include "analysis/run_analysis.h"
+#include "types/error.h"
+
+namespace relascope::core {
+
+const AnalysisRunner& runnerOf(const Analysis& analysis) {
+    static const std::vector<std::pair<const Analysis*, const AnalysisRunner*>> all = {
+        {&ablationAnalysis(), &ablationRunner()},
+        {&patchingAnalysis(), &patchingRunner()},
+        {&lensAnalysis(), &lensRunner()},
+        {&attributionAnalysis(), &attributionRunner()},
+        {&alongTrainingAnalysis(), &alongTrainingRunner()},
+        {&headMeasuresAnalysis(), &headMeasuresRunner()}};
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const auto& one) { return *one.first == analysis; });
+    if (at == all.end()) throw Error("The analysis '" + analysis.name + "' cannot be run.");
+    return *at->second;
+}
+
+const ProbeSample& sampleOf(const AnalysisSubject& subject) {
+    if (!subject.sample) throw Error("No input is given.");
+    return *subject.sample;
+}
+
+}  // namespace relascope::core

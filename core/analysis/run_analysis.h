@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How an analysis is computed. What it is, its options and its result as text are said by its
+// description (analysis.h), which programs without LibTorch have too. Does not include torch.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "data/dataset.h"
+#include "interventions/edit_data.h"
+#include "types/along.h"
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+class AblationProgress;  // ablation_options.h
+class OpenedModel;
+
+/// What is analysed.
+struct AnalysisSubject {
+    /// Null for AnalysisInput::KeptSteps in the window, which opens the weights of each step
+    /// itself.
+    OpenedModel* model = nullptr;
+    std::string run = {};  ///< run folder; empty for a checkpoint
+    std::string device = "auto";
+    std::optional<ProbeSample> sample = {};
+    std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input
+    std::vector<std::string> classNames = {};
+    DatasetPtr data = {};  ///< the split to measure on
+    Interventions interventions = {};
+    /// Whether edits that the weights were trained with are left out of each kept step.
+    bool leaveOutTrainingEdits = false;
+    std::optional<MapCell> cell = {};  ///< that is shown; options that name one come before it
+    AblationProgress* kept = nullptr;  ///< of these weights; may be null
+};
+
+/// How an analysis is followed while it runs. Everything is called on its thread.
+struct AnalysisWatch {
+    std::stop_token stop = {};
+    /// Gets the fraction done; returns false to cancel.
+    ProgressCallback progress = {};
+    /// Gets the result so far.
+    std::function<void(const AnalysisResult&)> partial = {};
+    /// An earlier result of the same subject and options; what it has is not computed again.
+    AnalysisResult known = {};
+};
+
+/// The part of an analysis that needs a model.
+struct AnalysisRunner {
+    /// Throws OptionError with the name of a field, Error, Cancelled.
+    std::function<AnalysisResult(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
+    /// Times some passes, in about a second. Empty for analyses without Analysis::costText.
+    std::function<AnalysisCost(AnalysisSubject&, const std::stop_token&)> cost = {};
+    /// Of AnalysisInput::OwnText: the text that is read without an input.
+    std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
+};
+
+/// Of one of analyses().
+const AnalysisRunner& runnerOf(const Analysis& analysis);
+
+/// The runner of an analysis whose options and result are structs. `run` gets the checked options.
+template <class Options, class Result>
+AnalysisRunner makeRunner(const FieldTable<Options>& table,
+                          Result (*run)(AnalysisSubject&, const Options&, const AnalysisWatch&)) {
+    AnalysisRunner runner;
+    runner.run = [run, table, fields = fieldsOf(table, OfferedIn::Row)](
+                     AnalysisSubject& subject, const OptionValues& values,
+                     const AnalysisWatch& watch) {
+        checkOptions(fields, values);
+        return AnalysisResult(run(subject, structOf(table, values), watch));
+    };
+    return runner;
+}
+
+/// Of analyses that need them: throw Error where the subject has none.
+const ProbeSample& sampleOf(const AnalysisSubject& subject);
+
+}  // namespace relascope::core

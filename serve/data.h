@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The data that a session has opened, and its answers about them and about devices.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.h"
+#include "serve/session.h"
+#include "wire/requests.h"
+
+namespace relascope::serve {
+
+/// Keeps the last few data sets. Belongs to one thread.
+class OpenedDataSets {
+public:
+    using Splits = std::vector<std::pair<std::string, core::DatasetPtr>>;
+
+    /// Opens them where that is needed; a reference until the next call.
+    const Splits& splits(const wire::Data& data, Request& request);
+    /// Null for an unknown name.
+    core::DatasetPtr find(const wire::Data& data, const std::string& split, Request& request);
+    ProbeSample sample(const wire::Example& example, Request& request);
+    void clear() { m_opened.clear(); }
+
+    /// Answers "data", "examples", "find", "labelled", "statistics", "save" and "picture"; nothing
+    /// of another name.
+    std::optional<wire::Frame> answer(const std::string& what, Request& request);
+
+private:
+    core::DatasetPtr asked(Request& request);
+
+    std::list<std::pair<wire::Data, Splits>> m_opened;  ///< most recently used first
+};
+
+/// Answers "devices".
+wire::Frame answerDevices(Request& request);
+
+}  // namespace relascope::serve
