@@ -15,6 +15,7 @@
 #include "datasets/registry.h"
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
+#include "serve/files.h"
 #include "train/branch.h"
 #include "wire/figures.h"
 
@@ -92,6 +93,7 @@ Frame Models::answer(Request& request) {
         return {Json::object(), {}};
     }
     if (what == "devices") return answerDevices(request);
+    if (auto found = answerFiles(what, request)) return std::move(*found);
     if (auto found = m_data.answer(what, request)) return std::move(*found);
     if (what == "drop") {
         forget();

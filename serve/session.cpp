@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "options/builtin_resources.h"
 #include "wire/session.h"
 #include "wire/types.h"
 
@@ -61,6 +62,8 @@ public:
         m_waiting.pop_front();
         return m_current;
     }
+    /// Whether the other side is of another version: most requests may mean something else there.
+    bool isOfOtherVersion() const { return m_otherVersion; }
     void setRequest(Waiting& waiting, std::shared_ptr<Request> request) {
         std::lock_guard lock(m_mutex);
         waiting.request = std::move(request);
@@ -79,7 +82,8 @@ private:
                 reader.append(std::span(bytes).first(static_cast<std::size_t>(got)));
                 while (auto frame = reader.next())
                     if (!std::exchange(greeted, true))
-                        wire::checkSessionHello(frame->message);
+                        m_otherVersion =
+                            wire::versionOfHello(frame->message) != core::builtin::version();
                     else
                         take(std::move(frame->message));
             }
@@ -123,6 +127,7 @@ private:
     }
 
     int m_in;
+    std::atomic<bool> m_otherVersion = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::deque<std::shared_ptr<Waiting>> m_waiting;
@@ -158,6 +163,10 @@ int serve(int in, int out, const Answer& answer, std::chrono::seconds idle) {
         };
         try {
             if (waiting->stop.stop_requested()) throw Cancelled();
+            if (inbox->isOfOtherVersion() &&
+                !wire::isForEveryVersion(wire::valueOf<std::string>(waiting->message, "m")))
+                throw Error("this is Relascope " + std::string(core::builtin::version()) +
+                            "; the window has another version");
             const auto request =
                 std::make_shared<Request>(waiting->message, waiting->stop.get_token(), send);
             if (request->message().contains("follow"))

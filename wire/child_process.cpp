@@ -47,7 +47,7 @@ ChildProcess::ChildProcess(std::vector<std::string> words,
     for (const auto& [from, to] : files) posix_spawn_file_actions_adddup2(&actions, from, to);
     pid_t process = 0;
     const int problem =
-        posix_spawn(&process, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
+        posix_spawnp(&process, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (problem != 0) throw Error(words[0] + " cannot be started: " + std::strerror(problem));

@@ -14,7 +14,8 @@ namespace relascope::wire {
 /// Lives on without this object, which may be copied.
 class ChildProcess {
 public:
-    /// Starts a program in a session of its own (setsid), with the signals that are usual.
+    /// Starts a program, by its path or found in PATH, in a session of its own (setsid), with the
+    /// signals that are usual.
     /// `files`: descriptors of this process, and those that the child has them as; of others only
     /// those are inherited that are not closed on exec. Throws Error.
     ChildProcess(std::vector<std::string> words, const std::vector<std::pair<int, int>>& files);

@@ -14,6 +14,7 @@
 
 #include "options/builtin_resources.h"
 #include "run/run_process.h"
+#include "wire/host.h"
 #include "wire/types.h"
 
 namespace relascope::wire {
@@ -22,14 +23,29 @@ Json sessionHello() {
     return {{"m", "hello"}, {"protocol", kSessionProtocol}, {"version", core::builtin::version()}};
 }
 
-void checkSessionHello(const Json& message) {
+std::string versionOfHello(const Json& message) {
     if (valueOf<std::string>(message, "m") != "hello")
         throw FrameError("a session begins with another message than hello");
     const auto version = valueOf<std::string>(message, "version");
-    if (version != core::builtin::version() ||
-        valueOf<int>(message, "protocol") != kSessionProtocol)
-        throw FrameError("Relascope was updated to " + version +
-                         "; restart the window, trainings continue");
+    if (const int protocol = valueOf<int>(message, "protocol"); protocol != kSessionProtocol)
+        throw FrameError("Relascope " + version + " has another protocol, " +
+                         std::to_string(protocol) + ", than this one");
+    return version;
+}
+
+void checkSessionHello(const Json& message, const std::string& host) {
+    const auto version = versionOfHello(message);
+    const std::string mine = core::builtin::version();
+    if (version == mine) return;
+    if (!host.empty())
+        throw FrameError(host + " has Relascope " + version + ", this is " + mine +
+                         ": install this version there, beside the other");
+    throw FrameError("Relascope was updated to " + version +
+                     "; restart the window, trainings continue");
+}
+
+bool isForEveryVersion(const std::string& what) {
+    return what == "host" || what == "list" || what == "read";
 }
 
 Json errorToJson(const std::exception& error) {
@@ -84,80 +100,113 @@ SessionProcess startSession() {
     return {std::move(mine), std::move(process)};
 }
 
-void Session::begin() {
-    m_oomKills = core::thisProcess().oomKills;
-    auto started = m_start();
-    m_connection.emplace(std::move(started.connection));
-    m_process = std::move(started.process);
-    m_greeted = false;
-    m_connection->send(frameBytes(sessionHello()));
+void Session::greet(Peer& peer, const Json& hello, const std::string& host) const {
+    peer.greeted = true;
+    peer.version = versionOfHello(hello);
+    if (!m_everyVersion) checkSessionHello(hello, host);
 }
 
-void Session::end() {
-    m_connection.reset();
-    m_process.reset();
+std::string Session::version() const {
+    const auto found = m_peers.find({});
+    return found == m_peers.end() ? std::string() : found->second.version;
 }
 
-std::string Session::howItEnded() const {
-    const auto status = m_process ? m_process->status(std::chrono::seconds(1)) : std::nullopt;
+Session::Peer& Session::peerOn(const std::string& host, const Progress& progress) {
+    // What was left of earlier requests is dropped. One that had nothing to do has ended by itself.
+    if (const auto found = m_peers.find(host); found != m_peers.end()) {
+        auto& peer = found->second;
+        const auto drop = [&](const Frame& frame) {
+            if (!peer.greeted) greet(peer, frame.message, host);
+        };
+        if (peer.connection.read(drop)) return peer;
+        m_peers.erase(found);
+    }
+    const auto kills = core::thisProcess().oomKills;
+    SessionProcess started;
+    if (host.empty()) {
+        started = m_start();
+    } else {
+        const auto known = findHost(host);
+        if (!known) throw Error(host + " is not among the machines any more.");
+        started =
+            startFar(*known, {"session"}, known->launchesViews ? known->launch : std::string(),
+                     [&] { return !progress || progress(0.0); });
+    }
+    auto& peer =
+        m_peers
+            .emplace(host, Peer{Connection(std::move(started.connection)),
+                                std::move(started.process), std::move(started.errors), kills})
+            .first->second;
+    peer.connection.send(frameBytes(sessionHello()));
+    return peer;
+}
+
+std::string Session::howItEnded(Peer& peer, const std::string& host) {
+    if (!host.empty())
+        return whyUnreachable(findHost(host).value_or(Host{host, {}, {}, false, {}}),
+                              {Descriptor(), peer.process, std::move(peer.errors)});
+    const auto status = peer.process ? peer.process->status(std::chrono::seconds(1)) : std::nullopt;
     if (status && WIFEXITED(*status) && WEXITSTATUS(*status) != 0)
         return "No model can be opened: relascope-cli session ended with exit status " +
                std::to_string(WEXITSTATUS(*status)) + "; the installation may be damaged";
     auto process = core::thisProcess();
-    process.pid = m_process ? m_process->id() : 0;
-    process.oomKills = m_oomKills;
+    process.pid = peer.process ? peer.process->id() : 0;
+    process.oomKills = peer.oomKills;
     return "The model is not open any more: " + core::howItEnded(process, 0) + "; try again";
 }
 
 void Session::change(Json changes) {
     changes["change"] = m_id;
-    if (m_connection) m_connection->send(frameBytes(changes));
+    if (m_asked) m_asked->send(frameBytes(changes));
 }
 
 Frame Session::ask(const char* what, Json request, const Progress& progress, const Part& part) {
+    std::string host = takeFarPaths(request);
+    if (const auto named = request.find("host"); named != request.end()) {
+        if (host.empty()) host = named->get<std::string>();
+        request.erase(named);
+    }
     const auto id = ++m_id;
     request["m"] = what;
     request["id"] = id;
     const Bytes bytes = frameBytes(request);
-    // One that had nothing to do has ended by itself. What was left of earlier requests is dropped.
-    const auto drop = [this](const Frame& frame) {
-        if (!std::exchange(m_greeted, true)) checkSessionHello(frame.message);
-    };
     std::optional<Frame> answer;
     double fraction = 0.0;
-    const auto take = [&](Frame frame) {
-        if (!m_greeted) return drop(frame);
-        const Json& m = frame.message;
-        if (valueOf<std::uint64_t>(m, "id") != id) return;
-        if (m.contains("progress"))
-            fraction = valueOf<double>(m, "progress");
-        else if (m.contains("part"))
-            part ? part(m["part"], frame.blob) : void();
-        else
-            answer = std::move(frame);
-    };
     try {
-        if (!m_connection || !m_connection->read(drop)) begin();
-        m_connection->send(bytes);
+        auto& peer = peerOn(host, progress);
+        auto& connection = peer.connection;
+        const auto take = [&](Frame frame) {
+            if (!peer.greeted) return greet(peer, frame.message, host);
+            const Json& m = frame.message;
+            if (valueOf<std::uint64_t>(m, "id") != id) return;
+            if (m.contains("progress"))
+                fraction = valueOf<double>(m, "progress");
+            else if (m.contains("part"))
+                part ? part(m["part"], frame.blob) : void();
+            else
+                answer = std::move(frame);
+        };
+        m_asked = &connection;
+        connection.send(bytes);
         while (!answer) {
             if (progress && !progress(fraction)) {
-                m_connection->send(frameBytes({{"cancel", id}}));
-                m_connection->write();
+                connection.send(frameBytes({{"cancel", id}}));
+                connection.write();
                 throw Cancelled();
             }
-            pollfd waiting{m_connection->get(),
-                           static_cast<short>(POLLIN | (m_connection->isSending() ? POLLOUT : 0)),
-                           0};
+            pollfd waiting{connection.get(),
+                           static_cast<short>(POLLIN | (connection.isSending() ? POLLOUT : 0)), 0};
             const bool gone = (::poll(&waiting, 1, 50) < 0 && errno != EINTR) ||
-                              !m_connection->write() || !m_connection->read(take);
-            if (gone && !answer) {
-                const std::string how = howItEnded();
-                end();
-                throw Error(how);
-            }
+                              !connection.write() || !connection.read(take);
+            if (gone && !answer) throw Error(howItEnded(peer, host));
         }
-    } catch (const FrameError&) {
-        end();  // what follows cannot be understood
+        m_asked = nullptr;
+    } catch (const Cancelled&) {
+        m_asked = nullptr;
+        throw;
+    } catch (const Error&) {
+        m_asked = nullptr;
+        m_peers.erase(host);  // it is gone, or what follows cannot be understood
         throw;
     }
     if (answer->message.contains("error")) throwError(answer->message["error"]);

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,8 +30,13 @@ namespace relascope::wire {
 inline constexpr int kSessionProtocol = 1;
 /// The first frame of either side.
 Json sessionHello();
-/// Throws FrameError with a sentence for the user unless `message` is that of the same version.
-void checkSessionHello(const Json& message);
+/// The version that `message` names. Throws FrameError for another message or protocol.
+std::string versionOfHello(const Json& message);
+/// Throws FrameError with a sentence for the user unless `message` is that of the same version;
+/// `host`: of a session on that machine.
+void checkSessionHello(const Json& message, const std::string& host = {});
+/// Whether a request is answered to every version: what a mirror asks (wire/host_files.h).
+bool isForEveryVersion(const std::string& what);
 
 /// {code, text, key} of an exception; and back: throws it.
 Json errorToJson(const std::exception& error);
@@ -39,7 +45,8 @@ Json errorToJson(const std::exception& error);
 /// A process, and the connection to it.
 struct SessionProcess {
     Descriptor connection;
-    std::optional<ChildProcess> process;  ///< none: played by a test
+    std::optional<ChildProcess> process = {};  ///< none: played by a test
+    Descriptor errors = {};  ///< of one on another machine: a file with what it has written
 };
 /// Starts relascope-cli session. Throws Error.
 SessionProcess startSession();
@@ -65,26 +72,40 @@ public:
         : m_start(std::move(start)) {}
 
     /// Sends a request, and returns what the session answers, `ok` and the blob; starts the process
-    /// if there is none. Throws what the session has thrown; Cancelled, at once, when `progress`
-    /// returns false; Error if the process has ended, with a sentence that says why.
+    /// if there is none. A request that names a path in the mirror of a host (wire/host.h), or the
+    /// host as "host", goes to a session there. Throws what the session has thrown; Cancelled, at
+    /// once, when `progress` returns false; Error if the process has ended, with a sentence that
+    /// says why.
     Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {});
     /// Changes the request that is being answered; called by its `progress` and `part`.
     void change(Json changes);
-    /// Whether there is a process, which may hold weights.
-    bool isRunning() const { return m_connection.has_value(); }
-    /// Ends the process, and frees what it holds.
-    void end();
+    /// Whether there is a process on this machine, which may hold weights.
+    bool isRunning() const { return m_peers.contains(std::string()); }
+    /// Ends the processes, and frees what they hold.
+    void end() { m_peers.clear(); }
+    /// Takes answers of another version, too, for requests that are for every version.
+    void takeEveryVersion() { m_everyVersion = true; }
+    /// The version of the process on this machine; empty before its first answer.
+    std::string version() const;
 
 private:
-    void begin();
-    std::string howItEnded() const;
+    struct Peer {
+        Connection connection;
+        std::optional<ChildProcess> process;
+        Descriptor errors;
+        std::int64_t oomKills = 0;  ///< when the process was started
+        bool greeted = false;
+        std::string version = {};
+    };
+    Peer& peerOn(const std::string& host, const Progress& progress);
+    void greet(Peer& peer, const Json& hello, const std::string& host) const;
+    static std::string howItEnded(Peer& peer, const std::string& host);
 
     std::function<SessionProcess()> m_start;
-    std::optional<Connection> m_connection;
-    std::optional<ChildProcess> m_process;
-    std::int64_t m_oomKills = 0;  ///< when the process was started
-    std::uint64_t m_id = 0;       ///< of the last request
-    bool m_greeted = false;
+    std::map<std::string, Peer> m_peers;  ///< by host; of this machine by an empty name
+    Connection* m_asked = nullptr;        ///< of the request that is being answered
+    std::uint64_t m_id = 0;               ///< of the last request
+    bool m_everyVersion = false;
 };
 
 }  // namespace relascope::wire

@@ -20,6 +20,8 @@
 #include "run/run_list.h"
 #include "run/run_process.h"
 #include "wire/child_process.h"
+#include "wire/host.h"
+#include "wire/host_files.h"
 
 namespace relascope::wire {
 namespace {
@@ -81,16 +83,18 @@ void writeStart(const std::string& run, const StartRequest& request) {
     core::writeTextFile(run + "/start.json", json.dump(2) + "\n");
 }
 
-ChildProcess spawn(const std::string& run, const core::FileLock& starting) {
+ChildProcess spawn(const std::string& run, const core::FileLock& starting,
+                   const std::vector<std::string>& launch) {
     const std::string log = run + "/log";
     const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     const Descriptor words(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!words) core::throwWriteError(log, "cannot be made", errno);
-    return ChildProcess({commandProgram(), "train", "--start", run},
-                        {{nothing.get(), 0},
-                         {words.get(), 1},
-                         {words.get(), 2},
-                         {starting.descriptor(), kInheritedLock}});
+    auto command = launch;
+    command.insert(command.end(), {commandProgram(), "train", "--start", run});
+    return ChildProcess(std::move(command), {{nothing.get(), 0},
+                                             {words.get(), 1},
+                                             {words.get(), 2},
+                                             {starting.descriptor(), kInheritedLock}});
 }
 
 std::string lastLine(const std::string& file) {
@@ -104,7 +108,8 @@ std::string lastLine(const std::string& file) {
     return text.substr(text.rfind('\n') + 1);
 }
 
-// Why a process has ended before its first step.
+}  // namespace
+
 std::string lastWords(const std::string& run) {
     try {
         if (const RunInfo info = core::readRunInfo(run);
@@ -118,14 +123,13 @@ std::string lastWords(const std::string& run) {
     return line.empty() ? "the process of the training has ended at once" : line;
 }
 
-}  // namespace
-
 std::string pathOfSeed(const std::string& run, const StartRequest& request, std::int64_t seed) {
     if (request.options.train.seeds.size() < 2) return run;
     return fs::path(run).parent_path().string() + "/seed-" + std::to_string(seed);
 }
 
 Descriptor doorOf(const std::string& run) {
+    if (const auto far = farPathOf(run)) return farDoor(*far, {});
     const auto process = core::readRunProcess(run);
     return process && !process->socket.empty() ? connectTo(process->socket) : Descriptor();
 }
@@ -162,7 +166,25 @@ StartRequest readStart(const std::string& run) {
     }
 }
 
+namespace {
+
+// On a host, whose answer names the run there.
+StartedRun startFarRun(const StartRequest& request, const std::string& name,
+                       const std::stop_token& stop) {
+    const auto host = findHost(name);
+    if (!host) throw Error(name + " is not among the machines any more.");
+    Session session;
+    const auto wanted = [&] { return !stop.stop_requested(); };
+    const auto run = mirrorPath(
+        name, startThere(session, request, host->launch, [&](double) { return wanted(); }));
+    return {run, farDoor(*farPathOf(run), wanted)};
+}
+
+}  // namespace
+
 StartedRun startRun(const StartRequest& request, std::stop_token stop) {
+    if (const auto far = farPathOf(request.resume.empty() ? request.folder : request.resume))
+        return startFarRun(request, far->host, stop);
     const bool isNew = request.resume.empty();
     request.options.check();
     core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
@@ -184,8 +206,9 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
             const core::FileLock starting(started.path + "/.starting");
             if (!starting.held())
                 throw FileError(started.path, "is being started by another process");
-            child = spawn(started.path, starting);
+            child = spawn(started.path, starting, request.launch);
         }
+        if (!request.waits) return started;
         for (;;) {
             const bool ended = child->status().has_value();
             if (!ended) started.door = doorOf(started.path);

@@ -9,6 +9,7 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "types/run_options.h"
 #include "wire/socket.h"
@@ -24,6 +25,9 @@ struct StartRequest {
     std::string resume;  ///< or the run to go on with; `options` as RunRequest::options
     int threads = 0;     ///< of the CPU; 0: one per core
     bool queue = false;  ///< waits while another training uses one of its devices
+    std::vector<std::string> launch = {};  ///< words of a command that is put before the training's
+    /// Whether startRun() waits until the process answers at its door; else it returns without one.
+    bool waits = true;
     /// The job ends with its first connection: of pictures and tests.
     bool endsWithWindow = false;
 };
@@ -33,6 +37,7 @@ struct StartedRun {
     Descriptor door;
 };
 
+/// Starts a training; where the folder lies in the mirror of a host (wire/host.h), on that host.
 /// Returns once the process answers at its door. Throws OptionError and FileError for what cannot
 /// be trained, Error with the last words of a process that ended before, Cancelled. A new run that
 /// was refused leaves no folder.
@@ -45,6 +50,8 @@ std::string pathOfSeed(const std::string& run, const StartRequest& request, std:
 
 /// Connects to the process that trains a run; without one, or where it has no door, none.
 Descriptor doorOf(const std::string& run);
+/// Why the process of a run has ended before its first step.
+std::string lastWords(const std::string& run);
 /// Why doorOf() finds none though the run is trained, after its name: "is trained on node7: ...";
 /// empty if it is still being started.
 std::string whyNoDoor(const std::string& run);

@@ -113,5 +113,6 @@ Command tokenizeCommand();
 Command generateCommand();
 Command benchCommand();
 Command sessionCommand();
+Command attachCommand();
 
 }  // namespace relascope::cli

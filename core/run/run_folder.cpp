@@ -380,7 +380,9 @@ RunInfo readRunInfo(const std::string& path) {
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
     if (active && !isTrained(path)) {
         i.state = RunState::Interrupted;
-        if (const auto process = readRunProcess(path)) {
+        if (const auto far = readFarRun(path)) {
+            i.message = far->ended;
+        } else if (const auto process = readRunProcess(path)) {
             i.message = howItEnded(*process, i.step);
             if (const auto step = lastWholeCheckpoint(path); step >= 0)
                 i.message += "; the checkpoint of step " + std::to_string(step) + " is whole";

@@ -14,8 +14,8 @@
 namespace relascope::core {
 namespace fs = std::filesystem;
 
-std::vector<RunInfo> listRuns(const std::string& folder) {
-    std::vector<RunInfo> runs;
+std::vector<std::string> runFoldersIn(const std::string& folder) {
+    std::vector<std::string> runs;
     std::error_code error;
     for (fs::recursive_directory_iterator
              it(folder, fs::directory_options::skip_permission_denied, error),
@@ -26,16 +26,19 @@ std::vector<RunInfo> listRuns(const std::string& folder) {
             it.disable_recursion_pending();
             continue;
         }
-        if (isRunFolder(it->path().string())) {
-            it.disable_recursion_pending();
-            try {
-                runs.push_back(readRunInfo(it->path().string()));
-            } catch (const Error&) {  // damaged runs are not listed; opening one reports the reason
-            }
-        } else if (it.depth() >= 1) {
-            it.disable_recursion_pending();
-        }
+        const bool run = isRunFolder(it->path().string());
+        if (run) runs.push_back(it->path().string());
+        if (run || it.depth() >= 1) it.disable_recursion_pending();
     }
+    return runs;
+}
+
+std::vector<RunInfo> listRuns(const std::string& folder) {
+    std::vector<RunInfo> runs;
+    for (const auto& path : runFoldersIn(folder)) try {
+            runs.push_back(readRunInfo(path));
+        } catch (const Error&) {  // damaged runs are not listed; opening one reports the reason
+        }
     std::stable_sort(runs.begin(), runs.end(),
                      [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
     return runs;

@@ -11,6 +11,8 @@
 
 namespace relascope::core {
 
+/// The run folders in a folder and its subfolders two deep, in no order.
+std::vector<std::string> runFoldersIn(const std::string& folder);
 /// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs),
 /// newest first. Folders whose names begin with a point are left out.
 std::vector<RunInfo> listRuns(const std::string& folder);

@@ -101,7 +101,31 @@ std::optional<RunProcess> readRunProcess(const std::string& run) {
     }
 }
 
+std::optional<FarRun> readFarRun(const std::string& run) {
+    const std::string file = run + "/.far";
+    if (std::error_code error; !std::filesystem::exists(file, error)) return std::nullopt;
+    try {
+        const Json json = Json::parse(readTextFile(file, 1 << 16), nullptr, false);
+        if (!json.is_object()) return std::nullopt;
+        return FarRun{get<std::string>(json, "host", ""), get<std::string>(json, "path", ""),
+                      get<bool>(json, "held", false), get<std::string>(json, "ended", ""),
+                      get<std::vector<std::int64_t>>(json, "kept", {})};
+    } catch (const FileError&) {
+        return std::nullopt;
+    }
+}
+
+void writeFarRun(const std::string& run, const FarRun& far) {
+    const Json json = {{"host", far.host},
+                       {"path", far.path},
+                       {"held", far.held},
+                       {"ended", far.ended},
+                       {"kept", far.kept}};
+    writeTextFile(run + "/.far", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 bool isTrained(const std::string& run) {
+    if (const auto far = readFarRun(run)) return far->held;
     return FileLock::isHeld(run + "/.lock") || FileLock::isHeld(run + "/.starting");
 }
 

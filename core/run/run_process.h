@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace relascope::core {
 
@@ -31,6 +32,19 @@ std::string processLine(const RunProcess& process);
 std::optional<RunProcess> processFromLine(const std::string& line);
 /// What RUN/.lock says; nothing if it is empty, as version 0.6 left it.
 std::optional<RunProcess> readRunProcess(const std::string& run);
+
+/// RUN/.far: the folder is a mirror of a run on another machine (wire/host_link.h).
+struct FarRun {
+    std::string host, path;
+    bool held = false;                    ///< a process trains it, as far as is known
+    std::string ended;                    ///< how a process has ended that left no word; else empty
+    std::vector<std::int64_t> kept = {};  ///< steps whose weights were kept there, ascending
+    bool operator==(const FarRun&) const = default;
+};
+/// Nothing for a run of this machine.
+std::optional<FarRun> readFarRun(const std::string& run);
+/// Throws FileError.
+void writeFarRun(const std::string& run, const FarRun& far);
 
 /// Whether a process trains the run, or is about to (RUN/.lock or RUN/.starting is held).
 bool isTrained(const std::string& run);

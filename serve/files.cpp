@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "serve/files.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "files/atomic_file.h"
+#include "options/builtin_resources.h"
+#include "options/options_json.h"
+#include "run/run_folder.h"
+#include "run/run_list.h"
+#include "run/run_process.h"
+#include "wire/host.h"
+#include "wire/host_files.h"
+
+namespace relascope::serve {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::Frame;
+using wire::Json;
+
+constexpr std::int64_t kMostRead = 8 << 20;  // bytes of one file in one answer
+/// Clocks of file systems are coarse, and those of file servers are others.
+constexpr std::int64_t kClockSlack = 5'000'000'000;  // ns
+constexpr std::array<const char*, 6> kFiles = {"run.json",     "labels.json",    "metrics.jsonl",
+                                               "events.jsonl", "tokenizer.json", "log"};
+constexpr std::array<const char*, 2> kFolders = {"captures", "weights"};
+
+template <class T>
+T askedFor(const Request& request, const char* key) {
+    return wire::valueOf<T>(request.message(), key);
+}
+
+bool addFile(const std::string& path, std::string name, std::vector<wire::ListedFile>& files) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+    files.push_back({std::move(name), facts.st_size,
+                     facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec,
+                     static_cast<std::int64_t>(facts.st_ino)});
+    return true;
+}
+
+wire::ListedRun describe(const std::string& folder, const std::string& path) {
+    const std::string run = folder + "/" + path;
+    wire::ListedRun listed{path, core::isTrained(run), {}, {}};
+    for (const char* name : kFiles) addFile(run + "/" + name, name, listed.files);
+    for (const std::string name : kFolders) {
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(run + "/" + name, error))
+            addFile(entry.path().string(), name + "/" + entry.path().filename().string(),
+                    listed.files);
+    }
+    return listed;
+}
+
+Frame list(Request& request) {
+    const auto folder = askedFor<std::string>(request, "folder");
+    const auto since = askedFor<std::int64_t>(request, "since");
+    const auto held = askedFor<std::vector<std::string>>(request, "held");
+    wire::Listing listing;
+    listing.now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+    for (const auto& run : core::runFoldersIn(folder)) {
+        if (!request.progress(0.0)) throw Cancelled();
+        std::string path = fs::path(run).lexically_relative(folder).string();
+        auto listed = describe(folder, path);
+        const bool changed =
+            std::any_of(listed.files.begin(), listed.files.end(),
+                        [&](const auto& f) { return f.time >= since - kClockSlack; });
+        const bool believed = std::find(held.begin(), held.end(), path) != held.end();
+        listing.runs.push_back(std::move(path));
+        if (!changed && !listed.held && !believed) continue;
+        if (!listed.held) try {
+                if (const auto info = core::readRunInfo(run); info.state == RunState::Interrupted)
+                    listed.ended = info.message;
+            } catch (const Error&) {  // a damaged run is shown as what its files say
+            }
+        listing.changed.push_back(std::move(listed));
+    }
+    return {listing, {}};
+}
+
+Frame read(Request& request) {
+    const auto parts = askedFor<std::vector<wire::FilePart>>(request, "files");
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (request.stop().stop_requested()) throw Cancelled();
+        const auto& part = parts[i];
+        std::ifstream file(part.path, std::ios::binary | std::ios::ate);
+        const auto size = file ? static_cast<std::int64_t>(file.tellg()) : -1;
+        if (size < 0 || part.from < 0) continue;
+        wire::Bytes bytes(static_cast<std::size_t>(std::clamp<std::int64_t>(
+            size - part.from, 0, std::clamp<std::int64_t>(part.most, 0, kMostRead))));
+        file.seekg(part.from);
+        file.read(reinterpret_cast<char*>(bytes.data()),
+                  static_cast<std::streamsize>(bytes.size()));
+        bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+        request.part({{"file", i}, {"size", size}}, bytes);
+    }
+    return {Json::object(), {}};
+}
+
+Frame files(Request& request) {
+    const auto folder = askedFor<std::string>(request, "folder");
+    std::vector<wire::ListedFile> found;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+        if (!request.progress(0.0)) throw Cancelled();
+        addFile(it->path().string(), it->path().lexically_relative(folder).string(), found);
+    }
+    if (error) throw FileError(folder, "cannot be read: " + error.message());
+    return {found, {}};
+}
+
+Frame start(Request& request) {
+    wire::StartRequest asked;
+    asked.options = core::runOptionsFromJson(askedFor<std::string>(request, "options"));
+    asked.folder = askedFor<std::string>(request, "folder");
+    asked.resume = askedFor<std::string>(request, "resume");
+    asked.threads = askedFor<int>(request, "threads");
+    asked.queue = askedFor<bool>(request, "queue");
+    asked.launch = wire::wordsOf(askedFor<std::string>(request, "launch"), "launch");
+    asked.waits = false;
+    return {wire::startRun(asked, request.stop()).path, {}};
+}
+
+}  // namespace
+
+std::optional<Frame> answerFiles(const std::string& what, Request& request) {
+    const Json& message = request.message();
+    if (what == "host")
+        return Frame{wire::HostFacts{core::builtin::version(), core::thisProcess().machine,
+                                     core::defaultRunsFolder()},
+                     {}};
+    if (what == "list") return list(request);
+    if (what == "read") return read(request);
+    if (what == "files") return files(request);
+    if (what == "start") return start(request);
+    if (what == "labels") {
+        core::writeRunLabels(askedFor<std::string>(request, "run"),
+                             {askedFor<std::string>(request, "name"),
+                              askedFor<std::vector<std::string>>(request, "tags"),
+                              askedFor<bool>(request, "hidden")});
+        return Frame{Json::object(), {}};
+    }
+    if (what == "trash") {
+        const auto run = askedFor<std::string>(request, "run");
+        const auto to = core::trashPath(askedFor<std::string>(request, "folder"), run);
+        core::moveRun(run, to);
+        return Frame{to, {}};
+    }
+    if (what == "move") {
+        core::moveRun(wire::valueOf<std::string>(message, "from"),
+                      wire::valueOf<std::string>(message, "to"));
+        return Frame{Json::object(), {}};
+    }
+    return std::nullopt;
+}
+
+}  // namespace relascope::serve

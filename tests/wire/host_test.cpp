@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Machines that are reached by a command: its words, paths of the mirror, what a host may and may
+// not do, and a mirror of runs that a second session on this machine keeps.
+#include "wire/host.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "files/atomic_file.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
+#include "run/run_lines.h"
+#include "run/run_list.h"
+#include "run/run_process.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "types/text_format.h"
+#include "wire/host_link.h"
+#include "wire/run_door.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::Host;
+using wire::HostLink;
+
+/// A host that is this machine in another home, reached by sh.
+class HostTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        fs::create_directories(home / "far/bin");
+        fs::create_symlink(RELASCOPE_BIN "/relascope-cli", home / "far/bin/relascope-cli");
+        setenv("XDG_CACHE_HOME", (home / "cache").c_str(), 1);
+        setenv("RELASCOPE_RUNS", (home / "runs").c_str(), 1);
+        host.name = "gpu1";
+        host.reach = reach("");
+        host.runs = home / "far/runs";
+        fs::create_directories(host.runs);
+        wire::setHosts({host});
+    }
+    void TearDown() override {
+        wire::setHosts({});
+        unsetenv("XDG_CACHE_HOME");
+        unsetenv("RELASCOPE_RUNS");
+    }
+    /// A command that does what it is given, after `first`.
+    std::string reach(const std::string& first) const {
+        return "env HOME=" + (home / "far") + " PATH=" + (home / "far/bin") +
+               ":/usr/bin:/bin sh -c " + shellWord(first + "exec \"$@\"") + " reach";
+    }
+    static bool until(const std::function<bool()>& holds, int seconds = 30) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+        while (!holds()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+        return true;
+    }
+    RunOptions tiny(std::int64_t steps) const {
+        RunOptions options = core::presetOptions("quick");
+        for (const char* name : {"d_model", "dff"}) options.model.set(name, 16);
+        options.data.train_size = 64, options.data.validation_size = options.data.test_size = 16;
+        options.train.batch_size = 16;
+        options.train.steps = steps;
+        options.train.device = "cpu";
+        return options;
+    }
+
+    testing_support::TemporaryFolder home{"hosts"};
+    Host host;
+};
+
+TEST_F(HostTest, DividesWordsAsAShellDoes) {
+    EXPECT_EQ(wire::wordsOf("ssh  -p 22 'a b'\t\"c \\\" d\"e \\ f", "reach"),
+              (std::vector<std::string>{"ssh", "-p", "22", "a b", "c \" de", " f"}));
+    EXPECT_TRUE(wire::wordsOf("  ", "reach").empty());
+    EXPECT_THROW(wire::wordsOf("ssh 'gpu1", "reach"), OptionError);
+    for (const char* name : {"", ".", "..", "a/b"}) {
+        Host wrong = host;
+        wrong.name = name;
+        EXPECT_THROW(wire::checkHost(wrong), OptionError) << name;
+    }
+    Host wrong = host;
+    wrong.runs = "runs";
+    EXPECT_THROW(wire::checkHost(wrong), OptionError);
+    wrong = host;
+    wrong.reach = " ";
+    EXPECT_THROW(wire::checkHost(wrong), OptionError);
+    EXPECT_NO_THROW(wire::checkHost(host));
+}
+
+TEST_F(HostTest, PathsOfTheMirrorAreThoseOfTheHost) {
+    const auto local = wire::mirrorPath("gpu1", "/home/a/runs/x");
+    EXPECT_EQ(*wire::farPathOf(local), (wire::FarPath{"gpu1", "/home/a/runs/x"}));
+    EXPECT_FALSE(wire::farPathOf("/home/a/runs/x"));
+    for (const char* path : {"runs", "/a/../../b", ""})
+        EXPECT_THROW(wire::mirrorPath("gpu1", path), FileError) << path;
+    wire::Json request = {{"weights", {{"path", local}}}, {"files", {local + "/a", "plain"}}};
+    EXPECT_EQ(wire::takeFarPaths(request), "gpu1");
+    EXPECT_EQ(request["weights"]["path"], "/home/a/runs/x");
+    EXPECT_EQ(request["files"][0], "/home/a/runs/x/a");
+    EXPECT_EQ(request["files"][1], "plain");
+    wire::Json both = {{"a", local}, {"b", wire::mirrorPath("gpu2", "/x")}};
+    EXPECT_THROW(wire::takeFarPaths(both), Error);
+    wire::Json none = {{"a", "/x"}};
+    EXPECT_EQ(wire::takeFarPaths(none), "");
+}
+
+TEST_F(HostTest, QuotesWhatSshLetsAShellDivide) {
+    Host far;
+    far.name = "gpu1";
+    far.reach = "ssh gpu1";
+    const auto words = wire::farCommand(far, {"attach", "/runs/it's; rm -rf $HOME"}, "srun -n 1");
+    // As sshd does: the words behind the name of the machine, joined, to a shell.
+    const auto name = std::find(words.begin(), words.end(), "gpu1");
+    ASSERT_NE(name, words.end());
+    std::string line;
+    for (auto it = name + 1; it != words.end(); ++it) line += *it + " ";
+    const std::string out = home / "words";
+    const std::string print = home / "far/bin/srun";
+    core::writeTextFile(print, "#!/bin/sh\nprintf '%s\\n' \"$@\" > " + shellWord(out) + "\n");
+    fs::permissions(print, fs::perms::owner_all);
+    const std::string command = "env HOME=" + (home / "far") + " PATH=" + (home / "far/bin") +
+                                ":/usr/bin:/bin sh -c " + shellWord(line);
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(core::readTextFile(out), "-n\n1\nrelascope-cli\nattach\n/runs/it's; rm -rf $HOME\n");
+}
+
+TEST_F(HostTest, SaysWhyAHostCannotBeReached) {
+    wire::Session session;
+    const auto sentence = [&] {
+        wire::setHosts({host});
+        try {
+            session.ask("host", {{"host", "gpu1"}});
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    host.reach = reach("echo nobody answers >&2; exit 255; ");
+    EXPECT_EQ(sentence(), "gpu1 cannot be reached: nobody answers");
+    fs::remove(home / "far/bin/relascope-cli");
+    host.reach = reach("");
+    EXPECT_EQ(sentence(), "Relascope is not installed on gpu1.");
+    host.reach = reach("cat /dev/zero | tr '\\0' x; ");
+    EXPECT_EQ(sentence(), "what was received is not a frame of Relascope");
+    host.reach = "no-such-program";
+    EXPECT_NE(sentence(), "");
+    fs::create_symlink(RELASCOPE_BIN "/relascope-cli", home / "far/bin/relascope-cli");
+    host.reach = reach("echo Welcome, RSF; echo it is RS; ");  // a start-up file that prints
+    EXPECT_EQ(sentence(), "");
+    EXPECT_EQ(wire::hostFacts(session, {}).runs, home / "runs");
+}
+
+TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
+    std::atomic<int> changes = 0;
+    HostLink link(host, [&] { ++changes; });
+    ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }))
+        << link.status().sentence;
+    const std::string mirror = link.status().folder;
+    EXPECT_EQ(mirror, wire::mirrorPath("gpu1", host.runs));
+    EXPECT_TRUE(core::listRuns(mirror).empty());
+
+    wire::StartRequest request;
+    request.options = tiny(1'000'000);
+    request.folder = mirror;
+    auto started = wire::startRun(request, {});
+    ASSERT_TRUE(started.door);
+    EXPECT_EQ(started.path, mirror + "/quick-dat-s0");
+    link.follow({started.path});
+    ASSERT_TRUE(until([&] {
+        return core::isRunFolder(started.path) && core::isTrained(started.path) &&
+               core::readMetrics(started.path).size() > 20;
+    }));
+    EXPECT_EQ(core::readRunInfo(started.path).state, RunState::Running);
+    wire::DoorClient client;
+    std::atomic<bool> paused = false;
+    std::atomic<std::int64_t> step = 0;
+    wire::DoorClient::Listener listener;
+    listener.hello = [](const std::string&) {};
+    listener.waiting = [](const std::string&) {};
+    listener.preparing = [](double) {};
+    listener.answer = [](ProbeAnswer) {};
+    listener.failed = [](const std::string&) {};
+    listener.progress = [&](Progress p) { step = p.step; };
+    listener.state = [&](RunInfo info) { paused = info.state == RunState::Paused; };
+    std::jthread watching(
+        [&](std::stop_token stop) { client.run(std::move(started.door), listener, stop); });
+    ASSERT_TRUE(until([&] { return step > 0; }));
+    client.send("pause");
+    ASSERT_TRUE(until([&] { return paused.load(); }));
+    client.send("cancel");
+    ASSERT_TRUE(until([&] { return !core::isTrained(started.path); }));
+    const std::string far = wire::farPathOf(started.path)->path;
+    ASSERT_TRUE(until([&] {
+        return core::readMetrics(started.path).size() == core::readMetrics(far).size() &&
+               core::readRunInfo(started.path).state == core::readRunInfo(far).state;
+    }));
+    EXPECT_EQ(core::readTextFile(started.path + "/metrics.jsonl"),
+              core::readTextFile(far + "/metrics.jsonl"));
+
+    // Labels are written there and come back; what is deleted there leaves the mirror.
+    wire::Session session;
+    wire::writeLabels(session, started.path, {"mine", {"a"}, false});
+    EXPECT_EQ(core::readRunLabels(far).name, "mine");
+    link.look();
+    ASSERT_TRUE(until([&] { return core::readRunInfo(started.path).name == "mine"; }));
+    const std::string copy = home / "copy";
+    wire::fetchRun(started.path, copy, true, {});
+    EXPECT_EQ(core::readTextFile(copy + "/metrics.jsonl"),
+              core::readTextFile(far + "/metrics.jsonl"));
+    EXPECT_EQ(core::lastWholeCheckpoint(copy), core::lastWholeCheckpoint(far));
+    EXPECT_FALSE(fs::exists(copy + "/.far"));
+    EXPECT_FALSE(core::isTrained(copy));
+    const auto trash = wire::trashRun(session, started.path, mirror);
+    EXPECT_TRUE(core::isRunFolder(trash)) << trash;
+    link.look();
+    ASSERT_TRUE(until([&] { return !fs::exists(started.path); }));
+}
+
+TEST_F(HostTest, ALostConnectionIsTriedAgain) {
+    const std::string key = home / "reachable";
+    host.reach = reach("[ -e " + key + " ] || { echo no route >&2; exit 255; }; ");
+    HostLink link(host, [] {});
+    ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Lost; }));
+    EXPECT_EQ(link.status().sentence, "gpu1 cannot be reached: no route");
+    core::writeTextFile(key, "");
+    link.look();
+    EXPECT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }));
+}
+
+TEST_F(HostTest, AFailedStartSaysWhy) {
+    HostLink link(host, [] {});
+    ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }));
+    wire::StartRequest request;
+    request.options = tiny(10);
+    request.options.train.device = "cuda:7";
+    request.folder = link.status().folder;
+    std::string said;
+    try {
+        auto started = wire::startRun(request, {});
+        wire::DoorClient::Listener listener;
+        listener.hello = listener.waiting = [](const std::string&) {};
+        listener.preparing = [](double) {};
+        listener.state = [](RunInfo) {};
+        listener.progress = [](Progress) {};
+        listener.answer = [](ProbeAnswer) {};
+        listener.failed = [&](const std::string& sentence) { said = sentence; };
+        wire::DoorClient().run(std::move(started.door), listener, {});
+    } catch (const Error& error) {
+        said = error.what();
+    }
+    EXPECT_NE(said.find("cuda:7"), std::string::npos) << said;
+}
+
+TEST(HostFiles, NamesFromAnotherMachineStayInside) {
+    for (const char* path : {"run", "a/run.json", "captures/step-1.safetensors"})
+        EXPECT_TRUE(wire::isInside(path)) << path;
+    for (const std::string path : {"", "/etc/passwd", "..", "../x", "a/../../x", "./a"})
+        EXPECT_FALSE(wire::isInside(path)) << path;
+    EXPECT_FALSE(wire::isInside(std::string(1 << 20, 'a')));
+    EXPECT_FALSE(wire::isInside(std::string("a\0b", 3)));
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Machines that are reached by a command, where sessions, trainings and doors are the same programs
+// as here. What is shown of a far run lies in a mirror, a folder of this machine; its paths are
+// sent as those of the far run.
+//
+//   ssh gpu1  sh -c '... exec relascope-cli session'        requests (wire/requests.h, remote.h)
+//   ssh gpu1  sh -c '... exec relascope-cli attach RUN'     a frame {m: attached} or
+//                                                           {m: refused, text}, then the door
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/session.h"
+
+namespace relascope::wire {
+
+struct Host {
+    std::string name;            ///< "gpu1", in lists
+    std::string reach;           ///< what passes stdin and stdout there: "ssh gpu1"
+    std::string launch;          ///< put before trainings there: "srun --gres=gpu:1"; may be empty
+    bool launchesViews = false;  ///< `launch` is put before sessions that open models, too
+    std::string runs;            ///< folder of runs there; empty: the one of the program there
+    bool operator==(const Host&) const = default;
+};
+
+/// Words of a command line, as a shell of POSIX divides them; quotes and backslashes count, nothing
+/// is expanded. Throws OptionError(`field`, ...) for a quote that does not end.
+std::vector<std::string> wordsOf(const std::string& line, const char* field);
+/// Throws OptionError for a name that is empty or no name of a folder, and for no or wrong words.
+void checkHost(const Host& host);
+
+/// The hosts that are known, for all threads.
+void setHosts(std::vector<Host> hosts);
+std::optional<Host> findHost(const std::string& name);
+
+/// The path of a file on a host.
+struct FarPath {
+    std::string host, path;
+    bool operator==(const FarPath&) const = default;
+};
+/// ~/.cache/relascope/hosts, or below $XDG_CACHE_HOME.
+std::string mirrorFolder();
+/// Where the mirror of a host has a path, which is absolute. Throws FileError for one that is not,
+/// or that has "..".
+std::string mirrorPath(const std::string& host, const std::string& path);
+/// What a path in the mirror stands for; nothing for another path.
+std::optional<FarPath> farPathOf(const std::string& path);
+/// Replaces each string that is a path in the mirror. Returns the host; empty without such a path.
+/// Throws Error for those of two hosts.
+std::string takeFarPaths(Json& request);
+
+/// The words that run relascope-cli there, of this version if it is installed by itself, with
+/// these arguments; `before` is put before it (Host::launch).
+std::vector<std::string> farCommand(const Host& host, const std::vector<std::string>& arguments,
+                                    const std::string& before = {});
+
+/// The connection to a program on a host; what it wrote before its first frame is dropped.
+/// `wanted` is asked every 50 ms. Throws Error with the last line of what the command has said,
+/// Cancelled.
+SessionProcess startFar(const Host& host, const std::vector<std::string>& arguments,
+                        const std::string& before, const std::function<bool()>& wanted);
+/// Why a connection has ended: "gpu1 cannot be reached: ...", with the last line that the command
+/// has written.
+std::string whyUnreachable(const Host& host, const SessionProcess& process);
+
+/// The door of a run on a host. Throws Error with a sentence where there is none, Cancelled.
+Descriptor farDoor(const FarPath& run, const std::function<bool()>& wanted);
+
+}  // namespace relascope::wire

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "wire/host_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "options/options_json.h"
+
+namespace relascope::wire {
+namespace {
+
+template <class T>
+T answerOf(Session& session, const char* what, Json request,
+           const Session::Progress& progress = {}) {
+    return valueOf<T>({{"answer", session.ask(what, std::move(request), progress).message}},
+                      "answer");
+}
+
+}  // namespace
+
+bool isInside(const std::string& path) {
+    const std::filesystem::path parts(path);
+    return !path.empty() && path.size() < 4096 && path.find('\0') == std::string::npos &&
+           !parts.is_absolute() && std::none_of(parts.begin(), parts.end(), [](const auto& part) {
+               return part == ".." || part == ".";
+           });
+}
+
+HostFacts hostFacts(Session& session, const Session::Progress& progress) {
+    return answerOf<HostFacts>(session, "host", Json::object(), progress);
+}
+
+Listing listRuns(Session& session, const std::string& folder, std::int64_t since,
+                 const std::vector<std::string>& held, const Session::Progress& progress) {
+    auto listing = answerOf<Listing>(
+        session, "list", {{"folder", folder}, {"since", since}, {"held", held}}, progress);
+    const auto refuse = [](const std::string& path) {
+        if (!isInside(path)) throw FrameError("a list names '" + path + "', outside of its folder");
+    };
+    for (const auto& run : listing.runs) refuse(run);
+    for (const auto& run : listing.changed) {
+        refuse(run.path);
+        for (const auto& file : run.files) refuse(file.name);
+    }
+    return listing;
+}
+
+void readFiles(Session& session, const std::vector<FilePart>& parts,
+               const std::function<void(std::size_t, std::int64_t, const Bytes&)>& take,
+               const Session::Progress& progress) {
+    session.ask("read", {{"files", parts}}, progress, [&](const Json& part, const Bytes& bytes) {
+        const auto index = valueOf<std::size_t>(part, "file");
+        if (index >= parts.size() || std::cmp_greater(bytes.size(), parts[index].most))
+            throw FrameError("bytes came that were not asked for");
+        take(index, valueOf<std::int64_t>(part, "size"), bytes);
+    });
+}
+
+std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
+                                const Session::Progress& progress) {
+    auto files =
+        answerOf<std::vector<ListedFile>>(session, "files", {{"folder", folder}}, progress);
+    for (const auto& file : files)
+        if (!isInside(file.name))
+            throw FrameError("a list names '" + file.name + "', outside of its folder");
+    return files;
+}
+
+std::string startThere(Session& session, const StartRequest& request, const std::string& launch,
+                       const Session::Progress& progress) {
+    const Json json = {{"options", core::runOptionsToJson(request.options)},
+                       {"folder", request.folder},
+                       {"resume", request.resume},
+                       {"threads", request.threads},
+                       {"queue", request.queue},
+                       {"launch", launch}};
+    return answerOf<std::string>(session, "start", json, progress);
+}
+
+void writeLabels(Session& session, const std::string& run, const RunLabels& labels) {
+    session.ask(
+        "labels",
+        {{"run", run}, {"name", labels.name}, {"tags", labels.tags}, {"hidden", labels.hidden}});
+}
+
+std::string trashRun(Session& session, const std::string& run, const std::string& folder) {
+    return answerOf<std::string>(session, "trash", {{"run", run}, {"folder", folder}});
+}
+
+void moveRun(Session& session, const std::string& from, const std::string& to) {
+    session.ask("move", {{"from", from}, {"to", to}});
+}
+
+}  // namespace relascope::wire

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a mirror asks of a session on another machine (wire/host_link.h): its facts, the runs in a
+// folder, bytes of their files; and the start of trainings there. "host", "list" and "read" are
+// answered to every version of the program and do not change.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "wire/requests.h"
+#include "wire/start_run.h"
+
+namespace relascope::wire {
+
+// host: {}
+
+struct HostFacts {
+    std::string version;  ///< of the program there
+    std::string machine;  ///< its host name
+    std::string runs;     ///< the folder of runs of the program there
+    bool operator==(const HostFacts&) const = default;
+};
+HostFacts hostFacts(Session& session, const Session::Progress& progress);
+
+// list: {folder, since, held}
+
+struct ListedFile {
+    std::string name;  ///< "metrics.jsonl", "captures/step-100.safetensors"
+    std::int64_t size = 0;
+    std::int64_t time = 0;  ///< of its last change, in nanoseconds of that machine's clock
+    std::int64_t file = 0;  ///< its inode: another one is another file of the same name
+};
+struct ListedRun {
+    std::string path;   ///< behind the folder, "between-dat-s0"
+    bool held = false;  ///< a process trains it
+    std::string ended;  ///< how a process has ended that left no word; else empty
+    std::vector<ListedFile> files;
+};
+struct Listing {
+    std::int64_t now = 0;           ///< `since` of the next one
+    std::vector<std::string> runs;  ///< all of them
+    /// Those that have changed since, that are trained, or that the asker believes to be.
+    std::vector<ListedRun> changed;
+};
+Listing listRuns(Session& session, const std::string& folder, std::int64_t since,
+                 const std::vector<std::string>& held, const Session::Progress& progress);
+
+// read: {files: [{path, from, most}]}
+
+struct FilePart {
+    std::string path;
+    std::int64_t from = 0, most = 1 << 20;
+};
+/// Gives what has come of each file; files that are not there are left out. `size`: the file's now.
+void readFiles(
+    Session& session, const std::vector<FilePart>& parts,
+    const std::function<void(std::size_t part, std::int64_t size, const Bytes& bytes)>& take,
+    const Session::Progress& progress);
+
+// files: {folder}
+
+/// All files in a folder and its subfolders, with the paths behind it; links are left out.
+std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
+                                const Session::Progress& progress);
+
+// start: {options, folder, resume, threads, queue, launch}
+
+/// Starts a training on that machine and returns its run, whose door may open later.
+std::string startThere(Session& session, const StartRequest& request, const std::string& launch,
+                       const Session::Progress& progress);
+
+// labels: {run, name, tags, hidden}; trash: {run, folder}; move: {from, to}
+
+/// Of runs on this machine, or on the host whose mirror has them.
+void writeLabels(Session& session, const std::string& run, const RunLabels& labels);
+/// Moves a run to the folder .trash, and returns its path there.
+std::string trashRun(Session& session, const std::string& run, const std::string& folder);
+void moveRun(Session& session, const std::string& from, const std::string& to);
+
+/// Whether a path that another machine names stays below the folder that it is put behind.
+bool isInside(const std::string& path);
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostFacts, version, machine, runs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListedFile, name, size, time, file)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListedRun, path, held, ended, files)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listing, now, runs, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FilePart, path, from, most)
+
+}  // namespace relascope::wire

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "wire/host_link.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "files/atomic_file.h"
+#include "options/builtin_resources.h"
+#include "run/run_process.h"
+
+namespace relascope::wire {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kListEvery(4000), kTailEvery(400);
+constexpr int kLongestWait = 30;                                // s
+constexpr std::int64_t kMostCapture = 8 << 20;                  // bytes of one
+constexpr std::int64_t kMostCaptures = std::int64_t{64} << 20;  // bytes of a run
+constexpr std::int64_t kMostMirrored = std::int64_t{1} << 30;   // bytes of all captures
+constexpr std::int64_t kPart = std::int64_t{4} << 20;           // bytes of one answer
+
+const std::set<std::string> kOfEveryRun = {"run.json", "labels.json"};
+const std::set<std::string> kAppended = {"metrics.jsonl", "events.jsonl", "log"};
+
+bool isCapture(const std::string& name) {
+    return name.starts_with("captures/");
+}
+
+std::optional<std::int64_t> keptStep(const std::string& name) {
+    constexpr std::string_view before = "weights/step-", after = ".safetensors";
+    if (!name.starts_with(before) || !name.ends_with(after)) return std::nullopt;
+    std::int64_t step = 0;
+    const char* end = name.data() + name.size() - after.size();
+    const auto [rest, failed] = std::from_chars(name.data() + before.size(), end, step);
+    return failed == std::errc() && rest == end ? std::optional(step) : std::nullopt;
+}
+
+/// Whether the mirror has the file as it is there: with its size and time.
+bool isSame(const std::string& path, const ListedFile& file) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+           facts.st_size == file.size &&
+           facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec == file.time;
+}
+
+void setTime(const std::string& path, std::int64_t time) {
+    const timespec when{time / 1'000'000'000, time % 1'000'000'000};
+    const timespec times[2] = {when, when};
+    ::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW);
+}
+
+void append(const std::string& path, const Bytes& bytes) {
+    const Descriptor file(
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+    for (std::size_t at = 0; file && at < bytes.size();) {
+        const auto written = ::write(file.get(), bytes.data() + at, bytes.size() - at);
+        if (written < 0 && errno != EINTR) core::throwWriteError(path, "cannot be written", errno);
+        if (written > 0) at += static_cast<std::size_t>(written);
+    }
+    if (!file) core::throwWriteError(path, "cannot be written", errno);
+}
+
+std::int64_t sizeOf(const std::string& path) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    return error ? 0 : static_cast<std::int64_t>(size);
+}
+
+/// Reads a file from a position on into the end of another, in parts.
+void readOn(Session& session, const std::string& from, const std::string& to, std::int64_t size,
+            const std::function<bool(std::int64_t at)>& wanted) {
+    for (std::int64_t at = sizeOf(to); at < size;) {
+        const auto before = at;
+        readFiles(
+            session, {{from, at, kPart}},
+            [&](std::size_t, std::int64_t, const Bytes& bytes) {
+                append(to, bytes);
+                at += static_cast<std::int64_t>(bytes.size());
+            },
+            [&](double) { return wanted(at); });
+        if (!wanted(at)) throw Cancelled();
+        if (at == before) throw FileError(from, "became shorter while it was read");
+    }
+}
+
+}  // namespace
+
+HostLink::HostLink(Host host, std::function<void()> changed)
+    : m_host(std::move(host)), m_changed(std::move(changed)) {
+    m_thread = std::jthread([this](std::stop_token stop) { run(stop); });
+}
+
+HostLink::~HostLink() {
+    m_thread.request_stop();
+}
+
+HostLink::Status HostLink::status() const {
+    std::lock_guard lock(m_mutex);
+    return m_status;
+}
+
+void HostLink::follow(std::set<std::string> runs) {
+    std::lock_guard lock(m_mutex);
+    if (m_followed == runs) return;
+    m_followed = std::move(runs);
+    m_look = true;
+    m_wake.notify_all();
+}
+
+void HostLink::look() {
+    std::lock_guard lock(m_mutex);
+    m_look = true;
+    m_wake.notify_all();
+}
+
+void HostLink::sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
+    std::unique_lock lock(m_mutex);
+    m_wake.wait_for(lock, stop, time, [this] { return m_look; });
+}
+
+void HostLink::setStatus(const std::function<void(Status&)>& change) {
+    {
+        std::lock_guard lock(m_mutex);
+        const Status before = m_status;
+        change(m_status);
+        if (m_status == before) return;
+    }
+    m_changed();
+}
+
+std::string HostLink::local(const std::string& path) const {
+    return mirrorPath(m_host.name, m_farFolder + "/" + path);
+}
+
+void HostLink::run(const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    for (int wait = 1; !stop.stop_requested();) {
+        // What the session itself does needs no launcher.
+        Session session([&] {
+            return startFar(m_host, {"session"}, {}, [&] { return !stop.stop_requested(); });
+        });
+        session.takeEveryVersion();
+        try {
+            setStatus([](Status& s) { s.state = State::Connecting; });
+            connect(session, stop);
+            wait = 1;
+            auto listAt = Clock::now();
+            while (!stop.stop_requested()) {
+                bool news = false, due = Clock::now() >= listAt;
+                {
+                    std::lock_guard lock(m_mutex);
+                    due |= std::exchange(m_look, false);
+                }
+                if (due) {
+                    news = list(session, stop);
+                    listAt = Clock::now() + kListEvery;
+                } else {
+                    news = readTails(session, stop);
+                }
+                if (news) m_changed();
+                sleep(kTailEvery, stop);
+            }
+        } catch (const Cancelled&) {
+            return;
+        } catch (const std::exception& error) {
+            for (int left = wait; left > 0 && !stop.stop_requested(); --left) {
+                setStatus([&](Status& s) {
+                    s.state = State::Lost;
+                    s.sentence = userMessage(error);
+                    s.retryIn = left;
+                });
+                sleep(std::chrono::seconds(1), stop);
+                std::lock_guard lock(m_mutex);
+                if (std::exchange(m_look, false)) break;
+            }
+            wait = std::min(kLongestWait, 2 * wait);
+        }
+    }
+}
+
+void HostLink::connect(Session& session, const std::stop_token& stop) {
+    const auto facts = hostFacts(session, [&](double) { return !stop.stop_requested(); });
+    m_farFolder = m_host.runs.empty() ? facts.runs : m_host.runs;
+    while (m_farFolder.size() > 1 && m_farFolder.back() == '/') m_farFolder.pop_back();
+    m_since = 0;
+    m_runs.clear();
+    const std::string mirror = mirrorPath(m_host.name, m_farFolder);
+    core::makeDirectories(mirror);
+    pruneMirrors(kMostMirrored);
+    const std::string version = session.version(), mine = core::builtin::version();
+    list(session, stop);
+    setStatus([&](Status& s) {
+        s.state = State::Connected;
+        s.facts = facts;
+        s.folder = mirror;
+        s.otherVersion = version != mine;
+        s.sentence = version == mine ? std::string()
+                                     : m_host.name + " has Relascope " + version + ", this is " +
+                                           mine + ": its runs are shown.";
+    });
+}
+
+bool HostLink::list(Session& session, const std::stop_token& stop) {
+    std::vector<std::string> held;
+    for (const auto& [path, run] : m_runs)
+        if (run.held) held.push_back(path);
+    auto listing = listRuns(session, m_farFolder, m_since, held,
+                            [&](double) { return !stop.stop_requested(); });
+    bool news = false;
+    // Runs that were moved or deleted there, also while nobody looked.
+    const std::set<std::string> there(listing.runs.begin(), listing.runs.end());
+    const std::string mirror = mirrorPath(m_host.name, m_farFolder);
+    std::error_code error;
+    std::vector<std::string> gone;
+    for (fs::recursive_directory_iterator it(mirror, error), end; !error && it != end;
+         it.increment(error)) {
+        if (!it->is_directory(error)) continue;
+        const bool run = fs::exists(it->path() / ".far", error);
+        if (run || it.depth() >= 1) it.disable_recursion_pending();
+        if (const auto path = it->path().lexically_relative(mirror).string();
+            run && !there.contains(path))
+            gone.push_back(path);
+    }
+    for (const auto& path : gone) {
+        fs::remove_all(local(path), error);
+        m_runs.erase(path);
+        news = true;
+    }
+    for (auto& run : listing.changed) {
+        auto& known = m_runs[run.path];
+        known.held = run.held;
+        known.files.clear();
+        core::FarRun far{m_host.name, m_farFolder + "/" + run.path, run.held, run.ended, {}};
+        for (auto& file : run.files) {
+            if (const auto step = keptStep(file.name)) far.kept.push_back(*step);
+            known.files[file.name] = std::move(file);
+        }
+        std::sort(far.kept.begin(), far.kept.end());
+        const std::string folder = local(run.path);
+        core::makeDirectories(folder);
+        if (core::readFarRun(folder) != far) {
+            core::writeFarRun(folder, far);
+            news = true;
+        }
+    }
+    m_since = listing.now;
+    for (const auto& [path, run] : m_runs) news |= fetch(session, path, run, stop);
+    return news;
+}
+
+bool HostLink::fetch(Session& session, const std::string& path, const Known& run,
+                     const std::stop_token& stop) {
+    const std::string folder = local(path), far = m_farFolder + "/" + path;
+    bool followed = false;
+    {
+        std::lock_guard lock(m_mutex);
+        followed = m_followed.contains(folder);
+    }
+    // Captures from the newest one on, as far as they may take space.
+    std::vector<const ListedFile*> files, captures;
+    for (const auto& [name, file] : run.files) {
+        if (isCapture(name) && followed && file.size <= kMostCapture)
+            captures.push_back(&file);
+        else if (kOfEveryRun.contains(name) ||
+                 (followed && (kAppended.contains(name) || name == "tokenizer.json")))
+            files.push_back(&file);
+    }
+    std::sort(captures.begin(), captures.end(),
+              [](const auto* a, const auto* b) { return a->time > b->time; });
+    std::int64_t bytes = 0;
+    for (const auto* file : captures)
+        if ((bytes += file->size) <= kMostCaptures) files.push_back(file);
+    bool news = false;
+    for (const auto* file : files) {
+        const std::string to = folder + "/" + file->name;
+        if (isSame(to, *file)) continue;
+        const auto wanted = [&](std::int64_t) { return !stop.stop_requested(); };
+        core::makeDirectories(fs::path(to).parent_path().string());
+        // What was only appended to is read on; its inode is noted in the name of a second file.
+        const std::string mark = folder + "/." + fs::path(file->name).filename().string() + ".file";
+        const bool appended = kAppended.contains(file->name);
+        std::int64_t inode = 0;
+        if (appended) std::ifstream(mark) >> inode;
+        if (appended && inode == file->file && sizeOf(to) <= file->size) {
+            readOn(session, far + "/" + file->name, to, file->size, wanted);
+        } else {
+            const std::string part = to + ".part";
+            std::error_code error;
+            fs::remove(part, error);
+            append(part, {});
+            readOn(session, far + "/" + file->name, part, file->size, wanted);
+            if (appended) core::writeTextFile(mark, std::to_string(file->file));
+            fs::rename(part, to, error);
+            if (error) throw FileError(to, "cannot be written: " + error.message());
+        }
+        setTime(to, file->time);
+        news = true;
+    }
+    return news;
+}
+
+bool HostLink::readTails(Session& session, const std::stop_token& stop) {
+    std::vector<FilePart> parts;
+    std::vector<std::string> targets;
+    for (const auto& [path, run] : m_runs) {
+        const std::string folder = local(path);
+        {
+            std::lock_guard lock(m_mutex);
+            if (!run.held || !m_followed.contains(folder)) continue;
+        }
+        for (const auto& name : kAppended)
+            if (run.files.contains(name)) {
+                targets.push_back(folder + "/" + name);
+                parts.push_back(
+                    {m_farFolder + "/" + path + "/" + name, sizeOf(targets.back()), kPart});
+            }
+    }
+    if (parts.empty()) return false;
+    bool news = false;
+    readFiles(
+        session, parts,
+        [&](std::size_t i, std::int64_t size, const Bytes& bytes) {
+            if (size < parts[i].from) look();  // it was begun again
+            if (bytes.empty()) return;
+            append(targets[i], bytes);
+            news = true;
+        },
+        [&](double) { return !stop.stop_requested(); });
+    return news;
+}
+
+void pruneMirrors(std::int64_t most) {
+    struct Capture {
+        fs::file_time_type time;
+        std::int64_t size;
+        fs::path path;
+    };
+    std::vector<Capture> captures;
+    std::int64_t bytes = 0;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(mirrorFolder(), error), end; !error && it != end;
+         it.increment(error)) {
+        if (it->path().parent_path().filename() != "captures" || !it->is_regular_file(error))
+            continue;
+        captures.push_back({it->last_write_time(error),
+                            static_cast<std::int64_t>(it->file_size(error)), it->path()});
+        bytes += captures.back().size;
+    }
+    std::sort(captures.begin(), captures.end(),
+              [](const auto& a, const auto& b) { return a.time < b.time; });
+    for (const auto& capture : captures) {
+        if (bytes <= most) return;
+        if (fs::remove(capture.path, error)) bytes -= capture.size;
+    }
+}
+
+void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
+              const std::function<bool(double)>& progress) {
+    const auto far = farPathOf(run);
+    const auto host = far ? findHost(far->host) : std::nullopt;
+    if (!host) throw FileError(run, "is no run of another machine");
+    std::error_code error;
+    if (fs::exists(to, error)) throw FileError(to, "exists already");
+    double done = 0.0;
+    const auto wanted = [&] { return !progress || progress(done); };
+    Session session([&] { return startFar(*host, {"session"}, {}, wanted); });
+    auto files = filesIn(session, far->path, [&](double) { return wanted(); });
+    std::erase_if(files, [&](const ListedFile& file) {
+        return file.name.starts_with(".") ||
+               (!checkpoints &&
+                (file.name.starts_with("checkpoints/") || file.name.starts_with("weights/")));
+    });
+    std::int64_t all = 1, before = 0;
+    for (const auto& file : files) all += file.size;
+    const std::string part = to + ".part";
+    core::makeDirectories(part);
+    if (core::freeBytes(part) < static_cast<std::uint64_t>(all))
+        throw core::DiskFull(part, "the disk has no room for the " + std::to_string(all >> 20) +
+                                       " MiB of this run; free some space");
+    for (const auto& file : files) {
+        const std::string path = part + "/" + file.name;
+        core::makeDirectories(fs::path(path).parent_path().string());
+        if (!isSame(path, file)) {
+            if (sizeOf(path) > file.size) fs::remove(path, error);
+            append(path, {});
+            readOn(session, far->path + "/" + file.name, path, file.size, [&](std::int64_t at) {
+                done = static_cast<double>(before + at) / static_cast<double>(all);
+                return wanted();
+            });
+            setTime(path, file.time);
+        }
+        before += file.size;
+    }
+    fs::rename(part, to, error);
+    if (error) throw FileError(to, "cannot be written: " + error.message());
+}
+
+}  // namespace relascope::wire

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The connection to a host that lasts: a thread that keeps the mirror of its runs. Lists, curves
+// and captures of far runs are read from there as those of this machine are, also while the host is
+// away.
+//
+// Every run is a folder with .far (run/run_process.h), run.json and labels.json. Of those that are
+// followed, there are metrics.jsonl, events.jsonl, tokenizer.json, log and the newest captures,
+// too.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "wire/host.h"
+#include "wire/host_files.h"
+
+namespace relascope::wire {
+
+class HostLink {
+public:
+    enum class State {
+        Connecting,
+        Connected,
+        Lost  ///< and tried again after a while
+    };
+    struct Status {
+        State state = State::Connecting;
+        std::string sentence;       ///< why the connection was lost; or a remark on its version
+        int retryIn = 0;            ///< seconds; of a lost one
+        bool otherVersion = false;  ///< its runs are shown, and nothing can be started or opened
+        HostFacts facts;            ///< once it was connected
+        std::string folder;         ///< the mirror of its folder of runs; empty before
+        bool operator==(const Status&) const = default;
+    };
+
+    /// `changed` is called on the thread of the link, after its status or files of the mirror have
+    /// changed.
+    HostLink(Host host, std::function<void()> changed);
+    ~HostLink();
+    HostLink(const HostLink&) = delete;
+    HostLink& operator=(const HostLink&) = delete;
+
+    const Host& host() const { return m_host; }
+    Status status() const;
+    /// Runs whose curves are shown, by their folders in the mirror.
+    void follow(std::set<std::string> runs);
+    /// Lists, or tries to connect, at once.
+    void look();
+
+private:
+    struct Known {
+        std::map<std::string, ListedFile> files;  ///< as they are there
+        bool held = false;
+    };
+    void run(const std::stop_token& stop);
+    void connect(Session& session, const std::stop_token& stop);
+    bool list(Session& session, const std::stop_token& stop);
+    bool readTails(Session& session, const std::stop_token& stop);
+    bool fetch(Session& session, const std::string& path, const Known& run,
+               const std::stop_token& stop);
+    void setStatus(const std::function<void(Status&)>& change);
+    void sleep(std::chrono::milliseconds time, const std::stop_token& stop);
+    std::string local(const std::string& path) const;
+
+    const Host m_host;
+    std::function<void()> m_changed;
+    std::int64_t m_since = 0;
+    std::string m_farFolder;              ///< of runs, there
+    std::map<std::string, Known> m_runs;  ///< by path behind the folder
+    mutable std::mutex m_mutex;           ///< of what follows
+    std::condition_variable_any m_wake;
+    bool m_look = false;
+    Status m_status;
+    std::set<std::string> m_followed;
+    std::jthread m_thread;  // last: joined before the rest goes
+};
+
+/// Removes captures from the mirrors, those first that were changed longest ago, until they take no
+/// more than so many bytes.
+void pruneMirrors(std::int64_t most);
+
+/// Copies a run of a host, given by its folder in the mirror, to the new folder `to`: all its
+/// files, or, without `checkpoints`, all but those. Throws Error, FileError, Cancelled; what has
+/// come stays as TO.part, and the next call with the same `to` goes on from there.
+void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
+              const std::function<bool(double)>& progress);
+
+}  // namespace relascope::wire
