@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/controllers/hosts_controller.h"
+
+#include <QMetaObject>
+#include <QSettings>
+#include <algorithm>
+#include <utility>
+
+namespace relascope::app {
+namespace {
+
+using State = wire::HostLink::State;
+
+constexpr const char* kGroup = "hosts";
+
+QString text(const std::string& value) {
+    return QString::fromStdString(value);
+}
+
+}  // namespace
+
+HostsController::HostsController(QObject* parent) : QObject(parent) {}
+
+HostsController::~HostsController() {
+    m_links.clear();  // their threads call back
+}
+
+void HostsController::load() {
+    QSettings settings;
+    std::vector<wire::Host> hosts;
+    const int count = settings.beginReadArray(kGroup);
+    for (int i = 0; i < count; ++i) {
+        settings.setArrayIndex(i);
+        const auto value = [&](const char* key) {
+            return settings.value(QLatin1String(key)).toString().toStdString();
+        };
+        wire::Host host{value("name"), value("reach"), value("launch"),
+                        settings.value(QStringLiteral("views")).toBool(), value("runs")};
+        try {
+            wire::checkHost(host);
+            hosts.push_back(std::move(host));
+        } catch (const Error&) {  // changed by hand; the dialog can enter it again
+        }
+    }
+    settings.endArray();
+    setHosts(std::move(hosts));
+}
+
+void HostsController::setHosts(std::vector<wire::Host> hosts) {
+    std::sort(hosts.begin(), hosts.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    m_hosts = std::move(hosts);
+    QSettings settings;
+    settings.remove(QLatin1String(kGroup));
+    settings.beginWriteArray(kGroup);
+    for (int i = 0; i < static_cast<int>(m_hosts.size()); ++i) {
+        const auto& host = m_hosts[static_cast<std::size_t>(i)];
+        settings.setArrayIndex(i);
+        settings.setValue(QStringLiteral("name"), text(host.name));
+        settings.setValue(QStringLiteral("reach"), text(host.reach));
+        settings.setValue(QStringLiteral("launch"), text(host.launch));
+        settings.setValue(QStringLiteral("views"), host.launchesViews);
+        settings.setValue(QStringLiteral("runs"), text(host.runs));
+    }
+    settings.endArray();
+    wire::setHosts(m_hosts);
+    std::map<std::string, std::unique_ptr<wire::HostLink>> links;
+    for (const auto& host : m_hosts) {
+        auto known = m_links.find(host.name);
+        if (known != m_links.end() && known->second->host() == host)
+            links[host.name] = std::move(known->second);
+        else
+            links[host.name] = std::make_unique<wire::HostLink>(host, [this] {
+                QMetaObject::invokeMethod(this, &HostsController::news, Qt::QueuedConnection);
+            });
+        links[host.name]->follow(m_followed);
+    }
+    m_links = std::move(links);
+    Q_EMIT changed();
+}
+
+/// The calls of several links, and of one several times, may be one.
+void HostsController::news() {
+    std::map<std::string, wire::HostLink::Status> now;
+    for (const auto& [name, link] : m_links) now[name] = link->status();
+    if (std::exchange(m_shown, now) != now) Q_EMIT changed();
+    Q_EMIT filesChanged();
+}
+
+std::optional<wire::HostLink::Status> HostsController::status(const QString& host) const {
+    const auto found = m_links.find(host.toStdString());
+    if (found == m_links.end()) return std::nullopt;
+    return found->second->status();
+}
+
+QString HostsController::statusText(const QString& host) const {
+    const auto known = status(host);
+    if (!known) return {};
+    switch (known->state) {
+        case State::Connecting:
+            return QStringLiteral("connecting");
+        case State::Connected:
+            return known->sentence.empty() ? QStringLiteral("connected") : text(known->sentence);
+        case State::Lost:
+            break;
+    }
+    return QStringLiteral("%1; trying again in %2 s")
+        .arg(text(known->sentence))
+        .arg(known->retryIn);
+}
+
+void HostsController::look(const QString& host) {
+    for (const auto& [name, link] : m_links)
+        if (host.isEmpty() || name == host.toStdString()) link->look();
+}
+
+void HostsController::follow(const QStringList& runs) {
+    std::set<std::string> far;
+    for (const auto& run : runs)
+        if (!hostOf(run).isEmpty()) far.insert(run.toStdString());
+    if (far == m_followed) return;
+    m_followed = std::move(far);
+    for (const auto& [name, link] : m_links) link->follow(m_followed);
+}
+
+std::vector<std::pair<QString, QString>> HostsController::folders() const {
+    std::vector<std::pair<QString, QString>> all;
+    for (const auto& [name, link] : m_links)
+        if (const auto folder = link->status().folder; !folder.empty())
+            all.emplace_back(text(name), text(folder));
+    return all;
+}
+
+QString HostsController::hostOf(const QString& path) {
+    const auto far = wire::farPathOf(path.toStdString());
+    return far ? text(far->host) : QString();
+}
+
+}  // namespace relascope::app
