@@ -98,6 +98,7 @@ MainWindow::MainWindow(bool remember)
     m_session->restore(*this);
     refreshMenus();
     c.runs.refresh();
+    c.hosts.load();
 }
 
 MainWindow::~MainWindow() {
@@ -250,16 +251,15 @@ MainWindow::Closing MainWindow::askToClose() {
     if (study.working())
         sentences << QStringLiteral("The study %1 continues without the window.")
                          .arg(StudyController::name(study.workedOn()));
-    QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"),
-                    sentences.join(u' '), QMessageBox::Cancel, this);
-    box.setInformativeText(training.busy()
-                               ? QStringLiteral(
-                                     "The next window that shows the run can pause or stop it.")
-                               : QStringLiteral("The next window can stop it."));
+    QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"), sentences.join(u' '),
+                    QMessageBox::Cancel, this);
+    box.setInformativeText(
+        training.busy() ? QStringLiteral("The next window that shows the run can pause or stop it.")
+                        : QStringLiteral("The next window can stop it."));
     auto* close = box.addButton(QStringLiteral("Close"), QMessageBox::AcceptRole);
-    auto* stop = box.addButton(sentences.size() > 1 ? QStringLiteral("Stop them first")
-                                                    : QStringLiteral("Stop it first"),
-                               QMessageBox::DestructiveRole);
+    auto* stop = box.addButton(
+        sentences.size() > 1 ? QStringLiteral("Stop them first") : QStringLiteral("Stop it first"),
+        QMessageBox::DestructiveRole);
     box.setDefaultButton(close);
     box.exec();
     return box.clickedButton() == close  ? Closing::Continue

@@ -57,6 +57,7 @@ RunActions::RunActions(Controllers& controllers, QWidget* window)
       m_c(controllers),
       m_window(window),
       m_export(new RunExport(controllers.messages, window)) {
+    connect(m_export, &RunExport::fetched, &m_c.runs, &RunsController::refresh);
     askText = [this](const QString& title, const QString& label, const QString& text) {
         bool ok = false;
         const QString given =
@@ -108,9 +109,13 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
             extend = QString("A run that is %1 cannot be extended")
                          .arg(QLatin1String(runStateName(info->state)));
     }
+    const QString host = one.isEmpty() ? HostsController::hostOf(paths.first()) : QString();
+    const auto ofHere = [&](const QString& otherwise) {
+        return host.isEmpty() ? otherwise : QString("The run is on %1; fetch it first").arg(host);
+    };
     return {
         {Kind::OpenFolder, "folder", QStringLiteral("Open run folder"),
-         QStringLiteral("Show the files of the run"), one},
+         QStringLiteral("Show the files of the run"), ofHere(one)},
         {Kind::Rename, "pencil", QStringLiteral("Rename..."),
          QStringLiteral("Give the run another name; its folder stays where it is"), one},
         {Kind::Duplicate, "copy", QStringLiteral("Duplicate as a new run"),
@@ -131,6 +136,12 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
         {Kind::ExportJson, "export", QStringLiteral("Export as JSON..."),
          QStringLiteral("Options, points and notes of the run in one file"),
          one.isEmpty() ? writes : one},
+        {Kind::Fetch, "export", QStringLiteral("Fetch to this computer"),
+         QStringLiteral(
+             "Copy the run of another machine, with its checkpoints, to the folder of runs"),
+         !one.isEmpty()    ? one
+         : !host.isEmpty() ? writes
+                           : QStringLiteral("The run is on this computer")},
         {Kind::Hide, "eye", (hidden ? QStringLiteral("Show") : QStringLiteral("Hide")) + many,
          hidden ? QStringLiteral("List the run again")
                 : QStringLiteral("Leave the run out of the lists; Reload runs finds it"),
@@ -176,6 +187,10 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
             return m_export->toCsv(paths.first());
         case Kind::ExportJson:
             return m_export->toJson(paths.first());
+        case Kind::Fetch:
+            return m_export->fetch(paths.first(), m_c.runs.folder() + u'/' +
+                                                      HostsController::hostOf(paths.first()) +
+                                                      u'/' + QFileInfo(paths.first()).fileName());
         case Kind::Hide: {
             bool hide = false;
             for (const auto& path : paths) hide |= !m_c.runs.labels(path).hidden;

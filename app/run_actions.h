@@ -36,6 +36,7 @@ public:
         ExportTensorBoard,
         ExportCsv,
         ExportJson,
+        Fetch,
         Hide,
         Delete
     };

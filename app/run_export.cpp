@@ -16,6 +16,7 @@
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "widgets/export/export.h"
+#include "wire/host_link.h"
 
 namespace relascope::app {
 
@@ -123,6 +124,19 @@ void RunExport::toCsv(const QString& run) {
 
 void RunExport::toJson(const QString& run) {
     toFile(run, QStringLiteral("json"), QStringLiteral("Export as JSON"), &core::runJson);
+}
+
+void RunExport::fetch(const QString& run, const QString& to) {
+    m_task.run(
+        m_queue, QString("Copying %1").arg(QFileInfo(run).fileName()),
+        [run = run.toStdString(), to = to.toStdString()](LongJob& job, std::stop_token stop) {
+            wire::fetchRun(run, to, true, job.callback(std::move(stop)));
+            return true;
+        },
+        [this, to](bool) {
+            m_messages.ok(QString("Copied to %1").arg(to));
+            Q_EMIT fetched(to);
+        });
 }
 
 void RunExport::toFile(const QString& run, const QString& ending, const QString& what,

@@ -56,6 +56,9 @@ public:
     void toCsv(const QString& run);
     /// Options, points and notes.
     void toJson(const QString& run);
+    /// Copies a run of another machine, all of its files, to the new folder `to`, and goes on with
+    /// a copy that was cancelled.
+    void fetch(const QString& run, const QString& to);
     /// Why nothing can be exported now; empty if it can.
     QString disabledReason() const;
     /// The export that is being written.
@@ -65,6 +68,9 @@ public:
     std::function<QString(const QString& title, const QString& start)> askFolder;
     std::function<QString(const QString& title, const QString& suggested, const QString& filter)>
         askFile;
+
+Q_SIGNALS:
+    void fetched(const QString& to);
 
 private:
     void toFile(const QString& run, const QString& ending, const QString& what,

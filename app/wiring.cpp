@@ -88,6 +88,8 @@ void showDevices(widgets::TrainBar& bar, const Controllers& c) {
         }
     }
     bar.setDeviceChoices(choices, chosen);
+    const bool chooses = !c.training.busy() && c.experiment.hasOptions();
+    bar.setHosts(chooses ? c.experiment.hosts() : QStringList(), c.experiment.host());
 }
 
 }  // namespace
@@ -139,6 +141,8 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
                          c.experiment.endEdit();
                          showDevice();  // also where nothing has changed but a tick
                      });
+    QObject::connect(&bar, &widgets::TrainBar::hostChosen, &c.experiment,
+                     &ExperimentController::setHost);
     showDevice();
     show();
 }

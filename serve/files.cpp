@@ -150,12 +150,6 @@ std::optional<Frame> answerFiles(const std::string& what, Request& request) {
                               askedFor<bool>(request, "hidden")});
         return Frame{Json::object(), {}};
     }
-    if (what == "trash") {
-        const auto run = askedFor<std::string>(request, "run");
-        const auto to = core::trashPath(askedFor<std::string>(request, "folder"), run);
-        core::moveRun(run, to);
-        return Frame{to, {}};
-    }
     if (what == "move") {
         core::moveRun(wire::valueOf<std::string>(message, "from"),
                       wire::valueOf<std::string>(message, "to"));

@@ -84,10 +84,6 @@ void writeLabels(Session& session, const std::string& run, const RunLabels& labe
         {{"run", run}, {"name", labels.name}, {"tags", labels.tags}, {"hidden", labels.hidden}});
 }
 
-std::string trashRun(Session& session, const std::string& run, const std::string& folder) {
-    return answerOf<std::string>(session, "trash", {{"run", run}, {"folder", folder}});
-}
-
 void moveRun(Session& session, const std::string& from, const std::string& to) {
     session.ask("move", {{"from", from}, {"to", to}});
 }

@@ -71,12 +71,10 @@ std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
 std::string startThere(Session& session, const StartRequest& request, const std::string& launch,
                        const Session::Progress& progress);
 
-// labels: {run, name, tags, hidden}; trash: {run, folder}; move: {from, to}
+// labels: {run, name, tags, hidden}; move: {from, to}
 
 /// Of runs on this machine, or on the host whose mirror has them.
 void writeLabels(Session& session, const std::string& run, const RunLabels& labels);
-/// Moves a run to the folder .trash, and returns its path there.
-std::string trashRun(Session& session, const std::string& run, const std::string& folder);
 void moveRun(Session& session, const std::string& from, const std::string& to);
 
 /// Whether a path that another machine names stays below the folder that it is put behind.

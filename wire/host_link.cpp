@@ -338,6 +338,29 @@ bool HostLink::readTails(Session& session, const std::stop_token& stop) {
     return news;
 }
 
+void mirrorFile(Session& session, const std::string& path, const std::function<bool()>& wanted) {
+    std::error_code error;
+    if (!farPathOf(path) || fs::exists(path, error)) return;
+    const std::string part = path + ".part";
+    fs::remove(part, error);
+    for (std::int64_t at = 0, size = 1; at < size;) {
+        size = -1;
+        readFiles(
+            session, {{path, at, kPart}},
+            [&](std::size_t, std::int64_t now, const Bytes& bytes) {
+                core::makeDirectories(fs::path(path).parent_path().string());
+                append(part, bytes);
+                size = now;
+                at += static_cast<std::int64_t>(bytes.size());
+                if (bytes.empty()) size = at;
+            },
+            [&](double) { return wanted(); });
+        if (size < 0) return;  // it is not there
+        if (at < size && !wanted()) throw Cancelled();
+    }
+    fs::rename(part, path, error);
+}
+
 void pruneMirrors(std::int64_t most) {
     struct Capture {
         fs::file_time_type time;

@@ -82,6 +82,10 @@ private:
     std::jthread m_thread;  // last: joined before the rest goes
 };
 
+/// Reads a file that a mirror lacks from its host, if it is there. Does nothing for another path.
+/// Throws as Session::ask().
+void mirrorFile(Session& session, const std::string& path, const std::function<bool()>& wanted);
+
 /// Removes captures from the mirrors, those first that were changed longest ago, until they take no
 /// more than so many bytes.
 void pruneMirrors(std::int64_t most);

@@ -213,9 +213,10 @@ ProbeSample picture(Session& session, const std::string& file,
 }
 
 Devices devices(Session& session, const std::string& wanted, bool memory,
-                const Session::Progress& progress) {
-    return get<Devices>(
-        session.ask("devices", {{"wanted", wanted}, {"memory", memory}}, progress).message);
+                const Session::Progress& progress, const std::string& host) {
+    Json request = {{"wanted", wanted}, {"memory", memory}};
+    if (!host.empty()) request["host"] = host;
+    return get<Devices>(session.ask("devices", std::move(request), progress).message);
 }
 
 void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to) {

@@ -71,6 +71,7 @@ struct Data {
     DataOptions options;
     bool imported = false;    ///< the contents of files by their own splits
     std::int64_t epoch = -1;  ///< of training data that differ between epochs; -1: of any
+    std::string run = {};     ///< of a run in the mirror of a host, where they are opened
     bool operator==(const Data&) const = default;
 };
 
@@ -305,9 +306,10 @@ struct Devices {
     /// Name and title of the usable CUDA devices.
     std::vector<std::pair<std::string, std::string>> choices;
 };
-/// `memory`: whether their memory is asked for, which takes some of a GPU itself.
+/// `memory`: whether their memory is asked for, which takes some of a GPU itself. `host`: of
+/// another machine.
 Devices devices(Session& session, const std::string& wanted, bool memory,
-                const Session::Progress& progress);
+                const Session::Progress& progress, const std::string& host = {});
 
 // branch: {from, step, to}
 
@@ -322,7 +324,7 @@ void drop(Session& session);
 // ---------------------------------------------------------------------------------------------
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Weights, path, checkpoint, nearest, device, tokenizer, bfloat16)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Data, options, imported, epoch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Data, options, imported, epoch, run)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Example, data, split, index)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedSplit, name, info, isText, first)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedData, data, splits, tokenNames)

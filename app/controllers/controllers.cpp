@@ -74,11 +74,39 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
                     .arg(widgets::metricName(info.metric), widgets::metricText(info.metric, best));
         if (info.state == RunState::Done)
             messages.ok(text);
-        else if (info.state != RunState::Failed)
-            messages.info(text);  // failures were already reported
+        else if (info.state != RunState::Failed && info.state != RunState::Running &&
+                 info.state != RunState::Paused)
+            messages.info(text);  // failures and lost connections were already reported
     });
     connect(&experiment, &ExperimentController::changed, &device, [this] {
-        device.setWanted(experiment.hasOptions() ? experiment.options().train.device : "auto");
+        device.setWanted(experiment.hasOptions() ? experiment.options().train.device : "auto",
+                         experiment.host().toStdString());
+    });
+    connect(&hosts, &HostsController::changed, this, [this] {
+        runs.setMirrors(hosts.folders());
+        std::map<QString, QString> headings;
+        std::vector<std::pair<QString, QString>> usable;
+        for (const auto& host : hosts.hosts()) {
+            const QString name = QString::fromStdString(host.name);
+            const auto status = hosts.status(name);
+            const bool connected = status->state == wire::HostLink::State::Connected;
+            headings[name] = name;
+            if (status->state == wire::HostLink::State::Lost)
+                headings[name] += QStringLiteral(" \u00b7 not connected, trying again in %1 s")
+                                      .arg(status->retryIn);
+            else if (!connected || status->otherVersion)
+                headings[name] += QStringLiteral(" \u00b7 ") + hosts.statusText(name);
+            if (connected && !status->otherVersion)
+                usable.emplace_back(name, QString::fromStdString(status->folder));
+        }
+        runs.setHeadings(headings);
+        experiment.setHosts(usable);
+    });
+    connect(&hosts, &HostsController::lost, &messages, &Messages::warning);
+    connect(&hosts, &HostsController::found, &messages, &Messages::info);
+    connect(&hosts, &HostsController::filesChanged, this, [this] {
+        runs.refresh();
+        runs.records().look(selection.runs());
     });
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
@@ -144,6 +172,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     });
     // The inspector shows the run chosen last, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
+        hosts.follow(selection.runs());
         runs.records().load(selection.runs());
         if (!selection.runs().contains(selection.current()))
             selection.setCurrent(selection.runs().isEmpty() ? QString() : selection.runs().first());

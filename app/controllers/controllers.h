@@ -8,6 +8,7 @@
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/device_monitor.h"
 #include "app/controllers/experiment_controller.h"
+#include "app/controllers/hosts_controller.h"
 #include "app/controllers/inspector_edits.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/probe_controller.h"
@@ -33,6 +34,7 @@ public:
     std::shared_ptr<ModelSession> session =
         std::make_shared<ModelSession>();  ///< for the jobs of `models`
     RunsController runs{disk};
+    HostsController hosts;
     TrainingController training;
     DeviceMonitor device{training, models, session};
     ExperimentController experiment{runs, training, history, disk, models, session};

@@ -5,6 +5,7 @@
 
 #include "app/controllers/training_controller.h"
 #include "options/device_list.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 namespace {
@@ -50,8 +51,11 @@ void DeviceMonitor::watch() {
     ask();
 }
 
-void DeviceMonitor::setWanted(const std::string& device) {
-    if (std::exchange(m_wanted, device) != device && m_ofRun.empty()) ask();
+void DeviceMonitor::setWanted(const std::string& device, const std::string& host) {
+    const bool same = m_wanted == device && m_wantedHost == host;
+    m_wanted = device;
+    m_wantedHost = host;
+    if (!same && m_ofRun.empty()) ask();
 }
 
 void DeviceMonitor::ask() {
@@ -65,11 +69,18 @@ void DeviceMonitor::ask() {
         if (!same) Q_EMIT changed();
         if (std::exchange(m_again, false)) ask();
     };
+    const auto far = wire::farPathOf(m_training.run().toStdString());
+    const std::string host = !busy ? m_wantedHost : far ? far->host : std::string();
     m_jobs.post(
         this,
-        [models = m_models, wanted = busy ? m_ofRun : m_wanted, busy](std::stop_token stop) {
-            return shownOf(wanted, wire::devices(models->session, wanted, busy,
-                                                 [&](double) { return !stop.stop_requested(); }));
+        [models = m_models, wanted = busy ? m_ofRun : m_wanted, busy, host](std::stop_token stop) {
+            auto shown = shownOf(wanted, wire::devices(
+                                             models->session, wanted, busy,
+                                             [&](double) { return !stop.stop_requested(); }, host));
+            if (!host.empty())
+                shown.device =
+                    QString::fromStdString(host) + QStringLiteral(" \u00b7 ") + shown.device;
+            return shown;
         },
         done,
         [this, done](const QString& sentence) {

@@ -25,8 +25,9 @@ public:
     DeviceMonitor(TrainingController& training, JobQueue& jobs,
                   std::shared_ptr<ModelSession> models, QObject* parent = nullptr);
 
-    /// train.device of the run to be started next: what the chip shows while none trains.
-    void setWanted(const std::string& device);
+    /// train.device of the run to be started next, and the machine that trains it: what the chip
+    /// shows while none trains.
+    void setWanted(const std::string& device, const std::string& host);
     /// "cuda:0", "2 GPUs", "2 CPU processes": the devices of the run that trains, else those
     /// wanted, as they are written if they cannot be used.
     const QString& device() const { return m_shown.device; }
@@ -52,7 +53,7 @@ private:
 
     TrainingController& m_training;
     std::string m_ofRun;  ///< the devices of the run that trains; empty if none does
-    std::string m_wanted = "auto";
+    std::string m_wanted = "auto", m_wantedHost;
     Shown m_shown;
     bool m_asking = false, m_again = false;
     QTimer m_timer;

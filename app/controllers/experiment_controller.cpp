@@ -229,6 +229,9 @@ QString ExperimentController::disabledReason() const {
     const auto found = problems();
     if (found.empty() && !m_formValid)
         return QStringLiteral("An option has an invalid value; see the message under its field.");
+    if (found.empty() && !resumes() && !m_host.isEmpty() && !hosts().contains(m_host))
+        return QStringLiteral("%1 is not connected; choose another machine at the device, or wait.")
+            .arg(m_host);
     if (found.empty()) {
         if (m_training.busy()) return {};  // what is free now is what the run has left
         const auto memory = core::memoryProblem(m_options, m_free);
@@ -477,21 +480,45 @@ void ExperimentController::start() {
     }
     m_run.clear();  // the form follows the run that is started
     m_wanted.clear();
-    m_training.start(m_options, m_runs.folder());
+    QString folder = m_runs.folder();
+    for (const auto& [host, mirror] : m_hosts)
+        if (host == m_host) folder = mirror;
+    m_training.start(m_options, folder);
+}
+
+void ExperimentController::setHosts(std::vector<std::pair<QString, QString>> hosts) {
+    if (std::exchange(m_hosts, hosts) == hosts) return;
+    measureMemory();
+    Q_EMIT changed();
+}
+
+QStringList ExperimentController::hosts() const {
+    QStringList names;
+    for (const auto& [host, mirror] : m_hosts) names << host;
+    return names;
+}
+
+void ExperimentController::setHost(const QString& host) {
+    if (std::exchange(m_host, host) == host) return;
+    m_free = 0;
+    measureMemory();
+    Q_EMIT changed();
 }
 
 void ExperimentController::measureMemory() {
     if (!hasOptions() || std::exchange(m_measuring, true)) return;
     m_devices.post(
         this,
-        [models = m_models, device = m_options.train.device](std::stop_token stop) {
-            return wire::devices(models->session, device, true,
-                                 [&](double) { return !stop.stop_requested(); })
+        [models = m_models, device = m_options.train.device,
+         host = m_host.toStdString()](std::stop_token stop) {
+            return wire::devices(
+                       models->session, device, true,
+                       [&](double) { return !stop.stop_requested(); }, host)
                 .free;
         },
-        [this, device = m_options.train.device](std::uint64_t free) {
+        [this, device = m_options.train.device, host = m_host](std::uint64_t free) {
             m_measuring = false;
-            if (device != m_options.train.device) return m_memoryTimer.start();
+            if (device != m_options.train.device || host != m_host) return m_memoryTimer.start();
             // Rounded to two digits, as shown.
             const double before = static_cast<double>(std::exchange(m_free, free));
             if (std::abs(static_cast<double>(free) - before) > 0.02 * before)

@@ -96,6 +96,13 @@ public:
     /// Begins or resumes.
     void start();
 
+    /// Machines on which a run can be trained, with the mirrors of their folders of runs.
+    void setHosts(std::vector<std::pair<QString, QString>> hosts);
+    QStringList hosts() const;
+    /// The machine that trains the next run; empty: this one.
+    const QString& host() const { return m_host; }
+    void setHost(const QString& host);
+
 Q_SIGNALS:
     void changed();          ///< options, preset or what Start means
     void problemsChanged();  ///< validity or estimates
@@ -123,6 +130,8 @@ private:
     JobQueue& m_jobs;
     JobQueue& m_devices;
     std::shared_ptr<ModelSession> m_models;
+    std::vector<std::pair<QString, QString>> m_hosts;
+    QString m_host;
     QTimer m_memoryTimer;
     std::uint64_t m_free = 0;  ///< bytes on the device wanted; 0 while unknown
     bool m_measuring = false;

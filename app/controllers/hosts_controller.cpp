@@ -83,7 +83,17 @@ void HostsController::setHosts(std::vector<wire::Host> hosts) {
 void HostsController::news() {
     std::map<std::string, wire::HostLink::Status> now;
     for (const auto& [name, link] : m_links) now[name] = link->status();
-    if (std::exchange(m_shown, now) != now) Q_EMIT changed();
+    const auto before = std::exchange(m_shown, now);
+    for (const auto& [name, status] : now) {
+        const auto old = before.find(name);
+        const bool wasLost = old != before.end() && !old->second.sentence.empty() &&
+                             old->second.state != State::Connected;
+        if (status.state == State::Lost && !wasLost)
+            Q_EMIT lost(text(status.sentence) + QStringLiteral("; it is tried again"));
+        if (status.state == State::Connected && wasLost)
+            Q_EMIT found(text(name) + QStringLiteral(" is connected"));
+    }
+    if (before != now) Q_EMIT changed();
     Q_EMIT filesChanged();
 }
 

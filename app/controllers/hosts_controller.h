@@ -44,6 +44,9 @@ public:
 Q_SIGNALS:
     void changed();       ///< the hosts, or the status of one
     void filesChanged();  ///< of a mirror
+    /// A host is not connected any more, or cannot be; and is connected again.
+    void lost(const QString& sentence);
+    void found(const QString& sentence);
 
 private:
     void news();

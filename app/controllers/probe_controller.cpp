@@ -14,6 +14,7 @@
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
 #include "text/tokenizer.h"
+#include "wire/host_link.h"
 
 namespace relascope::app {
 ProbeController::ProbeController(RunsController& runs, TrainingController& training,
@@ -178,13 +179,16 @@ void ProbeController::follow() {
         };
         if (!wanted(0.0)) throw Cancelled();
         LoadedRunData found{known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}};
-        const bool text = found.options.data.isText();
+        const bool text = found.options.data.isText(), far = wire::farPathOf(path).has_value();
+        if (text)
+            wire::mirrorFile(models->session, path + "/tokenizer.json",
+                             [&] { return wanted(0.0); });
         const DataOptions options = core::runData(path, found.options.data);
         if (text && options.tokenizer != "characters")
             found.tokenizer = core::openTokenizer(options.tokenizer);
         try {
-            found.data = std::make_shared<const wire::OpenedData>(
-                wire::openData(models->session, {options}, wanted));
+            found.data = std::make_shared<const wire::OpenedData>(wire::openData(
+                models->session, {options, false, -1, far ? path : std::string()}, wanted));
         } catch (const Cancelled&) {
             throw;
         } catch (const std::exception& error) {

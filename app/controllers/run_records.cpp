@@ -12,6 +12,7 @@
 #include "options/published.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "run/run_process.h"
 
 namespace relascope::app {
 namespace {
@@ -54,7 +55,9 @@ std::size_t contentsOf(const std::string& folder) {
     return error ? 0 : all;
 }
 
+/// Of a run on another machine as its mirror says.
 KeptSteps keptSteps(const std::string& run) {
+    if (const auto far = core::readFarRun(run)) return {{far->kept.begin(), far->kept.end()}};
     const core::KeptWeights weights(run);
     KeptSteps found;
     for (const auto& kept : weights.steps()) found.steps.push_back(kept.step);
@@ -113,6 +116,9 @@ RunRecords::News RunRecords::readNews(const std::string& path, const Place& from
         for (const auto step : core::captureSteps(path + "/captures"))
             record.captures.push_back(step);
     record.read.kept = contentsOf(path + "/weights");
+    if (const auto far = core::readFarRun(path))
+        for (const auto step : far->kept)
+            record.read.kept = record.read.kept * 31 + static_cast<std::size_t>(step) + 1;
     if (news.kept = record.read.kept != from.kept; news.kept) {
         auto found = keptSteps(path);
         record.kept = std::move(found.steps);
@@ -210,6 +216,13 @@ void RunRecords::follow(const RunInfo& run) {
     // Once more after it has ended.
     const bool running = run.state == RunState::Running;
     if (std::exchange(known->second.running, running) || running || behind) read(path);
+}
+
+void RunRecords::look(const QStringList& paths) {
+    for (const auto& path : paths)
+        if (const auto known = m_records.find(path);
+            known != m_records.end() && known->second.loaded)
+            read(path);
 }
 
 void RunRecords::setLive(const QString& path, bool fresh) {

@@ -40,6 +40,8 @@ public:
     void load(const QStringList& paths);
     /// Reads what has come since of a run that trains, at each listing of the runs.
     void follow(const RunInfo& run);
+    /// Reads what has come since of those that are known.
+    void look(const QStringList& paths);
     void forget(const QString& path) { m_records.erase(path); }
 
     /// The run that is watched, or empty: it is read on ten times a second. `fresh`: its notes from

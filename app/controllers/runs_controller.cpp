@@ -4,14 +4,18 @@
 #include <QDir>
 #include <QFileInfo>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <thread>
 
 #include "app/controllers/job_queue.h"
 #include "options/metrics.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
-#include "wire/requests.h"
+#include "wire/host_files.h"
 
 namespace relascope::app {
 namespace {
@@ -57,14 +61,35 @@ void RunsController::setFolder(const QString& folder) {
     refresh();
 }
 
+QString RunsController::rootOf(const QString& path) const {
+    for (const auto& [host, mirror] : m_mirrors)
+        if (path.startsWith(mirror + u'/')) return mirror;
+    return m_folder;
+}
+
+void RunsController::setMirrors(const std::vector<std::pair<QString, QString>>& folders) {
+    if (std::exchange(m_mirrors, folders) != folders) refresh();
+}
+
+void RunsController::setHeadings(const std::map<QString, QString>& headings) {
+    if (std::exchange(m_headings, headings) == headings) return;
+    rebuildRows();
+    Q_EMIT rowsChanged();
+}
+
 void RunsController::refresh() {
     // One listing at a time; requests made meanwhile lead to one more.
     if (std::exchange(m_listing, true)) {
         m_again = true;
         return;
     }
-    const auto work = [folder = m_folder.toStdString(), opened = m_opened](std::stop_token) {
+    const auto work = [folder = m_folder.toStdString(), mirrors = m_mirrors,
+                       opened = m_opened](std::stop_token) {
         auto runs = core::listRuns(folder);
+        for (const auto& [host, mirror] : mirrors) {
+            auto there = core::listRuns(mirror.toStdString());
+            std::move(there.begin(), there.end(), std::back_inserter(runs));
+        }
         for (const auto& path : opened) {
             try {
                 runs.push_back(core::readRunInfo(path.toStdString()));
@@ -121,7 +146,8 @@ void RunsController::take(std::vector<RunInfo> runs) {
     m_infos = std::move(runs);
     // Colours go to the oldest first, so that a new run does not take the first one's.
     for (auto it = m_infos.rbegin(); it != m_infos.rend(); ++it) {
-        const QString path = QString::fromStdString(it->path), together = groupOf(*it, m_folder);
+        const QString path = QString::fromStdString(it->path),
+                      together = groupOf(*it, rootOf(path));
         const QString key = together.isEmpty() ? path : together;
         if (!m_colors.contains(key)) m_colors.insert(key, static_cast<int>(m_colors.size()));
         if (!m_colors.contains(path)) m_colors.insert(path, m_colors.value(key));
@@ -137,11 +163,22 @@ void RunsController::rebuildRows() {
     for (const auto& info : m_infos) {
         if (info.labels.hidden && !m_showHidden && info.path != m_live.toStdString()) continue;
         widgets::RunRow row{info, colorIndex(QString::fromStdString(info.path))};
+        if (const auto far = wire::farPathOf(info.path))
+            row.host = QString::fromStdString(far->host);
         row.info.name = info.labels.name.empty()
                             ? folderName(QString::fromStdString(info.path)).toStdString()
                             : info.labels.name;
         m_rows.push_back(std::move(row));
     }
+    // Those of each machine together, this one first.
+    std::stable_sort(m_rows.begin(), m_rows.end(),
+                     [](const auto& a, const auto& b) { return a.host < b.host; });
+    QString last;
+    for (auto& row : m_rows)
+        if (std::exchange(last, row.host) != row.host) {
+            const auto known = m_headings.find(row.host);
+            row.heading = known == m_headings.end() ? row.host : known->second;
+        }
 }
 
 void RunsController::announce() {
@@ -161,7 +198,7 @@ int RunsController::colorIndex(const QString& path) const {
 
 QString RunsController::group(const QString& path) const {
     const RunInfo* found = info(path);
-    return found ? groupOf(*found, m_folder) : QString();
+    return found ? groupOf(*found, rootOf(path)) : QString();
 }
 
 QString RunsController::name(const QString& path) const {
@@ -171,7 +208,7 @@ QString RunsController::name(const QString& path) const {
 
 QString RunsController::folderName(const QString& path) const {
     const QString own = QFileInfo(path).fileName(), parent = parentOf(path);
-    if (parent == m_folder || parentOf(parent) != m_folder) return own;
+    if (const QString root = rootOf(path); parent == root || parentOf(parent) != root) return own;
     return QFileInfo(parent).fileName() + QStringLiteral(" · ") + QString(own).replace(u'-', u' ');
 }
 
@@ -236,6 +273,10 @@ void RunsController::setLabels(const QString& path, const RunLabels& labels) {
     m_jobs.post(
         this,
         [file = path.toStdString(), labels](std::stop_token) {
+            if (wire::farPathOf(file)) {
+                wire::Session session;
+                wire::writeLabels(session, file, labels);
+            }
             return core::writeRunLabels(file, labels), true;
         },
         [written](bool) { written(); },
@@ -261,8 +302,8 @@ std::vector<RunsController::Moved> RunsController::trash(const QStringList& path
     std::vector<Moved> moves;
     for (const auto& path : paths)
         if (path != m_live)
-            moves.push_back({path, QString::fromStdString(core::trashPath(m_folder.toStdString(),
-                                                                          path.toStdString()))});
+            moves.push_back({path, QString::fromStdString(core::trashPath(
+                                       rootOf(path).toStdString(), path.toStdString()))});
     move(moves);
     return moves;
 }
@@ -279,7 +320,15 @@ void RunsController::move(const std::vector<Moved>& moves) {
         [moves](std::stop_token) {
             QStringList done, problems;
             for (const auto& move : moves) try {
-                    core::moveRun(move.from.toStdString(), move.to.toStdString());
+                    const auto from = move.from.toStdString(), to = move.to.toStdString();
+                    if (wire::farPathOf(from)) {
+                        wire::Session session;
+                        wire::moveRun(session, from, to);
+                        std::error_code ignored;  // the mirror follows
+                        std::filesystem::remove_all(from, ignored);
+                    } else {
+                        core::moveRun(from, to);
+                    }
                     done << move.to;
                 } catch (const Error& error) {
                     problems << QString::fromStdString(error.what());
@@ -297,12 +346,16 @@ void RunsController::move(const std::vector<Moved>& moves) {
 void RunsController::branch(const QString& path, qint64 step) {
     m_jobs.post(
         this,
-        [from = path.toStdString(), step, folder = m_folder.toStdString()](std::stop_token) {
+        [from = path.toStdString(), step,
+         folder = rootOf(path).toStdString()](std::stop_token stop) {
             const RunInfo info = core::readRunInfo(from);
             const std::string to =
                 core::freshRunPath(folder, core::readRunOptions(from), info.seed);
             wire::Session session;
             wire::branch(session, from, step, to);
+            // One on another machine is shown once its mirror has it.
+            while (wire::farPathOf(to) && !core::isRunFolder(to) && !stop.stop_requested())
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
             return core::readRunInfo(to);
         },
         [this](RunInfo made) {

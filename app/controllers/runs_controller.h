@@ -75,6 +75,12 @@ public:
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
+    /// The folders that are listed, too: of other machines, by their names.
+    void setMirrors(const std::vector<std::pair<QString, QString>>& folders);
+    /// What stands above the runs of a machine: its name and how it is connected.
+    void setHeadings(const std::map<QString, QString>& headings);
+    /// The folder of runs that a run is in.
+    QString rootOf(const QString& path) const;
 
     /// The run that is watched, empty: none; `fresh` as RunRecords::setLive().
     void setLive(const QString& path, bool fresh = false);
@@ -103,6 +109,8 @@ private:
 
     JobQueue& m_jobs;
     RunRecords m_records;
+    std::vector<std::pair<QString, QString>> m_mirrors;
+    std::map<QString, QString> m_headings;
     QString m_folder, m_live;
     QStringList m_opened;
     std::set<QString> m_removed;            ///< on their way to the trash

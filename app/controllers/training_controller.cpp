@@ -8,6 +8,7 @@
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_process.h"
+#include "wire/host.h"
 #include "wire/run_door.h"
 #include "wire/start_run.h"
 
@@ -59,8 +60,12 @@ void TrainingController::attach(const QString& path) {
 bool TrainingController::launch(std::shared_ptr<Job> job) {
     if (busy()) return false;
     // One core is left to the window.
-    job->request.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
-    job->request.endsWithWindow = m_endsWithWindow;
+    const bool far =
+        wire::farPathOf(job->request.resume.empty() ? job->request.folder : job->request.resume)
+            .has_value();
+    job->request.threads =
+        far ? 0 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    job->request.endsWithWindow = m_endsWithWindow && !far;
     job->request.queue = !m_endsWithWindow;
     m_options = job->request.options;
     m_job = std::move(job);
@@ -77,11 +82,22 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
 
 namespace {
 
-/// How a run stands whose process is gone without a word. Its lock is free a moment later.
+/// How a run stands whose process is gone without a word. Its lock is free a moment later; the
+/// mirror of another machine says so after seconds.
 RunInfo lastInfo(const std::string& run, const std::stop_token& stop) {
-    for (int tries = 0; tries < 100 && core::isTrained(run) && !stop.stop_requested(); ++tries)
+    const auto wait = std::chrono::seconds(wire::farPathOf(run) ? 10 : 2);
+    const auto end = std::chrono::steady_clock::now() + wait;
+    while (core::isTrained(run) && !stop.stop_requested() && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return core::readRunInfo(run);
+}
+
+/// Waits until the mirror has a run that was begun just now.
+void awaitMirror(const std::string& run, const std::stop_token& stop) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!core::isRunFolder(run) && !stop.stop_requested() &&
+           std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 }  // namespace
@@ -99,7 +115,12 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
         if (!run.empty()) mail.put(progress);
     };
     // A run that is refused leaves no folder: it is reported with its first state.
+    std::string host;
     listener.state = [&](RunInfo info) {
+        if (!host.empty()) {
+            info.path = wire::mirrorPath(host, info.path);
+            awaitMirror(info.path, stop);
+        }
         if (info.path != run) {
             if (!run.empty()) mail.end();
             run = info.path;
@@ -112,9 +133,22 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     };
     bool said = false;
     listener.failed = [&](const std::string& sentence) { said = true, mail.fail(sentence); };
+    if (const auto far = wire::farPathOf(attached                      ? job->attach
+                                         : job->request.resume.empty() ? job->request.folder
+                                                                       : job->request.resume))
+        host = far->host;
     try {
         wire::Descriptor door;
-        if (attached) {
+        if (attached && !host.empty()) {
+            try {
+                door = wire::farDoor({host, wire::farPathOf(job->attach)->path},
+                                     [&] { return !stop.stop_requested(); });
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const Error& error) {
+                mail.putNoDoor(std::string("cannot be steered: ") + error.what());
+            }
+        } else if (attached) {
             door = wire::doorOf(job->attach);
             if (!door && core::isTrained(job->attach)) mail.putNoDoor(wire::whyNoDoor(job->attach));
         } else {
@@ -128,6 +162,9 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             RunInfo info = lastInfo(run, stop);
             if (info.state == RunState::Interrupted && !info.message.empty())
                 mail.fail(info.name + ": " + info.message);
+            else if (!host.empty() && core::isTrained(run))
+                mail.fail("The connection to " + host + " was lost; " + info.name +
+                          " continues there.");
             mail.put(std::move(info));
         }
         if (end != End::Left && run.empty() && core::isRunFolder(made)) {

@@ -17,6 +17,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 
@@ -142,6 +143,7 @@ void DataSource::open(const DataChoice& choice) {
         if (choice.kind == DataChoice::Kind::Run) {
             const std::string run = choice.path.toStdString();
             data.options = core::runData(run, core::readRunOptions(run).data);
+            if (wire::farPathOf(run)) data.run = run;
         }
         return std::make_shared<const wire::OpenedData>(
             wire::openData(*session, data, job.callback(stop)));

@@ -218,8 +218,9 @@ TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
     EXPECT_EQ(core::lastWholeCheckpoint(copy), core::lastWholeCheckpoint(far));
     EXPECT_FALSE(fs::exists(copy + "/.far"));
     EXPECT_FALSE(core::isTrained(copy));
-    const auto trash = wire::trashRun(session, started.path, mirror);
-    EXPECT_TRUE(core::isRunFolder(trash)) << trash;
+    const auto trash = core::trashPath(mirror, started.path);
+    wire::moveRun(session, started.path, trash);
+    EXPECT_TRUE(core::isRunFolder(wire::farPathOf(trash)->path)) << trash;
     link.look();
     ASSERT_TRUE(until([&] { return !fs::exists(started.path); }));
 }

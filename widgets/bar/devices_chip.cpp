@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kArrow = 16;  ///< px
 constexpr char kAutomatic[] = "auto";
+constexpr char kHostOf[] = "host";  ///< property of the entry of a machine
 
 /// A menu that does not close when an entry is ticked.
 class TickMenu : public QMenu {
@@ -49,12 +50,12 @@ DevicesChip::DevicesChip(QWidget* parent) : Chip({}, parent), m_menu(new TickMen
 }
 
 QSize DevicesChip::sizeHint() const {
-    return Chip::sizeHint() + QSize(m_choices.empty() ? 0 : kArrow, 0);
+    return Chip::sizeHint() + QSize(hasMenu() ? kArrow : 0, 0);
 }
 
 void DevicesChip::paintEvent(QPaintEvent* event) {
     Chip::paintEvent(event);
-    if (m_choices.empty()) return;
+    if (!hasMenu()) return;
     QPainter painter(this);
     paint::chevron(painter, QRectF(width() - kArrow - 4, 0, kArrow, height()),
                    paint::Direction::Down, Theme::current().muted);
@@ -75,26 +76,45 @@ void DevicesChip::setFacts(const QString& lines) {
 
 void DevicesChip::showTip() {
     QString tip = m_facts.isEmpty() ? QStringLiteral("Device") : m_facts;
-    if (!m_choices.empty()) tip += QStringLiteral("\nClick to choose the devices of the next run");
+    if (hasMenu())
+        tip += m_hosts.isEmpty()
+                   ? QStringLiteral("\nClick to choose the devices of the next run")
+                   : QStringLiteral("\nClick to choose the machine and devices of the next run");
     setToolTip(tip);
 }
 
 void DevicesChip::setChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen) {
+    m_chosen = chosen;
     if (choices != m_choices) {
         m_choices = choices;
-        const bool any = !choices.empty();
-        setCursor(any ? Qt::PointingHandCursor : Qt::ArrowCursor);
-        setFocusPolicy(any ? Qt::StrongFocus : Qt::NoFocus);
         fill();
-        showTip();
-        updateGeometry();
-        update();
     }
-    for (QAction* action : m_menu->actions())
-        action->setChecked(chosen.contains(action->data().toString()));
+    tick();
+}
+
+void DevicesChip::setHosts(const QStringList& hosts, const QString& chosen) {
+    m_host = chosen;
+    if (hosts != m_hosts) {
+        m_hosts = hosts;
+        fill();
+    }
+    tick();
+}
+
+void DevicesChip::tick() {
+    for (QAction* action : m_menu->actions()) {
+        const QVariant host = action->property(kHostOf);
+        action->setChecked(host.isValid() ? host.toString() == m_host
+                                          : m_chosen.contains(action->data().toString()));
+    }
 }
 
 void DevicesChip::fill() {
+    setCursor(hasMenu() ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    setFocusPolicy(hasMenu() ? Qt::StrongFocus : Qt::NoFocus);
+    showTip();
+    updateGeometry();
+    update();
     m_menu->close();
     m_menu->clear();
     const auto add = [this](const QString& name, const QString& title) {
@@ -103,6 +123,19 @@ void DevicesChip::fill() {
         action->setData(name);
         return action;
     };
+    if (!m_hosts.isEmpty()) {
+        m_menu->addSection(QStringLiteral("Machine"));
+        for (const auto& host : QStringList{QString()} + m_hosts) {
+            QAction* action = add({}, host.isEmpty() ? QStringLiteral("This computer") : host);
+            action->setProperty(kHostOf, host);
+            connect(action, &QAction::triggered, this, [this, host] {
+                m_host = host;
+                tick();
+                Q_EMIT hostChosen(host);
+            });
+        }
+        if (!m_choices.empty()) m_menu->addSection(QStringLiteral("Devices"));
+    }
     if (m_choices.empty()) return;
     const QAction* automatic = add(kAutomatic, QStringLiteral("Automatic: the first GPU"));
     connect(automatic, &QAction::triggered, this, [this] { Q_EMIT devicesChosen({kAutomatic}); });
@@ -122,7 +155,7 @@ void DevicesChip::choose() {
 }
 
 void DevicesChip::openMenu() {
-    if (!m_choices.empty()) m_menu->popup(mapToGlobal(QPoint(0, height())));
+    if (hasMenu()) m_menu->popup(mapToGlobal(QPoint(0, height())));
 }
 
 }  // namespace relascope::widgets

@@ -30,12 +30,15 @@ public:
     void setFacts(const QString& lines);
     /// The devices of the menu, none: no menu; `chosen` are ticked, "auto" is the entry for that.
     void setChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen);
+    /// The machines of the menu, none: only this one; `chosen`: empty for this one.
+    void setHosts(const QStringList& hosts, const QString& chosen);
     /// Stays open while devices are ticked.
     QMenu* menu() const { return m_menu; }
 
 Q_SIGNALS:
     /// The names that are ticked, in the order of the menu; "auto" if there are none.
     void devicesChosen(const QStringList& names);
+    void hostChosen(const QString& host);  ///< empty: this machine
 
 protected:
     void paintEvent(QPaintEvent* event) override;  ///< with an arrow where there is a menu
@@ -43,10 +46,15 @@ protected:
 private:
     void openMenu();
     void fill();
+    void tick();
     void choose();
     void showTip();
 
+    bool hasMenu() const { return !m_choices.empty() || !m_hosts.isEmpty(); }
+
     QMenu* m_menu;
+    QStringList m_hosts, m_chosen;
+    QString m_host;
     std::vector<DeviceChoice> m_choices;
     QString m_facts;
 };

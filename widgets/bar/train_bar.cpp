@@ -185,6 +185,7 @@ TrainBar::TrainBar(QWidget* parent)
     connect(m_intervention, &QAbstractButton::clicked, this, &TrainBar::interventionClicked);
     m_intervention->setIcon(icon("scissors"));
     connect(m_device, &DevicesChip::devicesChosen, this, &TrainBar::devicesChosen);
+    connect(m_device, &DevicesChip::hostChosen, this, &TrainBar::hostChosen);
     m_model->setToolTip(QStringLiteral("Model"));
     auto* row = rowOf(this, {12, 0, 12, 1}, 8);
     QFont face = bodyFont();
@@ -318,6 +319,9 @@ void TrainBar::setDeviceFacts(const QString& lines) {
 void TrainBar::setDeviceChoices(const std::vector<DeviceChoice>& choices,
                                 const QStringList& chosen) {
     m_device->setChoices(choices, chosen);
+}
+void TrainBar::setHosts(const QStringList& hosts, const QString& chosen) {
+    m_device->setHosts(hosts, chosen);
 }
 void TrainBar::setModel(const QString& text) {
     m_model->setText(text);

@@ -42,6 +42,8 @@ public:
     void setDeviceFacts(const QString& lines);  ///< its tool tip
     /// The devices that can be ticked for the next run, and those that are; see DevicesChip.
     void setDeviceChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen);
+    /// The machines that can train the next run, and the one that will; see DevicesChip.
+    void setHosts(const QStringList& hosts, const QString& chosen);
     void setModel(const QString& text);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
     void setIntervention(const QString& text);  ///< warning chip; empty: none
 
@@ -65,6 +67,7 @@ Q_SIGNALS:
     void cancelRequested();
     void interventionClicked();
     void devicesChosen(const QStringList& names);
+    void hostChosen(const QString& host);
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -61,9 +61,20 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                         const QModelIndex& index) const {
     const Theme& t = Theme::current();
     painter->save();
-    background(painter, option);
+    QStyleOptionViewItem own = option;
+    if (const QString heading = index.data(Heading).toString(); !heading.isEmpty()) {
+        QFont face = captionFont();
+        face.setWeight(QFont::DemiBold);
+        painter->setFont(face);
+        painter->setPen(t.muted);
+        const QRect above(option.rect.left() + 12, option.rect.top() + 4, option.rect.width() - 24,
+                          kHeading - 4);
+        paint::elidedText(*painter, above, Qt::AlignVCenter, heading);
+        own.rect.setTop(own.rect.top() + kHeading);
+    }
+    background(painter, own);
     if (index.data(Faint).toBool()) painter->setOpacity(0.5);
-    const QRect r = option.rect.adjusted(12, 0, -12, 0);
+    const QRect r = own.rect.adjusted(12, 0, -12, 0);
     paint::swatch(*painter, QPointF(r.left(), r.top() + 6),
                   t.seriesColor(index.data(Color).toInt()));
     const QString metric = index.data(Metric).toString();
@@ -215,7 +226,6 @@ Sidebar::Sidebar(QWidget* parent)
     heading(partTitle(QStringLiteral("Runs"), this), m_runCount, column, m_hidden);
     plain(m_runs, QStringLiteral("Runs"));
     m_runs->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_runs->setUniformItemSizes(true);
     m_runs->setItemDelegate(new RunDelegate(m_runs));
     m_runs->setContextMenuPolicy(Qt::CustomContextMenu);
     m_runHint->setWordWrap(true);
@@ -327,6 +337,7 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
         put(RunDelegate::Metric, metric);
         put(RunDelegate::Color, rows[i].colorIndex);
         put(RunDelegate::Faint, info.labels.hidden);
+        put(RunDelegate::Heading, rows[i].heading);
         // Where it was trained matters once it was in several places.
         const QString devices = info.device.find(',') == std::string::npos
                                     ? QString()
@@ -334,7 +345,8 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
         put(Qt::ToolTipRole,
             plainTip(QString("%1\n%2\nbest %3 %4\n%5%6")
                          .arg(QString::fromStdString(info.name), line, detail, metric, devices,
-                              QString::fromStdString(info.path))));
+                              rows[i].host.isEmpty() ? QString::fromStdString(info.path)
+                                                     : QStringLiteral("on %1").arg(rows[i].host))));
         put(Qt::AccessibleTextRole,
             QString("%1, %2, best %3 %4")
                 .arg(QString::fromStdString(info.name), line, detail, metric));

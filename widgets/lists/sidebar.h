@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints a run in 38 px: swatch, name, state line, best metric. Private to widgets/lists.
+// Paints a run in 38 px: swatch, name, state line, best metric; above the first run of another
+// machine the name of that. Private to widgets/lists.
 #pragma once
 
 #include <vector>
@@ -15,13 +16,16 @@ namespace relascope::widgets {
 class RunDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    enum Role { Path = Qt::UserRole, State, StateLine, Metric, Color, Faint };
+    enum Role { Path = Qt::UserRole, State, StateLine, Metric, Color, Faint, Heading };
     using QStyledItemDelegate::QStyledItemDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-        return {100, 38};
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
+        return {100, 38 + (index.data(Heading).toString().isEmpty() ? 0 : kHeading)};
     }
+
+private:
+    static constexpr int kHeading = 24;  ///< px
 };
 
 /// One line of 26 px with a muted note at the right, and semi-bold text when chosen.
@@ -60,6 +64,8 @@ struct ExperimentEntry {
 struct RunRow {
     RunInfo info;
     int colorIndex = 0;  ///< of Theme::series
+    QString host;        ///< the machine whose run it is; empty: this one
+    QString heading;     ///< above the first run of a machine; empty: none
 };
 
 struct CheckpointEntry {
