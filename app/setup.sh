@@ -13,7 +13,7 @@ build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 py
   libopencv-core-dev libopencv-imgproc-dev)
 window_packages=(qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
   fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)
-test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy python3-pil
+test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy python3-pil openssh-client openssh-server
   dpkg-dev file lintian desktop-file-utils appstream shared-mime-info man-db fish zsh)
 [ "$(uname -m)" != x86_64 ] || test_packages+=(qemu-user)  # tests/old_processors.sh
 

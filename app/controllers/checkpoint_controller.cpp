@@ -9,6 +9,7 @@
 #include "checkpoint/checkpoint.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
+#include "wire/host.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
@@ -150,6 +151,9 @@ Header readHeader(const QString& path) {
                                         name.endsWith(QLatin1String(".index.json")) ||
                                         name == QLatin1String("io.safetensors"));
     const std::string wanted = (part ? file.absolutePath() : file.absoluteFilePath()).toStdString();
+    if (const auto far = wire::farPathOf(wanted))
+        throw Error("The weights of " + file.fileName().toStdString() + " are on " + far->host +
+                    ": fetch the run first (menu Run).");
     Header read;
     read.info =
         core::readCheckpointInfo(core::isRunFolder(wanted) ? newestWeights(wanted) : wanted);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "files/atomic_file.h"
+#include "files/file_lock.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -258,6 +259,66 @@ TEST_F(HostTest, AFailedStartSaysWhy) {
         said = error.what();
     }
     EXPECT_NE(said.find("cuda:7"), std::string::npos) << said;
+}
+
+TEST_F(HostTest, ALauncherIsWaitedFor) {
+    // As srun waits for a machine; what it prints goes to the log of the run.
+    host.launch = "sh -c 'echo waiting for resources; sleep 2; exec \"$@\"' launcher";
+    wire::setHosts({host});
+    HostLink link(host, [] {});
+    ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }));
+    wire::StartRequest request;
+    request.options = tiny(1'000'000);
+    request.folder = link.status().folder;
+    std::atomic<bool> queued = false;
+    std::jthread looks([&](std::stop_token stop) {
+        const std::string run = request.folder + "/quick-dat-s0";
+        while (!stop.stop_requested() && !queued) {
+            link.look();
+            queued = core::isRunFolder(run) && core::readRunInfo(run).state == RunState::Queued;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+    });
+    auto started = wire::startRun(request, {});
+    looks.request_stop();
+    EXPECT_TRUE(queued) << "it is listed while it waits";
+    EXPECT_EQ(core::readTextFile(wire::farPathOf(started.path)->path + "/log").substr(0, 22),
+              "waiting for resources\n");
+    wire::DoorClient client;
+    client.send("cancel");
+    wire::DoorClient::Listener listener;
+    listener.hello = listener.waiting = listener.failed = [](const std::string&) {};
+    listener.preparing = [](double) {};
+    listener.state = [](RunInfo) {};
+    listener.progress = [](Progress) {};
+    listener.answer = [](ProbeAnswer) {};
+    EXPECT_EQ(client.run(std::move(started.door), listener, {}), wire::DoorClient::End::Ended);
+
+    // One that dies has the last word.
+    host.launch = "sh -c 'echo no such partition >&2; exit 1' launcher";
+    wire::setHosts({host});
+    try {
+        wire::startRun(request, {});
+        FAIL() << "nothing was started";
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()), "no such partition");
+    }
+}
+
+TEST_F(HostTest, ARunOfAJobElsewhereIsReachedThroughSlurm) {
+    const std::string run = home / "far/runs/x", words = home / "words";
+    core::writeTextFile(home / "far/bin/srun", "#!/bin/sh\necho \"$@\" > " + shellWord(words) + "\n");
+    fs::permissions(home / "far/bin/srun", fs::perms::owner_all);
+    { core::RunFolder::create(run, tiny(10)); }
+    core::FileLock lock(run + "/.lock");
+    core::RunProcess process = core::thisProcess("/nowhere");
+    process.machine = "node7", process.job = "42";
+    ASSERT_TRUE(lock.write(core::processLine(process)));
+    EXPECT_THROW(wire::farDoor({"gpu1", run}, {}), Error);
+    ASSERT_TRUE(until([&] { return fs::exists(words); }));
+    EXPECT_TRUE(core::readTextFile(words).starts_with("--overlap --jobid 42 /"))
+        << core::readTextFile(words);
+    EXPECT_TRUE(core::readTextFile(words).ends_with("relascope-cli attach " + run + "\n"));
 }
 
 TEST(HostFiles, NamesFromAnotherMachineStayInside) {
