@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "options/options_json.h"
+#include "types/text_piece.h"
 
 namespace relascope::wire {
 namespace {
@@ -15,6 +16,11 @@ T answerOf(Session& session, const char* what, Json request,
            const Session::Progress& progress = {}) {
     return valueOf<T>({{"answer", session.ask(what, std::move(request), progress).message}},
                       "answer");
+}
+
+void requireInside(const std::string& path) {
+    if (!isInside(path))
+        throw FrameError("a list names " + quoted(path.substr(0, 80)) + ", outside of its folder");
 }
 
 }  // namespace
@@ -35,13 +41,10 @@ Listing listRuns(Session& session, const std::string& folder, std::int64_t since
                  const std::vector<std::string>& held, const Session::Progress& progress) {
     auto listing = answerOf<Listing>(
         session, "list", {{"folder", folder}, {"since", since}, {"held", held}}, progress);
-    const auto refuse = [](const std::string& path) {
-        if (!isInside(path)) throw FrameError("a list names '" + path + "', outside of its folder");
-    };
-    for (const auto& run : listing.runs) refuse(run);
+    for (const auto& run : listing.runs) requireInside(run);
     for (const auto& run : listing.changed) {
-        refuse(run.path);
-        for (const auto& file : run.files) refuse(file.name);
+        requireInside(run.path);
+        for (const auto& file : run.files) requireInside(file.name);
     }
     return listing;
 }
@@ -61,9 +64,7 @@ std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
                                 const Session::Progress& progress) {
     auto files =
         answerOf<std::vector<ListedFile>>(session, "files", {{"folder", folder}}, progress);
-    for (const auto& file : files)
-        if (!isInside(file.name))
-            throw FrameError("a list names '" + file.name + "', outside of its folder");
+    for (const auto& file : files) requireInside(file.name);
     return files;
 }
 

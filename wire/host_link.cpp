@@ -145,9 +145,7 @@ void HostLink::run(const std::stop_token& stop) {
     using Clock = std::chrono::steady_clock;
     for (int wait = 1; !stop.stop_requested();) {
         // What the session itself does needs no launcher.
-        Session session([&] {
-            return startFar(m_host, {"session"}, {}, [&] { return !stop.stop_requested(); });
-        });
+        Session session(m_host, [&] { return !stop.stop_requested(); });
         session.takeEveryVersion();
         try {
             setStatus([](Status& s) { s.state = State::Connecting; });
@@ -395,7 +393,7 @@ void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
     if (fs::exists(to, error)) throw FileError(to, "exists already");
     double done = 0.0;
     const auto wanted = [&] { return !progress || progress(done); };
-    Session session([&] { return startFar(*host, {"session"}, {}, wanted); });
+    Session session(*host, wanted);
     auto files = filesIn(session, far->path, [&](double) { return wanted(); });
     std::erase_if(files, [&](const ListedFile& file) {
         return file.name.starts_with(".") ||

@@ -100,10 +100,15 @@ SessionProcess startSession() {
     return {std::move(mine), std::move(process)};
 }
 
+Session::Session(const Host& host, std::function<bool()> wanted)
+    : m_start(
+          [host, wanted = std::move(wanted)] { return startFar(host, {"session"}, {}, wanted); }),
+      m_only(std::make_shared<const Host>(host)) {}
+
 void Session::greet(Peer& peer, const Json& hello, const std::string& host) const {
     peer.greeted = true;
     peer.version = versionOfHello(hello);
-    if (!m_everyVersion) checkSessionHello(hello, host);
+    if (!m_everyVersion) checkSessionHello(hello, m_only ? m_only->name : host);
 }
 
 std::string Session::version() const {
@@ -141,7 +146,9 @@ Session::Peer& Session::peerOn(const std::string& host, const Progress& progress
     return peer;
 }
 
-std::string Session::howItEnded(Peer& peer, const std::string& host) {
+std::string Session::howItEnded(Peer& peer, const std::string& host) const {
+    if (m_only)
+        return whyUnreachable(*m_only, {Descriptor(), peer.process, std::move(peer.errors)});
     if (!host.empty())
         return whyUnreachable(findHost(host).value_or(Host{host, {}, {}, false, {}}),
                               {Descriptor(), peer.process, std::move(peer.errors)});

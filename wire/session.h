@@ -60,6 +60,8 @@ public:
     FakeSessionsScope& operator=(const FakeSessionsScope&) = delete;
 };
 
+struct Host;  // wire/host.h
+
 /// The side of the window. One thread at a time asks.
 class Session {
 public:
@@ -70,6 +72,9 @@ public:
 
     explicit Session(std::function<SessionProcess()> start = startSession)
         : m_start(std::move(start)) {}
+    /// On that host, whatever a request names, and without its launcher. `wanted` is asked while
+    /// it is connected to.
+    Session(const Host& host, std::function<bool()> wanted);
 
     /// Sends a request, and returns what the session answers, `ok` and the blob; starts the process
     /// if there is none. A request that names a path in the mirror of a host (wire/host.h), or the
@@ -99,9 +104,10 @@ private:
     };
     Peer& peerOn(const std::string& host, const Progress& progress);
     void greet(Peer& peer, const Json& hello, const std::string& host) const;
-    static std::string howItEnded(Peer& peer, const std::string& host);
+    std::string howItEnded(Peer& peer, const std::string& host) const;
 
     std::function<SessionProcess()> m_start;
+    std::shared_ptr<const Host> m_only;  ///< of the process that m_start starts; null: this machine
     std::map<std::string, Peer> m_peers;  ///< by host; of this machine by an empty name
     Connection* m_asked = nullptr;        ///< of the request that is being answered
     std::uint64_t m_id = 0;               ///< of the last request

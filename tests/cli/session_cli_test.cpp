@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <mutex>
+#include <random>
 #include <thread>
 
 #include "analysis/open_model.h"
@@ -226,6 +229,85 @@ TEST(SessionProcess, AKilledOneSaysHowAndTheSameRequestWorksAgain) {
                   core::readRunOptions(kStoredRuns + "language").model.architecture());
     }
     ::unsetenv("XDG_STATE_HOME");
+}
+
+// In every phase: starting, loading, reading data, computing, idle.
+TEST(SessionProcess, KilledAtTwentyMomentsTheNextRequestIsAnswered) {
+    std::optional<wire::ChildProcess> process;
+    std::mutex mutex;
+    wire::Session session([&] {
+        auto started = wire::startSession();
+        std::lock_guard lock(mutex);
+        process = started.process;
+        return started;
+    });
+    wire::ProbeRequest request;
+    request.weights = weightsOf("vision");
+    request.input.example = wire::Example{{dataOf("vision"), false, -1, {}}, "validation", 2};
+    request.compare = false;
+    const auto ask = [&] { return wire::Prober().probe(session, request, {}).result; };
+    const auto expected = ask();
+    std::mt19937 random(7);
+    int failed = 0;
+    for (int kill = 0; kill < 20; ++kill) {
+        if (kill % 2 == 0) session.end();  // the next request starts one
+        std::atomic<bool> stopped = false;
+        std::jthread killer([&, after = std::chrono::milliseconds(random() % 900)] {
+            const auto end = std::chrono::steady_clock::now() + after;
+            while (std::chrono::steady_clock::now() < end && !stopped)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::lock_guard lock(mutex);
+            if (process) ::kill(process->id(), SIGKILL);
+        });
+        const auto begun = std::chrono::steady_clock::now();
+        try {
+            for (int repeat = 0; repeat < 40; ++repeat) expectSame(*ask(), *expected);
+        } catch (const Error& error) {
+            ++failed;
+            const std::string sentence = error.what();
+            EXPECT_NE(sentence.find("was ended from outside"), std::string::npos) << sentence;
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
+        stopped = true;
+        killer.join();
+        ASSERT_TRUE(process->status(std::chrono::seconds(5)));
+        expectSame(*ask(), *expected);
+    }
+    EXPECT_GT(failed, 2) << "some were killed while they worked";
+}
+
+TEST(SessionProcess, ReadsDataAndDevices) {
+    wire::Session session;
+    const wire::Data data{dataOf("vision"), false, -1, {}};
+    const auto opened = wire::openData(session, data, {});
+    const auto splits = datasets::openData(data.options);
+    ASSERT_EQ(opened.splits.size(), splits.names().size());
+    const auto& validation = opened.at("validation");
+    EXPECT_EQ(validation.info.size, splits.validation->size());
+    EXPECT_EQ(validation.first.sample.image, splits.validation->sample(0).image);
+    const auto some = wire::examples(session, data, "validation", {3, 1}, {});
+    ASSERT_EQ(some.size(), 2U);
+    EXPECT_EQ(some[1].sample.image, splits.validation->sample(1).image);
+    EXPECT_EQ(some[0].sample.label, splits.validation->sample(3).label);
+    EXPECT_THROW(wire::examples(session, data, "validation", {-1}, {}), Error);
+    EXPECT_THROW(wire::examples(session, data, "nowhere", {0}, {}), Error);
+    const auto ones = wire::labelled(session, data, "validation", 1, 1000, {});
+    std::vector<std::int64_t> expected;
+    for (std::int64_t i = 0; i < splits.validation->size(); ++i)
+        if (splits.validation->sample(i).label == 1) expected.push_back(i);
+    EXPECT_EQ(ones, expected);
+    const auto found = wire::findLabel(session, {data, "validation", 0}, 1, true, 0, {});
+    ASSERT_TRUE(found.index);
+    EXPECT_EQ(*found.index, expected[0] > 0 ? expected[0] : expected.at(1));
+    EXPECT_TRUE(wire::findLabel(session, {data, "validation", 0}, 77, true, 0, {}).all);
+    EXPECT_EQ(wire::statistics(session, data, "validation", 10, {}).counted,
+              std::min<std::int64_t>(10, splits.validation->size()));
+    const auto cpu = wire::devices(session, "cpu", true, {});
+    EXPECT_EQ(cpu.names, std::vector<std::string>{"cpu"});
+    EXPECT_GT(cpu.free, 0U);
+    const auto wrong = wire::devices(session, "cuda:99", true, {});
+    EXPECT_TRUE(wrong.names.empty());
+    EXPECT_NE(wrong.facts.find("cuda:99"), std::string::npos);
 }
 
 // The request is given up at once, and the next one is answered although the first had years to go.

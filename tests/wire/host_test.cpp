@@ -307,7 +307,8 @@ TEST_F(HostTest, ALauncherIsWaitedFor) {
 
 TEST_F(HostTest, ARunOfAJobElsewhereIsReachedThroughSlurm) {
     const std::string run = home / "far/runs/x", words = home / "words";
-    core::writeTextFile(home / "far/bin/srun", "#!/bin/sh\necho \"$@\" > " + shellWord(words) + "\n");
+    core::writeTextFile(home / "far/bin/srun",
+                        "#!/bin/sh\necho \"$@\" > " + shellWord(words) + "\n");
     fs::permissions(home / "far/bin/srun", fs::perms::owner_all);
     { core::RunFolder::create(run, tiny(10)); }
     core::FileLock lock(run + "/.lock");
@@ -319,6 +320,57 @@ TEST_F(HostTest, ARunOfAJobElsewhereIsReachedThroughSlurm) {
     EXPECT_TRUE(core::readTextFile(words).starts_with("--overlap --jobid 42 /"))
         << core::readTextFile(words);
     EXPECT_TRUE(core::readTextFile(words).ends_with("relascope-cli attach " + run + "\n"));
+}
+
+/// A host whose list of runs is made up.
+std::string lyingHost(const testing_support::TemporaryFolder& home, const wire::Json& listing) {
+    const auto write = [&](const std::string& name, const std::vector<wire::Json>& messages) {
+        std::ofstream file(home / name, std::ios::binary);
+        for (const auto& message : messages) {
+            const auto bytes = wire::frameBytes(message);
+            file.write(reinterpret_cast<const char*>(bytes.data()),
+                       static_cast<std::streamsize>(bytes.size()));
+        }
+        return shellWord(home / name);
+    };
+    // The requests of a link are numbered from 1 on.
+    const auto first = write(
+        "first", {wire::sessionHello(),
+                  {{"id", 1}, {"ok", {{"version", "9"}, {"machine", "x"}, {"runs", "/runs"}}}}});
+    const auto second = write("second", {{{"id", 2}, {"ok", listing}}});
+    return "sh -c " + shellWord("cat " + first + "; sleep 0.5; cat " + second + "; sleep 3") + " x";
+}
+
+TEST_F(HostTest, AHostThatLiesWritesNothingOutsideOfItsMirror) {
+    const auto file = [](const std::string& name) {
+        return wire::Json{{"name", name}, {"size", 3}, {"time", 1}, {"file", 1}};
+    };
+    const auto run = [&](const std::string& path, const std::string& name) {
+        return wire::Json{{"path", path}, {"held", true}, {"ended", ""}, {"files", {file(name)}}};
+    };
+    for (const auto& [path, name] :
+         {std::pair<std::string, std::string>{"../../../../escaped", "run.json"},
+          {"/escaped", "run.json"},
+          {"x", "../../escaped"},
+          {std::string(1 << 20, 'a'), "run.json"},
+          {"x", std::string("run\0.json", 9)}}) {
+        host.reach =
+            lyingHost(home, {{"now", 1}, {"runs", {path}}, {"changed", {run(path, name)}}});
+        HostLink link(host, [] {});
+        ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Lost; }));
+        EXPECT_NE(link.status().sentence.find("outside of its folder"), std::string::npos)
+            << link.status().sentence.substr(0, 200);
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(home / "cache"))
+        EXPECT_TRUE(entry.is_directory()) << entry.path();
+    EXPECT_FALSE(fs::exists("/escaped"));
+    // Numbers that cannot be, and what is not a list at all.
+    for (const wire::Json& wrong : {wire::Json{{"now", "x"}}, wire::Json::array({1, 2}),
+                                    wire::Json{{"now", 1}, {"runs", 3}, {"changed", 4}}}) {
+        host.reach = lyingHost(home, wrong);
+        HostLink link(host, [] {});
+        EXPECT_TRUE(until([&] { return link.status().state == HostLink::State::Lost; }));
+    }
 }
 
 TEST(HostFiles, NamesFromAnotherMachineStayInside) {
