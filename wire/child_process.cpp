@@ -4,12 +4,14 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "files/program_folder.h"
@@ -27,11 +29,21 @@ struct ChildProcess::Shared {
 };
 
 ChildProcess::ChildProcess(std::vector<std::string> words,
-                           const std::vector<std::pair<int, int>>& files)
+                           const std::vector<std::pair<int, int>>& files,
+                           std::vector<std::string> environment)
     : m_shared(std::make_shared<Shared>()) {
-    std::vector<char*> arguments;
+    std::vector<char*> arguments, variables;
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
+    for (auto& variable : environment) variables.push_back(variable.data());
+    for (char** variable = environ; *variable; ++variable) {
+        const std::string_view text(*variable);
+        const auto name = text.substr(0, text.find('=') + 1);
+        if (std::none_of(environment.begin(), environment.end(),
+                         [&](const auto& given) { return given.starts_with(name); }))
+            variables.push_back(*variable);
+    }
+    variables.push_back(nullptr);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none, usual;
@@ -46,8 +58,8 @@ ChildProcess::ChildProcess(std::vector<std::string> words,
     posix_spawn_file_actions_init(&actions);
     for (const auto& [from, to] : files) posix_spawn_file_actions_adddup2(&actions, from, to);
     pid_t process = 0;
-    const int problem =
-        posix_spawnp(&process, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
+    const int problem = posix_spawnp(&process, words[0].c_str(), &actions, &attributes,
+                                     arguments.data(), variables.data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (problem != 0) throw Error(words[0] + " cannot be started: " + std::strerror(problem));

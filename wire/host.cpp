@@ -18,6 +18,7 @@
 #include <mutex>
 #include <utility>
 
+#include "files/program_folder.h"
 #include "options/builtin_resources.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -47,7 +48,20 @@ bool isSsh(const std::vector<std::string>& words) {
     return !words.empty() && fs::path(words[0]).filename() == "ssh";
 }
 
-// Options that let channels share one connection and notice a dead one.
+// The program that asks what ssh has to ask; empty where it cannot show itself.
+std::string askingProgram() {
+    const auto is = [](const char* name) {
+        const char* value = std::getenv(name);
+        return value && *value;
+    };
+    if (!is("DISPLAY") && !is("WAYLAND_DISPLAY")) return {};
+    std::error_code error;
+    const auto program = core::programFolder() / "relascope";
+    return fs::exists(program, error) ? program.string() : std::string();
+}
+
+// Options that let channels share one connection and notice a dead one. A command has no terminal:
+// where nobody can be asked, it is to end with its sentence.
 std::vector<std::string> sshOptions() {
     std::vector<std::string> options = {"-T",
                                         "-o",
@@ -61,17 +75,8 @@ std::vector<std::string> sshOptions() {
         for (const auto& option :
              {std::string("ControlMaster=auto"), "ControlPath=" + control + "%C"})
             options.insert(options.end(), {"-o", option});
+    if (askingProgram().empty()) options.insert(options.end(), {"-o", "BatchMode=yes"});
     return options;
-}
-
-std::string lastLine(const Descriptor& errors) {
-    const auto size = ::lseek(errors.get(), 0, SEEK_END);
-    std::string text(static_cast<std::size_t>(std::clamp<off_t>(size, 0, 4096)), '\0');
-    const auto got = ::pread(errors.get(), text.data(), text.size(),
-                             std::max<off_t>(0, size - static_cast<off_t>(text.size())));
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-    return validUtf8(text.substr(text.rfind('\n') + 1));
 }
 
 // Waits for the mark of the first frame and drops what comes before. False: the other side is gone.
@@ -237,14 +242,36 @@ std::string takeFarPaths(Json& request) {
     return takeFrom(request, 0);
 }
 
-std::vector<std::string> farCommand(const Host& host, const std::vector<std::string>& arguments,
-                                    const std::string& before) {
-    auto words = wordsOf(host.reach, "reach");
-    const bool ssh = isSsh(words);
+std::vector<std::string> reachCommand(const Host& host, const std::vector<std::string>& words) {
+    auto all = wordsOf(host.reach, "reach");
+    const bool ssh = isSsh(all);
     if (ssh) {
         const auto options = sshOptions();
-        words.insert(words.begin() + 1, options.begin(), options.end());
+        all.insert(all.begin() + 1, options.begin(), options.end());
     }
+    // ssh joins the words with spaces and lets a shell divide them again.
+    for (const auto& word : words) all.push_back(ssh ? shellWord(word) : word);
+    return all;
+}
+
+std::vector<std::string> reachEnvironment(const Host& host) {
+    const auto program = askingProgram();
+    if (program.empty() || !isSsh(wordsOf(host.reach, "reach"))) return {};
+    return {"SSH_ASKPASS=" + program, "SSH_ASKPASS_REQUIRE=force", "RELASCOPE_ASKPASS=1"};
+}
+
+std::string lastLineOf(const Descriptor& file) {
+    const auto size = ::lseek(file.get(), 0, SEEK_END);
+    std::string text(static_cast<std::size_t>(std::clamp<off_t>(size, 0, 4096)), '\0');
+    const auto got = ::pread(file.get(), text.data(), text.size(),
+                             std::max<off_t>(0, size - static_cast<off_t>(text.size())));
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return validUtf8(text.substr(text.rfind('\n') + 1));
+}
+
+std::vector<std::string> farCommand(const Host& host, const std::vector<std::string>& arguments,
+                                    const std::string& before) {
     const auto launch = wordsOf(before, "launch");
     std::string text = "p=~/.local/share/relascope/" + std::string(core::builtin::version()) +
                        "/bin/relascope-cli; [ -x \"$p\" ] || p=relascope-cli; exec \"$@\" \"$p\"";
@@ -252,9 +279,7 @@ std::vector<std::string> farCommand(const Host& host, const std::vector<std::str
     for (const auto& argument : arguments) text += ' ' + shellWord(argument);
     std::vector<std::string> shell = {"sh", "-c", text, "relascope"};
     shell.insert(shell.end(), launch.begin(), launch.end());
-    // ssh joins the words with spaces and lets a shell divide them again.
-    for (const auto& word : shell) words.push_back(ssh ? shellWord(word) : word);
-    return words;
+    return reachCommand(host, shell);
 }
 
 SessionProcess startFar(const Host& host, const std::vector<std::string>& arguments,
@@ -271,7 +296,8 @@ SessionProcess startFar(const Host& host, const std::vector<std::string>& argume
         started.process.emplace(
             farCommand(host, arguments, before),
             std::vector<std::pair<int, int>>{
-                {theirs.get(), 0}, {theirs.get(), 1}, {started.errors.get(), 2}});
+                {theirs.get(), 0}, {theirs.get(), 1}, {started.errors.get(), 2}},
+            reachEnvironment(host));
     }
     if (!awaitFrame(started.connection, wanted)) throw Error(whyUnreachable(host, started));
     return started;
@@ -280,7 +306,7 @@ SessionProcess startFar(const Host& host, const std::vector<std::string>& argume
 std::string whyUnreachable(const Host& host, const SessionProcess& process) {
     const auto status =
         process.process ? process.process->status(std::chrono::seconds(2)) : std::nullopt;
-    const std::string line = lastLine(process.errors);
+    const std::string line = lastLineOf(process.errors);
     if (status && WIFEXITED(*status) && WEXITSTATUS(*status) == kNotFound &&
         line.find("relascope-cli") != std::string::npos)
         return "Relascope is not installed on " + host.name + ".";

@@ -52,6 +52,15 @@ std::optional<FarPath> farPathOf(const std::string& path);
 /// Throws Error for those of two hosts.
 std::string takeFarPaths(Json& request);
 
+/// The words that run a command there: the words of Host::reach, for ssh with options that let
+/// connections be shared and a dead one be noticed, and these. Throws OptionError.
+std::vector<std::string> reachCommand(const Host& host, const std::vector<std::string>& words);
+/// What is put into the environment of such a command: for ssh, that the window asks what ssh has
+/// to ask (app/askpass.h).
+std::vector<std::string> reachEnvironment(const Host& host);
+/// The last line of what a command has written to a file.
+std::string lastLineOf(const Descriptor& file);
+
 /// The words that run relascope-cli there, of this version if it is installed by itself, with
 /// these arguments; `before` is put before it (Host::launch).
 std::vector<std::string> farCommand(const Host& host, const std::vector<std::string>& arguments,
