@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analysis/analysis.h"
+#include "app/askpass.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
@@ -133,6 +134,7 @@ void openAll(MainWindow& window, const Launch& launch) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (isAskpass()) return runAskpass(argc, argv);
     if (argc > 1 && std::string_view(argv[1]) == "--version")
         return cli::printVersion(argc, argv, qVersion());
     if (isCommandLine(argc, argv)) return runCommand(argv);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether a machine can be worked on: what is asked of it, line by line, and the installation of
+// the command line there.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <memory>
+
+#include "app/controllers/job_queue.h"
+#include "wire/host.h"
+
+class QPushButton;
+class QVBoxLayout;
+
+namespace relascope::app {
+
+class JobStrip;
+
+class HostCheck : public QWidget {
+    Q_OBJECT
+public:
+    explicit HostCheck(QWidget* parent = nullptr);
+    ~HostCheck() override;
+
+    /// Asks a machine, which need not be saved; drops what went on before.
+    void begin(const wire::Host& host);
+    /// Nothing is asked any more, and nothing shown.
+    void clear();
+    bool busy() const { return m_task.busy(); }
+    /// What is shown, for tests.
+    QStringList lines() const;
+    JobStrip* strip() const { return m_strip; }
+
+    /// wire::installThere(); replaced by tests.
+    std::function<void(const wire::Host&, const std::function<bool(double)>&)> install;
+
+Q_SIGNALS:
+    void busyChanged(bool busy);
+    void helpRequested();  ///< how the command line is installed
+
+private:
+    void add(bool good, const QString& line);
+    void offer(bool installation);
+    void installThere();
+
+    wire::Host m_host;
+    QVBoxLayout* m_lines;
+    JobStrip* m_strip;
+    QWidget* m_offer;
+    QPushButton *m_install, *m_how;
+    const std::unique_ptr<JobQueue> m_jobs;
+    LongTask m_task;  // ends before its queue
+};
+
+}  // namespace relascope::app
