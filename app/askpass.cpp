@@ -38,7 +38,7 @@ AskpassDialog::AskpassDialog(const QString& words, Question question, QWidget* p
     m_words->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_words->setFocusPolicy(Qt::ClickFocus);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 12);
-    constexpr int kWidth = 520;
+    constexpr int kWidth = 580;  // a fingerprint in one line
     const int most = screen()->availableGeometry().height() / 2;
     if (const int height = m_words->heightForWidth(kWidth); height > most) {
         auto* area = new QScrollArea(this);

@@ -93,7 +93,6 @@ HostCheck::HostCheck(QWidget* parent)
     m_strip->setDelay(0);
     m_strip->follow(m_task);
     m_strip->layout()->setContentsMargins(0, 0, 0, 0);
-    m_install->setProperty("primary", true);
     m_install->setToolTip(QStringLiteral(
         "Copies this version's command line into ~/.local/share/relascope there; no rights of "
         "root are needed, and other versions stay"));
@@ -149,8 +148,9 @@ void HostCheck::begin(const wire::Host& host) {
             });
         },
         [this](const Checked& checked) {
-            if (!checked.problem.isEmpty()) add(false, checked.problem);
             offer(checked.otherVersion);
+            if (checked.problem.isEmpty()) return Q_EMIT succeeded();
+            add(false, checked.problem);
         },
         refused);
 }

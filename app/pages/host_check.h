@@ -37,6 +37,7 @@ public:
 
 Q_SIGNALS:
     void busyChanged(bool busy);
+    void succeeded();      ///< all stages were reached
     void helpRequested();  ///< how the command line is installed
 
 private:

@@ -185,6 +185,9 @@ void HostsDialog::connectAll() {
              std::initializer_list<QWidget*>{m_list, m_fields, m_add, m_remove, m_test, m_save})
             widget->setEnabled(!busy);
     });
+    // A connection that was lost need not wait for its next try.
+    connect(m_check, &HostCheck::succeeded, this,
+            [this] { m_hosts.look(m_name.edit->text().trimmed()); });
     connect(m_check, &HostCheck::helpRequested, this,
             [this] { showDocuments(this, QStringLiteral("far.md#3-install-it-there")); });
     connect(&m_hosts, &HostsController::changed, this, &HostsDialog::showStatus);
