@@ -6,6 +6,7 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/menus/menus.h"
+#include "app/pages/hosts_dialog.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/wiring.h"
@@ -42,6 +43,11 @@ RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(windo
     m_hidden = add("Show hidden runs", {}, "List hidden runs as well",
                    [this] { m_c.runs.setShowHidden(!m_c.runs.showsHidden()); });
     m_hidden->setCheckable(true);
+    add("Machines...", {}, "Other machines that train and open models, reached by ssh", [this] {
+        auto* dialog = new HostsDialog(m_c.hosts, &m_window);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->open();
+    });
 }
 
 void RunMenu::refresh() {
