@@ -47,7 +47,7 @@ struct Checked {
 
 /// `said` gets a line for each stage.
 Checked check(const wire::Host& host, const std::function<bool()>& wanted,
-              const std::function<void(double fraction, QString line)>& said) {
+              const std::function<void(double fraction, const QString& line)>& said) {
     wire::Session session([&] {
         auto started = wire::startFar(host, {"session"}, {}, wanted);
         said(0.25, QStringLiteral("Connected"));
@@ -141,7 +141,7 @@ void HostCheck::begin(const wire::Host& host) {
             const auto wanted = [&] {
                 return !stop.stop_requested() && !job.stop.stop_requested();
             };
-            return check(host, wanted, [&](double fraction, QString line) {
+            return check(host, wanted, [&](double fraction, const QString& line) {
                 job.fraction = fraction;
                 // Called as long as the task lives, which is a part of this.
                 job.report([this, line] { add(true, line); });
@@ -163,7 +163,7 @@ void HostCheck::installThere() {
             .arg(QString::fromLatin1(core::builtin::version()),
                  QString::fromStdString(m_host.name)),
         [host = m_host, install = install](LongJob& job, std::stop_token stop) {
-            install(host, job.callback(stop));
+            install(host, job.callback(std::move(stop)));
             return true;
         },
         [this](bool) { begin(m_host); },

@@ -155,7 +155,8 @@ TEST(HostQuestions, SshAsksThroughTheWindowOrNotAtAll) {
     const auto has = [](const std::vector<std::string>& words, const std::string& word) {
         return std::find(words.begin(), words.end(), word) != words.end();
     };
-    const std::string before = std::getenv("DISPLAY") ? std::getenv("DISPLAY") : "";
+    const char* display = std::getenv("DISPLAY");
+    const std::string before = display ? display : "";
     unsetenv("DISPLAY");
     unsetenv("WAYLAND_DISPLAY");
     Host ssh{"gpu1", "ssh -p 22 gpu1", {}, false, {}},
