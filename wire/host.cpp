@@ -62,7 +62,7 @@ std::string askingProgram() {
 
 // Options that let channels share one connection and notice a dead one. A command has no terminal:
 // where nobody can be asked, it is to end with its sentence.
-std::vector<std::string> sshOptions() {
+std::vector<std::string> sshOptions(bool asks) {
     std::vector<std::string> options = {"-T",
                                         "-o",
                                         "ServerAliveInterval=5",
@@ -75,7 +75,7 @@ std::vector<std::string> sshOptions() {
         for (const auto& option :
              {std::string("ControlMaster=auto"), "ControlPath=" + control + "%C"})
             options.insert(options.end(), {"-o", option});
-    if (askingProgram().empty()) options.insert(options.end(), {"-o", "BatchMode=yes"});
+    if (!asks || askingProgram().empty()) options.insert(options.end(), {"-o", "BatchMode=yes"});
     return options;
 }
 
@@ -246,7 +246,7 @@ std::vector<std::string> reachCommand(const Host& host, const std::vector<std::s
     auto all = wordsOf(host.reach, "reach");
     const bool ssh = isSsh(all);
     if (ssh) {
-        const auto options = sshOptions();
+        const auto options = sshOptions(host.asks);
         all.insert(all.begin() + 1, options.begin(), options.end());
     }
     // ssh joins the words with spaces and lets a shell divide them again.

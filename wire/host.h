@@ -23,6 +23,7 @@ struct Host {
     std::string launch;          ///< put before trainings there: "srun --gres=gpu:1"; may be empty
     bool launchesViews = false;  ///< `launch` is put before sessions that open models, too
     std::string runs;            ///< folder of runs there; empty: the one of the program there
+    bool asks = true;  ///< whether ssh may ask for a password; not of connections by themselves
     bool operator==(const Host&) const = default;
 };
 

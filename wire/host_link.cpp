@@ -116,9 +116,10 @@ void HostLink::follow(std::set<std::string> runs) {
     m_wake.notify_all();
 }
 
-void HostLink::look() {
+void HostLink::look(bool asks) {
     std::lock_guard lock(m_mutex);
     m_look = true;
+    m_asks |= asks;
     m_wake.notify_all();
 }
 
@@ -143,9 +144,11 @@ std::string HostLink::local(const std::string& path) const {
 
 void HostLink::run(const std::stop_token& stop) {
     using Clock = std::chrono::steady_clock;
+    // Nobody is asked for a password but at first and on request.
+    Host host = m_host;
     for (int wait = 1; !stop.stop_requested();) {
-        // What the session itself does needs no launcher.
-        Session session(m_host, [&] { return !stop.stop_requested(); });
+        Session session(host, [&] { return !stop.stop_requested(); });
+        host.asks = false;
         session.takeEveryVersion();
         try {
             setStatus([](Status& s) { s.state = State::Connecting; });
@@ -178,7 +181,10 @@ void HostLink::run(const std::stop_token& stop) {
                 });
                 sleep(std::chrono::seconds(1), stop);
                 std::lock_guard lock(m_mutex);
-                if (std::exchange(m_look, false)) break;
+                if (std::exchange(m_look, false)) {
+                    host.asks = std::exchange(m_asks, false);
+                    break;
+                }
             }
             wait = std::min(kLongestWait, 2 * wait);
         }

@@ -51,8 +51,8 @@ public:
     Status status() const;
     /// Runs whose curves are shown, by their folders in the mirror.
     void follow(std::set<std::string> runs);
-    /// Lists, or tries to connect, at once.
-    void look();
+    /// Lists, or tries to connect, at once; `asks`: ssh may ask the user then.
+    void look(bool asks = false);
 
 private:
     struct Known {
@@ -76,7 +76,7 @@ private:
     std::map<std::string, Known> m_runs;  ///< by path behind the folder
     mutable std::mutex m_mutex;           ///< of what follows
     std::condition_variable_any m_wake;
-    bool m_look = false;
+    bool m_look = false, m_asks = false;
     Status m_status;
     std::set<std::string> m_followed;
     std::jthread m_thread;  // last: joined before the rest goes

@@ -152,8 +152,13 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     // A run that is shown and trains elsewhere is watched, and can be steered.
     const auto watch = [this] {
         const RunInfo* info = runs.info(selection.current());
-        if (info && (info->state == RunState::Running || info->state == RunState::Paused ||
-                     info->state == RunState::Queued))
+        const QString host = HostsController::hostOf(selection.current());
+        const auto status = hosts.status(host);
+        const bool connected =
+            host.isEmpty() || (status && status->state == wire::HostLink::State::Connected);
+        if (info && connected &&
+            (info->state == RunState::Running || info->state == RunState::Paused ||
+             info->state == RunState::Queued))
             training.attach(selection.current());
     };
     connect(&selection, &Selection::currentChanged, this, watch);

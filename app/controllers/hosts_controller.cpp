@@ -121,7 +121,7 @@ QString HostsController::statusText(const QString& host) const {
 
 void HostsController::look(const QString& host) {
     for (const auto& [name, link] : m_links)
-        if (host.isEmpty() || name == host.toStdString()) link->look();
+        if (host.isEmpty() || name == host.toStdString()) link->look(true);
 }
 
 void HostsController::follow(const QStringList& runs) {

@@ -39,7 +39,10 @@ RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(windo
     }
     m_menu->addSeparator();
     add("Reload runs", QKeySequence::Refresh, "Read the runs folder again and show hidden runs",
-        [this] { m_c.runs.reload(); });
+        [this] {
+            m_c.runs.reload();
+            m_c.hosts.look();
+        });
     m_hidden = add("Show hidden runs", {}, "List hidden runs as well",
                    [this] { m_c.runs.setShowHidden(!m_c.runs.showsHidden()); });
     m_hidden->setCheckable(true);
