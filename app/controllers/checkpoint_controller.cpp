@@ -9,8 +9,8 @@
 #include "checkpoint/checkpoint.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
-#include "wire/host.h"
 #include "widgets/theme/theme.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Other machines by ssh: an sshd of the test's own on this machine, with keys and a home of its own.
+// Other machines by ssh: an sshd of the test's own on this machine, with keys and a home of its
+// own.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
@@ -90,20 +91,26 @@ protected:
                 (home / "hostkey") + "\nAuthorizedKeysFile " + (home / "key.pub") +
                 "\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
                 "KbdInteractiveAuthentication no\nPermitRootLogin yes\nMaxStartups 100\n"
-                "SetEnv HOME=" + far + " PATH=" + far + "/bin:/usr/local/bin:/usr/bin:/bin "
-                "XDG_RUNTIME_DIR=" + (home / "run") + "\n");
+                "SetEnv HOME=" +
+                far + " PATH=" + far +
+                "/bin:/usr/local/bin:/usr/bin:/bin "
+                "XDG_RUNTIME_DIR=" +
+                (home / "run") + "\n");
         const auto name = ::getpwuid(::getuid())->pw_name;
-        core::writeTextFile(
-            home / "config",
-            "Host gpu1 gpu2\n  HostName 127.0.0.1\n  Port " + std::to_string(port) + "\n  User " +
-                name + "\n  IdentityFile " + (home / "key") + "\n  UserKnownHostsFile " +
-                (home / "known") + "\n  IdentitiesOnly yes\n");
+        core::writeTextFile(home / "config", "Host gpu1 gpu2\n  HostName 127.0.0.1\n  Port " +
+                                                 std::to_string(port) + "\n  User " + name +
+                                                 "\n  IdentityFile " + (home / "key") +
+                                                 "\n  UserKnownHostsFile " + (home / "known") +
+                                                 "\n  IdentitiesOnly yes\n");
         know("hostkey");
-        sshd.emplace(std::vector<std::string>{"/usr/sbin/sshd", "-D", "-E", home / "sshd.log", "-f", home / "sshd_config"},
+        sshd.emplace(std::vector<std::string>{"/usr/sbin/sshd", "-D", "-E", home / "sshd.log", "-f",
+                                              home / "sshd_config"},
                      std::vector<std::pair<int, int>>{});
         host = {"gpu1", "ssh -F " + (home / "config") + " gpu1", {}, false, home / "far/runs"};
         wire::setHosts({host});
-        ASSERT_TRUE(until([&] { return run({"ssh", "-F", home / "config", "gpu1", "true"}) == 0; }));
+        ASSERT_TRUE(until([&] {
+            return run({"ssh", "-F", home / "config", "gpu1", "true"}) == 0;
+        }));
     }
     void TearDown() override {
         wire::setHosts({});
