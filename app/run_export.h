@@ -56,7 +56,7 @@ public:
     void toCsv(const QString& run);
     /// Options, points and notes.
     void toJson(const QString& run);
-    /// Copies a run of another machine, all of its files, to the new folder `to`, and goes on with
+    /// Copies a run of another machine, all of its files, to the new folder `to`, and continues
     /// a copy that was cancelled.
     void fetch(const QString& run, const QString& to);
     /// Why nothing can be exported now; empty if it can.

@@ -92,7 +92,7 @@ void pruneMirrors(std::int64_t most);
 
 /// Copies a run of a host, given by its folder in the mirror, to the new folder `to`: all its
 /// files, or, without `checkpoints`, all but those. Throws Error, FileError, Cancelled; what has
-/// come stays as TO.part, and the next call with the same `to` goes on from there.
+/// come stays as TO.part, and the next call with the same `to` continues from there.
 void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
               const std::function<bool(double)>& progress);
 
