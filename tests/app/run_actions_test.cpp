@@ -184,7 +184,8 @@ TEST_F(RunActionsTest, TheMenuSaysWhyAnEntryIsOff) {
     for (const auto& entry : actions().entries({path})) {
         const bool off = entry.kind == RunActions::Kind::Delete ||
                          entry.kind == RunActions::Kind::Extend ||
-                         entry.kind == RunActions::Kind::Duplicate;
+                         entry.kind == RunActions::Kind::Duplicate ||
+                         entry.kind == RunActions::Kind::Fetch;  // it is on this computer
         EXPECT_EQ(!entry.reason.isEmpty(), off) << entry.text.toStdString();
     }
     actions().perform(RunActions::Kind::Delete, {path});

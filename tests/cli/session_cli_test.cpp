@@ -252,25 +252,26 @@ TEST(SessionProcess, KilledAtTwentyMomentsTheNextRequestIsAnswered) {
     for (int kill = 0; kill < 20; ++kill) {
         if (kill % 2 == 0) session.end();  // the next request starts one
         std::atomic<bool> stopped = false;
+        std::optional<wire::ChildProcess> killed;
         std::jthread killer([&, after = std::chrono::milliseconds(random() % 900)] {
             const auto end = std::chrono::steady_clock::now() + after;
-            while (std::chrono::steady_clock::now() < end && !stopped)
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::this_thread::sleep_until(end);
             std::lock_guard lock(mutex);
-            if (process) ::kill(process->id(), SIGKILL);
+            killed = process;
+            if (killed) ::kill(killed->id(), SIGKILL);
+            stopped = true;
         });
         const auto begun = std::chrono::steady_clock::now();
         try {
-            for (int repeat = 0; repeat < 40; ++repeat) expectSame(*ask(), *expected);
+            while (!stopped) expectSame(*ask(), *expected);  // until it is killed
         } catch (const Error& error) {
             ++failed;
             const std::string sentence = error.what();
             EXPECT_NE(sentence.find("was ended from outside"), std::string::npos) << sentence;
         }
         EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
-        stopped = true;
         killer.join();
-        ASSERT_TRUE(process->status(std::chrono::seconds(5)));
+        ASSERT_TRUE(killed && killed->status(std::chrono::seconds(5)));
         expectSame(*ask(), *expected);
     }
     EXPECT_GT(failed, 2) << "some were killed while they worked";

@@ -155,6 +155,8 @@ TEST_F(SshTest, KnowsTheHostByItsKey) {
     // What start-up files print comes before the first frame.
     core::writeTextFile(home / "far/.bashrc", "echo Welcome to gpu1; echo RSF\n");
     EXPECT_EQ(problem(), "");
+    // A connection that is still closing would be shared, and no key asked for.
+    ASSERT_TRUE(until([] { return descendants(::getpid(), "ssh").empty(); }));
     fs::remove(home / "known");
     host.reach = "ssh -o BatchMode=yes -F " + (home / "config") + " gpu1";
     wire::setHosts({host});
