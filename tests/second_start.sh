@@ -19,7 +19,7 @@ done
 cat >"$home/session" <<S
 set -euo pipefail
 cd "$home"
-fail() { echo "\$1"; cat "$home"/err*; for p in \$pids; do kill -9 \$p 2>/dev/null; done; exit 1; }
+fail() { echo "\$1"; cat "$home"/err*; for p in \$pids; do kill -9 \$p 2>/dev/null || true; done; exit 1; }
 pids=""
 start() { local name=\$1; shift; "$program" "\$@" 2>"$home/err.\$name" & pid=\$!; pids="\$pids \$pid"; }
 windows() { xdotool search --onlyvisible --name '^Relascope$' 2>/dev/null | wc -l; }

@@ -3,6 +3,7 @@
 
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -56,7 +57,14 @@ ChildProcess::ChildProcess(std::vector<std::string> words,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    for (const auto& [from, to] : files) posix_spawn_file_actions_adddup2(&actions, from, to);
+    int free = STDERR_FILENO + 1;
+    for (const auto& [from, to] : files) {
+        posix_spawn_file_actions_adddup2(&actions, from, to);
+        free = std::max(free, to + 1);
+    }
+    // Libraries open pipes that are inherited: while a child holds the other end of one, its reader
+    // waits for an end that does not come.
+    posix_spawn_file_actions_addclosefrom_np(&actions, free);
     pid_t process = 0;
     const int problem = posix_spawnp(&process, words[0].c_str(), &actions, &attributes,
                                      arguments.data(), variables.data());

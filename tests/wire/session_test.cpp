@@ -7,12 +7,15 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <thread>
 
 #include "support/rooms.h"
+#include "wire/child_process.h"
 #include "wire/requests.h"
 
 namespace relascope {
@@ -314,6 +317,23 @@ TEST(Requests, AProbeRemembersWhatWasSent) {
     EXPECT_NE(third.result, first.result);
     EXPECT_EQ(third.points->size(), 1U);
     EXPECT_EQ(sessions.started, 2);
+}
+
+// Libraries open pipes without O_CLOEXEC: libdbus starts its daemon so while the session starts.
+TEST(ChildProcess, InheritsNoOtherDescriptors) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::pipe(ends), 0);
+    const wire::Descriptor read(ends[0]);
+    wire::Descriptor write(ends[1]);
+    const wire::ChildProcess sleeps({"sleep", "60"}, {{write.get(), 7}});
+    const wire::ChildProcess other({"sleep", "60"}, {});
+    write = {};
+    ::kill(sleeps.id(), SIGKILL);
+    ASSERT_TRUE(sleeps.status(10s));
+    pollfd ended{read.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&ended, 1, 5000), 1) << "the other child holds the pipe";
+    EXPECT_FALSE(other.status());
+    ::kill(other.id(), SIGKILL);
 }
 
 }  // namespace
