@@ -17,8 +17,8 @@ public:
     /// Starts a program, by its path or found in PATH, in a session of its own (setsid), with the
     /// signals that are usual.
     /// `files`: descriptors of this process, and those that the child has them as. Standard input,
-    /// output and error are inherited where they are not among them, other descriptors are not. `environment`: NAME=value, beside what this
-    /// process has. Throws Error.
+    /// output and error are inherited where they are not among them, other descriptors are not.
+    /// `environment`: NAME=value, beside what this process has. Throws Error.
     ChildProcess(std::vector<std::string> words, const std::vector<std::pair<int, int>>& files,
                  std::vector<std::string> environment = {});
 
