@@ -43,6 +43,7 @@ void Screenshot::begin() {
         m_window.opener().openStudy(m_launch.study);
     } else if (!m_launch.run.isEmpty()) {
         connect(&m_window.opener(), &Opener::runOpened, this, &Screenshot::showPage);
+        connect(&c.probe, &ProbeController::failed, this, [this] { m_noMaps = true; });
         connect(&m_window.opener(), &Opener::runRefused, this,
                 [this] { end(QString("%1: not a run folder").arg(m_launch.run)); });
         m_window.opener().openRun(m_launch.run);
@@ -115,7 +116,9 @@ bool Screenshot::ready() const {
     // The inspector computes maps only while it is visible.
     if (!m_window.workbench()->isVisible()) return true;
     const auto* result = m_window.workbench()->inspector()->result();
-    return result && (!training || ended || result->step >= m_launch.afterSteps);
+    // A run that ended before its first checkpoint has none to show.
+    if (!result) return m_noMaps;
+    return !training || ended || result->step >= m_launch.afterSteps;
 }
 
 void Screenshot::check() {

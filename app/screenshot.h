@@ -38,6 +38,7 @@ private:
     QTemporaryDir m_folder;
     QTimer m_timer;
     QElapsedTimer m_clock, m_still;
+    bool m_noMaps = false;                   ///< of the run, for a reason that the window shows
     bool m_writes = false, m_wrote = false;  ///< generates a text with a language model
     bool m_ended = false;
     int m_exit = 1;

@@ -190,6 +190,24 @@ TEST_F(MainWindowTest, ScreenshotsHaveTheSizeAskedFor) {
     EXPECT_FALSE(c().training.busy());
 }
 
+TEST_F(MainWindowTest, ARunWithoutWeightsHasAScreenshot) {
+    Launch launch;
+    launch.screenshot = folder.path() + "/window.png";
+    launch.run = folder.path() + "/short";
+    {
+        auto run = core::RunFolder::create(launch.run.toStdString(), tinyOptions());
+        run.info().state = RunState::Running;  // and killed
+        run.saveInfo();
+    }
+    Screenshot screenshot(*window, launch);
+    bool done = false;
+    QObject::connect(&screenshot, &Screenshot::done, window.get(), [&] { done = true; });
+    screenshot.begin();
+    ASSERT_TRUE(waitUntil([&] { return done; }, 30000));
+    EXPECT_EQ(screenshot.exitCode(), 0);
+    EXPECT_FALSE(QImage(launch.screenshot).isNull());
+}
+
 TEST(Launch, WordsOfTheWindowAreRead) {
     int exit = -1;
     auto launch = parseLaunch(
