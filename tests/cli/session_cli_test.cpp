@@ -194,6 +194,104 @@ TEST(SessionProcess, StrangeFramesEndItAndDamageNothing) {
     EXPECT_EQ(wire::openWeights(session, weightsOf("vision"), {}).references, 0);
 }
 
+/// Every place of a message that a change can be made at.
+std::vector<wire::Json::json_pointer> placesOf(const wire::Json& message) {
+    std::vector<wire::Json::json_pointer> places;
+    std::vector<wire::Json::json_pointer> open = {wire::Json::json_pointer()};
+    while (!open.empty()) {
+        const auto at = open.back();
+        open.pop_back();
+        const auto& value = message.at(at);
+        if (!at.empty()) places.push_back(at);
+        if (value.is_object())
+            for (const auto& item : value.items()) open.push_back(at / item.key());
+        else if (value.is_array() && !value.empty())
+            open.push_back(at / std::size_t{0});
+    }
+    return places;
+}
+
+// A window of another build, or a confused one: the sentence comes, the session stays.
+TEST(SessionProcess, DamagedRequestsAreErrors) {
+    using wire::Json;
+    const wire::Data data{dataOf("vision"), false, -1, {}};
+    wire::ProbeRequest probe;
+    probe.weights = weightsOf("vision");
+    probe.input.example = wire::Example{data, "validation", 2};
+    Json probed = probe;
+    probed["base"] = probed["pointsKnown"] = 0;
+    wire::GenerateRequest generate{weightsOf("language"), "ab", {}, {}};
+    generate.options.tokens = 2;
+    wire::EvaluateRequest evaluate;
+    evaluate.weights = weightsOf("vision"), evaluate.options = data.options;
+    evaluate.split = "validation";
+    wire::EffectRequest effect;
+    effect.weights = weightsOf("vision"), effect.data = data.options, effect.split = "validation";
+    Json text = generate;
+    text["follows"] = false;
+    const std::vector<std::pair<const char*, Json>> messages = {
+        {"open", {{"weights", weightsOf("vision")}}},
+        {"probe", probed},
+        {"generate", text},
+        {"evaluate", evaluate},
+        {"effect", effect},
+        {"data", {{"data", data}}},
+        {"statistics", {{"data", data}, {"split", "validation"}, {"most", 4}}},
+        {"labelled", {{"data", data}, {"split", "validation"}, {"label", 1}, {"most", 4}}},
+        {"find",
+         {{"from", wire::Example{data, "validation", 0}},
+          {"label", 1},
+          {"forward", true},
+          {"before", 0}}},
+        {"devices", {{"wanted", "cpu"}, {"memory", true}}}};
+    const std::vector<Json> strange = {nullptr,
+                                       true,
+                                       -1,
+                                       std::int64_t{1} << 62,
+                                       1e300,
+                                       "strange\xff",
+                                       Json::array({}),
+                                       Json::object(),
+                                       Json::array({Json::array({3}), "x"})};
+    std::optional<wire::ChildProcess> process;
+    int started = 0;
+    wire::Session session([&] {
+        auto one = wire::startSession();
+        process = one.process;
+        ++started;
+        return one;
+    });
+    std::mt19937 random(11);
+    int refused = 0;
+    for (const auto& [what, message] : messages) {
+        auto places = placesOf(message);
+        std::shuffle(places.begin(), places.end(), random);
+        places.resize(std::min<std::size_t>(places.size(), 24));
+        for (const auto& place : places) {
+            Json damaged = message;
+            const auto choice = random() % (strange.size() + 1);
+            if (choice == strange.size())
+                damaged.at(place.parent_pointer()).erase(place.back());
+            else
+                damaged[place] = strange[choice];
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+            try {
+                // Some are only large, and are given up.
+                session.ask(what, damaged,
+                            [&](double) { return std::chrono::steady_clock::now() < end; });
+            } catch (const Cancelled&) {
+            } catch (const Error&) {
+                ++refused;
+            }
+            ASSERT_FALSE(process && process->status())
+                << what << " " << place.to_string() << " " << choice;
+        }
+    }
+    EXPECT_GT(refused, 50);
+    EXPECT_EQ(started, 1);
+    EXPECT_EQ(wire::openWeights(session, weightsOf("vision"), {}).references, 0);
+}
+
 TEST(SessionProcess, AKilledOneSaysHowAndTheSameRequestWorksAgain) {
     const testing_support::TemporaryFolder state("session-crash");
     ::setenv("XDG_STATE_HOME", state.path().c_str(), 1);
