@@ -10,6 +10,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QProgressDialog>
+#include <QPushButton>
 #include <QScopedValueRollback>
 #include <QStackedWidget>
 #include <QTabBar>
@@ -93,6 +94,7 @@ MainWindow::MainWindow(bool remember)
         // A run given by name replaces those of the last session.
         if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);
     });
+    connect(&c.training, &TrainingController::stuck, this, &MainWindow::showStuck);
     confirmClose = [this] { return askToClose(); };
     qApp->installEventFilter(this);
     m_session->restore(*this);
@@ -169,6 +171,15 @@ void MainWindow::fitTo(const QSize& room) {
 void MainWindow::showNotice(widgets::NoticeBar* notice) {
     m_column->insertWidget(m_column->indexOf(m_bar) + 1, notice);
     notice->show();
+}
+
+void MainWindow::showStuck(const QString& run) {
+    auto* notice = new widgets::NoticeBar(
+        QString("%1 does not answer.").arg(m_controllers->runs.name(run)), this);
+    connect(notice->addButton(QStringLiteral("End its process...")), &QPushButton::clicked, this,
+            [this, run] { m_runActions->perform(RunActions::Kind::EndProcess, {run}); });
+    connect(&m_controllers->training, &TrainingController::finished, notice, &QObject::deleteLater);
+    showNotice(notice);
 }
 
 StudyPage* MainWindow::studyPage() const {

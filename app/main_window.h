@@ -104,6 +104,8 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
+    /// A run that was asked to end and does not.
+    void showStuck(const QString& run);
     QWidget* makeCentre();
     QWidget* makePages();
     Closing askToClose();

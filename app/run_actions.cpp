@@ -5,11 +5,13 @@
 #include <QFileInfo>
 #include <QInputDialog>
 #include <QMenu>
+#include <QMessageBox>
 #include <QUrl>
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
 #include "app/run_export.h"
+#include "run/run_process.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -70,6 +72,17 @@ RunActions::RunActions(Controllers& controllers, QWidget* window)
             QInputDialog::getInt(m_window, title, label, value, least, 1000000000, 1, &ok);
         return ok ? std::optional(given) : std::nullopt;
     };
+    askEnd = [this](const QString& sentence) {
+        QMessageBox box(QMessageBox::Warning, QStringLiteral("End the process"), sentence,
+                        QMessageBox::Cancel, m_window);
+        auto* end = box.addButton(QStringLiteral("End its process"), QMessageBox::DestructiveRole);
+        box.setDefaultButton(QMessageBox::Cancel);
+        box.exec();
+        return box.clickedButton() == end;
+    };
+    connect(&m_c.runs, &RunsController::ended, this, [this](const QString& path) {
+        m_c.messages.info(QString("The process of %1 was ended").arg(m_c.runs.name(path)));
+    });
     connect(&m_c.runs, &RunsController::branched, this, [this](const QString& path) {
         m_c.selection.setRuns({path});
         m_c.selection.setStep(std::nullopt);
@@ -146,6 +159,11 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
          hidden ? QStringLiteral("List the run again")
                 : QStringLiteral("Leave the run out of the lists; Reload runs finds it"),
          none},
+        {Kind::EndProcess, "cancel", QStringLiteral("End its process..."),
+         QStringLiteral("For a run that does not answer: what came after its last checkpoint is "
+                        "lost"),
+         one.isEmpty() && !isTrained(paths.first()) ? QStringLiteral("The run is not training")
+                                                    : one},
         {Kind::Delete, "close", QStringLiteral("Delete") + many,
          QStringLiteral("Move the run to the folder .trash beside it; Undo brings it back"),
          trains ? QStringLiteral("Stop the run before it is deleted") : none},
@@ -154,6 +172,23 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
 
 bool RunActions::isExport(Kind kind) {
     return kind == Kind::ExportTensorBoard || kind == Kind::ExportCsv || kind == Kind::ExportJson;
+}
+
+bool RunActions::isTrained(const QString& path) const {
+    const RunInfo* info = m_c.runs.info(path);
+    return info && (info->state == RunState::Running || info->state == RunState::Paused ||
+                    info->state == RunState::Queued);
+}
+
+QString RunActions::endSentence(const QString& path) const {
+    const auto kept = core::lastWholeCheckpoint(path.toStdString());
+    return QString("The process of %1 is ended at once. %2")
+        .arg(m_c.runs.name(path),
+             !HostsController::hostOf(path).isEmpty()
+                 ? QStringLiteral("Its steps since the last checkpoint are lost.")
+             : kept < 0
+                 ? QStringLiteral("It has no checkpoint yet.")
+                 : QString("Its steps since %1 are lost.").arg(widgets::groupedNumber(kept)));
 }
 
 bool RunActions::checkReason(Kind kind, const QStringList& paths) {
@@ -196,6 +231,9 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
             for (const auto& path : paths) hide |= !m_c.runs.labels(path).hidden;
             return setHidden(paths, hide);
         }
+        case Kind::EndProcess:
+            if (askEnd(endSentence(paths.first()))) m_c.runs.endProcess(paths.first());
+            return;
         case Kind::Delete:
             return remove(paths);
     }

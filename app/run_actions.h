@@ -38,6 +38,7 @@ public:
         ExportJson,
         Fetch,
         Hide,
+        EndProcess,
         Delete
     };
     struct Entry {
@@ -77,7 +78,12 @@ public:
                                      int least)>
         askNumber;
 
+    /// Whether the process of a run is ended, though that loses something. Replaced in tests.
+    std::function<bool(const QString& sentence)> askEnd;
+
 private:
+    bool isTrained(const QString& path) const;
+    QString endSentence(const QString& path) const;
     bool checkReason(Kind kind, const QStringList& paths);
     QString names(const QStringList& paths) const;
     /// Writes labels now and on redo; undo writes the previous ones.

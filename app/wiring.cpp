@@ -124,6 +124,7 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(training, &TrainingController::modelFitted, &bar, show);
     QObject::connect(training, &TrainingController::progressed, &bar,
                      &widgets::TrainBar::setProgress);
+    QObject::connect(training, &TrainingController::silent, &bar, &widgets::TrainBar::setSilence);
     QObject::connect(training, &TrainingController::preparingData, &bar, [&bar](double fraction) {
         bar.setPreparing(QString("Preparing the data, %1 %").arg(qRound(100.0 * fraction)));
     });

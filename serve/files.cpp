@@ -59,6 +59,19 @@ wire::ListedRun describe(const std::string& folder, const std::string& path) {
     return listed;
 }
 
+wire::HostFacts facts(const Json& message) {
+    wire::HostFacts facts{core::builtin::version(), core::thisProcess().machine,
+                          core::defaultRunsFolder()};
+    fs::path folder =
+        message.contains("folder") ? wire::valueOf<std::string>(message, "folder") : std::string();
+    if (folder.empty()) folder = facts.runs;
+    std::error_code error;
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    if (const auto space = fs::space(folder, error); !error)
+        facts.free = static_cast<std::int64_t>(space.available);
+    return facts;
+}
+
 Frame list(Request& request) {
     const auto folder = askedFor<std::string>(request, "folder");
     const auto since = askedFor<std::int64_t>(request, "since");
@@ -135,14 +148,15 @@ Frame start(Request& request) {
 
 std::optional<Frame> answerFiles(const std::string& what, Request& request) {
     const Json& message = request.message();
-    if (what == "host")
-        return Frame{wire::HostFacts{core::builtin::version(), core::thisProcess().machine,
-                                     core::defaultRunsFolder()},
-                     {}};
+    if (what == "host") return Frame{facts(message), {}};
     if (what == "list") return list(request);
     if (what == "read") return read(request);
     if (what == "files") return files(request);
     if (what == "start") return start(request);
+    if (what == "end") {
+        wire::endRun(askedFor<std::string>(request, "run"));
+        return Frame{Json::object(), {}};
+    }
     if (what == "labels") {
         core::writeRunLabels(askedFor<std::string>(request, "run"),
                              {askedFor<std::string>(request, "name"),

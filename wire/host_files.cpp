@@ -33,8 +33,9 @@ bool isInside(const std::string& path) {
            });
 }
 
-HostFacts hostFacts(Session& session, const Session::Progress& progress) {
-    return answerOf<HostFacts>(session, "host", Json::object(), progress);
+HostFacts hostFacts(Session& session, const std::string& folder,
+                    const Session::Progress& progress) {
+    return answerOf<HostFacts>(session, "host", {{"folder", folder}}, progress);
 }
 
 Listing listRuns(Session& session, const std::string& folder, std::int64_t since,

@@ -14,15 +14,16 @@
 
 namespace relascope::wire {
 
-// host: {}
+// host: {folder}; without one, that of the program there is looked at
 
 struct HostFacts {
-    std::string version;  ///< of the program there
-    std::string machine;  ///< its host name
-    std::string runs;     ///< the folder of runs of the program there
+    std::string version;    ///< of the program there
+    std::string machine;    ///< its host name
+    std::string runs;       ///< the folder of runs of the program there
+    std::int64_t free = 0;  ///< bytes, where that folder is or will be; 0: unknown
     bool operator==(const HostFacts&) const = default;
 };
-HostFacts hostFacts(Session& session, const Session::Progress& progress);
+HostFacts hostFacts(Session& session, const std::string& folder, const Session::Progress& progress);
 
 // list: {folder, since, held}
 
@@ -65,7 +66,7 @@ void readFiles(
 std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
                                 const Session::Progress& progress);
 
-// start: {options, folder, resume, threads, queue, launch}
+// start: {options, folder, resume, threads, queue, launch}; end: {run} (endRun(), start_run.h)
 
 /// Starts a training on that machine and returns its run, whose door may open later.
 std::string startThere(Session& session, const StartRequest& request, const std::string& launch,
@@ -80,7 +81,7 @@ void moveRun(Session& session, const std::string& from, const std::string& to);
 /// Whether a path that another machine names stays below the folder that it is put behind.
 bool isInside(const std::string& path);
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostFacts, version, machine, runs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HostFacts, version, machine, runs, free)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListedFile, name, size, time, file)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListedRun, path, held, ended, files)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listing, now, runs, changed)

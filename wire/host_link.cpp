@@ -192,7 +192,8 @@ void HostLink::run(const std::stop_token& stop) {
 }
 
 void HostLink::connect(Session& session, const std::stop_token& stop) {
-    const auto facts = hostFacts(session, [&](double) { return !stop.stop_requested(); });
+    const auto facts =
+        hostFacts(session, m_host.runs, [&](double) { return !stop.stop_requested(); });
     m_farFolder = m_host.runs.empty() ? facts.runs : m_host.runs;
     while (m_farFolder.size() > 1 && m_farFolder.back() == '/') m_farFolder.pop_back();
     m_since = 0;

@@ -2,6 +2,7 @@
 #include "wire/start_run.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -170,21 +171,27 @@ namespace {
 
 // On a host, whose answer names the run there.
 StartedRun startFarRun(const StartRequest& request, const std::string& name,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop, const std::stop_token& ending) {
     const auto host = findHost(name);
     if (!host) throw Error(name + " is not among the machines any more.");
     Session session;
     const auto wanted = [&] { return !stop.stop_requested(); };
     const auto run = mirrorPath(
         name, startThere(session, request, host->launch, [&](double) { return wanted(); }));
-    return {run, farDoor(*farPathOf(run), wanted)};
+    try {
+        return {run,
+                farDoor(*farPathOf(run), [&] { return wanted() && !ending.stop_requested(); })};
+    } catch (const Cancelled&) {
+        if (wanted()) endRun(run);
+        throw;
+    }
 }
 
 }  // namespace
 
-StartedRun startRun(const StartRequest& request, std::stop_token stop) {
+StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop_token ending) {
     if (const auto far = farPathOf(request.resume.empty() ? request.folder : request.resume))
-        return startFarRun(request, far->host, stop);
+        return startFarRun(request, far->host, stop, ending);
     const bool isNew = request.resume.empty();
     request.options.check();
     core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
@@ -203,10 +210,13 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
         writeStart(started.path, request);
         std::optional<ChildProcess> child;
         {
-            const core::FileLock starting(started.path + "/.starting");
+            core::FileLock starting(started.path + "/.starting");
             if (!starting.held())
                 throw FileError(started.path, "is being started by another process");
             child = spawn(started.path, starting, request.launch);
+            auto process = core::thisProcess();
+            process.pid = child->id();
+            starting.write(core::processLine(process) + "\n");
         }
         if (!request.waits) return started;
         for (;;) {
@@ -223,6 +233,81 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop) {
         discard();
         throw;
     }
+}
+
+namespace {
+
+// Whether a process of this machine has the file open: its number may be that of another one by
+// now, or count in another container.
+bool hasOpen(std::int64_t pid, const std::string& file) {
+    std::error_code error;
+    const fs::path all = "/proc/" + std::to_string(pid) + "/fd";
+    for (fs::directory_iterator it(all, error), end; !error && it != end; it.increment(error))
+        if (std::error_code other; fs::equivalent(it->path(), file, other)) return true;
+    return false;
+}
+
+bool isFreed(const std::string& file, std::chrono::seconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    while (core::FileLock::isHeld(file)) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+}
+
+// A process that was started by startRun() leads a group, with what it has started.
+void killProcess(std::int64_t pid, int signal) {
+    const auto id = static_cast<pid_t>(pid);
+    ::kill(::getpgid(id) == id ? -id : id, signal);
+}
+
+// Its output goes nowhere: a session answers on its standard output.
+bool cancelJob(const std::string& job) {
+    const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    try {
+        const ChildProcess scancel({"scancel", job},
+                                   {{nothing.get(), 0}, {nothing.get(), 1}, {nothing.get(), 2}});
+        return scancel.status(std::chrono::seconds(10)) == 0;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+void endRun(const std::string& run) {
+    if (const auto far = farPathOf(run)) {
+        const auto host = findHost(far->host);
+        if (!host) throw Error(far->host + " is not among the machines any more.");
+        // Not behind the launcher of views: on the machine that has started it.
+        Session(*host, [] { return true; }).ask("end", {{"run", far->path}});
+        return;
+    }
+    const std::string name = fs::path(run).filename().string();
+    const bool begun = core::FileLock::isHeld(run + "/.lock");
+    const std::string file = run + (begun ? "/.lock" : "/.starting");
+    if (!core::FileLock::isHeld(file)) throw Error("No process trains " + name + " any more.");
+    const auto process = core::processFromLine(core::readTextFile(file, 1 << 16));
+    if (!process) throw Error("The process that trains " + name + " is not known.");
+    const auto here = core::thisProcess();
+    const std::string number = std::to_string(process->pid);
+    if (process->machine != here.machine) {
+        if (process->job.empty() || !cancelJob(process->job))
+            throw Error(name + " trains on " + process->machine + "; end process " + number +
+                        " there.");
+    } else if (process->boot != here.boot || !hasOpen(process->pid, file)) {
+        throw Error("Process " + number + " does not train " + name +
+                    " any more; end what does where it was started.");
+    } else if (begun) {
+        killProcess(process->pid, SIGKILL);
+    } else {
+        killProcess(process->pid, SIGTERM);  // srun takes its job along
+        if (!isFreed(file, std::chrono::seconds(5))) killProcess(process->pid, SIGKILL);
+    }
+    if (!isFreed(file, std::chrono::seconds(10)))
+        throw Error("Process " + number + ", which trains " + name + ", does not end.");
+    if (!begun && readStart(run).resume.empty()) core::RunFolder::discardStart(run);
 }
 
 }  // namespace relascope::wire

@@ -41,7 +41,15 @@ struct StartedRun {
 /// Returns once the process answers at its door. Throws OptionError and FileError for what cannot
 /// be trained, Error with the last words of a process that ended before, Cancelled. A new run that
 /// was refused leaves no folder.
-StartedRun startRun(const StartRequest& request, std::stop_token stop);
+/// `ending`: ends a run on a host whose process has not answered yet, and throws Cancelled.
+StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop_token ending = {});
+
+/// Ends the process that trains a run, or the launcher behind which it is being started, at once
+/// and with its children: SIGKILL, or scancel for a job of Slurm on another machine. What came
+/// after the last checkpoint is lost; a new run that had not been begun is removed. Returns once
+/// the run is free. A run in the mirror of a host is ended there. Throws Error with a sentence
+/// where the process is not found, or does not end within 15 s.
+void endRun(const std::string& run);
 
 /// What RUN/start.json says; `folder` is that of the runs of further seeds. Throws FileError.
 StartRequest readStart(const std::string& run);

@@ -16,6 +16,7 @@
 #include "run/run_folder.h"
 #include "run/run_list.h"
 #include "wire/host_files.h"
+#include "wire/start_run.h"
 
 namespace relascope::app {
 namespace {
@@ -363,6 +364,16 @@ void RunsController::branch(const QString& path, qint64 step) {
             m_infos.insert(m_infos.begin(), std::move(made));
             take(std::move(m_infos));
             Q_EMIT branched(path);
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void RunsController::endProcess(const QString& path) {
+    m_jobs.post(
+        this, [run = path.toStdString()](std::stop_token) { return wire::endRun(run), true; },
+        [this, path](bool) {
+            Q_EMIT ended(path);
+            refresh();
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }

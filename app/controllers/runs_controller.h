@@ -72,6 +72,9 @@ public:
     /// it.
     void branch(const QString& path, qint64 step);
 
+    /// Ends the process that trains a run, at once (wire::endRun); ended() is emitted then.
+    void endProcess(const QString& path);
+
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
@@ -99,6 +102,7 @@ Q_SIGNALS:
     void reloaded(int runs, int hidden);
     void runsMoved(const QStringList& to);
     void branched(const QString& path);
+    void ended(const QString& path);
 
 private:
     void take(std::vector<RunInfo> runs);

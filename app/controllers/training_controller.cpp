@@ -20,6 +20,7 @@ struct TrainingController::Job {
     std::string attach;  ///< or the run that another process trains
     Mailbox mailbox;
     wire::DoorClient door;
+    std::stop_source ending;  ///< of a start whose process has not answered
 };
 
 TrainingController::TrainingController(QObject* parent) : QObject(parent) {
@@ -73,7 +74,8 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
     m_waitsFor.clear();
     m_info = {};
     m_progress = {};
-    m_ending = m_endingNow = false;
+    m_ending = m_endingNow = m_stuck = false;
+    m_heard.start();
     m_thread = std::jthread([job = m_job](std::stop_token stop) { work(job, stop); });
     m_timer.start();
     if (busy()) Q_EMIT stateChanged();
@@ -152,7 +154,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             door = wire::doorOf(job->attach);
             if (!door && core::isTrained(job->attach)) mail.putNoDoor(wire::whyNoDoor(job->attach));
         } else {
-            auto started = wire::startRun(job->request, stop);
+            auto started = wire::startRun(job->request, stop, job->ending.get_token());
             made = job->request.resume.empty() ? started.path : std::string();
             door = std::move(started.door);
         }
@@ -190,6 +192,7 @@ void TrainingController::fetch() {
         Q_EMIT stateChanged();
     }
     if (post.preparing && m_run.isEmpty()) Q_EMIT preparingData(*post.preparing);
+    if (!post.runs.empty() || post.preparing || post.waiting) m_heard.restart();
     for (auto& run : post.runs) {
         const QString path = QString::fromStdString(run.path);
         if (run.options) m_options = std::move(*run.options);
@@ -221,7 +224,20 @@ void TrainingController::fetch() {
         m_unreachable.insert(path);
         Q_EMIT unreachable(path, QString::fromStdString(post.noDoor));
     }
-    if (post.finished) close();
+    if (post.finished)
+        close();
+    else
+        watchSilence();
+}
+
+void TrainingController::watchSilence() {
+    const qint64 since = m_heard.elapsed();
+    const int silence =
+        running() && since >= m_silentAfter ? std::max(1, static_cast<int>(since / 1000)) : 0;
+    if (std::exchange(m_silence, silence) != silence) Q_EMIT silent(silence);
+    const bool ends = m_endingNow || (m_ending && !paused());
+    if (ends && !m_run.isEmpty() && since >= m_stuckAfter && !std::exchange(m_stuck, true))
+        Q_EMIT stuck(m_run);
 }
 
 void TrainingController::close() {
@@ -232,6 +248,7 @@ void TrainingController::close() {
     m_job.reset();
     m_run.clear();
     m_ending = m_endingNow = false;
+    if (std::exchange(m_silence, 0) != 0) Q_EMIT silent(0);
     if (!was) return;  // it had no door
     Q_EMIT stateChanged();
     Q_EMIT finished();
@@ -276,14 +293,18 @@ void TrainingController::step() {
 void TrainingController::stop() {
     if (!m_job) return;
     if (m_ending) return;
-    m_ending = true;
-    m_job->door.send("stop");
-    Q_EMIT stateChanged();
+    end("stop");
 }
 void TrainingController::cancel() {
     if (!m_job) return;
-    m_ending = m_endingNow = true;
-    m_job->door.send("cancel");
+    m_endingNow = true;
+    end("cancel");
+}
+void TrainingController::end(const char* message) {
+    m_ending = true;
+    m_heard.restart();
+    m_job->door.send(message);
+    if (preparing()) m_job->ending.request_stop();
     Q_EMIT stateChanged();
 }
 void TrainingController::changeOption(const QString& key, const FieldValue& value) {

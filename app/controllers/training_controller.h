@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QSet>
 #include <QTimer>
@@ -148,6 +149,9 @@ public:
     const QString& waitsFor() const { return m_waitsFor; }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
+    /// After how many ms without a word of a run silent() is told, and stuck() of one that was
+    /// asked to end. For tests.
+    void setPatience(int silent, int stuck) { m_silentAfter = silent, m_stuckAfter = stuck; }
     /// Whether the current run was resumed.
     bool resumed() const;
     /// Whether the current run was begun elsewhere: in a terminal, a study, a former window.
@@ -175,6 +179,10 @@ Q_SIGNALS:
     void runEnded(const QString& path);
     /// The run continues and is no longer watched.
     void runLeft(const QString& path);
+    /// For so many seconds no step was done; 0: one was.
+    void silent(int seconds);
+    /// A run that was asked to end does not.
+    void stuck(const QString& path);
     void unreachable(const QString& path, const QString& reason);
     void finished();
 
@@ -183,6 +191,8 @@ private:
     static void work(const std::shared_ptr<Job>& job, std::stop_token stop);
     bool launch(std::shared_ptr<Job> job);
     void fetch();
+    void watchSilence();
+    void end(const char* message);
     void close();
     void takeModel(const RunInfo& info);
 
@@ -192,6 +202,9 @@ private:
     Progress m_progress;
     RunOptions m_options;
     quint64 m_request = 0;
+    QElapsedTimer m_heard;  ///< since the last word of the run, or the wish to end it
+    int m_silentAfter = 40000, m_stuckAfter = 60000, m_silence = 0;
+    bool m_stuck = false;  ///< it was said
     bool m_ending = false, m_endingNow = false, m_endsWithWindow = false;
     QSet<QString> m_unreachable;
     QTimer m_timer;

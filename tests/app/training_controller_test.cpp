@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "app/controllers/examples.h"
+#include "app/run_actions.h"
 #include "datasets/registry.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
@@ -135,6 +136,43 @@ TEST_F(TrainingTest, StopBetweenTwoSeedsStopsThemAll) {
             const auto last = QFileInfo(begun.front()).dir().filePath(QStringLiteral("seed-39"));
             EXPECT_FALSE(QFileInfo::exists(last));
         }
+}
+
+TEST_F(TrainingTest, AProcessThatDoesNotAnswerIsEnded) {
+    c().training.setPatience(500, 1500);
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(50));
+    const QString run = c().training.run();
+    const auto process = core::readRunProcess(run.toStdString());
+    ASSERT_TRUE(process);
+    ::kill(static_cast<pid_t>(process->pid), SIGSTOP);
+    EXPECT_TRUE(waitUntil([&] { return window->bar()->lineText().contains("no step for"); }));
+    c().training.cancel();
+    QPushButton* end = nullptr;
+    ASSERT_TRUE(waitUntil([&] {
+        for (auto* button : window->findChildren<QPushButton*>())
+            if (button->text() == "End its process...") end = button;
+        return end != nullptr;
+    }));
+    QString asked;
+    window->runActions().askEnd = [&](const QString& sentence) {
+        asked = sentence;
+        return true;
+    };
+    click(end);
+    const auto kept = core::lastWholeCheckpoint(run.toStdString());
+    EXPECT_EQ(asked, QString("The process of quick-dat-s0 is ended at once. ") +
+                         (kept < 0 ? QString("It has no checkpoint yet.")
+                                   : QString("Its steps since %1 are lost.").arg(kept)));
+    EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }));
+    EXPECT_TRUE(waitUntil([&] { return c().runs.info(run)->state == RunState::Interrupted; }));
+    EXPECT_FALSE(core::readMetrics(run.toStdString()).empty()) << "the run stays";
+    const auto entries = window->runActions().entries({run});
+    const auto entry = std::find_if(entries.begin(), entries.end(), [](const auto& e) {
+        return e.kind == RunActions::Kind::EndProcess;
+    });
+    EXPECT_EQ(entry->reason, "The run is not training");
 }
 
 TEST_F(TrainingTest, AStoppedRunIsResumedFromTheRail) {

@@ -22,7 +22,7 @@ struct ProgressText {
     QString step, epoch, rate, left;
 };
 
-ProgressText progressText(const Progress& p, bool paused, TrainBar::Ending ending) {
+ProgressText progressText(const Progress& p, bool paused, TrainBar::Ending ending, int silence) {
     const auto epochs = [](double v) {
         return QString::number(v, 'f', v == static_cast<double>(static_cast<qint64>(v)) ? 0 : 1);
     };
@@ -33,7 +33,9 @@ ProgressText progressText(const Progress& p, bool paused, TrainBar::Ending endin
     if (p.totalEpochs > 0.0)
         w.epoch =
             QString("epoch %1 of %2").arg(QString::number(p.epoch, 'f', 1), epochs(p.totalEpochs));
-    if (p.tokensPerSecond > 0.0)
+    if (silence > 0)
+        w.rate = QString("no step for %1").arg(durationText(silence));
+    else if (p.tokensPerSecond > 0.0)
         w.rate = groupedNumber(static_cast<qint64>(p.tokensPerSecond)) + " tokens/s";
     else if (p.examplesPerSecond > 0.0)
         w.rate = groupedNumber(static_cast<qint64>(p.examplesPerSecond)) + " examples/s";
@@ -47,7 +49,7 @@ ProgressText progressText(const Progress& p, bool paused, TrainBar::Ending endin
                       : "stopping after this epoch, about " + roughDuration(epochLeft));
     else if (paused)
         w.left = QStringLiteral("paused");
-    else if (p.secondsLeft > 0.0)
+    else if (p.secondsLeft > 0.0 && silence == 0)
         w.left = durationText(p.secondsLeft) + " left";
     return w;
 }
@@ -83,6 +85,9 @@ void TrainProgressLine::setPaused(bool paused) {
 void TrainProgressLine::setEnding(TrainBar::Ending ending) {
     if (std::exchange(m_ending, ending) != ending) speak();
 }
+void TrainProgressLine::setSilence(int seconds) {
+    if (std::exchange(m_silence, seconds) != seconds) speak();
+}
 void TrainProgressLine::setSentence(const QString& sentence) {
     m_sentence = sentence;
     m_busy = false;
@@ -90,7 +95,7 @@ void TrainProgressLine::setSentence(const QString& sentence) {
 }
 QString TrainProgressLine::text() const {
     if (!m_busy) return m_sentence;
-    const ProgressText w = progressText(m_progress, m_paused, m_ending);
+    const ProgressText w = progressText(m_progress, m_paused, m_ending, m_silence);
     QStringList parts{w.step, w.epoch, w.rate, w.left};
     parts.removeAll(QString());
     return parts.join(QStringLiteral("  "));
@@ -112,7 +117,7 @@ void TrainProgressLine::paintEvent(QPaintEvent*) {
                          painter.fontMetrics().elidedText(m_sentence, Qt::ElideRight, width()));
         return;
     }
-    const ProgressText w = progressText(m_progress, m_paused, m_ending);
+    const ProgressText w = progressText(m_progress, m_paused, m_ending, m_silence);
     QFont strong = numberFont(12), normal = numberFont(12);
     strong.setWeight(QFont::DemiBold);
     const QFontMetrics bold(strong), thin(normal);
@@ -236,6 +241,9 @@ void TrainBar::setEnding(Ending ending) {
     m_ending = ending;
     m_line->setEnding(ending);
     refresh();
+}
+void TrainBar::setSilence(int seconds) {
+    m_line->setSilence(seconds);
 }
 QString TrainBar::interventionText() const {
     return m_intervention->isHidden() ? QString() : m_intervention->text();

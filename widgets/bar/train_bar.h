@@ -31,6 +31,8 @@ public:
     /// After the epoch: Stop becomes "Stop now" (cancelRequested) and the rest stays as it is.
     void setEnding(Ending ending);
     void setProgress(const Progress& progress);
+    /// How long nothing has come from the run, in s, in place of its speed; 0: not long.
+    void setSilence(int seconds);
     /// A hint, or why Start is disabled.
     void setIdle(const QString& sentence, bool canStart);
     /// Whether Start resumes a stopped run.
@@ -94,6 +96,7 @@ public:
     /// Updates the text for the same progress; the time left is hidden during and after a pause.
     void setPaused(bool paused);
     void setEnding(TrainBar::Ending ending);
+    void setSilence(int seconds);
     void setSentence(const QString& sentence);
     QString text() const;
 
@@ -103,6 +106,7 @@ protected:
 private:
     void speak();
     Progress m_progress;
+    int m_silence = 0;  ///< s; 0: it was heard of just now
     bool m_busy = false, m_paused = false;
     TrainBar::Ending m_ending = TrainBar::Ending::No;
     QString m_sentence;
