@@ -55,12 +55,13 @@ Checked check(const wire::Host& host, const std::function<bool()>& wanted,
     });
     session.takeEveryVersion();
     const auto goesOn = [&](double) { return wanted(); };
-    const auto facts = wire::hostFacts(session, goesOn);
+    const auto facts = wire::hostFacts(session, host.runs, goesOn);
     said(0.5,
          QStringLiteral("Relascope %1 on %2").arg(farText(facts.version), farText(facts.machine)));
     const std::string mine = core::builtin::version();
     if (facts.version != mine)
-        return {QStringLiteral("%1 has Relascope %2, this is %3.")
+        return {QStringLiteral("%1 has Relascope %2, this is %3: its runs can only be watched "
+                               "until %3 is installed beside it.")
                     .arg(farText(host.name), farText(facts.version), farText(mine)),
                 true};
     const auto devices = wire::devices(session, "auto", false, goesOn);
@@ -71,10 +72,14 @@ Checked check(const wire::Host& host, const std::function<bool()>& wanted,
                    names.join(QStringLiteral(", ")));
     const std::string folder = host.runs.empty() ? facts.runs : host.runs;
     const auto runs = wire::listRuns(session, folder, 0, {}, goesOn).runs.size();
-    said(1.0, QStringLiteral("Folder of runs: %1, %2")
-                  .arg(farText(folder), runs == 0   ? QStringLiteral("no runs yet")
-                                        : runs == 1 ? QStringLiteral("1 run")
-                                                    : QStringLiteral("%1 runs").arg(runs)));
+    QString line = QStringLiteral("Folder of runs: %1, %2")
+                       .arg(farText(folder), runs == 0   ? QStringLiteral("no runs yet")
+                                             : runs == 1 ? QStringLiteral("1 run")
+                                                         : QStringLiteral("%1 runs").arg(runs));
+    if (facts.free > 0)
+        line +=
+            QStringLiteral(", %1 free").arg(widgets::byteSize(static_cast<quint64>(facts.free)));
+    said(1.0, line);
     return {};
 }
 
@@ -86,7 +91,8 @@ HostCheck::HostCheck(QWidget* parent)
       m_lines(new QVBoxLayout),
       m_strip(new JobStrip(this)),
       m_offer(new QWidget(this)),
-      m_install(new QPushButton(widgets::icon("upload"), QStringLiteral("Install it there"), this)),
+      m_install(new QPushButton(widgets::icon("upload"),
+                                QStringLiteral("Install it there (150 MB)"), this)),
       m_how(new QPushButton(QStringLiteral("How"), this)),
       m_jobs(std::make_unique<JobQueue>()) {
     m_lines->setSpacing(6);

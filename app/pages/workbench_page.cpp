@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/workbench_page.h"
 
+#include <QGraphicsOpacityEffect>
 #include <QMenu>
+#include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QToolButton>
@@ -157,6 +159,19 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     auto* searching = new JobStrip(above);
     searching->follow(m_c.probe.search());
     column->addWidget(searching);
+    auto* away = new widgets::Box(&widgets::Theme::warningFill, true, above);
+    m_away = away;
+    auto* line = widgets::rowOf(away, {12, 4, 8, 4}, 8);
+    m_awayText = new widgets::ElidedLabel({}, away);
+    m_awayText->setFont(widgets::smallFont());
+    line->addWidget(m_awayText, 1);
+    auto* now = new QPushButton(QStringLiteral("Now"), away);
+    now->setToolTip(QStringLiteral("Try to connect at once"));
+    now->setFont(widgets::smallFont());
+    line->addWidget(now);
+    connect(now, &QPushButton::clicked, this,
+            [this] { m_c.hosts.look(HostsController::hostOf(m_c.selection.current())); });
+    column->addWidget(away);
     m_splitter->addWidget(above);
     m_splitter->addWidget(m_inspector);
     m_splitter->setChildrenCollapsible(false);
@@ -173,6 +188,9 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
         m_c.experiment.start();
     });
     connect(&m_c.training, &TrainingController::stateChanged, this, &WorkbenchPage::showEmptyOrNot);
+    connect(&m_c.hosts, &HostsController::changed, this, &WorkbenchPage::showAway);
+    connect(&m_c.selection, &Selection::currentChanged, this, &WorkbenchPage::showAway);
+    m_away->hide();
     showRuns();
 }
 
@@ -338,6 +356,26 @@ void WorkbenchPage::showRuns() {
     }
     showHead();
     showEmptyOrNot();
+}
+
+// Its maps and curves stay as they were; what would ask the machine is off.
+void WorkbenchPage::showAway() {
+    const QString host = HostsController::hostOf(m_c.selection.current());
+    const auto status = m_c.hosts.status(host);
+    const bool away =
+        !host.isEmpty() && (!status || status->state != wire::HostLink::State::Connected);
+    m_away->setVisible(away);
+    m_awayText->setText(!status ? QString("%1 is not among the machines any more").arg(host)
+                        : status->state == wire::HostLink::State::Connecting
+                            ? QString("%1: connecting").arg(host)
+                            : m_c.hosts.statusText(host));
+    for (QWidget* asks : std::initializer_list<QWidget*>{m_inspector->sourcePane()->samples(),
+                                                         m_inspector->sourcePane()->textInput()})
+        asks->setEnabled(!away);
+    if (away == (m_inspector->graphicsEffect() != nullptr)) return;
+    auto* faint = away ? new QGraphicsOpacityEffect(m_inspector) : nullptr;
+    if (faint) faint->setOpacity(0.5);
+    m_inspector->setGraphicsEffect(faint);
 }
 
 void WorkbenchPage::showEmptyOrNot() {

@@ -8,6 +8,7 @@
 #include "app/app_context.h"
 #include "widgets/curves/curve_data.h"
 
+class QLabel;
 class QSplitter;
 class QStackedLayout;
 
@@ -57,6 +58,7 @@ private:
     /// step.
     void showOutcome();
     void showEmptyOrNot();
+    void showAway();  ///< whether the inspected run's machine is connected
 
     Controllers& m_c;
     std::vector<widgets::CurveRun> m_shown;
@@ -68,6 +70,8 @@ private:
     widgets::CurvePanel* m_curves;
     widgets::CapturesTrack* m_track;
     widgets::RelationInspector* m_inspector;
+    QWidget* m_away;  ///< shown while the machine of the inspected run is not connected
+    QLabel* m_awayText;
     bool m_text = false;  ///< the input is a text
 };
 

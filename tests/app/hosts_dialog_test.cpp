@@ -109,7 +109,7 @@ protected:
         return dialog->check()->lines();
     }
     bool offersInstallation() {
-        return child<QPushButton>(*dialog, "Install it there")->isVisible();
+        return child<QPushButton>(*dialog, "Install it there (150 MB)")->isVisible();
     }
 
     testing_support::TemporaryFolder home{"hosts-dialog"};
@@ -185,8 +185,9 @@ TEST_F(HostsDialogTest, ATestShowsEachStage) {
     EXPECT_TRUE(lines[1].startsWith(
         QStringLiteral("Relascope %1 on ").arg(QLatin1String(core::builtin::version()))));
     EXPECT_TRUE(lines[2].startsWith("Device")) << lines[2].toStdString();
-    EXPECT_EQ(lines[3],
-              QString::fromStdString("Folder of runs: " + (home / "far/runs") + ", no runs yet"));
+    EXPECT_TRUE(lines[3].startsWith(
+        QString::fromStdString("Folder of runs: " + (home / "far/runs") + ", no runs yet, ")));
+    EXPECT_TRUE(lines[3].endsWith("iB free")) << lines[3].toStdString();
     EXPECT_FALSE(offersInstallation());
     EXPECT_TRUE(hosts->hosts().empty());  // nothing is saved by it
     type("Reach", reach("echo nobody answers >&2; exit 255; "));
@@ -205,7 +206,7 @@ TEST_F(HostsDialogTest, WhereItIsMissingItIsInstalled) {
     dialog->check()->install = [](const wire::Host&, const std::function<bool(double)>&) {
         throw Error("no room on gpu1");
     };
-    press("Install it there");
+    press("Install it there (150 MB)");
     ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog->check()->busy(); }));
     EXPECT_EQ(dialog->check()->lines().last(), "no room on gpu1");
     dialog->check()->install = [this](const wire::Host& host,
@@ -214,7 +215,7 @@ TEST_F(HostsDialogTest, WhereItIsMissingItIsInstalled) {
         EXPECT_TRUE(progress(0.5));
         fs::create_symlink(RELASCOPE_BIN "/relascope-cli", home / "far/bin/relascope-cli");
     };
-    press("Install it there");
+    press("Install it there (150 MB)");
     EXPECT_TRUE(QTest::qWaitFor([&] { return dialog->check()->lines().size() == 4; }, 20000));
     EXPECT_FALSE(offersInstallation());
 }
@@ -238,8 +239,10 @@ TEST_F(HostsDialogTest, AnotherVersionIsNamed) {
     const QStringList lines = tested();
     ASSERT_EQ(lines.size(), 3) << lines.join('|').toStdString();
     EXPECT_TRUE(lines[1].startsWith("Relascope 0.1.2 on ")) << lines[1].toStdString();
-    EXPECT_EQ(lines[2], QStringLiteral("gpu1 has Relascope 0.1.2, this is %1.")
-                            .arg(QLatin1String(core::builtin::version())));
+    EXPECT_EQ(lines[2],
+              QStringLiteral("gpu1 has Relascope 0.1.2, this is %1: its runs can only be watched "
+                             "until %1 is installed beside it.")
+                  .arg(QLatin1String(core::builtin::version())));
     EXPECT_TRUE(offersInstallation());
 }
 

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs of another machine in the window: listed under its name, trained there, looked into, named,
 // fetched and deleted. The machine is this one in another home, reached by sh.
+#include <signal.h>
+#include <unistd.h>
+
+#include <QGraphicsEffect>
 #include <QMenu>
 #include <QSettings>
 
 #include "app/run_actions.h"
 #include "files/atomic_file.h"
+#include "files/file_lock.h"
 #include "run/run_list.h"
+#include "support/processes.h"
 #include "tests/app/window_fixture.h"
 #include "types/text_format.h"
 #include "widgets/bar/devices_chip.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/source_pane.h"
 #include "widgets/lists/sidebar.h"
 
 namespace relascope {
@@ -127,6 +135,55 @@ TEST_F(HostsTest, ARunIsTrainedThereAndLookedInto) {
     EXPECT_TRUE(waitUntil([&] { return headings().isEmpty(); }));
     c().runs.move({{moved[0].to, moved[0].from}});
     EXPECT_TRUE(waitUntil([&] { return c().runs.info(run) != nullptr; })) << "taken back";
+}
+
+TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {
+    connectHost();
+    chooseTiny();
+    c().experiment.setHost("gpu1");
+    c().experiment.start();
+    ASSERT_TRUE(trains(20));
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result() != nullptr; }));
+    auto* samples = inspector()->sourcePane()->samples();
+    EXPECT_TRUE(samples->isEnabled());
+    fs::remove(root + "/far/reachable");
+    for (const pid_t session : testing_support::childrenOf(::getpid())) ::kill(session, SIGKILL);
+    QPushButton* now = nullptr;
+    for (auto* button : window->findChildren<QPushButton*>())
+        if (button->text() == "Now") now = button;
+    ASSERT_TRUE(now);
+    ASSERT_TRUE(waitUntil([&] { return now->isVisible(); }));
+    const auto line = [&] { return now->parentWidget()->findChild<ElidedLabel*>()->text(); };
+    EXPECT_TRUE(waitUntil([&] {
+        return line().startsWith("gpu1 cannot be reached: no route; trying again in");
+    })) << line().toStdString();
+    EXPECT_FALSE(samples->isEnabled());
+    EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }, 40000)) << "not watched any more";
+    QTest::qWait(300);
+    EXPECT_NE(inspector()->result(), nullptr);
+    EXPECT_NE(inspector()->graphicsEffect(), nullptr);
+    core::writeTextFile(root + "/far/reachable", "");
+    click(now);
+    EXPECT_TRUE(waitUntil([&] { return !now->isVisible(); }));
+    EXPECT_TRUE(samples->isEnabled());
+    EXPECT_EQ(inspector()->graphicsEffect(), nullptr);
+    EXPECT_TRUE(waitUntil([&] { return c().training.busy(); })) << "it trains on";
+}
+
+TEST_F(HostsTest, ALauncherThatNeverStartsIsCancelled) {
+    auto launched = host(root + "/far/reachable");
+    launched.launch = "sh -c 'sleep 1000' x";
+    c().hosts.setHosts({launched});
+    connectHost();
+    chooseTiny();
+    c().experiment.setHost("gpu1");
+    c().experiment.start();
+    const std::string run = root + "/far/runs/quick-dat-s0";
+    ASSERT_TRUE(waitUntil([&] { return core::FileLock::isHeld(run + "/.starting"); }));
+    EXPECT_TRUE(c().training.preparing());
+    click(window->bar()->cancelButton());
+    EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }));
+    EXPECT_TRUE(waitUntil([&] { return !fs::exists(run); })) << "nothing was trained";
 }
 
 }  // namespace
