@@ -89,7 +89,11 @@ void showDevices(widgets::TrainBar& bar, const Controllers& c) {
     }
     bar.setDeviceChoices(choices, chosen);
     const bool chooses = !c.training.busy() && c.experiment.hasOptions();
-    bar.setHosts(chooses ? c.experiment.hosts() : QStringList(), c.experiment.host());
+    const QString host = c.experiment.host();
+    QStringList hosts = chooses ? c.experiment.hosts() : QStringList();
+    // One that is away can be left.
+    if (chooses && !host.isEmpty() && !hosts.contains(host)) hosts << host;
+    bar.setHosts(hosts, host);
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ void DeviceMonitor::ask() {
             return shown;
         },
         done,
-        [this, done](const QString& sentence) {
-            done({QString(), sentence, m_shown.choices});
+        [this, done, host](const QString& sentence) {
+            done({QString::fromStdString(host), sentence, m_shown.choices});
         });
 }
 

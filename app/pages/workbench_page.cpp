@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/workbench_page.h"
 
-#include <QGraphicsOpacityEffect>
+#include <QEvent>
 #include <QMenu>
+#include <QPainter>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
@@ -34,6 +35,27 @@
 
 namespace relascope::app {
 namespace {
+
+/// Dims the widget that it lies on, which can be used as before.
+class Veil : public QWidget {
+public:
+    explicit Veil(QWidget* below) : QWidget(below) {
+        setAttribute(Qt::WA_TransparentForMouseEvents);
+        below->installEventFilter(this);
+        hide();
+    }
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override {
+        if (event->type() == QEvent::Resize) setGeometry(parentWidget()->rect());
+        return false;
+    }
+    void paintEvent(QPaintEvent*) override {
+        QColor colour = widgets::Theme::current().panel;
+        colour.setAlpha(128);
+        QPainter(this).fillRect(rect(), colour);
+    }
+};
 
 /// Steps on another axis of the curves, between the points that were measured.
 std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
@@ -191,6 +213,8 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     connect(&m_c.hosts, &HostsController::changed, this, &WorkbenchPage::showAway);
     connect(&m_c.selection, &Selection::currentChanged, this, &WorkbenchPage::showAway);
     m_away->hide();
+    m_veil = new Veil(m_inspector);
+    m_veil->setObjectName(QStringLiteral("away"));
     showRuns();
 }
 
@@ -372,10 +396,8 @@ void WorkbenchPage::showAway() {
     for (QWidget* asks : std::initializer_list<QWidget*>{m_inspector->sourcePane()->samples(),
                                                          m_inspector->sourcePane()->textInput()})
         asks->setEnabled(!away);
-    if (away == (m_inspector->graphicsEffect() != nullptr)) return;
-    auto* faint = away ? new QGraphicsOpacityEffect(m_inspector) : nullptr;
-    if (faint) faint->setOpacity(0.5);
-    m_inspector->setGraphicsEffect(faint);
+    m_veil->raise();
+    m_veil->setVisible(away);
 }
 
 void WorkbenchPage::showEmptyOrNot() {

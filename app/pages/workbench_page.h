@@ -71,6 +71,7 @@ private:
     widgets::CapturesTrack* m_track;
     widgets::RelationInspector* m_inspector;
     QWidget* m_away;  ///< shown while the machine of the inspected run is not connected
+    QWidget* m_veil;  ///< lies on the inspector then
     QLabel* m_awayText;
     bool m_text = false;  ///< the input is a text
 };

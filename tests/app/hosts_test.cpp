@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <QGraphicsEffect>
 #include <QMenu>
 #include <QSettings>
 
@@ -161,12 +160,15 @@ TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {
     EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }, 40000)) << "not watched any more";
     QTest::qWait(300);
     EXPECT_NE(inspector()->result(), nullptr);
-    EXPECT_NE(inspector()->graphicsEffect(), nullptr);
+    EXPECT_TRUE(inspector()->findChild<QWidget*>("away")->isVisible());
+    auto* chip = window->bar()->deviceChip();
+    EXPECT_TRUE(waitUntil([&] { return chip->text() == "gpu1"; }));
+    EXPECT_EQ(chip->menu()->actions().size(), 3) << "the head, this computer, gpu1";
     core::writeTextFile(root + "/far/reachable", "");
     click(now);
     EXPECT_TRUE(waitUntil([&] { return !now->isVisible(); }));
     EXPECT_TRUE(samples->isEnabled());
-    EXPECT_EQ(inspector()->graphicsEffect(), nullptr);
+    EXPECT_FALSE(inspector()->findChild<QWidget*>("away")->isVisible());
     EXPECT_TRUE(waitUntil([&] { return c().training.busy(); })) << "it trains on";
 }
 
