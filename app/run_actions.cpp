@@ -185,10 +185,10 @@ QString RunActions::endSentence(const QString& path) const {
     return QString("The process of %1 is ended at once. %2")
         .arg(m_c.runs.name(path),
              !HostsController::hostOf(path).isEmpty()
-                 ? QStringLiteral("Its steps since the last checkpoint are lost.")
-             : kept < 0
-                 ? QStringLiteral("It has no checkpoint yet.")
-                 : QString("Its steps since %1 are lost.").arg(widgets::groupedNumber(kept)));
+                 ? QStringLiteral("What it trained after its last checkpoint is lost.")
+             : kept < 0 ? QStringLiteral("It has no checkpoint yet: all that it trained is lost.")
+                        : QString("What it trained after step %1 is lost.")
+                              .arg(widgets::groupedNumber(kept)));
 }
 
 bool RunActions::checkReason(Kind kind, const QStringList& paths) {

@@ -236,7 +236,8 @@ void TrainingController::watchSilence() {
         running() && since >= m_silentAfter ? std::max(1, static_cast<int>(since / 1000)) : 0;
     if (std::exchange(m_silence, silence) != silence) Q_EMIT silent(silence);
     const bool ends = m_endingNow || (m_ending && !paused());
-    if (ends && !m_run.isEmpty() && since >= m_stuckAfter && !std::exchange(m_stuck, true))
+    if (ends && !m_run.isEmpty() && std::min(since, m_asked.elapsed()) >= m_stuckAfter &&
+        !std::exchange(m_stuck, true))
         Q_EMIT stuck(m_run);
 }
 
@@ -302,7 +303,7 @@ void TrainingController::cancel() {
 }
 void TrainingController::end(const char* message) {
     m_ending = true;
-    m_heard.restart();
+    m_asked.start();
     m_job->door.send(message);
     if (preparing()) m_job->ending.request_stop();
     Q_EMIT stateChanged();

@@ -202,7 +202,8 @@ private:
     Progress m_progress;
     RunOptions m_options;
     quint64 m_request = 0;
-    QElapsedTimer m_heard;  ///< since the last word of the run, or the wish to end it
+    QElapsedTimer m_heard;  ///< since the last word of the run
+    QElapsedTimer m_asked;  ///< since it was asked to end
     int m_silentAfter = 40000, m_stuckAfter = 60000, m_silence = 0;
     bool m_stuck = false;  ///< it was said
     bool m_ending = false, m_endingNow = false, m_endsWithWindow = false;

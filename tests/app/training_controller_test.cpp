@@ -162,9 +162,10 @@ TEST_F(TrainingTest, AProcessThatDoesNotAnswerIsEnded) {
     };
     click(end);
     const auto kept = core::lastWholeCheckpoint(run.toStdString());
-    EXPECT_EQ(asked, QString("The process of quick-dat-s0 is ended at once. ") +
-                         (kept < 0 ? QString("It has no checkpoint yet.")
-                                   : QString("Its steps since %1 are lost.").arg(kept)));
+    EXPECT_EQ(asked,
+              QString("The process of quick-dat-s0 is ended at once. ") +
+                  (kept < 0 ? QString("It has no checkpoint yet: all that it trained is lost.")
+                            : QString("What it trained after step %1 is lost.").arg(kept)));
     EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }));
     EXPECT_TRUE(waitUntil([&] { return c().runs.info(run)->state == RunState::Interrupted; }));
     EXPECT_FALSE(core::readMetrics(run.toStdString()).empty()) << "the run stays";

@@ -95,7 +95,7 @@ QString StatusStrip::heartbeatText() const {
     if (!m_beating) return {};
     const double s = qMax(0.0, seconds());
     return s < 60.0 ? QString("last update %1 s ago").arg(s, 0, 'f', s < 10.0 ? 1 : 0)
-                    : QString("last update %1 ago").arg(durationText(s));
+                    : QString("last update %1 ago").arg(roughDuration(s));
 }
 QColor StatusStrip::heartbeatColor() const {
     const Theme& t = Theme::current();
