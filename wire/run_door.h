@@ -91,15 +91,15 @@ private:
 /// The side of a window.
 class DoorClient {
 public:
-    /// What the door says; each is called on the thread of run().
+    /// What the door says; each is called on the thread of run(). One that is not set is not heard.
     struct Listener {
-        std::function<void(const std::string& run)> hello;
-        std::function<void(const std::string& held)> waiting;
-        std::function<void(double fraction)> preparing;
-        std::function<void(RunInfo info)> state;
-        std::function<void(Progress progress)> progress;
-        std::function<void(ProbeAnswer answer)> answer;
-        std::function<void(const std::string& sentence)> failed;
+        std::function<void(const std::string& run)> hello = [](const std::string&) {};
+        std::function<void(const std::string& held)> waiting = [](const std::string&) {};
+        std::function<void(double fraction)> preparing = [](double) {};
+        std::function<void(RunInfo info)> state = [](const RunInfo&) {};
+        std::function<void(Progress progress)> progress = [](const Progress&) {};
+        std::function<void(ProbeAnswer answer)> answer = [](const ProbeAnswer&) {};
+        std::function<void(const std::string& sentence)> failed = [](const std::string&) {};
     };
     enum class End {
         Ended,  ///< the job has ended, and said so

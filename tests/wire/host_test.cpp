@@ -186,11 +186,6 @@ TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
     std::atomic<bool> paused = false;
     std::atomic<std::int64_t> step = 0;
     wire::DoorClient::Listener listener;
-    listener.hello = [](const std::string&) {};
-    listener.waiting = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.answer = [](ProbeAnswer) {};
-    listener.failed = [](const std::string&) {};
     listener.progress = [&](Progress p) { step = p.step; };
     listener.state = [&](RunInfo info) { paused = info.state == RunState::Paused; };
     std::jthread watching(
@@ -250,11 +245,6 @@ TEST_F(HostTest, AFailedStartSaysWhy) {
     try {
         auto started = wire::startRun(request, {});
         wire::DoorClient::Listener listener;
-        listener.hello = listener.waiting = [](const std::string&) {};
-        listener.preparing = [](double) {};
-        listener.state = [](RunInfo) {};
-        listener.progress = [](Progress) {};
-        listener.answer = [](ProbeAnswer) {};
         listener.failed = [&](const std::string& sentence) { said = sentence; };
         wire::DoorClient().run(std::move(started.door), listener, {});
     } catch (const Error& error) {
@@ -288,13 +278,7 @@ TEST_F(HostTest, ALauncherIsWaitedFor) {
               "waiting for resources\n");
     wire::DoorClient client;
     client.send("cancel");
-    wire::DoorClient::Listener listener;
-    listener.hello = listener.waiting = listener.failed = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.state = [](RunInfo) {};
-    listener.progress = [](Progress) {};
-    listener.answer = [](ProbeAnswer) {};
-    EXPECT_EQ(client.run(std::move(started.door), listener, {}), wire::DoorClient::End::Ended);
+    EXPECT_EQ(client.run(std::move(started.door), {}, {}), wire::DoorClient::End::Ended);
 
     // One that dies has the last word.
     host.launch = "sh -c 'echo no such partition >&2; exit 1' launcher";

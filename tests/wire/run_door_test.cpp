@@ -412,11 +412,6 @@ TEST(StartRun, SeveralSeedsAreOneProcessThatNamesEachRun) {
     std::vector<std::string> runs;
     DoorClient client;
     DoorClient::Listener listener;
-    listener.hello = [](const std::string&) {};
-    listener.waiting = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.progress = [](Progress) {};
-    listener.answer = [](ProbeAnswer) {};
     listener.failed = [](const std::string& text) { ADD_FAILURE() << text; };
     listener.state = [&](RunInfo info) {
         if (runs.empty() || runs.back() != info.path) runs.push_back(info.path);
