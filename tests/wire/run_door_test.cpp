@@ -256,6 +256,21 @@ TEST(RunDoor, AJobOfATestEndsWithItsWindow) {
     EXPECT_TRUE(waitUntil([&] { return run.stop.stop_requested(); }));
 }
 
+TEST(RunDoor, OneWhoseSocketWasDeletedOpensAnother) {
+    const TemporaryFolder folder("door");
+    std::filesystem::create_directories(folder.path());
+    OpenDoor run;
+    const std::string path = folder.path() + "/run";
+    auto files = core::RunFolder::create(path, core::presetOptions("quick"));
+    files.setDoor(run.door->socket());
+    run.door->begin(path);
+    ASSERT_TRUE(wire::doorOf(path));
+    std::filesystem::remove(run.door->socket());
+    ASSERT_FALSE(wire::doorOf(path));
+    EXPECT_TRUE(waitUntil([&] { return wire::doorOf(path).get() >= 0; }));
+    EXPECT_EQ(core::readRunProcess(path)->pid, getpid());
+}
+
 TEST(RuntimeFolder, IsOfItsOwnerAlone) {
     const TemporaryFolder folder("runtime");
     std::filesystem::create_directories(folder.path());
