@@ -196,6 +196,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop
     request.options.check();
     core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
     commandProgram();
+    if (request.waits) runtimeFolder();  // a run without a door would be waited for in vain
     if (!isNew && core::isTrained(request.resume))
         throw FileError(request.resume, "is being trained by another process; stop that one first");
     StartedRun started{isNew ? makeRun(request) : request.resume, {}};

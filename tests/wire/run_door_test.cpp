@@ -366,6 +366,17 @@ TEST(StartRun, WhatCannotBeTrainedLeavesNoFolder) {
     request.folder = folder.path() + "/runs";
     EXPECT_THROW(wire::startRun(request, {}), OptionError);
     EXPECT_FALSE(std::filesystem::exists(request.folder));
+    // Its door would be in a folder of somebody else.
+    request.options = core::presetOptions("quick");
+    const std::string place = folder.path() + "/run/relascope";
+    std::filesystem::create_directories(place);
+    std::filesystem::permissions(place, std::filesystem::perms::all);
+    const char* before = std::getenv("XDG_RUNTIME_DIR");
+    const std::string kept = before ? before : "";
+    setenv("XDG_RUNTIME_DIR", (folder.path() + "/run").c_str(), 1);
+    EXPECT_THROW(wire::startRun(request, {}), FileError);
+    before ? setenv("XDG_RUNTIME_DIR", kept.c_str(), 1) : unsetenv("XDG_RUNTIME_DIR");
+    EXPECT_FALSE(std::filesystem::exists(request.folder));
 }
 
 // A run that takes a moment, of a model that is hardly one.
