@@ -70,8 +70,6 @@ void showReport(MainWindow& window, const QString& path, const QString& text) {
 widgets::NoticeBar* showNotice(MainWindow& window, const std::vector<crash::Report>& reports) {
     const QString sentence = crashSentence(reports);
     const QString path = QString::fromStdString(reports.back().path);
-    auto& c = window.controllers();
-    c.messages.warning(QString("%1 The report is %2").arg(sentence, shortPath(path)));
     auto* notice = new widgets::NoticeBar(sentence, &window);
     auto* show = notice->addButton(QStringLiteral("Show report"));
     auto* copy = notice->addButton(QStringLiteral("Copy path"));
@@ -97,6 +95,12 @@ widgets::NoticeBar* showNotice(MainWindow& window, const std::vector<crash::Repo
     });
     window.showNotice(notice);
     return notice;
+}
+
+void look(MainWindow& window, const std::function<void(const std::vector<crash::Report>&)>& done) {
+    window.controllers().disk.post(
+        &window, [](const std::stop_token&) { return crash::reports(crash::folder()); },
+        [done](const std::vector<crash::Report>& all) { done(newReports(all)); });
 }
 
 }  // namespace
@@ -132,13 +136,26 @@ QString crashSentence(const std::vector<crash::Report>& reports) {
 }
 
 void showCrashNotice(MainWindow& window, const std::function<void(widgets::NoticeBar*)>& done) {
-    window.controllers().disk.post(
-        &window, [](const std::stop_token&) { return crash::reports(crash::folder()); },
-        [&window, done](const std::vector<crash::Report>& all) {
-            const auto fresh = newReports(all);
-            auto* notice = fresh.empty() ? nullptr : showNotice(window, fresh);
-            if (done) done(notice);
-        });
+    look(window, [&window, done](const std::vector<crash::Report>& fresh) {
+        auto* notice = fresh.empty() ? nullptr : showNotice(window, fresh);
+        if (notice)
+            window.controllers().messages.warning(
+                QString("%1 The report is %2")
+                    .arg(notice->sentence(), shortPath(QString::fromStdString(fresh.back().path))));
+        if (done) done(notice);
+    });
+}
+
+void followCrashes(MainWindow& window) {
+    QObject::connect(&window.controllers().messages, &Messages::message, &window,
+                     [&window](widgets::MessageLevel level, const QString& sentence) {
+                         if (level != widgets::MessageLevel::Error ||
+                             !sentence.contains(QLatin1String("/crash-")))
+                             return;
+                         look(window, [&window](const std::vector<crash::Report>& fresh) {
+                             if (!fresh.empty()) showNotice(window, fresh);
+                         });
+                     });
 }
 
 }  // namespace relascope::app

@@ -24,5 +24,7 @@ QString crashSentence(const std::vector<crash::Report>& reports);
 /// Looks for new reports in the folder off the window's thread; if there are, a notice names them.
 /// `done` is called with it, or with null.
 void showCrashNotice(MainWindow& window, const std::function<void(widgets::NoticeBar*)>& done = {});
+/// From here on: when a run or a session crashes, and an error says so, a notice offers its report.
+void followCrashes(MainWindow& window);
 
 }  // namespace relascope::app

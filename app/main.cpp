@@ -212,6 +212,7 @@ int main(int argc, char** argv) {
     // No tour and no news if the program was started for a specific file or command.
     if (arguments.size() == 1) showNewsAfterUpdate(window, showTourOnFirstStart(window) != nullptr);
     showCrashNotice(window);
+    followCrashes(window);
     application.exec();
     endProcessWithin(std::chrono::seconds(20), exitCode);
     return exitCode;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <fstream>
 #include <random>
 #include <utility>
 
@@ -57,7 +58,8 @@ struct RunDoor::Client {
 };
 
 RunDoor::RunDoor(core::Control& control, std::stop_source& stop)
-    : m_control(control), m_stop(stop), m_path(freshSocket()), m_listening(listenAt(m_path)) {
+    : m_control(control), m_stop(stop), m_path(freshSocket()) {
+    m_listening = listenAt(m_path);
     m_thread = std::jthread([this] { serve(); });
 }
 
@@ -67,6 +69,28 @@ RunDoor::~RunDoor() {
     m_wake.wake();
     m_thread.join();
     ::unlink(m_path.c_str());
+}
+
+std::string RunDoor::socket() const {
+    std::lock_guard lock(m_mutex);
+    return m_path;
+}
+
+// The folder of sockets goes when its user logs out. RUN/.lock then names the new one.
+void RunDoor::listenAgain() {
+    std::lock_guard lock(m_mutex);
+    try {
+        if (::access(m_path.c_str(), F_OK) != 0) {
+            const auto path = freshSocket();
+            m_listening = listenAt(path);
+            m_path = path;
+        }
+        auto process = core::readRunProcess(m_run);
+        if (!process || process->pid != ::getpid() || process->socket == m_path) return;
+        process->socket = m_path;
+        std::ofstream(m_run + "/.lock") << core::processLine(*process) << "\n";
+    } catch (const Error&) {  // it is tried again
+    }
 }
 
 void RunDoor::post(const std::function<void(Client&)>& change) {
@@ -230,7 +254,11 @@ void RunDoor::serve() {
     using Clock = std::chrono::steady_clock;
     const auto began = Clock::now();
     std::optional<Clock::time_point> ending;
-    for (;;) {
+    for (auto looked = began;;) {
+        if (Clock::now() - looked > std::chrono::seconds(1)) {
+            listenAgain();
+            looked = Clock::now();
+        }
         // Read before the news are sent, so that the last news are sent before the loop ends.
         const bool last = m_ending;
         // Only this thread adds and removes clients.

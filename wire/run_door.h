@@ -46,7 +46,7 @@ public:
     /// Tells everybody that the job has ended, and waits a second at most until they have heard it.
     ~RunDoor();
 
-    const std::string& socket() const { return m_path; }
+    std::string socket() const;
     /// The run that is prepared or trained from here on.
     void begin(const std::string& run);
     /// It waits for its turn: "cuda:0: between-dat-s0 trains there".
@@ -65,15 +65,16 @@ private:
     void serveRequest(Client& client, const Json& message);
     void fill(Client& client);
     void post(const std::function<void(Client&)>& change);
+    void listenAgain();
 
     core::Control& m_control;
     std::stop_source& m_stop;
-    std::string m_path;
     Descriptor m_listening;
     WakeUp m_wake;
     std::atomic<bool> m_endsWithFirst = false, m_ending = false;
 
-    std::mutex m_mutex;  ///< of what follows
+    mutable std::mutex m_mutex;  ///< of what follows
+    std::string m_path;
     std::string m_run;
     std::string m_waiting;
     std::optional<RunInfo> m_info;  ///< for clients that come later
@@ -91,15 +92,15 @@ private:
 /// The side of a window.
 class DoorClient {
 public:
-    /// What the door says; each is called on the thread of run().
+    /// What the door says; each is called on the thread of run(). One that is not set is not heard.
     struct Listener {
-        std::function<void(const std::string& run)> hello;
-        std::function<void(const std::string& held)> waiting;
-        std::function<void(double fraction)> preparing;
-        std::function<void(RunInfo info)> state;
-        std::function<void(Progress progress)> progress;
-        std::function<void(ProbeAnswer answer)> answer;
-        std::function<void(const std::string& sentence)> failed;
+        std::function<void(const std::string& run)> hello = [](const std::string&) {};
+        std::function<void(const std::string& held)> waiting = [](const std::string&) {};
+        std::function<void(double fraction)> preparing = [](double) {};
+        std::function<void(RunInfo info)> state = [](const RunInfo&) {};
+        std::function<void(Progress progress)> progress = [](const Progress&) {};
+        std::function<void(ProbeAnswer answer)> answer = [](const ProbeAnswer&) {};
+        std::function<void(const std::string& sentence)> failed = [](const std::string&) {};
     };
     enum class End {
         Ended,  ///< the job has ended, and said so

@@ -121,7 +121,14 @@ std::string lastWords(const std::string& run) {
     auto line = lastLine(run + "/log");
     if (constexpr std::string_view name = "relascope-cli: "; line.starts_with(name))
         line.erase(0, name.size());
-    return line.empty() ? "the process of the training has ended at once" : line;
+    return line.empty() ? "the process of the training has ended without a word" : line;
+}
+
+void discardStart(const std::string& run) {
+    try {
+        if (readStart(run).resume.empty()) core::RunFolder::discardStart(run);
+    } catch (const Error&) {  // it is listed as failed then
+    }
 }
 
 std::string pathOfSeed(const std::string& run, const StartRequest& request, std::int64_t seed) {
@@ -169,6 +176,32 @@ StartRequest readStart(const std::string& run) {
 
 namespace {
 
+// A process that was started by startRun() leads a group, with what it has started.
+void killProcess(std::int64_t pid, int signal) {
+    const auto id = static_cast<pid_t>(pid);
+    if (::kill(-id, signal) != 0) ::kill(id, signal);
+}
+
+bool isFreed(const std::string& file, std::chrono::milliseconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    while (core::FileLock::isHeld(file)) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+}
+
+// A launcher that fails before the training begins takes along what it has started. One that has
+// ended well may have left it behind, as `setsid --fork` does.
+void endWithLauncher(const ChildProcess& child, const std::string& run) {
+    const std::string starting = run + "/.starting";
+    if (child.status() == 0 || !core::FileLock::isHeld(starting) ||
+        core::FileLock::isHeld(run + "/.lock"))
+        return;
+    killProcess(child.id(), SIGTERM);
+    if (!isFreed(starting, std::chrono::milliseconds(500))) killProcess(child.id(), SIGKILL);
+}
+
 // On a host, whose answer names the run there.
 StartedRun startFarRun(const StartRequest& request, const std::string& name,
                        const std::stop_token& stop, const std::stop_token& ending) {
@@ -196,16 +229,10 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop
     request.options.check();
     core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
     commandProgram();
+    if (request.waits) runtimeFolder();  // a run without a door would be waited for in vain
     if (!isNew && core::isTrained(request.resume))
         throw FileError(request.resume, "is being trained by another process; stop that one first");
     StartedRun started{isNew ? makeRun(request) : request.resume, {}};
-    const auto discard = [&] {
-        if (!isNew) return;
-        try {
-            core::RunFolder::discardStart(started.path);
-        } catch (const Error&) {  // it is listed as failed then
-        }
-    };
     try {
         writeStart(started.path, request);
         std::optional<ChildProcess> child;
@@ -218,9 +245,16 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop
             process.pid = child->id();
             starting.write(core::processLine(process) + "\n");
         }
-        if (!request.waits) return started;
+        if (!request.waits) {
+            std::thread([child = *child, run = started.path] {
+                while (!child.status(std::chrono::hours(1))) continue;
+                endWithLauncher(child, run);
+            }).detach();
+            return started;
+        }
         for (;;) {
-            const bool ended = child->status().has_value();
+            if (child->status()) endWithLauncher(*child, started.path);
+            const bool ended = child->status() && !core::isTrained(started.path);
             if (!ended) started.door = doorOf(started.path);
             if (started.door) return started;
             if (ended) throw Error(lastWords(started.path));
@@ -230,7 +264,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop
     } catch (const Cancelled&) {
         throw;  // the process continues; whoever wants to end it asks at its door
     } catch (const Error&) {
-        discard();
+        if (isNew) discardStart(started.path);
         throw;
     }
 }
@@ -245,21 +279,6 @@ bool hasOpen(std::int64_t pid, const std::string& file) {
     for (fs::directory_iterator it(all, error), end; !error && it != end; it.increment(error))
         if (std::error_code other; fs::equivalent(it->path(), file, other)) return true;
     return false;
-}
-
-bool isFreed(const std::string& file, std::chrono::seconds most) {
-    const auto end = std::chrono::steady_clock::now() + most;
-    while (core::FileLock::isHeld(file)) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    return true;
-}
-
-// A process that was started by startRun() leads a group, with what it has started.
-void killProcess(std::int64_t pid, int signal) {
-    const auto id = static_cast<pid_t>(pid);
-    ::kill(::getpgid(id) == id ? -id : id, signal);
 }
 
 // Its output goes nowhere: a session answers on its standard output.
@@ -307,7 +326,7 @@ void endRun(const std::string& run) {
     }
     if (!isFreed(file, std::chrono::seconds(10)))
         throw Error("Process " + number + ", which trains " + name + ", does not end.");
-    if (!begun && readStart(run).resume.empty()) core::RunFolder::discardStart(run);
+    if (!begun) discardStart(run);
 }
 
 }  // namespace relascope::wire

@@ -60,6 +60,8 @@ std::string pathOfSeed(const std::string& run, const StartRequest& request, std:
 Descriptor doorOf(const std::string& run);
 /// Why the process of a run has ended before its first step.
 std::string lastWords(const std::string& run);
+/// Removes a run that was begun by startRun() and has ended before its first step.
+void discardStart(const std::string& run);
 /// Why doorOf() finds none though the run is trained, after its name: "is trained on node7: ...";
 /// empty if it is still being started.
 std::string whyNoDoor(const std::string& run);

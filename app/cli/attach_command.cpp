@@ -110,6 +110,7 @@ int attach(const AttachArguments& a, const Call&) {
         if (::poll(&gone, 1, 50) > 0 && (gone.revents & (POLLHUP | POLLERR))) return kExitFailed;
     }
     say({{"m", "refused"}, {"text", wire::lastWords(a.run)}});
+    wire::discardStart(a.run);
     return kExitFailed;
 }
 

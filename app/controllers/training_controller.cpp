@@ -110,7 +110,6 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     const bool attached = !job->attach.empty();
     std::string run, made;  // the run that is trained, and the one that was made for it
     wire::DoorClient::Listener listener;
-    listener.hello = [](const std::string&) {};
     listener.waiting = [&](const std::string& held) { mail.wait(held); };
     listener.preparing = [&](double fraction) { mail.preparing(fraction); };
     listener.progress = [&](Progress progress) {

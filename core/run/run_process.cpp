@@ -126,7 +126,8 @@ void writeFarRun(const std::string& run, const FarRun& far) {
 
 bool isTrained(const std::string& run) {
     if (const auto far = readFarRun(run)) return far->held;
-    return FileLock::isHeld(run + "/.lock") || FileLock::isHeld(run + "/.starting");
+    // A process that is being started holds .starting until it holds .lock, too.
+    return FileLock::isHeld(run + "/.starting") || FileLock::isHeld(run + "/.lock");
 }
 
 std::int64_t lastWholeCheckpoint(const std::string& run) {

@@ -94,6 +94,18 @@ TEST_F(CrashNoticeTest, EachReportIsToldOnce) {
     EXPECT_FALSE(look());
 }
 
+TEST_F(CrashNoticeTest, TheReportOfARunThatCrashedIsOffered) {
+    followCrashes(*window);
+    const QString sentence = "tiny: the program crashed at step 3; " +
+                             write("crash-20260301-140509-77.txt", "relascope-cli train") +
+                             " says where";
+    c().messages.error(sentence);
+    const auto notices = [&] { return window->findChildren<NoticeBar*>(); };
+    ASSERT_TRUE(waitUntil([&] { return !notices().empty(); }));
+    EXPECT_TRUE(notices().front()->sentence().startsWith("relascope-cli train crashed"));
+    EXPECT_EQ(window->status()->message(), sentence) << "it is not replaced";
+}
+
 TEST_F(CrashNoticeTest, AReportThatIsGoneIsSaidToBe) {
     const QString path = write("crash-20260301-140509-77.txt");
     NoticeBar* notice = look();

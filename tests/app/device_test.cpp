@@ -134,11 +134,12 @@ TEST_F(DeviceChip, ShowsTheMemoryWhileARunTrains) {
     EXPECT_EQ(window->bar()->deviceText(), "cpu") << "as the form has it for the next run";
     c().experiment.set("train.device", std::string("auto"));
     EXPECT_TRUE(reads("cuda:0"));
-    // Nothing trains: nothing is asked.
-    QTest::qWait(600);  // the form asks once more what is free
-    const auto before = asked.load();
-    QTest::qWait(200);
-    EXPECT_EQ(asked.load(), before);
+    // Nothing trains: nothing is asked, once the form has learned what is free.
+    EXPECT_TRUE(waitUntil([&] {
+        const auto before = asked.load();
+        QTest::qWait(200);
+        return asked.load() == before;
+    }));
 }
 
 TEST_F(DeviceChip, TheWindowDoesNotWaitForTheDriver) {

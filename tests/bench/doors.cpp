@@ -62,8 +62,6 @@ public:
     explicit Watcher(wire::Descriptor door) {
         m_thread = std::jthread([this, door = std::move(door)](std::stop_token stop) mutable {
             wire::DoorClient::Listener listener;
-            listener.hello = listener.waiting = listener.failed = [](const std::string&) {};
-            listener.preparing = [](double) {};
             listener.state = [this](const RunInfo& info) { add([&] { state = info.state; }); };
             listener.progress = [this](const Progress& news) { add([&] { step = news.step; }); };
             listener.answer = [this](const ProbeAnswer& answer) {

@@ -4,6 +4,7 @@
 #include "wire/host.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -186,11 +187,6 @@ TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
     std::atomic<bool> paused = false;
     std::atomic<std::int64_t> step = 0;
     wire::DoorClient::Listener listener;
-    listener.hello = [](const std::string&) {};
-    listener.waiting = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.answer = [](ProbeAnswer) {};
-    listener.failed = [](const std::string&) {};
     listener.progress = [&](Progress p) { step = p.step; };
     listener.state = [&](RunInfo info) { paused = info.state == RunState::Paused; };
     std::jthread watching(
@@ -250,11 +246,6 @@ TEST_F(HostTest, AFailedStartSaysWhy) {
     try {
         auto started = wire::startRun(request, {});
         wire::DoorClient::Listener listener;
-        listener.hello = listener.waiting = [](const std::string&) {};
-        listener.preparing = [](double) {};
-        listener.state = [](RunInfo) {};
-        listener.progress = [](Progress) {};
-        listener.answer = [](ProbeAnswer) {};
         listener.failed = [&](const std::string& sentence) { said = sentence; };
         wire::DoorClient().run(std::move(started.door), listener, {});
     } catch (const Error& error) {
@@ -288,13 +279,7 @@ TEST_F(HostTest, ALauncherIsWaitedFor) {
               "waiting for resources\n");
     wire::DoorClient client;
     client.send("cancel");
-    wire::DoorClient::Listener listener;
-    listener.hello = listener.waiting = listener.failed = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.state = [](RunInfo) {};
-    listener.progress = [](Progress) {};
-    listener.answer = [](ProbeAnswer) {};
-    EXPECT_EQ(client.run(std::move(started.door), listener, {}), wire::DoorClient::End::Ended);
+    EXPECT_EQ(client.run(std::move(started.door), {}, {}), wire::DoorClient::End::Ended);
 
     // One that dies has the last word.
     host.launch = "sh -c 'echo no such partition >&2; exit 1' launcher";
@@ -305,6 +290,66 @@ TEST_F(HostTest, ALauncherIsWaitedFor) {
     } catch (const Error& error) {
         EXPECT_EQ(std::string(error.what()), "no such partition");
     }
+}
+
+// RELASCOPE_KILLS=20 kills at as many moments, evenly from the start of the launcher on.
+TEST_F(HostTest, ALauncherThatIsKilledLeavesNothing) {
+    using Clock = std::chrono::steady_clock;
+    host.launch = "sh -c 'sleep 2; exec \"$@\"' launcher";
+    wire::setHosts({host});
+    HostLink link(host, [] {});
+    ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }));
+    wire::StartRequest request;
+    request.options = tiny(1'000'000);
+    request.folder = link.status().folder;
+    const std::string run = host.runs + "/quick-dat-s0";
+    const char* wanted = std::getenv("RELASCOPE_KILLS");
+    const int kills = wanted ? std::atoi(wanted) : 2;
+    for (int i = 0; i < kills; ++i) {
+        SCOPED_TRACE(i);
+        std::int64_t launcher = 0;
+        Clock::time_point killed;
+        std::jthread killer([&] {
+            until([&] {
+                const std::string line =
+                    fs::exists(run + "/.starting") ? core::readTextFile(run + "/.starting") : "";
+                const auto process = core::processFromLine(line);
+                launcher = process ? process->pid : 0;
+                return launcher > 0;
+            });
+            std::this_thread::sleep_for(std::chrono::milliseconds(100 + 2500 * i / kills));
+            killed = Clock::now();
+            if (launcher > 0) ::kill(static_cast<pid_t>(launcher), SIGKILL);
+        });
+        std::string said;
+        try {
+            auto started = wire::startRun(request, {});
+            EXPECT_EQ(wire::DoorClient().run(std::move(started.door), {}, {}),
+                      wire::DoorClient::End::Lost);
+            said = "the process of the training has ended without a word";
+        } catch (const Error& error) {
+            said = error.what();
+        }
+        killer.join();
+        ASSERT_GT(launcher, 0) << said;
+        EXPECT_EQ(said, "the process of the training has ended without a word");
+        EXPECT_LT(Clock::now() - killed, std::chrono::seconds(2)) << "1 s on an idle machine";
+        EXPECT_TRUE(until([&] { return ::kill(-static_cast<pid_t>(launcher), 0) != 0; }, 10))
+            << "what it had started is gone";
+        EXPECT_TRUE(until([&] { return !fs::exists(run); }, 10)) << "and its folder";
+        fs::remove_all(run);
+    }
+
+    // One that leaves the training behind, and one that begins none.
+    host.launch = "sh -c 'setsid \"$@\" &' launcher";
+    wire::setHosts({host});
+    auto started = wire::startRun(request, {});
+    wire::DoorClient client;
+    client.send("cancel");
+    EXPECT_EQ(client.run(std::move(started.door), {}, {}), wire::DoorClient::End::Ended);
+    host.launch = "sh -c 'exit 0' launcher";
+    wire::setHosts({host});
+    EXPECT_THROW(wire::startRun(request, {}), Error);
 }
 
 TEST_F(HostTest, ARunOfAJobElsewhereIsReachedThroughSlurm) {

@@ -256,6 +256,21 @@ TEST(RunDoor, AJobOfATestEndsWithItsWindow) {
     EXPECT_TRUE(waitUntil([&] { return run.stop.stop_requested(); }));
 }
 
+TEST(RunDoor, OneWhoseSocketWasDeletedOpensAnother) {
+    const TemporaryFolder folder("door");
+    std::filesystem::create_directories(folder.path());
+    OpenDoor run;
+    const std::string path = folder.path() + "/run";
+    auto files = core::RunFolder::create(path, core::presetOptions("quick"));
+    files.setDoor(run.door->socket());
+    run.door->begin(path);
+    ASSERT_TRUE(wire::doorOf(path));
+    std::filesystem::remove(run.door->socket());
+    ASSERT_FALSE(wire::doorOf(path));
+    EXPECT_TRUE(waitUntil([&] { return wire::doorOf(path).get() >= 0; }));
+    EXPECT_EQ(core::readRunProcess(path)->pid, getpid());
+}
+
 TEST(RuntimeFolder, IsOfItsOwnerAlone) {
     const TemporaryFolder folder("runtime");
     std::filesystem::create_directories(folder.path());
@@ -351,6 +366,17 @@ TEST(StartRun, WhatCannotBeTrainedLeavesNoFolder) {
     request.folder = folder.path() + "/runs";
     EXPECT_THROW(wire::startRun(request, {}), OptionError);
     EXPECT_FALSE(std::filesystem::exists(request.folder));
+    // Its door would be in a folder of somebody else.
+    request.options = core::presetOptions("quick");
+    const std::string place = folder.path() + "/run/relascope";
+    std::filesystem::create_directories(place);
+    std::filesystem::permissions(place, std::filesystem::perms::all);
+    const char* before = std::getenv("XDG_RUNTIME_DIR");
+    const std::string kept = before ? before : "";
+    setenv("XDG_RUNTIME_DIR", (folder.path() + "/run").c_str(), 1);
+    EXPECT_THROW(wire::startRun(request, {}), FileError);
+    before ? setenv("XDG_RUNTIME_DIR", kept.c_str(), 1) : unsetenv("XDG_RUNTIME_DIR");
+    EXPECT_FALSE(std::filesystem::exists(request.folder));
 }
 
 // A run that takes a moment, of a model that is hardly one.
@@ -412,11 +438,6 @@ TEST(StartRun, SeveralSeedsAreOneProcessThatNamesEachRun) {
     std::vector<std::string> runs;
     DoorClient client;
     DoorClient::Listener listener;
-    listener.hello = [](const std::string&) {};
-    listener.waiting = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.progress = [](Progress) {};
-    listener.answer = [](ProbeAnswer) {};
     listener.failed = [](const std::string& text) { ADD_FAILURE() << text; };
     listener.state = [&](RunInfo info) {
         if (runs.empty() || runs.back() != info.path) runs.push_back(info.path);

@@ -201,13 +201,7 @@ TEST_F(SshTest, TenCutsCostNoPoint) {
     ASSERT_TRUE(door);
     wire::DoorClient client;
     client.send("cancel");
-    wire::DoorClient::Listener listener;
-    listener.hello = listener.waiting = listener.failed = [](const std::string&) {};
-    listener.preparing = [](double) {};
-    listener.state = [](RunInfo) {};
-    listener.progress = [](Progress) {};
-    listener.answer = [](ProbeAnswer) {};
-    EXPECT_EQ(client.run(std::move(door), listener, {}), wire::DoorClient::End::Ended);
+    EXPECT_EQ(client.run(std::move(door), {}, {}), wire::DoorClient::End::Ended);
     const std::string far = wire::farPathOf(started.path)->path;
     ASSERT_TRUE(until([&] { return !core::isTrained(started.path) && !core::isTrained(far); }));
     EXPECT_TRUE(until([&] {
