@@ -203,19 +203,20 @@ Frame Models::opened(Request& request) {
 
 void Models::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
                        const core::Interventions& interventions, const core::ProbeWatch& watch) {
-    // Before the first probe: it keeps what passes with edits begin with.
+    if (!m_base || m_baseSample != sample || m_baseNames != asked.classNames) {
+        m_edited.reset();
+        // Edits of training may take values of examples.
+        m_base = std::make_shared<const ProbeResult>(
+            m_model->probe(sample, asked.classNames, {{}, interventions.data}, watch));
+        m_baseNumber = freshNumber();
+        m_baseSample = sample;
+        m_baseNames = asked.classNames;
+    }
+    // Another pass, which the maps do not wait for.
     if (!m_points) {
         m_points = m_model->points(sample);
         m_pointsNumber = freshNumber();
     }
-    if (m_base && m_baseSample == sample && m_baseNames == asked.classNames) return;
-    m_edited.reset();
-    // Edits of training may take values of examples.
-    m_base = std::make_shared<const ProbeResult>(
-        m_model->probe(sample, asked.classNames, {{}, interventions.data}, watch));
-    m_baseNumber = freshNumber();
-    m_baseSample = sample;
-    m_baseNames = asked.classNames;
 }
 
 Frame Models::probe(Request& request) {

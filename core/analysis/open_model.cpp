@@ -22,6 +22,7 @@
 #include "files/memory.h"
 #include "interventions/edit_probes.h"
 #include "interventions/edit_session.h"
+#include "interventions/edited_run.h"
 #include "model/blocks/parameters.h"
 #include "model/model.h"
 #include "options/estimates.h"
@@ -330,7 +331,7 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
 
 std::vector<PointInfo> OpenedModel::points(const ProbeSample& sample) {
     auto& p = *m_parts;
-    return p.probes->points(inputOf(sample, p.options).to(torch::Device(p.device)));
+    return pointsOf(*p.model, inputOf(sample, p.options).to(torch::Device(p.device)));
 }
 
 const TakenMeans& OpenedModel::takenMeans() const {

@@ -30,26 +30,31 @@ void addMissingMaps(ProbeResult& result, const std::vector<RelationMap>& all) {
 
 }  // namespace
 
-const std::vector<PointInfo>& EditProbes::points(const ModelInput& input) {
-    return m_points = pointsOf(m_model, input);
+bool EditProbes::keepsStreams(const ModelInput& input) {
+    // A text has those of its first token, which are found long before its maps.
+    const bool cut = m_options.input() == InputKind::Tokens && !input.target.defined();
+    if (m_streamNames.empty()) {
+        auto first = input;
+        if (cut) first.x = input.x.slice(1, 0, 1);
+        for (const auto& point : pointsOf(m_model, first)) {
+            if (!point.name.ends_with(kStreamEnd)) continue;
+            m_streamNames.push_back(point.name);
+            std::int64_t size = 4;
+            for (const auto n : point.shape) size *= n;
+            m_streamBytes += size;
+        }
+    }
+    return !m_streamNames.empty() && m_streamBytes * (cut ? input.x.size(1) : 1) <= kMostBytes;
 }
 
 ProbeResult EditProbes::plain(const ProbeSample& sample, std::int64_t step,
                               const std::vector<std::string>& classNames, const ProbeWatch& watch) {
-    std::vector<std::string> names;
-    std::int64_t bytes = 0;
-    for (const auto& point : m_points) {
-        if (!point.name.ends_with(kStreamEnd)) continue;
-        names.push_back(point.name);
-        std::int64_t size = 4;
-        for (const auto n : point.shape) size *= n;
-        bytes += size;
-    }
     m_streams.clear();
     m_maps.clear();
-    if (names.empty() || bytes > kMostBytes)
+    const auto device = m_model.parameters().front().device();
+    if (!keepsStreams(inputOf(sample, m_options).to(device)))
         return probeModel(m_model, m_options, sample, step, classNames, watch);
-    PointReader reader(names);
+    PointReader reader(m_streamNames);
     const HookScope scope(&reader);
     auto result = probeModel(m_model, m_options, sample, step, classNames, watch);
     m_sample = sample;

@@ -21,8 +21,6 @@ public:
     EditProbes(ModelImpl& model, const ModelOptions& options)
         : m_model(model), m_options(options) {}
 
-    /// The hook points of an input; the streams between blocks that plain() keeps are among them.
-    const std::vector<PointInfo>& points(const ModelInput& input);
     /// A probe without edits. The streams between its blocks are kept if they take at most 64 MiB.
     ProbeResult plain(const ProbeSample& sample, std::int64_t step,
                       const std::vector<std::string>& classNames, const ProbeWatch& watch);
@@ -36,12 +34,15 @@ public:
     TakenMeans means() const { return m_session ? m_session->means() : TakenMeans(); }
 
 private:
+    /// Whether the streams between blocks may be kept; finds their hook points first.
+    bool keepsStreams(const ModelInput& input);
     EditSession& sessionOf(const Interventions& interventions);
 
     ModelImpl& m_model;
     const ModelOptions& m_options;
     std::unique_ptr<EditSession> m_session;
-    std::vector<PointInfo> m_points;
+    std::vector<std::string> m_streamNames;
+    std::int64_t m_streamBytes = 0;                  // of a text: of one token
     ProbeSample m_sample;                            // of the last plain()
     std::map<std::string, torch::Tensor> m_streams;  // after its blocks, by block
     std::vector<RelationMap> m_maps;

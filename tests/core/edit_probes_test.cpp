@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "interventions/edited_run.h"
 #include "interventions/map_edits.h"
 #include "model/model.h"
 #include "probe/probe.h"
@@ -55,10 +56,7 @@ TEST_P(EveryModelProbed, BeginningAtTheFirstEditedBlockChangesNothing) {
     model->eval();
     const auto sample = randomSample(options, 7), other = randomSample(options, 8);
     EditProbes probes(*model, options);
-    const auto points = [&] {
-        const torch::NoGradGuard noGrad;
-        return probes.points(inputOf(sample, options));
-    }();
+    const auto points = core::pointsOf(*model, inputOf(sample, options));
     const auto plain = probes.plain(sample, 3, {}, {});
     expectSameProbe(plain, wholeProbe(*model, options, sample, {}), "without edits");
     for (const auto& map : plain.maps) {

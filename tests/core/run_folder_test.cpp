@@ -98,6 +98,23 @@ MetricPoint validation(std::int64_t step, double loss, double accuracy) {
     return {step, 0.0, 0, 0.0, Split::Validation, {{"loss", loss}, {"accuracy", accuracy}}};
 }
 
+TEST(RunFolder, WhatWasTrainedIsNoStartToDiscard) {
+    TemporaryFolder home("start");
+    for (const std::int64_t step : {0, 3}) {
+        const std::string path = home / ("run-" + std::to_string(step));
+        {
+            auto folder = RunFolder::create(path, tinyOptions());
+            folder.saveInfo();  // at step 0, and not since
+            MetricPoint point;
+            point.step = step;
+            folder.append(point);
+            folder.flush();
+        }
+        EXPECT_EQ(RunFolder::discardStart(path), step == 0);
+        EXPECT_EQ(std::filesystem::exists(path), step > 0);
+    }
+}
+
 TEST(RunFolder, TheUntrainedModelIsNotTheBest) {
     RunInfo info;
     info.totalSteps = 10;
