@@ -133,10 +133,20 @@ void RunsController::take(std::vector<RunInfo> runs) {
     std::erase_if(runs, [&](const RunInfo& r) {
         return !seen.insert(r.path).second || m_removed.contains(QString::fromStdString(r.path));
     });
+    // run.json is written now and then: of one that trains on a machine that is away, what its
+    // process has said last is newer.
+    const auto newer = [this](const RunInfo& run) {
+        const RunInfo* known = run.state == RunState::Running && wire::farPathOf(run.path)
+                                   ? info(QString::fromStdString(run.path))
+                                   : nullptr;
+        return known && known->state == run.state && known->step > run.step ? known : nullptr;
+    };
     for (auto& run : runs) {
-        if (mine && run.path == mine->path) {
+        const bool isMine = mine && run.path == mine->path;
+        found |= isMine;
+        if (const RunInfo* known = isMine ? &*mine : newer(run)) {
             const RunLabels labels = std::move(run.labels);
-            run = *mine, found = true;
+            run = *known;
             run.labels = labels;
         }
         if (const auto known = m_labels.find(QString::fromStdString(run.path));

@@ -161,12 +161,14 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
         const End end = door ? job->door.run(std::move(door), listener, stop) : End::Left;
         if (end == End::Lost && !run.empty()) {
             RunInfo info = lastInfo(run, stop);
-            if (info.state == RunState::Interrupted && !info.message.empty())
-                mail.fail(info.name + ": " + info.message);
-            else if (!host.empty() && core::isTrained(run))
+            if (!host.empty() && core::isTrained(run)) {
                 mail.fail("The connection to " + host + " was lost; " + info.name +
                           " continues there.");
-            mail.put(std::move(info));
+            } else {
+                if (info.state == RunState::Interrupted && !info.message.empty())
+                    mail.fail(info.name + ": " + info.message);
+                mail.put(std::move(info));
+            }
         }
         if (end != End::Left && run.empty() && core::isRunFolder(made)) {
             // It may have ended before it could say why at its door.

@@ -157,8 +157,11 @@ TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {
         return line().startsWith("gpu1 cannot be reached: no route; trying again in");
     })) << line().toStdString();
     EXPECT_FALSE(samples->isEnabled());
+    const QString run = c().training.run();
     EXPECT_TRUE(waitUntil([&] { return !c().training.busy(); }, 40000)) << "not watched any more";
+    c().runs.refresh();
     QTest::qWait(300);
+    EXPECT_GE(c().runs.info(run)->step, 20) << "as it was heard of last";
     EXPECT_NE(inspector()->result(), nullptr);
     EXPECT_TRUE(inspector()->findChild<QWidget*>("away")->isVisible());
     auto* chip = window->bar()->deviceChip();
