@@ -159,7 +159,7 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
          hidden ? QStringLiteral("List the run again")
                 : QStringLiteral("Leave the run out of the lists; Reload runs finds it"),
          none},
-        {Kind::EndProcess, "cancel", QStringLiteral("End its process..."),
+        {Kind::EndProcess, "stop", QStringLiteral("End its process..."),
          QStringLiteral("For a run that does not answer: what came after its last checkpoint is "
                         "lost"),
          one.isEmpty() && !isTrained(paths.first()) ? QStringLiteral("The run is not training")

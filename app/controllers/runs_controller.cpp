@@ -220,7 +220,9 @@ QString RunsController::name(const QString& path) const {
 QString RunsController::folderName(const QString& path) const {
     const QString own = QFileInfo(path).fileName(), parent = parentOf(path);
     if (const QString root = rootOf(path); parent == root || parentOf(parent) != root) return own;
-    return QFileInfo(parent).fileName() + QStringLiteral(" · ") + QString(own).replace(u'-', u' ');
+    const bool seed = own.startsWith(QLatin1String("seed-"));  // else one of several machines
+    return QFileInfo(parent).fileName() + QStringLiteral(" · ") +
+           (seed ? QString(own).replace(u'-', u' ') : own);
 }
 
 std::vector<widgets::CurveRun> RunsController::curveRuns(const QStringList& paths,
