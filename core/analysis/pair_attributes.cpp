@@ -95,8 +95,8 @@ std::vector<PairRule<FactsExample>> factRules(const ObjectFacts& about, bool any
              [of](const E& e, std::size_t i, std::size_t j) -> float { return of(e, i, j); }});
     };
     // Only of two objects.
-    const auto ofBoth = [&](std::string name, bool ordered, auto of) {
-        add(std::move(name), ordered, [of](const E& e, std::size_t i, std::size_t j) -> float {
+    const auto ofBoth = [&](const std::string& name, bool ordered, auto of) {
+        add(name, ordered, [of](const E& e, std::size_t i, std::size_t j) -> float {
             return e.both(i, j) ? of(e, i, j) : kUndefined;
         });
     };
@@ -238,7 +238,10 @@ struct PatchExample {
     std::size_t channels, columns;
     const std::size_t* patches;
 
-    float row(std::size_t k) const { return static_cast<float>(patches[k] / columns); }
+    float row(std::size_t k) const {
+        const std::size_t whole = patches[k] / columns;
+        return static_cast<float>(whole);
+    }
     float column(std::size_t k) const { return static_cast<float>(patches[k] % columns); }
 };
 

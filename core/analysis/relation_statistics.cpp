@@ -111,6 +111,7 @@ std::vector<std::vector<std::uint32_t>> pairPlaces(const PairShape& shape) {
                 byPlace[shape.byOffset ? j - i : i * n + j].push_back(
                     static_cast<std::uint32_t>(i * n + j));
     std::vector<std::vector<std::uint32_t>> places;
+    places.reserve(byPlace.size());
     for (auto& [place, cells] : byPlace) places.push_back(std::move(cells));
     return places;
 }
