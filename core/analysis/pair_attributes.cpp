@@ -158,7 +158,8 @@ enum class TokenClass { Letter, Capital, Digit, Space, Punctuation };
 struct ReadToken {
     std::int64_t id = 0;
     TokenClass kind = TokenClass::Letter;
-    int word = -1;  // number of its word in the window; -1: of none
+    int word = -1;              // number of its word in the window; -1: of none
+    std::ptrdiff_t opens = -1;  // of a closing bracket or quotation mark: where it opens
 };
 
 struct TextExample {
@@ -177,9 +178,28 @@ TokenClass classOf(std::string_view piece) {
     return c >= 0x80 || std::isalpha(c) ? TokenClass::Letter : TokenClass::Punctuation;
 }
 
+// Closing brackets and straight quotation marks, which close what is open.
+void matchBrackets(std::vector<ReadToken>& tokens, const std::vector<char>& marks) {
+    static constexpr std::string_view open = "([{", close = ")]}";
+    std::vector<std::size_t> waiting;
+    for (std::size_t k = 0; k < tokens.size(); ++k) {
+        const char mark = marks[k];
+        const auto closes = close.find(mark);
+        const bool quotes = mark == '"' && !waiting.empty() && marks[waiting.back()] == '"';
+        if (quotes || (closes != std::string_view::npos && !waiting.empty() &&
+                       marks[waiting.back()] == open[closes])) {
+            tokens[k].opens = static_cast<std::ptrdiff_t>(waiting.back());
+            waiting.pop_back();
+        } else if (mark == '"' || open.find(mark) != std::string_view::npos) {
+            waiting.push_back(k);
+        }
+    }
+}
+
 std::vector<ReadToken> readTokens(const std::int64_t* ids, std::size_t window,
                                   const Tokenizer* tokenizer) {
     std::vector<ReadToken> tokens(window);
+    std::vector<char> marks(window, ' ');  // of tokens that are one of a pair
     int words = 0;
     bool inWord = false;
     for (std::size_t k = 0; k < window; ++k) {
@@ -188,6 +208,8 @@ std::vector<ReadToken> readTokens(const std::int64_t* ids, std::size_t window,
         if (!tokenizer) continue;
         const auto piece = tokenizer->piece(static_cast<std::int32_t>(ids[k]));
         token.kind = classOf(piece);
+        const auto first = piece.find_first_not_of(' ');
+        if (first != std::string_view::npos && first + 1 == piece.size()) marks[k] = piece[first];
         const bool ofWord =
             token.kind != TokenClass::Space && token.kind != TokenClass::Punctuation;
         const bool begins = !piece.empty() && std::isspace(static_cast<unsigned char>(piece[0]));
@@ -195,6 +217,7 @@ std::vector<ReadToken> readTokens(const std::int64_t* ids, std::size_t window,
         if (ofWord) token.word = words;
         inWord = ofWord;
     }
+    matchBrackets(tokens, marks);
     return tokens;
 }
 
@@ -223,8 +246,12 @@ std::vector<PairRule<TextExample>> textRules(bool readable) {
          [](const E& e, auto i, auto j) { return yes(e.at(i).kind == e.at(j).kind); }},
         {"both capitals", false, bothOf(TokenClass::Capital)},
         {"both digits", false, bothOf(TokenClass::Digit)},
-        {"same word", false, [](const E& e, auto i, auto j) {
+        {"same word", false,
+         [](const E& e, auto i, auto j) {
              return yes(e.at(i).word >= 0 && e.at(i).word == e.at(j).word);
+         }},
+        {"matching bracket", false, [](const E& e, auto i, auto j) {
+             return yes(e.at(i).opens == static_cast<std::ptrdiff_t>(e.start + j));
          }}};
     rules.insert(rules.begin() + 1, more.begin(), more.end());
     return rules;
