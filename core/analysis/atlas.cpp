@@ -13,6 +13,7 @@
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
+#include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
 #include "checkpoint/kept_weights.h"
 #include "model/architecture.h"
@@ -82,8 +83,9 @@ public:
 
     RelationAtlas run() {
         const bool fresh = m_options.untrained > 0, first = hasFirst(),
-                   uses = m_options.use_examples > 0, along = m_options.along;
-        m_weights = 5.0 + 2.0 * fresh + first + 4.0 * uses + 4.0 * along;
+                   uses = m_options.use_examples > 0, along = m_options.along,
+                   other = !m_options.other.empty();
+        m_weights = 5.0 + 2.0 * fresh + first + 4.0 * uses + 4.0 * along + other;
         stage(1.0), read();
         stage(1.0), describe(m_values, m_objects.shape.examples, true);
         takeKnown();
@@ -93,6 +95,7 @@ public:
         if (first) stage(1.0), compareFirst();
         if (uses) stage(4.0), measureUse();
         if (along) stage(4.0), follow();
+        if (other) stage(1.0), match();
         label();
         return std::move(m_atlas);
     }
@@ -549,6 +552,61 @@ private:
         if (first == 0 || first == m_atlas.steps.size()) return;
         relation.appearedAfter = m_atlas.steps[first - 1].step;
         relation.appearedBy = m_atlas.steps[first].step;
+    }
+
+    // Another run
+    // ---------------------------------------------------------------------------------------------
+
+    void match() {
+        OpenedModel model(m_options.other, "", m_subject.device, m_watch.stop, part(0.0, 0.2));
+        auto reading = shorter(kOtherExamples);
+        const auto maps =
+            pairMaps(model.points(m_subject.data->sample(0)), m_objects.whole, true, true);
+        if (maps.empty())
+            throw OptionError("other", m_options.other +
+                                           " has no maps over these objects; choose "
+                                           "a run of the same data");
+        reading.maps = maps;
+        const auto values =
+            model.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.2, 0.9));
+        m_atlas.otherRun = m_options.other;
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m)
+            if (m == 0 || m_reading.maps[m].layer != m_reading.maps[m - 1].layer ||
+                m_reading.maps[m].head != m_reading.maps[m - 1].head)
+                matchLayer(m_reading.maps[m], maps, values, reading.shape);
+        report();
+    }
+
+    void matchLayer(const PairMap& first, const std::vector<PairMap>& maps,
+                    const PairReadings& values, const PairShape& shape) {
+        for (const auto& match : m_atlas.matches)
+            if (match.layer == first.layer && match.heads == first.head) return;
+        std::vector<std::size_t> ours, theirs;
+        std::vector<PairValues> here, there;
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m)
+            if (m_reading.maps[m].layer == first.layer && m_reading.maps[m].head == first.head)
+                ours.push_back(m), here.push_back(valuesOf(m_values.values[m], shape));
+        for (std::size_t k = 0; k < maps.size(); ++k)
+            if (maps[k].layer == first.layer && maps[k].head == first.head)
+                theirs.push_back(k), there.emplace_back(values.values[k]);
+        if (theirs.empty()) return;
+        auto both = here;
+        both.insert(both.end(), there.begin(), there.end());
+        const auto correlation = correlationWithoutPlace(shape, both);
+        std::vector<double> between;
+        for (std::size_t a = 0; a < here.size(); ++a)
+            for (std::size_t b = 0; b < there.size(); ++b)
+                between.push_back(correlation[a * both.size() + here.size() + b]);
+        const auto found = matchRelations(between, here.size(), there.size(), 4);
+        for (std::size_t a = 0; a < ours.size(); ++a) {
+            const auto partner = found.partner[a];
+            if (partner == RelationMatching::kNone) continue;
+            auto& relation = m_atlas.relations[ours[a]];
+            relation.match = maps[theirs[partner]].name;
+            relation.matchCorrelation = std::abs(between[a * there.size() + partner]);
+        }
+        m_atlas.matches.push_back({first.layer, first.head, found.matched, found.any, found.asGood,
+                                   explainedByOthers(shape, here, there)});
     }
 
     // A part of the same atlas

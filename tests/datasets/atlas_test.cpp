@@ -15,6 +15,7 @@
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
+#include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/registry.h"
@@ -129,6 +130,15 @@ std::string plantedFile(const StepRun& run, bool shuffled) {
     return path;
 }
 
+std::string whyNot(Asked& asked, const OptionValues& values) {
+    try {
+        asked.atlas(values);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
 TEST(Atlas, APlantedAttributeIsFoundAndAPermutedOneIsNot) {
     const auto& run = shortRun();
     Asked asked(run);
@@ -241,15 +251,6 @@ TEST(Atlas, ProgressRisesToOne) {
     EXPECT_NEAR(last, 1.0, 1e-6);
 }
 
-std::string whyNot(Asked& asked, const OptionValues& values) {
-    try {
-        asked.atlas(values);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was refused";
-}
-
 TEST(Atlas, WhatCannotBeDescribedIsNamedInOneSentence) {
     const auto& run = shortRun();
     Asked asked(run);
@@ -333,6 +334,57 @@ TEST(Atlas, AShortTrainingLearnsTheSameObjectAndUsesIt) {
         EXPECT_NE(before.origin, "learned");
         EXPECT_EQ(before.use, "not used");
     }
+}
+
+TEST(Atlas, AnotherRunIsMatchedLayerByLayer) {
+    const auto& run = shortRun();
+    Asked asked(run);
+    const auto itself = asked.atlas({{"other", run.path()}, {"examples", std::int64_t{100}}});
+    ASSERT_EQ(itself.matches.size(), 4u) << "relations and heads of two layers";
+    for (const auto& relation : itself.relations) {
+        EXPECT_FALSE(relation.match.empty());
+        if (relation.head) continue;
+        EXPECT_EQ(relation.match, relation.name);
+        EXPECT_NEAR(relation.matchCorrelation, 1.0, 1e-6);
+    }
+    for (const auto& match : itself.matches) EXPECT_NEAR(match.explained, 1.0, 1e-3);
+    EXPECT_NE(whyNot(asked, {{"other", run.file("none")}}).find("none"), std::string::npos);
+}
+
+TEST(RelationMatching, FindsAPermutationAndSaysWhatChanceFinds) {
+    const PairShape shape{40, 4, false, false};
+    std::mt19937 random(3);
+    std::normal_distribution<float> normal;
+    std::vector<std::vector<float>> ours(4, std::vector<float>(shape.values())), theirs(5);
+    for (auto& one : ours)
+        for (auto& value : one) value = normal(random);
+    const std::size_t from[] = {2, 0, 3, 1};
+    for (std::size_t k = 0; k < 5; ++k) {
+        theirs[k] = k < 4 ? ours[from[k]] : ours[0];
+        for (auto& value : theirs[k]) value = -value + 0.3F * normal(random);
+    }
+    std::vector<PairValues> both(ours.begin(), ours.end());
+    both.insert(both.end(), theirs.begin(), theirs.end());
+    const auto correlation = correlationWithoutPlace(shape, both);
+    std::vector<double> between;
+    for (std::size_t a = 0; a < 4; ++a)
+        for (std::size_t b = 0; b < 5; ++b) between.push_back(correlation[a * 9 + 4 + b]);
+    const auto found = matchRelations(between, 4, 5, 1);
+    // The fifth is like the first of ours, and so is the second.
+    EXPECT_TRUE(found.partner[0] == 1 || found.partner[0] == 4);
+    EXPECT_EQ(found.partner[1], 3u);
+    EXPECT_EQ(found.partner[2], 0u);
+    EXPECT_EQ(found.partner[3], 2u);
+    EXPECT_GT(found.matched, 0.9);
+    EXPECT_LT(found.any, 0.5);
+    EXPECT_LT(found.asGood, 0.1);
+    const auto alone = matchRelations(std::vector<double>{0.9, 0.2}, 2, 1, 1);
+    EXPECT_EQ(alone.partner[0], 0u);
+    EXPECT_EQ(alone.partner[1], RelationMatching::kNone);
+    EXPECT_DOUBLE_EQ(alone.matched, 0.9);
+    const std::span<const PairValues> all(both);
+    EXPECT_GT(explainedByOthers(shape, all.first(4), all.subspan(4)), 0.8);
+    EXPECT_LT(explainedByOthers(shape, all.first(1), all.subspan(1, 3)), 0.1);
 }
 
 // Draws
