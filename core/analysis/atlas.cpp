@@ -29,6 +29,7 @@ constexpr std::size_t kOtherExamples = 500;  // of other weights: their AUCs dif
 constexpr std::size_t kDraws = 200;
 constexpr std::size_t kGallery = 24, kPictures = 8;
 constexpr std::uint64_t kMostValues = 24U << 20;  // of all maps: 96 MiB
+constexpr double kMostDrawn = 4e10;               // pairs in all draws, of about ten attributes
 constexpr double kRankWork = 3e6, kMostRanks = 200;
 constexpr double kMostProducts = 2e9;  // of pairs of maps
 constexpr double kGrouped = 0.7, kSpreads = 4.0;
@@ -70,12 +71,17 @@ public:
         m_objects.shape.causal = m_reading.maps.front().causal;
         std::uint64_t stored = m_reading.maps.size();
         for (const auto& map : m_reading.maps) stored += !map.pattern.empty();
-        const auto fit =
-            std::max<std::uint64_t>(2, kMostValues / (stored * m_objects.shape.cells()));
+        const auto cells = m_objects.shape.cells();
+        const double drawn =
+            10.0 * 2.0 * static_cast<double>(kDraws * m_reading.maps.size() * cells);
+        const auto fit = std::max<std::uint64_t>(
+            2, std::min<std::uint64_t>(kMostValues / (stored * cells),
+                                       static_cast<std::uint64_t>(kMostDrawn / drawn)));
         if (fit < m_objects.shape.examples)
             m_atlas.remark = "Only " + groupedNumber(static_cast<std::int64_t>(fit)) + " of " +
                              groupedNumber(std::ssize(m_objects.examples)) + " " + m_objects.noun +
-                             " are described, so that the values of all maps fit into 96 MiB.";
+                             " are described: more would take too long for " +
+                             std::to_string(m_reading.maps.size()) + " maps.";
         keepExamples(m_objects, fit);
         m_reading.batchSize = model.input() == InputKind::Tokens ? kAtlasTextBatch : kAtlasBatch;
         describeSubject();

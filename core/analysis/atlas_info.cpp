@@ -419,9 +419,9 @@ std::string atlasText(const RelationAtlas& atlas) {
         for (const auto& use : relation.uses) {
             const double scale = percent ? 100.0 : 1.0;
             out << "  " << (use.how == "resample" ? "another example" : use.how) << ":"
-                << numberText(" %+.3g", scale * use.change);
+                << numberText(percent ? " %+.1f" : " %+.3g", scale * use.change);
             if (std::isfinite(use.groupChange))
-                out << numberText(" (%+.3g)", scale * use.groupChange);
+                out << numberText(percent ? " (%+.1f)" : " (%+.3g)", scale * use.groupChange);
             out << (percent ? " points\n" : "\n");
         }
     }
