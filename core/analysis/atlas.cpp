@@ -473,6 +473,8 @@ private:
             2, text ? m_options.use_examples / kTextUse : m_options.use_examples);
         how.batchSize = m_reading.batchSize;
         how.draws = 1;
+        // Of a window every token counts, and the means of all relations of a text take minutes.
+        if (text) how.references = kTextUse;
         const auto table = m_model.ablate(m_subject.data, m_subject.interventions, how,
                                           m_watch.stop, part(), {}, m_subject.kept);
         const auto rowOf = [&](const Edit& edit) -> const AblationRow* {
