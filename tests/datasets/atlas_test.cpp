@@ -17,7 +17,10 @@
 #include "analysis/pair_reading.h"
 #include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
-#include "datasets/generators/relational_games.h"
+#include "datasets/generators/cards.h"
+#include "datasets/generators/pairs.h"
+#include "datasets/generators/set.h"
+#include "datasets/generators/sorting.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
 #include "support/temporary_folder.h"
@@ -385,6 +388,38 @@ TEST(RelationMatching, FindsAPermutationAndSaysWhatChanceFinds) {
     const std::span<const PairValues> all(both);
     EXPECT_GT(explainedByOthers(shape, all.first(4), all.subspan(4)), 0.8);
     EXPECT_LT(explainedByOthers(shape, all.first(1), all.subspan(1, 3)), 0.1);
+}
+
+TEST(ObjectFacts, OfCardsAndOfOrderedObjectsAreWhatTheyShow) {
+    auto table = std::make_shared<core::CardTable>();
+    table->width = 2, table->vectors.resize(2 * kCards);
+    const SetTriples sets(table, 3, {"train", 0, 20});
+    ASSERT_TRUE(sets.objectFacts());
+    EXPECT_EQ(sets.objectFacts()->objects, 3);
+    std::vector<std::int32_t> facts(12);
+    sets.readFacts(7, facts);
+    const auto cards = sets.cards(7);
+    for (std::size_t k = 0; k < 3; ++k)
+        for (int a = 0; a < kCardAttributes; ++a)
+            EXPECT_EQ(facts[4 * k + static_cast<std::size_t>(a)], cardValue(cards[k], a));
+    EXPECT_FALSE(SetTriples(nullptr, 3, {"train", 0, 20}).objectFacts())
+        << "its objects are pairs of cards";
+    SortingOptions sorting;
+    sorting.size = 10;
+    const Sorting sequences(sorting);
+    facts.resize(30);
+    sequences.readFacts(4, facts);
+    const auto order = sequences.sequence(4);
+    for (std::size_t k = 0; k < 10; ++k) {
+        EXPECT_EQ(facts[3 * k + 2], sequences.objects(4).place(order[k]));
+        EXPECT_EQ(facts[3 * k] * SortingObjects::kValuesOfB + facts[3 * k + 1], facts[3 * k + 2]);
+    }
+    const Pairs pairs(std::make_shared<OrderedObjects>(sortingObjects(0)), 0, 0, 10, "train");
+    facts.resize(6);
+    pairs.readFacts(2, facts);
+    EXPECT_EQ(facts[0], pairs.pair(2).first);
+    EXPECT_EQ(facts[3], pairs.pair(2).second);
+    EXPECT_EQ(pairs.objectFacts()->facts.size(), 3u);
 }
 
 // Draws
