@@ -232,11 +232,14 @@ std::string atlasLatex(const RelationAtlas& atlas) {
         text += latexText(relation.name) + " & " + latexText(relation.label) + " & ";
         if (relation.attribute >= 0) {
             const auto& fit = relation.fits[static_cast<std::size_t>(relation.attribute)];
-            text += "$" + fixedField(fit.fixed, 3) + "$ {\\scriptsize $[" + fixedField(fit.low, 3) +
-                    ", " + fixedField(fit.high, 3) + "]$} & " +
-                    (std::isnan(fit.untrained) ? ""
-                                               : "$" + fixedField(fit.untrainedLow, 2) + "$--$" +
-                                                     fixedField(fit.untrainedHigh, 2) + "$");
+            text += "$" + fixedField(fit.fixed, 3) + "$";
+            if (std::isfinite(fit.low))
+                text += " {\\scriptsize $[" + fixedField(fit.low, 3) + ", " +
+                        fixedField(fit.high, 3) + "]$}";
+            text += " & ";
+            if (std::isfinite(fit.untrained))
+                text += "$" + fixedField(fit.untrainedLow, 2) + "$--$" +
+                        fixedField(fit.untrainedHigh, 2) + "$";
         } else {
             text += "& ";
         }
@@ -388,8 +391,9 @@ std::string atlasText(const RelationAtlas& atlas) {
         if (relation.attribute >= 0) {
             const auto a = static_cast<std::size_t>(relation.attribute);
             const auto& fit = relation.fits[a];
-            out << "  " << atlas.attributes[a].name << " " << numberText("%.3f", fit.fixed)
-                << numberText(" [%.3f", fit.low) << numberText(", %.3f]", fit.high);
+            out << "  " << atlas.attributes[a].name << " " << numberText("%.3f", fit.fixed);
+            if (std::isfinite(fit.low))
+                out << numberText(" [%.3f", fit.low) << numberText(", %.3f]", fit.high);
             if (std::isfinite(fit.p)) out << numberText(", p %.3f", fit.p);
             if (std::isfinite(fit.untrained))
                 out << numberText(", untrained %.3f", fit.untrainedLow)
