@@ -66,9 +66,9 @@ QString localPath(const QString& word) {
 
 const QStringList& commandNames() {
     static const QStringList names = {
-        "presets", "datasets",  "devices", "eval",    "inspect", "study",   "generate", "tokenize",
-        "data",    "verify",    "info",    "convert", "bench",   "points",  "ablate",   "patch",
-        "lens",    "attribute", "along",   "heads",   "export",  "session", "attach"};
+        "presets", "datasets",  "devices", "eval",    "inspect", "study",  "generate", "tokenize",
+        "data",    "verify",    "info",    "convert", "bench",   "points", "ablate",   "patch",
+        "lens",    "attribute", "along",   "heads",   "atlas",   "export", "session",  "attach"};
     return names;
 }
 

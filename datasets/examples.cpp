@@ -94,6 +94,10 @@ public:
     }
     const DatasetInfo& info() const override { return m_info; }
     ProbeSample sample(std::int64_t index) const override { return m_data->sample(at(index)); }
+    const ObjectFacts* objectFacts() const override { return m_data->objectFacts(); }
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override {
+        m_data->readFacts(at(index), facts);
+    }
 
 protected:
     std::int64_t at(std::int64_t index) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "analysis/atlas.h"
 #include "analysis/head_measures.h"
 #include "types/along.h"
 #include "types/edit_results.h"
@@ -66,6 +67,26 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongTraining, cell, layerName, rows, columns
                                    libraryRows, edited, answer, answerName, steps, wanted)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures::Head, kind, layer, index, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures, measures, even, layers, heads, input)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Attribute, name, ordered)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Fit, plain, fixed, low, high, p, untrained,
+                                   untrainedLow, untrainedHigh, initial, apart)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Use, how, change, low, high, groupChange,
+                                   groupLow, groupHigh)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Distribution, mean, sd, positive, low, high,
+                                   quantiles, bins)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Pair, example, i, j, value, text, picture)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Relation, name, layer, point, index, layerIndex,
+                                   head, values, sent, symmetry, weightSymmetry, rank, weightRank,
+                                   shares, fits, uses, group, highest, lowest, nearZero, attribute,
+                                   labelled, second, origin, use, label, appearedAfter, appearedBy,
+                                   match, matchCorrelation)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Step, step, accuracy, fits)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matched, any, asGood,
+                                   explained)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, data, noun,
+                                   examples, objects, columns, causal, permutations,
+                                   untrainedModels, untrainedFits, initial, metric, base,
+                                   usedExamples, steps, otherRun, matches, remark)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPlan, preset, models, sizes, seeds, vary, settings,
                                    sameData)
@@ -114,6 +135,7 @@ const Codec& codecOf(const std::string& analysis) {
         {"ablate", codecOf<AblationTable>()}, {"patch", codecOf<PatchResult>()},
         {"lens", codecOf<LensResult>()},      {"attribute", codecOf<Attribution>()},
         {"along", codecOf<AlongTraining>()},  {"heads", codecOf<HeadMeasures>()},
+        {"atlas", codecOf<RelationAtlas>()},
     };
     const auto found = codecs.find(analysis);
     if (found == codecs.end())

@@ -486,7 +486,8 @@ void AnalysisTab::run() {
         m_view->setCaption(caption());
     }
     auto request = this->request();
-    if (m_valid && reads(AnalysisInput::KeptSteps)) request.known = m_view->shown();
+    const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
+    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) request.known = m_view->shown();
     m_c.run(m_analysis, request);
     m_running = true;  // now, as what ran before has ended
     updateButton();

@@ -166,6 +166,7 @@ private:
         for (auto row : m_table.rows) {
             row.edit.op = EditOp::Mean;
             auto reference = EditReference{};
+            reference.examples = m_how.references;
             if (!m_interventions.data.split || !m_interventions.data.split(reference.split))
                 reference.split.clear();
             row.edit.reference = reference;

@@ -6,6 +6,7 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/along_training.h"
+#include "analysis/atlas.h"
 #include "analysis/attribution.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
@@ -19,8 +20,8 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
-        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis()};
+        &ablationAnalysis(),      &patchingAnalysis(),     &lensAnalysis(), &attributionAnalysis(),
+        &alongTrainingAnalysis(), &headMeasuresAnalysis(), &atlasAnalysis()};
     return all;
 }
 

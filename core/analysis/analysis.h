@@ -19,8 +19,8 @@ namespace relascope::core {
 
 struct AnalysisRunner;  // run_analysis.h
 
-/// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining or
-/// HeadMeasures, as its header says.
+/// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining,
+/// HeadMeasures or RelationAtlas, as its header says.
 using AnalysisResult = std::any;
 
 /// What an analysis reads beside the model.

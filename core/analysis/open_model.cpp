@@ -10,6 +10,7 @@
 #include "analysis/edit_effect.h"
 #include "analysis/lens.h"
 #include "analysis/open_model.h"
+#include "analysis/pair_reading.h"
 #include "analysis/patching.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_file.h"
@@ -480,6 +481,32 @@ AblationTable OpenedModel::ablate(const DatasetPtr& data, const Interventions& i
     return core::ablate(*p.model, p.options, data,
                         {interventions.edits, p.completed(interventions.data)}, how,
                         std::move(stop), progress, partial, kept);
+}
+
+PairReadings OpenedModel::readPairs(
+    const DatasetPtr& data, const Interventions& interventions, const PairReading& what,
+    const std::stop_token& stop, const ProgressCallback& progress,
+    const std::function<void(const PairReadings&, std::int64_t)>& partial) {
+    auto& p = *m_parts;
+    p.means.clear();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
+    const HookScope below(hooksOf(trained));
+    return withinMemory(
+        p.device,
+        [&] {
+            return core::readPairs(*p.model, p.options, data,
+                                   {interventions.edits, p.completed(interventions.data)}, what,
+                                   stop, progress, partial);
+        },
+        [&] { return " with batches of " + std::to_string(what.batchSize); });
+}
+
+PairReadings OpenedModel::readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
+                                             const PairReading& what, const std::stop_token& stop,
+                                             const ProgressCallback& progress) const {
+    const auto& p = *m_parts;
+    return core::readUntrainedPairs(p.options, p.isRun ? p.run.train.init : std::string(), seed,
+                                    p.device, data, what, stop, progress);
 }
 
 PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,

@@ -20,6 +20,8 @@
 namespace relascope::core {
 
 struct AblationOptions;  // ablation_options.h
+struct PairReading;      // pair_reading.h
+struct PairReadings;     // of the same
 class AblationProgress;  // of the same
 struct PatchOptions;     // patching_options.h
 
@@ -105,6 +107,16 @@ public:
                          const ProgressCallback& progress = {},
                          const std::function<void(const AblationTable&)>& partial = {},
                          AblationProgress* kept = nullptr);
+    /// The values of maps on pairs of objects (pair_reading.h), with the edits in force; of an
+    /// atlas.
+    PairReadings readPairs(
+        const DatasetPtr& data, const Interventions& interventions, const PairReading& what,
+        const std::stop_token& stop = {}, const ProgressCallback& progress = {},
+        const std::function<void(const PairReadings&, std::int64_t)>& partial = {});
+    /// The same of untrained weights, without edits.
+    PairReadings readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
+                                    const PairReading& what, const std::stop_token& stop = {},
+                                    const ProgressCallback& progress = {}) const;
     /// The patching maps from one input into another (patching.h).
     PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
                       const PatchOptions& how, const Interventions& interventions = {},

@@ -4,6 +4,7 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/along_training.h"
+#include "analysis/atlas.h"
 #include "analysis/attribution.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
@@ -20,7 +21,8 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&lensAnalysis(), &lensRunner()},
         {&attributionAnalysis(), &attributionRunner()},
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
-        {&headMeasuresAnalysis(), &headMeasuresRunner()}};
+        {&headMeasuresAnalysis(), &headMeasuresRunner()},
+        {&atlasAnalysis(), &atlasRunner()}};
     const auto at = std::find_if(all.begin(), all.end(),
                                  [&](const auto& one) { return *one.first == analysis; });
     if (at == all.end()) throw Error("The analysis '" + analysis.name + "' cannot be run.");

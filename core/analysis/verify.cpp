@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/verify.h"
+#include "analysis/verify_relations.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
@@ -147,6 +148,7 @@ torch::Tensor trainedLosses(ModelImpl& model, const Case& c, const ModelOptions&
 VerifyReport verifyFolder(const std::string& folder, const std::string& deviceName,
                           const std::string& models) {
     namespace fs = std::filesystem;
+    if (fs::exists(fs::path(folder) / "expected.json")) return verifyRelations(folder);
     const bool edited = fs::exists(fs::path(folder) / "edit.json");
     std::string modelFolder = folder;
     if (edited) {

@@ -16,7 +16,9 @@ namespace relascope::core {
 /// (absolute plus relative), gradients and the ten AdamW losses within 1e-4; on CUDA 1e-4 and 5e-4.
 /// An unknown stored key is an error. Throws FileError or OptionError if the folder is not a golden
 /// case. `device` is "cpu" or "cuda:0". A folder with edit.json is a case of edits: its model and
-/// input are those of the folder that it names, in `models` (empty: the folder two levels up).
+/// input are those of the folder that it names, in `models` (empty: the folder two levels up). A
+/// folder with expected.json is one of relations and what an atlas says of them
+/// (verify_relations.h): no model, within 1e-5.
 VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu",
                           const std::string& models = "");
 

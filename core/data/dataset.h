@@ -13,6 +13,7 @@
 #include "text/tokenizer.h"
 #include "types/dataset_info.h"
 #include "types/error.h"
+#include "types/object_facts.h"
 #include "types/relation_map.h"
 
 namespace relascope::core {
@@ -24,8 +25,17 @@ public:
     /// An example for display.
     virtual ProbeSample sample(std::int64_t index) const = 0;
 
+    /// What is known of the objects of each example; null: nothing.
+    virtual const ObjectFacts* objectFacts() const { return nullptr; }
+    /// Writes the facts of an example, [objects, facts] by objectFacts(); kEmptyPlace for those of
+    /// an empty place.
+    virtual void readFacts(std::int64_t index, std::span<std::int32_t> facts) const;
+
     std::int64_t size() const { return info().size; }
 };
+inline void Dataset::readFacts(std::int64_t, std::span<std::int32_t>) const {
+    throw Error("The data " + info().name + " know nothing of the objects of their examples.");
+}
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 /// Labelled images.

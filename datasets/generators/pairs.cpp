@@ -51,6 +51,9 @@ Pairs::Pairs(std::shared_ptr<const OrderedObjects> objects, std::uint64_t seed, 
     m_info.channels = m_info.height = m_info.width = 0;
     m_info.classNames = {"after", "before"};
     m_info.targets = TargetKind::Class;
+    m_facts.facts = {{"order", true}};
+    if (m_objects->sorting) m_facts.facts.insert(m_facts.facts.end(), {{"A", true}, {"B", true}});
+    m_facts.objects = 2;
 }
 
 std::pair<std::int64_t, std::int64_t> Pairs::pair(std::int64_t index) const {
@@ -69,6 +72,17 @@ void Pairs::read(std::int64_t index, std::span<float> objects, std::span<float> 
     std::copy_n(vectors + i * width, width, objects.begin());
     std::copy_n(vectors + j * width, width, objects.begin() + width);
     targets[0] = i < j ? 1.0f : 0.0f;
+}
+
+void Pairs::readFacts(std::int64_t index, std::span<std::int32_t> facts) const {
+    const auto [first, second] = pair(index);
+    std::size_t at = 0;
+    for (const auto rank : {first, second}) {
+        facts[at++] = static_cast<std::int32_t>(rank);
+        if (!m_objects->sorting) continue;
+        facts[at++] = static_cast<std::int32_t>(rank / SortingObjects::kValuesOfB);
+        facts[at++] = static_cast<std::int32_t>(rank % SortingObjects::kValuesOfB);
+    }
 }
 
 ProbeSample Pairs::sample(std::int64_t index) const {

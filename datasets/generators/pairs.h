@@ -36,6 +36,9 @@ public:
     void read(std::int64_t index, std::span<float> objects,
               std::span<float> targets) const override;
     ProbeSample sample(std::int64_t index) const override;
+    /// Their ranks, and of sorting objects those of A and B.
+    const ObjectFacts* objectFacts() const override { return &m_facts; }
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;
 
     /// The two objects, by their positions in the order.
     std::pair<std::int64_t, std::int64_t> pair(std::int64_t index) const;
@@ -45,6 +48,7 @@ private:
     std::int64_t m_first;
     std::string m_split;
     DatasetInfo m_info;
+    ObjectFacts m_facts;
     Permutation m_order;
 };
 

@@ -90,6 +90,16 @@ std::int64_t RelationalGames::read(std::int64_t index, std::span<std::uint8_t> p
     return made.label;
 }
 
+void RelationalGames::readFacts(std::int64_t index, std::span<std::int32_t> facts) const {
+    const auto made = scene(index);
+    const bool stripes = m_options.family == FigureFamily::Stripes;
+    for (std::size_t cell = 0; cell < made.cells.size(); ++cell) {
+        const auto& figure = made.cells[cell];
+        facts[2 * cell] = !figure ? kEmptyPlace : stripes ? figure->second : figure->units;
+        facts[2 * cell + 1] = figure ? figure->colour : kEmptyPlace;
+    }
+}
+
 Figure RelationalGames::drawOther(SplitMix& random, const Figure& than) const {
     Figure figure;
     do figure = draw(random);

@@ -41,12 +41,18 @@ public:
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
 
+    /// Shape and colour of the nine cells. Of stripes, which are all squares, the middle colour
+    /// counts as the shape, as in Difference.
+    const ObjectFacts* objectFacts() const override { return &m_facts; }
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;
+
     Scene scene(std::int64_t index) const;
     const RelationalGamesOptions& options() const { return m_options; }
 
 private:
     RelationalGamesOptions m_options;
     DatasetInfo m_info;
+    ObjectFacts m_facts{{{"shape"}, {"colour"}}, 9, 3};
     void (RelationalGames::*m_task)(SplitMix&, Scene&) const;
 
     void same(SplitMix& random, Scene& scene) const;

@@ -75,6 +75,19 @@ std::uint64_t numberOf(std::int64_t index, const SetSplit& split, const DatasetI
     return static_cast<std::uint64_t>(split.first + index);
 }
 
+ObjectFacts factsOfCards(std::int64_t cards) {
+    ObjectFacts about;
+    for (const auto& name : cardAttributeNames()) about.facts.push_back({name, false});
+    about.objects = cards;
+    return about;
+}
+
+void putFacts(std::span<const int> cards, std::span<std::int32_t> facts) {
+    std::size_t at = 0;
+    for (const int card : cards)
+        for (int a = 0; a < kCardAttributes; ++a) facts[at++] = cardValue(card, a);
+}
+
 void showCards(ProbeSequence& source, std::span<const int> cards) {
     for (const int card : cards) {
         source.labels.push_back(cardWord(card));
@@ -119,6 +132,14 @@ void SetTriples::read(std::int64_t index, std::span<float> objects,
     for (std::size_t pair = 0; pair < 3; ++pair)
         putShared(three[kPairsOfThree[pair][0]], three[kPairsOfThree[pair][1]],
                   objects.subspan(pair * kCardAttributes, kCardAttributes));
+}
+
+const ObjectFacts* SetTriples::objectFacts() const {
+    static const ObjectFacts about = factsOfCards(3);
+    return m_table ? &about : nullptr;
+}
+void SetTriples::readFacts(std::int64_t index, std::span<std::int32_t> facts) const {
+    putFacts(cards(index), facts);
 }
 
 ProbeSample SetTriples::sample(std::int64_t index) const {
@@ -166,6 +187,14 @@ void CardPairs::read(std::int64_t index, std::span<float> objects, std::span<flo
     const auto two = cards(index);
     putVectors(*m_table, two, objects);
     putShared(two[0], two[1], targets);
+}
+
+const ObjectFacts* CardPairs::objectFacts() const {
+    static const ObjectFacts about = factsOfCards(2);
+    return &about;
+}
+void CardPairs::readFacts(std::int64_t index, std::span<std::int32_t> facts) const {
+    putFacts(cards(index), facts);
 }
 
 ProbeSample CardPairs::sample(std::int64_t index) const {

@@ -38,6 +38,8 @@ public:
     void read(std::int64_t index, std::span<float> objects,
               std::span<float> targets) const override;
     ProbeSample sample(std::int64_t index) const override;
+    const ObjectFacts* objectFacts() const override;  ///< none without a table
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;
 
     std::array<int, 3> cards(std::int64_t index) const;
 
@@ -61,6 +63,8 @@ public:
     void read(std::int64_t index, std::span<float> objects,
               std::span<float> targets) const override;
     ProbeSample sample(std::int64_t index) const override;
+    const ObjectFacts* objectFacts() const override;
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;
 
     std::array<int, 2> cards(std::int64_t index) const;
 

@@ -121,6 +121,8 @@ Sorting::Sorting(SortingOptions options)
     m_info.size = m_options.size;
     m_info.channels = m_info.height = m_info.width = 0;
     m_info.targets = TargetKind::Tokens;
+    m_facts.facts = {{"A", true}, {"B", true}, {"order", true}};
+    m_facts.objects = m_options.length;
     if (m_options.permuted) m_info.note = "The order of A is " + plain.order() + ".";
 }
 
@@ -178,6 +180,17 @@ void Sorting::read(std::int64_t index, std::span<float> vectors, std::span<std::
             all.vector(objects[i]),
             vectors.begin() + static_cast<std::ptrdiff_t>(i * SortingObjects::kWidth));
     std::ranges::copy(answerTo(objects), answer.begin());
+}
+
+void Sorting::readFacts(std::int64_t index, std::span<std::int32_t> facts) const {
+    const auto& places = objects(index);
+    std::size_t at = 0;
+    for (const int object : sequence(index)) {
+        const int place = places.place(object);
+        facts[at++] = place / SortingObjects::kValuesOfB;
+        facts[at++] = place % SortingObjects::kValuesOfB;
+        facts[at++] = place;
+    }
 }
 
 ProbeSample Sorting::sample(std::int64_t index) const {

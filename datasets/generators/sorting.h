@@ -83,6 +83,9 @@ public:
     /// Objects with names and pictures; the target is the input of the decoder: the start, then the
     /// answer without its last element.
     ProbeSample sample(std::int64_t index) const override;
+    /// The places of A, of B and of both in the order.
+    const ObjectFacts* objectFacts() const override { return &m_facts; }
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;
 
     /// The objects of a sequence, by number.
     std::vector<int> sequence(std::int64_t index) const;
@@ -94,6 +97,7 @@ private:
 
     SortingOptions m_options;
     DatasetInfo m_info;
+    ObjectFacts m_facts;
     std::vector<SortingObjects> m_objects;  // one a trial
     Permutation m_pool;
 };

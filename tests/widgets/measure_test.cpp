@@ -20,6 +20,7 @@
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
@@ -443,6 +444,80 @@ TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
     }
 }
 
+RelationAtlas atlasOf() {
+    RelationAtlas atlas;
+    atlas.attributes = {{"same object", false}, {"distance", true}};
+    atlas.data = "occurs, pentos", atlas.noun = "images";
+    atlas.examples = 2000, atlas.objects = 9, atlas.columns = 3, atlas.untrainedModels = 8;
+    atlas.metric = "accuracy", atlas.base = 0.93;
+    for (int k = 0; k < 3; ++k) {
+        RelationAtlas::Relation r;
+        r.head = k == 0;
+        r.name = r.head ? "layer 2 relational head 1" : "layer 2 relation " + std::to_string(k);
+        r.layer = "layer 2", r.layerIndex = 1, r.index = r.head ? 0 : k - 1;
+        r.values = {0.5, 1.0, 0.6, -1.0, 2.0, {}, std::vector<std::int64_t>(64, 3)};
+        r.symmetry = r.head ? 1.3 : std::numeric_limits<double>::infinity();
+        r.rank = 4.0 + k, r.weightRank = r.weightSymmetry = none;
+        r.shares = {0.5, 0.1, 0.1, 0.1, 0.2};
+        RelationAtlas::Fit fit;
+        fit.fixed = 0.6 + 0.15 * k, fit.low = fit.fixed - 0.01, fit.high = fit.fixed + 0.01;
+        fit.plain = 0.5, fit.p = 0.005, fit.initial = none;
+        fit.untrained = 0.5, fit.untrainedLow = 0.4, fit.untrainedHigh = 0.6;
+        auto ordered = fit;
+        ordered.low = ordered.high = ordered.untrained = none;
+        r.fits = {fit, ordered};
+        r.uses = {{"mean", -0.1 * k, -0.1 * k - 0.01, -0.1 * k + 0.01, none, none, none}};
+        r.attribute = 0, r.labelled = k == 2 ? 0 : -1;
+        r.label = k == 2 ? "same object, learned, used" : "no label";
+        r.highest = {{7,
+                      0,
+                      4,
+                      2.0,
+                      "patch (0, 0) <- patch (1, 1)",
+                      {6, 6, 3, std::vector<std::uint8_t>(108, 90)}}};
+        r.lowest = {{8, 1, 2, -1.0, "b <- c", {}}};
+        r.group = k;
+        atlas.relations.push_back(std::move(r));
+    }
+    atlas.steps = {{0, 0.5, {0.5, 0.5, none}}, {10, 0.9, {0.6, 0.75, 0.9}}};
+    return atlas;
+}
+
+TEST(AtlasView, SortsShowsTheChosenMapAndAsksForIt) {
+    AtlasView view;
+    view.resize(1000, 700);
+    EXPECT_TRUE(view.isEmpty());
+    view.setResult(atlasOf());
+    view.show();
+    auto* table = view.table();
+    ASSERT_EQ(table->rowCount(), 3);
+    EXPECT_TRUE(view.headText().contains("2,000 images of occurs, pentos, 9 objects each"));
+    EXPECT_EQ(view.sheet()->relation(), 2) << "the first that is labelled";
+    EXPECT_TRUE(view.sheet()->description().contains("same object 0.900"));
+    EXPECT_EQ(table->item(2, 2)->text(), "0.900");
+    EXPECT_EQ(table->item(2, 3)->text(), "0.40 to 0.60");
+    EXPECT_EQ(table->item(2, 6)->text(), "symmetric");
+    // The strongest first, and the chosen one stays chosen.
+    table->sortItems(2, Qt::DescendingOrder);
+    EXPECT_EQ(table->item(0, 0)->text(), "layer 2 relation 2");
+    EXPECT_EQ(table->currentRow(), 0);
+    view.setResult(atlasOf());
+    EXPECT_EQ(view.sheet()->relation(), 2);
+    QSignalSpy chosen(&view, &AtlasView::mapRequested);
+    table->setCurrentCell(2, 0);
+    EXPECT_EQ(view.sheet()->relation(), 0);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(chosen[0][0].value<MapKind>(), MapKind::RelationalAttention);
+    EXPECT_EQ(chosen[0][1].toInt(), 1);
+    EXPECT_EQ(chosen[0][2].toInt(), 0);
+    for (const int width : {300, 700, 1600}) EXPECT_GT(view.sheet()->fit(width), 300) << width;
+    view.clear("Not measured.");
+    EXPECT_EQ(table->rowCount(), 0);
+    EXPECT_EQ(view.sheet()->relation(), -1);
+}
+
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     QTemporaryDir folder;
     QString error;
@@ -460,6 +535,7 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         EXPECT_TRUE(
             renderAnalysis(analysisOf("attribute"), attribution(), "text", path("t"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), atlasOf(), "occurs", path("r"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "analysis/atlas.h"
 #include "analysis/head_measures.h"
 #include "support/rooms.h"
 #include "types/along.h"
@@ -93,6 +94,30 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     heads.measures = {"previous token"}, heads.even = {0.1}, heads.layers = {"layer 1"};
     heads.heads = {{MapKind::RelationalAttention, 0, 1, {0.5}}};
     EXPECT_EQ(sentResult("heads", heads), heads);
+
+    RelationAtlas atlas;
+    atlas.attributes = {{"same object", false}};
+    RelationAtlas::Relation relation;
+    relation.name = "layer 1 relation 1",
+    relation.symmetry = std::numeric_limits<double>::infinity();
+    relation.fits.resize(1);
+    relation.fits[0].fixed = 0.75, relation.fits[0].p = std::nan(""), relation.fits[0].apart = true;
+    relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}}};
+    relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};
+    atlas.relations = {relation};
+    atlas.steps = {{4, 0.5, {0.6}}};
+    atlas.matches = {{"layer 1", true, 0.5, 0.4, 0.3, 0.2}};
+    atlas.untrainedFits = {0.5};
+    const auto described = sentResult("atlas", atlas);
+    ASSERT_EQ(described.relations.size(), 1U);
+    EXPECT_TRUE(std::isinf(described.relations[0].symmetry));
+    EXPECT_TRUE(described.relations[0].fits[0].apart);
+    EXPECT_TRUE(std::isnan(described.relations[0].fits[0].p));
+    EXPECT_EQ(described.relations[0].highest[0].picture, relation.highest[0].picture);
+    EXPECT_EQ(described.relations[0].uses[0].low, -0.6);
+    EXPECT_EQ(described.steps[0].fits, atlas.steps[0].fits);
+    EXPECT_EQ(described.matches[0].explained, 0.2);
+    EXPECT_EQ(described.untrainedFits, atlas.untrainedFits);
 }
 
 TEST(Figures, MapsAndStudiesArriveWhole) {

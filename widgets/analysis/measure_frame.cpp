@@ -16,6 +16,7 @@
 #include "types/text_piece.h"
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/along_view.h"
+#include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
@@ -171,6 +172,7 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) 
         if (analysis.name == "attribute") return new AttributionView(parent);
         if (analysis.name == "along") return new AlongView(parent);
         if (analysis.name == "heads") return new HeadsView(parent);
+        if (analysis.name == "atlas") return new AtlasView(parent);
         throw Error("there is no view of " + analysis.name);
     };
     MeasureFrame* view = make();

@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/atlas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "analysis/ablation_options.h"
+#include "analysis/auc_draws.h"
+#include "analysis/open_model.h"
+#include "analysis/pair_objects.h"
+#include "analysis/pair_reading.h"
+#include "analysis/relation_matching.h"
+#include "analysis/run_analysis.h"
+#include "checkpoint/kept_weights.h"
+#include "model/architecture.h"
+#include "types/error.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kFirstExamples = 500;  // after which there is something to see
+constexpr std::size_t kOtherExamples = 500;  // of other weights: their AUCs differ by more
+constexpr std::size_t kDraws = 200;
+constexpr std::size_t kGallery = 24, kPictures = 8;
+constexpr std::uint64_t kMostValues = 24U << 20;  // of all maps: 96 MiB
+constexpr double kMostDrawn = 4e10;               // pairs in all draws, of about ten attributes
+constexpr double kRankWork = 3e6, kMostRanks = 200;
+constexpr double kMostProducts = 2e9;  // of pairs of maps
+constexpr double kGrouped = 0.7, kSpreads = 4.0;
+constexpr std::size_t kFewestUntrained = 4;  // that have a spread
+constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4, kTextUse = 32;
+
+using Fit = RelationAtlas::Fit;
+using Relation = RelationAtlas::Relation;
+
+RelationAtlas::Distribution distributed(const PairShape& shape, PairValues values) {
+    const auto d = distributionOf(shape, values);
+    return {d.mean, d.sd, d.positive, d.low, d.high, {d.quantiles.begin(), d.quantiles.end()},
+            d.bins};
+}
+
+double logit(double auc) {
+    const double p = std::clamp(auc, 1e-4, 1.0 - 1e-4);
+    return std::log(p / (1.0 - p));
+}
+
+/// The data, attributes and maps of an atlas, and its stages one after the other.
+class AtlasRun {
+public:
+    AtlasRun(AnalysisSubject& subject, const AtlasOptions& options, const AnalysisWatch& watch)
+        : m_subject(subject), m_model(*subject.model), m_options(options), m_watch(watch) {
+        if (!subject.data || subject.data->size() == 0)
+            throw OptionError("data", "contains nothing to describe");
+        const auto& model = m_model.options();
+        m_objects = pairObjects(model, *subject.data, options.examples, options.attributes);
+        const auto asked = [&](const char* word) {
+            return std::find(options.what.begin(), options.what.end(), word) != options.what.end();
+        };
+        m_reading.maps = pairMaps(m_model.points(subject.data->sample(0)), m_objects.whole,
+                                  asked("relations"), asked("heads"));
+        if (m_reading.maps.empty())
+            throw OptionError("what",
+                              "this model has no such maps among its own objects; choose "
+                              "relations or heads");
+        m_objects.shape.causal = m_reading.maps.front().causal;
+        std::uint64_t stored = m_reading.maps.size();
+        for (const auto& map : m_reading.maps) stored += !map.pattern.empty();
+        const auto cells = m_objects.shape.cells();
+        const double drawn =
+            10.0 * 2.0 * static_cast<double>(kDraws * m_reading.maps.size() * cells);
+        const auto fit = std::max<std::uint64_t>(
+            2, std::min<std::uint64_t>(kMostValues / (stored * cells),
+                                       static_cast<std::uint64_t>(kMostDrawn / drawn)));
+        if (fit < m_objects.shape.examples)
+            m_atlas.remark = "Only " + groupedNumber(static_cast<std::int64_t>(fit)) + " of " +
+                             groupedNumber(std::ssize(m_objects.examples)) + " " + m_objects.noun +
+                             " are described: more would take too long for " +
+                             std::to_string(m_reading.maps.size()) + " maps.";
+        keepExamples(m_objects, fit);
+        m_reading.batchSize = model.input() == InputKind::Tokens ? kAtlasTextBatch : kAtlasBatch;
+        describeSubject();
+    }
+
+    RelationAtlas run() {
+        const bool fresh = m_options.untrained > 0, first = hasFirst(),
+                   uses = m_options.use_examples > 0, along = m_options.along,
+                   other = !m_options.other.empty();
+        m_weights = 5.0 + 2.0 * fresh + first + 4.0 * uses + 4.0 * along + other;
+        stage(1.0), read();
+        stage(1.0), describe(m_values, m_objects.shape.examples, true);
+        takeKnown();
+        report();
+        stage(3.0), test();
+        if (fresh) stage(2.0), compareUntrained();
+        if (first) stage(1.0), compareFirst();
+        if (uses) stage(4.0), measureUse();
+        if (along) stage(4.0), follow();
+        if (other) stage(1.0), match();
+        label();
+        return std::move(m_atlas);
+    }
+
+private:
+    // Progress
+    // ---------------------------------------------------------------------------------------------
+
+    void stage(double weight) {
+        m_begin = m_end;
+        m_end += weight / m_weights;
+    }
+    bool advance(double part) const {
+        return !m_watch.stop.stop_requested() &&
+               (!m_watch.progress || m_watch.progress(m_begin + part * (m_end - m_begin)));
+    }
+    void check(double part) const {
+        if (!advance(part)) throw Cancelled();
+    }
+    ProgressCallback part(double from = 0.0, double to = 1.0) const {
+        return [this, from, to](double done) { return advance(from + done * (to - from)); };
+    }
+    void report() {
+        if (!m_watch.partial) return;
+        label();
+        m_watch.partial(m_atlas);
+    }
+
+    // What is described
+    // ---------------------------------------------------------------------------------------------
+
+    void describeSubject() {
+        const auto& data = *m_subject.data;
+        m_reading.shape = m_objects.shape;
+        m_reading.examples = m_objects.examples;
+        m_reading.positions = m_objects.positions;
+        m_reading.starts = m_objects.starts;
+        m_attributes = attributesOf(m_objects, m_model.options(), data, m_options.attributes);
+        m_places = pairPlaces(m_objects.shape);
+        m_atlas.data = data.info().name;
+        m_atlas.noun = m_objects.noun;
+        m_atlas.objects = static_cast<std::int64_t>(m_objects.shape.objects);
+        m_atlas.columns = m_objects.columns;
+        m_atlas.causal = m_objects.shape.causal;
+        for (const auto& attribute : m_attributes.all)
+            m_atlas.attributes.push_back({attribute.name, attribute.ordered});
+        const auto layers = m_model.options().info().layers(m_model.options());
+        for (const auto& map : m_reading.maps) {
+            Relation relation;
+            relation.name = map.name, relation.layer = map.layer, relation.point = map.point;
+            relation.index = map.index, relation.head = map.head;
+            for (std::size_t k = 0; k < layers.size(); ++k)
+                if (layers[k].layer.name == map.layer)
+                    relation.layerIndex = static_cast<std::int64_t>(k);
+            relation.weightRank = relation.weightSymmetry = kNotMeasured;
+            for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
+                Fit fit;
+                for (double* value :
+                     {&fit.plain, &fit.fixed, &fit.low, &fit.high, &fit.p, &fit.untrained,
+                      &fit.untrainedLow, &fit.untrainedHigh, &fit.initial})
+                    *value = kNotMeasured;
+                relation.fits.push_back(fit);
+            }
+            m_atlas.relations.push_back(std::move(relation));
+        }
+    }
+
+    PairShape shapeOf(std::size_t examples) const {
+        auto shape = m_objects.shape;
+        shape.examples = examples;
+        return shape;
+    }
+    PairValues valuesOf(const std::vector<float>& values, const PairShape& shape) const {
+        return std::span(values).first(shape.values());
+    }
+    PairTruth truthOf(std::size_t attribute, const PairShape& shape) const {
+        return std::span(m_attributes.all[attribute].truth).first(shape.values());
+    }
+
+    // The attributes of one relation with place held fixed.
+    std::vector<double> fixedFits(const PairShape& shape, const SortedPairs& sorted) const {
+        std::vector<double> fits;
+        for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
+            const auto& attribute = m_attributes.all[a];
+            fits.push_back(attribute.ordered ? placeFixedSpearman(sorted, attribute.values)
+                                             : placeFixedAuc(sorted, truthOf(a, shape)));
+        }
+        return fits;
+    }
+
+    void read() {
+        m_reading.sent = m_reading.weights = true;
+        bool seen = false;
+        m_values = m_model.readPairs(
+            m_subject.data, m_subject.interventions, m_reading, m_watch.stop, part(),
+            [&](const PairReadings& soFar, std::int64_t count) {
+                const auto examples = static_cast<std::size_t>(count);
+                if (seen || examples < kFirstExamples || examples == m_reading.examples.size())
+                    return;
+                seen = true;
+                describe(soFar, examples, false);
+                report();
+                m_conditional.clear();
+            });
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
+            auto& relation = m_atlas.relations[m];
+            relation.weightRank = m_values.weights[m].effectiveRank;
+            relation.weightSymmetry = m_values.weights[m].symmetry;
+        }
+        m_reading.sent = m_reading.weights = false;
+    }
+
+    void describe(const PairReadings& readings, std::size_t examples, bool whole) {
+        const auto shape = shapeOf(examples);
+        const double n = static_cast<double>(shape.objects);
+        const auto ranked =
+            static_cast<std::size_t>(std::clamp(kRankWork / (n * n * n), 8.0, kMostRanks));
+        m_sorted.clear();
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
+            if (whole) check(static_cast<double>(m) / static_cast<double>(m_reading.maps.size()));
+            auto& relation = m_atlas.relations[m];
+            const auto values = valuesOf(readings.values[m], shape);
+            relation.values = distributed(shape, values);
+            relation.symmetry = symmetryRatio(shape, values);
+            relation.rank = meanEffectiveRank(shape, values, ranked);
+            const auto shares = varianceShares(shape, values);
+            relation.shares.assign(shares.begin(), shares.end());
+            m_sorted.emplace_back(shape, m_places, values);
+            const auto fixed = fixedFits(shape, m_sorted.back());
+            for (std::size_t a = 0; a < fixed.size(); ++a) {
+                auto& fit = relation.fits[a];
+                fit.fixed = fixed[a];
+                const auto& attribute = m_attributes.all[a];
+                fit.plain = attribute.ordered ? plainSpearman(m_sorted.back(), attribute.values)
+                                              : plainAuc(m_sorted.back(), truthOf(a, shape));
+            }
+            if (!whole) continue;
+            fillGallery(relation, readings.values[m]);
+            if (!readings.sent[m].empty()) relation.sent = distributed(shape, readings.sent[m]);
+        }
+        m_atlas.examples = static_cast<std::int64_t>(examples);
+        if (!whole) return;
+        m_values.sent.clear();
+        correlate();
+    }
+
+    void correlate() {
+        const auto maps = static_cast<double>(m_reading.maps.size());
+        const auto pairs = static_cast<double>(m_objects.shape.cells());
+        const auto shape = shapeOf(
+            std::clamp<std::size_t>(static_cast<std::size_t>(kMostProducts / (maps * maps * pairs)),
+                                    2, m_objects.shape.examples));
+        std::vector<PairValues> values;
+        for (const auto& of : m_values.values) values.push_back(valuesOf(of, shape));
+        m_atlas.correlation = correlationWithoutPlace(shape, values);
+        const auto groups = correlatedGroups(m_atlas.correlation, values.size(), kGrouped);
+        for (std::size_t m = 0; m < groups.size(); ++m) m_atlas.relations[m].group = groups[m];
+    }
+
+    void fillGallery(Relation& relation, const std::vector<float>& values) const {
+        const auto& shape = m_objects.shape;
+        const std::size_t n = shape.objects;
+        // The pair of each example with the smallest key.
+        const auto first = [&](auto key) {
+            struct Found {
+                double key;
+                std::size_t entry;
+            };
+            std::vector<Found> found;
+            for (std::size_t e = 0; e < shape.examples; ++e) {
+                std::optional<Found> best;
+                for (std::size_t i = 0; i < n; ++i)
+                    for (std::size_t j = 0; j < (shape.causal ? i : n); ++j) {
+                        const std::size_t at = (e * n + i) * n + j;
+                        if (i == j) continue;
+                        if (const double k = key(values[at]); !best || k < best->key)
+                            best = Found{k, at};
+                    }
+                if (best) found.push_back(*best);
+            }
+            const auto most = std::min(kGallery, found.size());
+            std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most),
+                              found.end(), [](const Found& a, const Found& b) {
+                                  return std::tie(a.key, a.entry) < std::tie(b.key, b.entry);
+                              });
+            std::vector<RelationAtlas::Pair> pairs;
+            for (std::size_t k = 0; k < most; ++k) {
+                const auto at = found[k].entry;
+                const std::size_t e = at / (n * n), i = at / n % n, j = at % n;
+                const auto& data = *m_subject.data;
+                pairs.push_back({m_objects.examples[e], static_cast<std::int64_t>(i),
+                                 static_cast<std::int64_t>(j), static_cast<double>(values[at]),
+                                 pairText(m_objects, data, e, i, j),
+                                 k < kPictures ? pairPicture(m_objects, data, e, i, j) : Image()});
+                if (pairs.back().picture.pixels.empty()) pairs.back().picture = {};
+            }
+            return pairs;
+        };
+        relation.highest = first([](float r) { return -static_cast<double>(r); });
+        relation.lowest = first([](float r) { return static_cast<double>(r); });
+        if (!relation.head) relation.nearZero = first([](float r) { return std::abs(r); });
+    }
+
+    // Chance
+    // ---------------------------------------------------------------------------------------------
+
+    // The attributes with yes and no that a permutation changes and places do not determine.
+    std::vector<std::size_t> testedAttributes(bool permuted) const {
+        std::vector<std::size_t> tested;
+        for (std::size_t a = 0; a < m_attributes.all.size(); ++a)
+            if (!m_attributes.all[a].ordered &&
+                std::any_of(m_atlas.relations.begin(), m_atlas.relations.end(),
+                            [&](const auto& r) { return std::isfinite(r.fits[a].fixed); }) &&
+                !(permuted && followsOccupied(m_objects.shape, truthOf(a, m_objects.shape),
+                                              m_attributes.occupied)))
+                tested.push_back(a);
+        return tested;
+    }
+
+    void test() {
+        if (m_atlas.permutations > 0) return;
+        const auto all = testedAttributes(false), permuted = testedAttributes(true);
+        AucSubject subject{m_objects.shape, m_places, m_sorted, {}};
+        for (const auto a : all) subject.attributes.push_back(truthOf(a, m_objects.shape));
+        const auto intervals = bootstrappedAucs(subject, kDraws, 2, part(0.0, 0.4));
+        for (std::size_t m = 0; m < m_sorted.size(); ++m)
+            for (std::size_t k = 0; k < all.size(); ++k) {
+                const auto drawn = intervals.of(m, k);
+                std::vector<double> sorted(drawn.begin(), drawn.end());
+                std::erase_if(sorted, [](double auc) { return std::isnan(auc); });
+                if (sorted.size() < kDraws / 2) continue;
+                std::sort(sorted.begin(), sorted.end());
+                auto& fit = m_atlas.relations[m].fits[all[k]];
+                fit.low = sorted[sorted.size() / 40];
+                fit.high = sorted[sorted.size() - 1 - sorted.size() / 40];
+            }
+        subject.attributes.clear();
+        for (const auto a : permuted) subject.attributes.push_back(truthOf(a, m_objects.shape));
+        const auto chance = permutedAucs(subject, m_attributes.occupied, kDraws, 3, part(0.4, 1.0));
+        std::vector<double> farthest(kDraws, 0.0);
+        for (std::size_t m = 0; m < m_sorted.size(); ++m)
+            for (std::size_t k = 0; k < permuted.size(); ++k)
+                for (std::size_t d = 0; d < kDraws; ++d)
+                    if (const double auc = chance.of(m, k)[d]; std::isfinite(auc))
+                        farthest[d] = std::max(farthest[d], std::abs(auc - 0.5));
+        for (std::size_t m = 0; m < m_sorted.size(); ++m)
+            for (const auto a : permuted) {
+                auto& fit = m_atlas.relations[m].fits[a];
+                if (!std::isfinite(fit.fixed)) continue;
+                const auto as = std::count_if(farthest.begin(), farthest.end(), [&](double by) {
+                    return by >= std::abs(fit.fixed - 0.5);
+                });
+                fit.p = static_cast<double>(1 + as) / static_cast<double>(1 + kDraws);
+            }
+        m_atlas.permutations = kDraws;
+        report();
+    }
+
+    void label() {
+        labelRelations(m_atlas, [this](std::size_t l, std::size_t a, std::size_t rival) {
+            if (m_sorted.size() <= l) return kNotMeasured;
+            const auto found = m_conditional.try_emplace({l, a, rival}, kNotMeasured);
+            if (found.second) {
+                const auto shape = shapeOf(static_cast<std::size_t>(m_atlas.examples));
+                found.first->second =
+                    conditionalAuc(m_sorted[l], truthOf(a, shape), truthOf(rival, shape));
+            }
+            return found.first->second;
+        });
+    }
+
+    // Other weights
+    // ---------------------------------------------------------------------------------------------
+
+    PairReading shorter(std::size_t examples) const {
+        auto reading = m_reading;
+        examples = std::min(examples, reading.shape.examples);
+        reading.shape.examples = examples;
+        reading.examples.resize(examples);
+        if (!reading.starts.empty()) reading.starts.resize(examples);
+        return reading;
+    }
+    std::vector<double> fitsOfAll(const PairReading& reading, const PairReadings& values) const {
+        std::vector<double> fits;  // [maps, attributes]
+        for (const auto& of : values.values) {
+            const auto one = fixedFits(reading.shape, SortedPairs(reading.shape, m_places, of));
+            fits.insert(fits.end(), one.begin(), one.end());
+        }
+        return fits;
+    }
+
+    void compareUntrained() {
+        const auto reading = shorter(kOtherExamples);
+        const auto seed = static_cast<std::uint64_t>(m_model.isRun() ? 1000003 : 0);
+        for (; m_atlas.untrainedModels < m_options.untrained; ++m_atlas.untrainedModels) {
+            const auto done = [&](double more) {
+                return (static_cast<double>(m_atlas.untrainedModels) + more) /
+                       static_cast<double>(m_options.untrained);
+            };
+            const auto values = m_model.readUntrainedPairs(
+                seed + static_cast<std::uint64_t>(m_atlas.untrainedModels), m_subject.data, reading,
+                m_watch.stop, part(done(0.0), done(1.0)));
+            const auto fits = fitsOfAll(reading, values);
+            m_atlas.untrainedFits.insert(m_atlas.untrainedFits.end(), fits.begin(), fits.end());
+        }
+        spreadOfUntrained();
+        report();
+    }
+
+    // Relations of a layer start alike, so that all of them tell what untrained ones give.
+    void spreadOfUntrained() {
+        const std::size_t maps = m_atlas.relations.size(), attributes = m_atlas.attributes.size();
+        for (auto& relation : m_atlas.relations)
+            for (std::size_t a = 0; a < attributes; ++a) {
+                std::vector<double> all;
+                for (std::size_t k = a; k < m_atlas.untrainedFits.size(); k += attributes) {
+                    const auto& other = m_atlas.relations[k / attributes % maps];
+                    if (other.layer == relation.layer && other.head == relation.head &&
+                        std::isfinite(m_atlas.untrainedFits[k]))
+                        all.push_back(m_atlas.untrainedFits[k]);
+                }
+                if (all.empty()) continue;
+                auto& fit = relation.fits[a];
+                const auto count = static_cast<double>(all.size());
+                const auto [low, high] = std::minmax_element(all.begin(), all.end());
+                fit.untrainedLow = *low, fit.untrainedHigh = *high;
+                double sum = 0.0, center = 0.0, squares = 0.0;
+                for (const double auc : all) sum += auc, center += logit(auc);
+                fit.untrained = sum / count, center /= count;
+                for (const double auc : all) squares += std::pow(logit(auc) - center, 2);
+                if (all.size() < kFewestUntrained || m_atlas.attributes[a].ordered) continue;
+                const double by = kSpreads * std::sqrt(squares / (count - 1.0));
+                const double from = logit(fit.fixed) - center;
+                fit.apart = fit.fixed > 0.5 ? from > by : -from > by;
+            }
+    }
+
+    bool hasFirst() const {
+        return !m_subject.run.empty() && m_model.step() > 0 &&
+               KeptWeights(m_subject.run).find(0) != nullptr;
+    }
+
+    void compareFirst() {
+        if (m_atlas.initial) return;
+        OpenedModel first(m_subject.run, "0", m_subject.device, m_watch.stop, part(0.0, 0.3));
+        const auto reading = shorter(kOtherExamples);
+        const auto fits = fitsOfAll(
+            reading, first.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.3, 1.0)));
+        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m)
+            for (std::size_t a = 0; a < m_atlas.attributes.size(); ++a)
+                m_atlas.relations[m].fits[a].initial = fits[m * m_atlas.attributes.size() + a];
+        m_atlas.initial = true;
+        report();
+    }
+
+    // Use
+    // ---------------------------------------------------------------------------------------------
+
+    void measureUse() {
+        if (!m_atlas.metric.empty()) return;
+        const auto& model = m_model.options();
+        const bool text = model.input() == InputKind::Tokens;
+        AblationOptions how;
+        how.how = {EditOp::Mean, EditOp::Resample};
+        how.what = m_options.what;
+        how.what.emplace_back("paths");
+        how.metric = model.info().numbers ? "mean_error" : "accuracy";
+        how.examples = std::max<std::int64_t>(
+            2, text ? m_options.use_examples / kTextUse : m_options.use_examples);
+        how.batchSize = m_reading.batchSize;
+        how.draws = 1;
+        // Of a window every token counts, and the means of all relations of a text take minutes.
+        if (text) how.references = kTextUse;
+        const auto table = m_model.ablate(m_subject.data, m_subject.interventions, how,
+                                          m_watch.stop, part(), {}, m_subject.kept);
+        const auto rowOf = [&](const Edit& edit) -> const AblationRow* {
+            for (const auto& row : table.rows)
+                if (row.edit == edit) return &row;
+            return nullptr;
+        };
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
+            const auto& map = m_reading.maps[m];
+            Edit whole;
+            whole.point = map.group;
+            const auto *alone = rowOf(map.edit), *group = rowOf(whole);
+            if (!alone) continue;
+            for (const auto& way : alone->ways) {
+                RelationAtlas::Use use;
+                use.how = editOpName(way.how);
+                use.change = way.change.change, use.low = way.change.low;
+                use.high = way.change.high;
+                use.groupChange = use.groupLow = use.groupHigh = kNotMeasured;
+                if (group)
+                    for (const auto& other : group->ways)
+                        if (other.how == way.how) {
+                            use.groupChange = other.change.change;
+                            use.groupLow = other.change.low, use.groupHigh = other.change.high;
+                        }
+                m_atlas.relations[m].uses.push_back(std::move(use));
+            }
+        }
+        m_atlas.metric = how.metric;
+        m_atlas.base = table.base;
+        m_atlas.usedExamples = table.examples;
+        report();
+    }
+
+    // Along training
+    // ---------------------------------------------------------------------------------------------
+
+    void follow() {
+        label();
+        std::vector<KeptStep> steps;
+        if (!m_subject.run.empty()) steps = KeptWeights(m_subject.run).steps();
+        if (steps.empty()) {
+            m_atlas.remark += std::string(m_atlas.remark.empty() ? "" : " ") +
+                              "There are no weights along training: the run kept none.";
+            return;
+        }
+        auto reading = shorter(kOtherExamples);
+        reading.answers = true;
+        const auto all = static_cast<double>(steps.size());
+        for (std::size_t k = 0; k < steps.size(); ++k) {
+            if (k < m_atlas.steps.size()) continue;
+            const auto from = static_cast<double>(k) / all;
+            OpenedModel model(m_subject.run, std::to_string(steps[k].step), m_subject.device,
+                              m_watch.stop, part(from, from + 0.5 / all));
+            const auto values =
+                model.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
+                                part(from + 0.5 / all, from + 1.0 / all));
+            RelationAtlas::Step step{steps[k].step, values.accuracy, {}};
+            for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
+                const auto a = m_atlas.relations[m].attribute;
+                step.fits.push_back(
+                    a < 0 ? kNotMeasured
+                          : placeFixedAuc(SortedPairs(reading.shape, m_places, values.values[m]),
+                                          truthOf(static_cast<std::size_t>(a), reading.shape)));
+            }
+            m_atlas.steps.push_back(std::move(step));
+            report();
+        }
+        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) findAppearance(m);
+    }
+
+    void findAppearance(std::size_t m) {
+        auto& relation = m_atlas.relations[m];
+        if (relation.labelled < 0 || relation.origin != "learned") return;
+        const auto& fit = relation.fits[static_cast<std::size_t>(relation.labelled)];
+        const double before = std::isfinite(fit.untrained) ? fit.untrained : fit.initial;
+        const double half = 0.5 * (before + m_atlas.steps.back().fits[m]);
+        const bool yes = fit.fixed > 0.5;
+        std::size_t first = m_atlas.steps.size();
+        while (first > 0 && (yes ? m_atlas.steps[first - 1].fits[m] > half
+                                 : m_atlas.steps[first - 1].fits[m] < half))
+            --first;
+        if (first == 0 || first == m_atlas.steps.size()) return;
+        relation.appearedAfter = m_atlas.steps[first - 1].step;
+        relation.appearedBy = m_atlas.steps[first].step;
+    }
+
+    // Another run
+    // ---------------------------------------------------------------------------------------------
+
+    void match() {
+        OpenedModel model(m_options.other, "", m_subject.device, m_watch.stop, part(0.0, 0.2));
+        auto reading = shorter(kOtherExamples);
+        const auto maps =
+            pairMaps(model.points(m_subject.data->sample(0)), m_objects.whole, true, true);
+        if (maps.empty())
+            throw OptionError("other", m_options.other +
+                                           " has no maps over these objects; choose "
+                                           "a run of the same data");
+        reading.maps = maps;
+        const auto values =
+            model.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.2, 0.9));
+        m_atlas.otherRun = m_options.other;
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m)
+            if (m == 0 || m_reading.maps[m].layer != m_reading.maps[m - 1].layer ||
+                m_reading.maps[m].head != m_reading.maps[m - 1].head)
+                matchLayer(m_reading.maps[m], maps, values, reading.shape);
+        report();
+    }
+
+    void matchLayer(const PairMap& first, const std::vector<PairMap>& maps,
+                    const PairReadings& values, const PairShape& shape) {
+        for (const auto& match : m_atlas.matches)
+            if (match.layer == first.layer && match.heads == first.head) return;
+        std::vector<std::size_t> ours, theirs;
+        std::vector<PairValues> here, there;
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m)
+            if (m_reading.maps[m].layer == first.layer && m_reading.maps[m].head == first.head)
+                ours.push_back(m), here.push_back(valuesOf(m_values.values[m], shape));
+        for (std::size_t k = 0; k < maps.size(); ++k)
+            if (maps[k].layer == first.layer && maps[k].head == first.head)
+                theirs.push_back(k), there.emplace_back(values.values[k]);
+        if (theirs.empty()) return;
+        auto both = here;
+        both.insert(both.end(), there.begin(), there.end());
+        const auto correlation = correlationWithoutPlace(shape, both);
+        std::vector<double> between;
+        for (std::size_t a = 0; a < here.size(); ++a)
+            for (std::size_t b = 0; b < there.size(); ++b)
+                between.push_back(correlation[a * both.size() + here.size() + b]);
+        const auto found = matchRelations(between, here.size(), there.size(), 4);
+        for (std::size_t a = 0; a < ours.size(); ++a) {
+            const auto partner = found.partner[a];
+            if (partner == RelationMatching::kNone) continue;
+            auto& relation = m_atlas.relations[ours[a]];
+            relation.match = maps[theirs[partner]].name;
+            relation.matchCorrelation = std::abs(between[a * there.size() + partner]);
+        }
+        m_atlas.matches.push_back({first.layer, first.head, found.matched, found.any, found.asGood,
+                                   explainedByOthers(shape, here, there)});
+    }
+
+    // A part of the same atlas
+    // ---------------------------------------------------------------------------------------------
+
+    void takeKnown() {
+        const auto* known = std::any_cast<RelationAtlas>(&m_watch.known);
+        if (!known || known->examples != m_atlas.examples || known->data != m_atlas.data ||
+            known->relations.size() != m_atlas.relations.size() ||
+            known->attributes.size() != m_atlas.attributes.size())
+            return;
+        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
+            const auto& from = known->relations[m];
+            auto& to = m_atlas.relations[m];
+            if (from.name != to.name || from.values.mean != to.values.mean) return;
+        }
+        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
+            m_atlas.relations[m].fits = known->relations[m].fits;
+            m_atlas.relations[m].uses = known->relations[m].uses;
+        }
+        m_atlas.permutations = known->permutations;
+        m_atlas.untrainedModels = known->untrainedModels;
+        m_atlas.untrainedFits = known->untrainedFits;
+        m_atlas.initial = known->initial;
+        m_atlas.metric = known->metric, m_atlas.base = known->base;
+        m_atlas.usedExamples = known->usedExamples;
+        m_atlas.steps = known->steps;
+    }
+
+    AnalysisSubject& m_subject;
+    OpenedModel& m_model;
+    const AtlasOptions& m_options;
+    const AnalysisWatch& m_watch;
+    double m_weights = 1.0, m_begin = 0.0, m_end = 0.0;
+    PairObjects m_objects;
+    PairReading m_reading;
+    PairAttributes m_attributes;
+    std::vector<std::vector<std::uint32_t>> m_places;
+    PairReadings m_values;
+    std::vector<SortedPairs> m_sorted;  // of each map
+    std::map<std::tuple<std::size_t, std::size_t, std::size_t>, double> m_conditional;
+    RelationAtlas m_atlas;
+};
+
+RelationAtlas runAtlas(AnalysisSubject& subject, const AtlasOptions& options,
+                       const AnalysisWatch& watch) {
+    return AtlasRun(subject, options, watch).run();
+}
+
+}  // namespace
+
+const AnalysisRunner& atlasRunner() {
+    static const AnalysisRunner runner = makeRunner(atlasFields(), runAtlas);
+    return runner;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The atlas of relations: what each relation r_ij of a model, and the attention of each head, says
+// of pairs of objects, over the examples of a data set. Distribution, symmetry, ranks, shares of
+// content and place, attributes of pairs that it tells apart, beside what chance and untrained
+// weights give and what the model loses without it; and a label that sums this up. Does not include
+// torch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "types/image.h"
+
+namespace relascope {
+
+struct RelationAtlas {
+    struct Attribute {
+        std::string name;      ///< "same object"
+        bool ordered = false;  ///< it has values: Spearman's correlation in place of an AUC
+    };
+    /// How well a relation tells an attribute: P(r_yes > r_no) + half of the ties. NaN where there
+    /// is nothing to tell, or not measured (yet).
+    struct Fit {
+        double plain = 0.0;            ///< over all pairs
+        double fixed = 0.0;            ///< within each place, weighted by n_yes n_no: the headline
+        double low = 0.0, high = 0.0;  ///< of `fixed`, 95 % by bootstrap over examples
+        /// How often permuted attributes come as far from 0.5, at best over all relations and
+        /// attributes: (1 + such permutations) / (1 + permutations).
+        double p = 0.0;
+        double untrained = 0.0;  ///< mean of the same over untrained models, and its range
+        double untrainedLow = 0.0, untrainedHigh = 0.0;
+        double initial = 0.0;  ///< of the same relation before the first step
+        bool apart = false;  ///< further from 0.5 than untrained models, by more than their spread
+    };
+    /// A metric without the relation, and without its layer's relations (or all its attention).
+    struct Use {
+        std::string how;  ///< "mean", "resample"
+        double change = 0.0, low = 0.0, high = 0.0;
+        double groupChange = 0.0, groupLow = 0.0, groupHigh = 0.0;  ///< NaN: has no group
+    };
+    struct Distribution {
+        double mean = 0.0, sd = 0.0, positive = 0.0, low = 0.0, high = 0.0;
+        std::vector<double> quantiles;   ///< 1, 5, 25, 50, 75, 95, 99 %
+        std::vector<std::int64_t> bins;  ///< 64 of equal width from low to high
+    };
+    struct Pair {
+        std::int64_t example = 0, i = 0, j = 0;  ///< number in the split; objects from 0
+        double value = 0.0;
+        std::string text;  ///< "patch (0, 1) <- patch (2, 1)", or both tokens in their contexts
+        Image picture;     ///< may be empty
+    };
+    struct Relation {
+        std::string name;              ///< "layer 2 relation 1"
+        std::string layer;             ///< "layer 2"
+        std::string point;             ///< hook point
+        std::int64_t index = 0;        ///< from 0
+        std::int64_t layerIndex = -1;  ///< in the inspector, from 0; -1: it has no such layer
+        bool head = false;             ///< attention of a head, which has no sign
+        Distribution values;
+        Distribution sent;            ///< of alpha r; without bins: no head attends with it
+        double symmetry = 0.0;        ///< |R + R^T| / |R - R^T|; infinity: symmetric
+        double weightSymmetry = 0.0;  ///< the same of Wq Wk^T; NaN: not known
+        double rank = 0.0;            ///< effective rank of R, averaged over examples
+        double weightRank = 0.0;      ///< of Wq Wk^T; NaN: not known
+        std::vector<double> shares;   ///< of place, example, receiver, sender, pair
+        std::vector<Fit> fits;        ///< by attribute
+        std::vector<Use> uses;        ///< empty: not measured
+        std::int64_t group = 0;       ///< those of a group are correlated by 0.7 and more
+        std::vector<Pair> highest, lowest, nearZero;  ///< at most one of an example
+
+        std::int64_t attribute = -1;  ///< the strongest, of the label or not; -1: none
+        std::int64_t labelled = -1;   ///< that of the label; -1: no label
+        std::int64_t second = -1;     ///< nearly as strong
+        std::string origin;           ///< "learned", "inborn"; empty: not measured
+        std::string use;    ///< "used", "used together with ...", "not used"; empty: not measured
+        std::string label;  ///< "same object, learned, used"; "no label"
+        /// Kept steps between which its attribute passes half of the way from untrained to final,
+        /// and stays above; -1: does not, or not measured.
+        std::int64_t appearedAfter = -1, appearedBy = -1;
+        /// Of another run: the relation of the same layer that it is matched with, and
+        /// |correlation| with place removed.
+        std::string match;
+        double matchCorrelation = 0.0;
+    };
+    /// The attribute of each relation along training, and the model's accuracy (of numbers: error).
+    struct Step {
+        std::int64_t step = 0;
+        double accuracy = 0.0;
+        std::vector<double> fits;  ///< AUC of Relation::attribute by relation; NaN without one
+    };
+    /// How the relations of a layer match those of another run.
+    struct LayerMatch {
+        std::string layer;
+        bool heads = false;
+        double matched = 0.0;    ///< mean |correlation| of the best assignment
+        double any = 0.0;        ///< of all assignments
+        double asGood = 0.0;     ///< share of random assignments that do as well
+        double explained = 0.0;  ///< held-out R^2 of a linear map from the other's to these
+    };
+
+    std::vector<Attribute> attributes;
+    std::vector<Relation> relations;  ///< in the order of the forward pass
+    std::vector<double> correlation;  ///< [relations, relations], place removed; empty: not yet
+    std::string data;                 ///< "occurs, pentos"
+    std::string noun;                 ///< of the examples: "images"
+    std::int64_t examples = 0;        ///< measured so far
+    std::int64_t objects = 0;         ///< of each, that pairs are made of
+    std::int64_t columns = 0;         ///< of the grid of the objects; 0: none
+    bool causal = false;
+    std::int64_t permutations = 0;      ///< 0: not yet
+    std::int64_t untrainedModels = 0;   ///< measured so far
+    std::vector<double> untrainedFits;  ///< Fit::fixed of each [models, relations, attributes]
+    bool initial = false;               ///< the weights before the first step are measured
+    std::string metric;                 ///< of the uses; empty: not measured
+    double base = 0.0;                  ///< that metric of the whole model
+    std::int64_t usedExamples = 0;      ///< that it is measured on
+    std::vector<Step> steps;            ///< along training, ascending
+    std::string otherRun;               ///< that relations are matched with
+    std::vector<LayerMatch> matches;
+    std::string remark;  ///< what was left out, one sentence; may be empty
+};
+
+struct AtlasOptions {
+    std::int64_t examples = 2000;
+    std::vector<std::string> what = {"relations", "heads"};
+    std::int64_t untrained = 8;
+    std::int64_t use_examples = 1000;
+    bool along = false;
+    std::string attributes;  ///< a CSV file; empty: those of the data
+    std::string other;       ///< a run folder; empty: none
+    bool operator==(const AtlasOptions&) const = default;
+};
+
+}  // namespace relascope
+
+namespace relascope::core {
+
+/// "atlas": a RelationAtlas. Throws OptionError for a model without such maps among its own
+/// objects, fewer than two examples and values that are not finite, FileError for a file of
+/// attributes that is of another form, Cancelled. What is measured is handed to
+/// AnalysisWatch::partial after 500 examples and after each step; AnalysisWatch::known may be such
+/// a part of the same subject and options.
+const Analysis& atlasAnalysis();
+const FieldTable<AtlasOptions>& atlasFields();
+const AnalysisRunner& atlasRunner();
+
+/// Of relation l, the AUC of attribute a within the answers of attribute `rival`; NaN where they
+/// cannot be told apart.
+using ConditionalFit = std::function<double(std::size_t l, std::size_t a, std::size_t rival)>;
+
+/// The strongest attribute, the label and its words for each relation, from what is measured:
+/// p < 0.01, an AUC with place held fixed at least 0.1 from 0.5, and not explained by a rival,
+/// within whose answers it stays at least 0.1 from 0.5 on the same side. "Learned" is further from
+/// 0.5 than untrained models by 0.05, or by half of what they miss, and apart from them, and than
+/// before the first step likewise. "Used" costs at least 0.05 of the metric by either replacement,
+/// with an interval without 0. A second attribute within 0.02 is named, too.
+void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional);
+
+}  // namespace relascope::core

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attributes of pairs of objects that an atlas compares relations with: "same object", "same
+// token". Each is a line of a table (pair_attributes.cpp). Does not include torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/relation_statistics.h"
+#include "text/tokenizer.h"
+#include "types/object_facts.h"
+
+namespace relascope::core {
+
+struct PairAttribute {
+    std::string name;      ///< "same shape where colours differ"
+    bool ordered = false;  ///< it has values, not yes and no
+    std::vector<std::uint8_t>
+        truth;                  ///< [examples, objects, objects] as PairTruth; empty if ordered
+    std::vector<float> values;  ///< the same of an ordered one, NaN where it is undefined
+};
+
+struct PairAttributes {
+    std::vector<PairAttribute> all;
+    /// Examples with the same number have the same occupied places: their attributes can be
+    /// exchanged.
+    std::vector<std::int32_t> occupied;
+};
+
+/// What the facts of a data set say, `facts` [examples, objects, facts]. Yes and no: the same fact,
+/// the same of two facts where the other differs, the same object (all facts), greater by an
+/// ordered fact; one and both empty; by the grid neighbours, the same row, column and line. With
+/// values: how many facts agree (of three or more), the distance in an ordered fact.
+PairAttributes attributesOfFacts(const PairShape& shape, const ObjectFacts& about,
+                                 const std::vector<std::int32_t>& facts);
+
+/// Of windows of a text [examples, window]: objects 0, 1, ... of example e are the tokens from
+/// `start[e]` on. Same token; without a tokenizer no class and word.
+PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::int64_t>& tokens,
+                                const std::vector<std::size_t>& start, const Tokenizer* tokenizer);
+
+/// Of images in patches: object k is patch `patches[k]` of a grid with so many columns, of which
+/// `colours` [examples, objects, channels] are the mean colours, 0..1.
+PairAttributes attributesOfPatches(const PairShape& shape, std::size_t columns,
+                                   const std::vector<std::size_t>& patches,
+                                   const std::vector<float>& colours, std::size_t channels);
+
+}  // namespace relascope::core

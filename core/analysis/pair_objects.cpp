@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/pair_objects.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "files/atomic_file.h"
+#include "interventions/edit_session.h"
+#include "model/architecture.h"
+#include "types/option_groups.h"
+#include "types/text_format.h"
+#include "types/text_piece.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr int kPictureSide = 72;
+constexpr std::size_t kContextAround = 18;  // bytes of a text before and after a token
+
+// A file of attributes
+// -------------------------------------------------------------------------------------------------
+
+struct AttributeFile {
+    struct Row {
+        std::int64_t example = 0, i = 0, j = 0;
+        std::vector<float> values;  // NaN where the field is empty
+    };
+    std::vector<std::string> names;
+    std::vector<Row> rows;
+};
+
+std::vector<std::string> fieldsOfLine(const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream stream(line);
+    for (std::string field; std::getline(stream, field, ',');) fields.push_back(trimmed(field));
+    if (!line.empty() && line.back() == ',') fields.emplace_back();
+    return fields;
+}
+
+template <class Number>
+Number numberOf(const std::string& path, const std::string& place, const std::string& text) {
+    Number number{};
+    const auto* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || rest != end)
+        throw FileError(path, place + ": '" + text + "' is not a number");
+    return number;
+}
+
+AttributeFile readAttributes(const std::string& path) {
+    std::istringstream text(readTextFile(path));
+    AttributeFile file;
+    std::string line;
+    std::getline(text, line);
+    const auto header = fieldsOfLine(line);
+    if (header.size() < 4 || header[0] != "example" || header[1] != "i" || header[2] != "j")
+        throw FileError(path, "begins with the columns '" + trimmed(line) +
+                                  "'; example, i, j and a column for each attribute are expected");
+    file.names.assign(header.begin() + 3, header.end());
+    for (int number = 2; std::getline(text, line); ++number) {
+        if (trimmed(line).empty()) continue;
+        const auto fields = fieldsOfLine(line);
+        const auto place = "line " + std::to_string(number);
+        if (fields.size() != header.size())
+            throw FileError(path, place + " has " + std::to_string(fields.size()) +
+                                      " columns, the first line " + std::to_string(header.size()));
+        const auto whole = [&](std::size_t k) {
+            return numberOf<std::int64_t>(path, place + ", column " + header[k], fields[k]);
+        };
+        AttributeFile::Row row{whole(0), whole(1), whole(2), {}};
+        for (std::size_t k = 3; k < fields.size(); ++k)
+            row.values.push_back(
+                fields[k].empty()
+                    ? std::numeric_limits<float>::quiet_NaN()
+                    : numberOf<float>(path, place + ", column " + header[k], fields[k]));
+        file.rows.push_back(std::move(row));
+    }
+    if (file.rows.empty()) throw FileError(path, "names no pairs");
+    return file;
+}
+
+void checkRows(const std::string& path, const AttributeFile& file, std::int64_t examples,
+               std::int64_t objects) {
+    for (const auto& row : file.rows) {
+        if (row.example < 0 || row.example >= examples)
+            throw FileError(path, "there is no example " + std::to_string(row.example) +
+                                      ": the split has " + std::to_string(examples));
+        for (const auto place : {row.i, row.j})
+            if (place < 0 || place >= objects)
+                throw FileError(path, "example " + std::to_string(row.example) + " has no object " +
+                                          std::to_string(place) + ": its objects are 0 to " +
+                                          std::to_string(objects - 1));
+    }
+}
+
+void addFile(PairAttributes& attributes, const PairObjects& objects, const std::string& path,
+             std::int64_t size) {
+    const auto file = readAttributes(path);
+    checkRows(path, file, size, static_cast<std::int64_t>(objects.shape.objects));
+    std::map<std::int64_t, std::size_t> place;
+    for (std::size_t e = 0; e < objects.examples.size(); ++e) place[objects.examples[e]] = e;
+    const std::size_t n = objects.shape.objects;
+    for (std::size_t a = 0; a < file.names.size(); ++a) {
+        PairAttribute one{file.names[a], false, {}, {}};
+        for (const auto& row : file.rows)
+            one.ordered = one.ordered || (!std::isnan(row.values[a]) && row.values[a] != 0.0F &&
+                                          row.values[a] != 1.0F);
+        if (one.ordered)
+            one.values.assign(objects.shape.values(), std::numeric_limits<float>::quiet_NaN());
+        else
+            one.truth.assign(objects.shape.values(), kPairUndefined);
+        for (const auto& row : file.rows) {
+            const auto found = place.find(row.example);
+            if (found == place.end()) continue;
+            const auto at = (found->second * n + static_cast<std::size_t>(row.i)) * n +
+                            static_cast<std::size_t>(row.j);
+            const float value = row.values[a];
+            if (one.ordered)
+                one.values[at] = value;
+            else if (!std::isnan(value))
+                one.truth[at] = value > 0 ? kPairYes : kPairNo;
+        }
+        attributes.all.push_back(std::move(one));
+    }
+}
+
+// Whether pairs that count differ in it.
+bool differs(const PairShape& shape, const PairAttribute& attribute) {
+    const std::size_t n = shape.objects;
+    bool yes = false, no = false;
+    float first = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t e = 0; e < shape.examples; ++e)
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < (shape.causal ? i : n); ++j) {
+                if (i == j) continue;
+                const std::size_t at = (e * n + i) * n + j;
+                if (attribute.ordered) {
+                    const float value = attribute.values[at];
+                    if (std::isnan(value)) continue;
+                    if (std::isnan(first)) first = value;
+                    if (value != first) return true;
+                } else {
+                    yes = yes || attribute.truth[at] == kPairYes;
+                    no = no || attribute.truth[at] == kPairNo;
+                    if (yes && no) return true;
+                }
+            }
+    return false;
+}
+
+// What the data know
+// -------------------------------------------------------------------------------------------------
+
+bool hasFacts(const PairObjects& objects, const Dataset& data) {
+    const auto* facts = data.objectFacts();
+    return facts && facts->objects == static_cast<std::int64_t>(objects.shape.objects);
+}
+
+PairAttributes ofFacts(const PairObjects& objects, const Dataset& data) {
+    const auto& about = *data.objectFacts();
+    const std::size_t each = objects.shape.objects * about.facts.size();
+    std::vector<std::int32_t> facts(objects.examples.size() * each);
+    for (std::size_t e = 0; e < objects.examples.size(); ++e)
+        data.readFacts(objects.examples[e], std::span(facts).subspan(e * each, each));
+    return attributesOfFacts(objects.shape, about, facts);
+}
+
+// Of sets with two classes whether a pair is of an example of the second: "completes a SET".
+void addAnswer(PairAttributes& attributes, const PairObjects& objects, const ObjectDataset& data) {
+    const auto& info = data.info();
+    const auto shape = data.shape();
+    if (info.targets != TargetKind::Class || info.classNames.size() != 2 || shape.objects < 3)
+        return;
+    std::vector<float> vectors(static_cast<std::size_t>(shape.objects * shape.width)),
+        targets(static_cast<std::size_t>(shape.targets));
+    PairAttribute one{"completes a " + info.classNames[1], false, {}, {}};
+    for (const auto example : objects.examples) {
+        data.read(example, vectors, targets);
+        one.truth.insert(one.truth.end(), objects.shape.cells(),
+                         targets[0] > 0.5F ? kPairYes : kPairNo);
+    }
+    attributes.all.push_back(std::move(one));
+}
+
+PairAttributes ofText(const PairObjects& objects, const TokenDataset& data) {
+    const auto window = static_cast<std::size_t>(data.context());
+    std::vector<std::int64_t> tokens, one(window + 1);
+    for (const auto example : objects.examples) {
+        data.read(example, one);
+        tokens.insert(tokens.end(), one.begin(), one.end() - 1);
+    }
+    const std::vector<std::size_t> starts(objects.starts.begin(), objects.starts.end());
+    return attributesOfText(objects.shape, tokens, starts, data.tokenizer().get());
+}
+
+// Mean colours of the patches, 0..1.
+PairAttributes ofPatches(const PairObjects& objects, const ImageDataset& data,
+                         const ImageInput& input) {
+    const auto& info = data.info();
+    const auto channels = static_cast<std::size_t>(info.channels);
+    const std::size_t n = objects.shape.objects;
+    std::vector<std::uint8_t> pixels(data.pixelBytes());
+    std::vector<float> colours(objects.examples.size() * n * channels, 0.0F);
+    const auto wide = info.width / static_cast<int>(input.gridColumns()),
+               high = info.height / static_cast<int>(input.gridRows());
+    const Image layout{info.width, info.height, info.channels, {}};
+    for (std::size_t e = 0; e < objects.examples.size(); ++e) {
+        data.read(objects.examples[e], pixels);
+        for (std::size_t k = 0; k < n; ++k) {
+            const int row = static_cast<int>(k) / static_cast<int>(objects.columns),
+                      column = static_cast<int>(k) % static_cast<int>(objects.columns);
+            for (int y = row * high; y < (row + 1) * high; ++y)
+                for (int x = column * wide; x < (column + 1) * wide; ++x)
+                    for (std::size_t c = 0; c < channels; ++c)
+                        colours[(e * n + k) * channels + c] +=
+                            static_cast<float>(pixels[layout.index(y, x, static_cast<int>(c))]) /
+                            (255.0F * static_cast<float>(wide * high));
+        }
+    }
+    std::vector<std::size_t> patches(n);
+    for (std::size_t k = 0; k < n; ++k) patches[k] = k;
+    return attributesOfPatches(objects.shape, static_cast<std::size_t>(objects.columns), patches,
+                               colours, channels);
+}
+
+// Pictures and words
+// -------------------------------------------------------------------------------------------------
+
+Image shrunk(const Image& image) {
+    const int by = (std::max(image.width, image.height) + kPictureSide - 1) / kPictureSide;
+    if (by <= 1) return image;
+    Image small{image.width / by, image.height / by, image.channels, {}};
+    for (int y = 0; y < small.height; ++y)
+        for (int x = 0; x < small.width; ++x)
+            for (int c = 0; c < image.channels; ++c)
+                small.pixels.push_back(image.pixels[image.index(y * by, x * by, c)]);
+    return small;
+}
+
+Image besideEachOther(const Image& a, const Image& b) {
+    constexpr int gap = 2;
+    if (a.empty() || b.empty() || a.channels != b.channels) return {};
+    Image both{a.width + gap + b.width, std::max(a.height, b.height), a.channels, {}};
+    both.pixels.assign(static_cast<std::size_t>(both.width) * both.height * both.channels, 255);
+    int left = 0;
+    for (const auto* image : {&a, &b}) {
+        for (int y = 0; y < image->height; ++y)
+            for (int x = 0; x < image->width; ++x)
+                for (int c = 0; c < image->channels; ++c)
+                    both.pixels[both.index(y, left + x, c)] = image->pixels[image->index(y, x, c)];
+        left += a.width + gap;
+    }
+    return both;
+}
+
+std::string pieceAt(const ProbeSequence& source, std::size_t place) {
+    const auto& labels = source.labels;
+    if (place >= labels.size()) return std::to_string(place);
+    return source.text ? pieceText(labels[place]).text : labels[place];
+}
+
+std::string contextOf(const ProbeSequence& source, std::size_t place) {
+    std::string before, after;
+    for (std::size_t k = place; k-- > 0 && before.size() < kContextAround;)
+        before = pieceAt(source, k) + before;
+    for (std::size_t k = place + 1; k < source.labels.size() && after.size() < kContextAround; ++k)
+        after += pieceAt(source, k);
+    return before + "[" + pieceAt(source, place) + "]" + after;
+}
+
+}  // namespace
+
+PairObjects pairObjects(const ModelOptions& model, const Dataset& data, std::int64_t examples,
+                        const std::string& attributes) {
+    PairObjects objects;
+    if (!attributes.empty()) {
+        std::set<std::int64_t> named;
+        for (const auto& row : readAttributes(attributes).rows)
+            if (row.example >= 0 && row.example < data.size()) named.insert(row.example);
+        objects.examples.assign(named.begin(), named.end());
+        if (static_cast<std::int64_t>(named.size()) > examples)
+            objects.examples.resize(static_cast<std::size_t>(examples));
+    } else {
+        objects.examples = drawnExamples(data.size(), examples, 0);
+    }
+    const auto count = static_cast<std::int64_t>(objects.examples.size());
+    if (count < 2)
+        throw OptionError("examples", "a relation is described over two examples or more, and " +
+                                          std::to_string(count) +
+                                          (count == 1 ? " is there" : " are there"));
+    const auto input = model.input();
+    objects.noun = input == InputKind::Images   ? "images"
+                   : input == InputKind::Tokens ? "windows of text"
+                                                : "examples";
+    std::int64_t all = model.tokens(), first = 0;
+    if (const auto* images = model.find<ImageInput>()) {
+        objects.columns = images->gridColumns();
+        all = images->patches();
+        first = model.info().classToken ? 1 : 0;
+    }
+    if (input == InputKind::Tokens) {
+        const auto& text = dynamic_cast<const TokenDataset&>(data);
+        const auto block = std::min(PairObjects::kTextObjects, text.context());
+        std::mt19937_64 random(1);
+        for (std::int64_t e = 0; e < count; ++e)
+            objects.starts.push_back(static_cast<std::int64_t>(
+                random() % static_cast<std::uint64_t>(text.context() - block + 1)));
+        objects.whole = text.context();
+        all = block;
+    } else {
+        if (const auto* sequences = dynamic_cast<const SequenceDataset*>(&data))
+            all = sequences->shape().source;
+        for (std::int64_t k = 0; k < all; ++k) objects.positions.push_back(first + k);
+        objects.whole = first + all;
+    }
+    if (all < 2)
+        throw OptionError("path", "the examples have one object, and relations are between two");
+    objects.shape = {static_cast<std::size_t>(count), static_cast<std::size_t>(all), false,
+                     input == InputKind::Tokens};
+    return objects;
+}
+
+void keepExamples(PairObjects& objects, std::size_t examples) {
+    if (examples >= objects.shape.examples) return;
+    objects.shape.examples = examples;
+    objects.examples.resize(examples);
+    if (!objects.starts.empty()) objects.starts.resize(examples);
+}
+
+PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
+                            const Dataset& data, const std::string& attributes) {
+    PairAttributes all;
+    if (hasFacts(objects, data))
+        all = ofFacts(objects, data);
+    else if (const auto* text = dynamic_cast<const TokenDataset*>(&data))
+        all = ofText(objects, *text);
+    else if (const auto* images = dynamic_cast<const ImageDataset*>(&data))
+        all = ofPatches(objects, *images, model.get<ImageInput>());
+    else
+        all.occupied.assign(objects.shape.examples, 0);
+    if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
+        addAnswer(all, objects, *sets);
+    if (!attributes.empty()) addFile(all, objects, attributes, data.size());
+    std::erase_if(all.all, [&](const auto& one) { return !differs(objects.shape, one); });
+    return all;
+}
+
+std::string pairText(const PairObjects& objects, const Dataset& data, std::size_t example,
+                     std::size_t i, std::size_t j) {
+    const auto joined = [](const std::string& a, const std::string& b) {
+        return a + " \u2190 " + b;
+    };
+    if (objects.columns > 0) {
+        const auto patch = [&](std::size_t k) {
+            const auto columns = static_cast<std::size_t>(objects.columns);
+            return "patch (" + std::to_string(k / columns) + ", " + std::to_string(k % columns) +
+                   ")";
+        };
+        return joined(patch(i), patch(j));
+    }
+    const auto sample = data.sample(objects.examples.at(example));
+    if (objects.starts.empty()) return joined(pieceAt(sample.source, i), pieceAt(sample.source, j));
+    const auto start = static_cast<std::size_t>(objects.starts.at(example));
+    return joined(contextOf(sample.source, start + i), contextOf(sample.source, start + j));
+}
+
+Image pairPicture(const PairObjects& objects, const Dataset& data, std::size_t example,
+                  std::size_t i, std::size_t j) {
+    if (!objects.starts.empty()) return {};
+    const auto sample = data.sample(objects.examples.at(example));
+    if (!sample.image.empty()) return shrunk(sample.image);
+    const auto& pictures = sample.source.pictures;
+    if (std::max(i, j) >= pictures.size()) return {};
+    return besideEachOther(shrunk(pictures[i]), shrunk(pictures[j]));
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The objects of the examples of a data set that the maps of a model relate, and what is known of
+// pairs of them. Does not include torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/pair_attributes.h"
+#include "data/dataset.h"
+#include "types/image.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+/// Objects of a model's input that are compared in pairs: all of them but the class token; of a
+/// text a block of `kTextObjects` tokens, whose place in each window is drawn.
+struct PairObjects {
+    static constexpr std::int64_t kTextObjects = 48;
+
+    PairShape shape;  ///< not causal, unless it is set
+    /// Positions of the objects, the same for all examples; or, where it is empty, consecutive ones
+    /// that begin at `starts` of each example.
+    std::vector<std::int64_t> positions, starts;
+    std::vector<std::int64_t> examples;  ///< of the data
+    std::int64_t whole = 0;              ///< positions of a map, of which the objects are some
+    std::int64_t columns = 0;            ///< of the grid of image patches; 0: none
+    std::string noun;                    ///< of the examples: "images"
+};
+
+/// `examples` at most, drawn by seed 0; with a file of attributes those that it names. Throws
+/// OptionError("examples", ...) for fewer than two, FileError.
+PairObjects pairObjects(const ModelOptions& model, const Dataset& data, std::int64_t examples,
+                        const std::string& attributes);
+/// Leaves the first ones.
+void keepExamples(PairObjects& objects, std::size_t examples);
+
+/// What the data, the tokens or the patches say of pairs of these objects, and what a file says:
+/// CSV with the columns example, i, j and a column of numbers for each attribute, with yes and no
+/// as 1 and 0. Places are counted from 0, and pairs that the file does not name are left out.
+/// Attributes that never differ are dropped. Throws FileError for a file of another form.
+PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
+                            const Dataset& data, const std::string& attributes);
+
+/// The objects i and j of an example, for people: "patch (0, 1)", or 40 characters of a text.
+std::string pairText(const PairObjects& objects, const Dataset& data, std::size_t example,
+                     std::size_t i, std::size_t j);
+/// A picture of the example of at most 72 pixels a side, or of its two objects side by side;
+/// without pixels where there is none.
+Image pairPicture(const PairObjects& objects, const Dataset& data, std::size_t example,
+                  std::size_t i, std::size_t j);
+
+}  // namespace relascope::core

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the values that maps of a model have on pairs of objects, over many examples. Does not
+// include torch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "analysis/relation_statistics.h"
+#include "data/dataset.h"
+#include "interventions/edit_data.h"
+#include "types/edit.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+struct ModelImpl;
+
+/// A map of a model over its own objects: a relation, or the attention of a head.
+struct PairMap {
+    std::string name;        ///< "layer 2 relation 1"
+    std::string layer;       ///< "layer 2"
+    std::string point;       ///< "blocks.1.rel.hook_r"
+    std::string axis;        ///< "relation", "head"
+    std::int64_t index = 0;  ///< along it
+    bool head = false;       ///< attention of a head, which has no sign
+    Edit edit;               ///< takes it out
+    std::string group;       ///< the point that takes all of its layer out; empty: none
+    std::string pattern;     ///< of a relation that heads attend with: their attention; empty: none
+    bool causal = false;
+};
+
+/// The relations, and the attention of heads, over the objects that a model reads, which have so
+/// many positions: not those of a decoder over its answer.
+std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t positions,
+                              bool relations, bool heads);
+
+struct PairReading {
+    std::vector<PairMap> maps;
+    PairShape shape;
+    std::vector<std::int64_t> examples;  ///< of the data
+    /// Positions of the objects along the map, the same for all examples; or, where it is empty,
+    /// consecutive ones that begin at `starts` of each example.
+    std::vector<std::int64_t> positions, starts;
+    std::int64_t batchSize = 250;
+    bool sent = false, weights = false, answers = false;  ///< read these, too
+};
+
+struct PairReadings {
+    std::vector<std::vector<float>> values;  ///< of each map, by PairShape
+    /// Relation times attention, averaged over the heads: what is really sent. Empty where the map
+    /// has no pattern.
+    std::vector<std::vector<float>> sent;
+    std::vector<WeightMatrixFacts> weights;  ///< of each map; NaN where its projections are unknown
+    double accuracy = 0.0;                   ///< of the answers; of numbers their mean error
+};
+
+/// `partial` gets the values so far and how many examples are read, after each batch. Throws
+/// OptionError for values that are not finite, Cancelled.
+PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
+                       const Interventions& interventions, const PairReading& what,
+                       const std::stop_token& stop = {}, const ProgressCallback& progress = {},
+                       const std::function<void(const PairReadings&, std::int64_t)>& partial = {});
+
+/// The same of weights that are drawn anew by `seed`, as a training of the run would begin.
+PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
+                                std::uint64_t seed, const std::string& device,
+                                const DatasetPtr& data, const PairReading& what,
+                                const std::stop_token& stop = {},
+                                const ProgressCallback& progress = {});
+
+}  // namespace relascope::core

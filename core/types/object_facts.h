@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a data set knows of the objects of its examples, for questions about pairs of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+/// Numbers by name for every object of an example: the shape and the colour of a figure, the rank
+/// of a card. Objects stand in the order in which a model reads them.
+struct ObjectFacts {
+    struct Fact {
+        std::string name;      ///< "shape"
+        bool ordered = false;  ///< its numbers have an order
+        bool operator==(const Fact&) const = default;
+    };
+    std::vector<Fact> facts;
+    std::int64_t objects = 0;  ///< places of an example, which may be empty
+    /// The places form a grid, row by row, with so many columns; 0: they have no arrangement.
+    std::int64_t columns = 0;
+    bool operator==(const ObjectFacts&) const = default;
+};
+
+/// Stands for all facts of an empty place.
+inline constexpr std::int32_t kEmptyPlace = -1;
+
+}  // namespace relascope

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The atlas of relations: attributes that are planted, permuted or of no relation, untrained
+// models, what a short training learns, cancelled and continued atlases, and what cannot be
+// described.
+#include "analysis/atlas.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "analysis/auc_draws.h"
+#include "analysis/open_model.h"
+#include "analysis/pair_objects.h"
+#include "analysis/pair_reading.h"
+#include "analysis/relation_matching.h"
+#include "analysis/run_analysis.h"
+#include "datasets/generators/cards.h"
+#include "datasets/generators/pairs.h"
+#include "datasets/generators/set.h"
+#include "datasets/generators/sorting.h"
+#include "datasets/registry.h"
+#include "options/presets.h"
+#include "support/temporary_folder.h"
+#include "support/trained.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+RunOptions occursOptions(std::int64_t seed) {
+    auto o = presetOptions("relational-games-occurs");
+    o.model.set("n_relations", std::int64_t{1});
+    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
+    o.model.set("rel_proj_dim", std::int64_t{16});
+    o.data.train_size = 64, o.data.validation_size = 400, o.data.test_size = 2;
+    o.train.device = "cpu", o.train.batch_size = 32;
+    o.train.seeds = {seed}, o.train.steps = 1, o.train.keep_mib = 16;
+    return o;
+}
+
+/// A run of one step: its weights are as good as untrained.
+class StepRun {
+public:
+    explicit StepRun(const RunOptions& options)
+        : m_folder("atlas" + std::to_string(++made())),
+          m_path(m_folder / "run"),
+          m_splits(datasets::openData(options.data)) {
+        auto run = RunFolder::create(m_path, options);
+        Control control;
+        trainIn(run, control, m_splits);
+    }
+    const std::string& path() const { return m_path; }
+    const DataSplits& splits() const { return m_splits; }
+    std::string file(const std::string& name) const { return m_folder / name; }
+
+private:
+    static int& made() {
+        static int count = 0;
+        return count;
+    }
+    TemporaryFolder m_folder;
+    std::string m_path;
+    DataSplits m_splits;
+};
+
+struct Asked {
+    OpenedModel model;
+    AnalysisSubject subject;
+    explicit Asked(const StepRun& run, const std::string& checkpoint = "")
+        : model(run.path(), checkpoint, "cpu") {
+        subject.model = &model;
+        subject.run = run.path();
+        subject.device = "cpu";
+        subject.data = run.splits().validation;
+        subject.interventions.data = editDataOf(run.splits(), model.options());
+    }
+    RelationAtlas atlas(OptionValues values = {}, const AnalysisWatch& watch = {}) {
+        values.try_emplace("use_examples", std::int64_t{0});
+        values.try_emplace("untrained", std::int64_t{0});
+        return std::any_cast<RelationAtlas>(atlasRunner().run(subject, values, watch));
+    }
+};
+
+const RelationAtlas::Relation& named(const RelationAtlas& atlas, const std::string& name) {
+    for (const auto& relation : atlas.relations)
+        if (relation.name == name) return relation;
+    throw std::runtime_error("no " + name);
+}
+
+const RelationAtlas::Fit& fitOf(const RelationAtlas& atlas, const std::string& relation,
+                                const std::string& attribute) {
+    for (std::size_t a = 0; a < atlas.attributes.size(); ++a)
+        if (atlas.attributes[a].name == attribute) return named(atlas, relation).fits[a];
+    throw std::runtime_error("no " + attribute);
+}
+
+const StepRun& shortRun() {
+    static const StepRun run(occursOptions(0));
+    return run;
+}
+
+// The values that an atlas describes, and whether each pair is above the median of its place.
+std::string plantedFile(const StepRun& run, bool shuffled) {
+    OpenedModel model(run.path(), "", "cpu");
+    const auto& data = run.splits().validation;
+    const auto objects = pairObjects(model.options(), *data, 300, "");
+    PairReading reading;
+    reading.maps = pairMaps(model.points(data->sample(0)), objects.whole, true, false);
+    reading.shape = objects.shape, reading.examples = objects.examples;
+    reading.positions = objects.positions;
+    const auto values = model.readPairs(data, {}, reading).values.front();
+    const std::size_t n = objects.shape.objects, cells = n * n;
+    std::vector<std::size_t> from(objects.examples.size());
+    for (std::size_t e = 0; e < from.size(); ++e) from[e] = e;
+    if (shuffled) std::shuffle(from.begin(), from.end(), std::mt19937(5));
+    const auto path = run.file(shuffled ? "shuffled.csv" : "planted.csv");
+    std::ofstream file(path);
+    file << "example,i,j,planted\n";
+    for (std::size_t e = 0; e < from.size(); ++e)
+        for (std::size_t cell = 0; cell < cells; ++cell) {
+            std::vector<float> place;
+            for (std::size_t k = 0; k < from.size(); ++k) place.push_back(values[k * cells + cell]);
+            std::nth_element(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(150),
+                             place.end());
+            file << objects.examples[e] << ',' << cell / n << ',' << cell % n << ','
+                 << (values[from[e] * cells + cell] > place[150]) << '\n';
+        }
+    return path;
+}
+
+std::string whyNot(Asked& asked, const OptionValues& values) {
+    try {
+        asked.atlas(values);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+TEST(Atlas, APlantedAttributeIsFoundAndAPermutedOneIsNot) {
+    const auto& run = shortRun();
+    Asked asked(run);
+    const auto found = asked.atlas({{"attributes", plantedFile(run, false)}});
+    const auto& fit = fitOf(found, "layer 1 relation 1", "planted");
+    EXPECT_GT(fit.fixed, 0.95) << "of empty places many are equal";
+    EXPECT_LT(fit.p, 0.01);
+    EXPECT_LE(fit.low, fit.fixed);
+    EXPECT_GE(fit.high, fit.fixed);
+    EXPECT_EQ(named(found, "layer 1 relation 1").label.substr(0, 7), "planted");
+    EXPECT_EQ(found.examples, 300) << "those of the file";
+    const auto shuffled = asked.atlas({{"attributes", plantedFile(run, true)}});
+    for (const auto& relation : shuffled.relations) {
+        EXPECT_LT(std::abs(fitOf(shuffled, relation.name, "planted").fixed - 0.5), 0.05);
+        EXPECT_EQ(relation.label.find("planted"), std::string::npos);
+    }
+}
+
+TEST(Atlas, UntrainedModelsHaveLearnedNothing) {
+    int learned = 0, maps = 0;
+    for (std::int64_t seed = 1; seed <= 4; ++seed) {
+        auto options = occursOptions(seed);
+        options.train.keep_mib = 0;  // no step 0: only other models can say
+        const StepRun run(options);
+        Asked asked(run);
+        const auto atlas =
+            asked.atlas({{"untrained", std::int64_t{8}}, {"examples", std::int64_t{400}}});
+        EXPECT_EQ(atlas.untrainedModels, 8);
+        EXPECT_FALSE(atlas.initial);
+        for (const auto& relation : atlas.relations) {
+            ++maps;
+            learned += relation.origin == "learned";
+        }
+        const auto& fit = fitOf(atlas, "layer 1 relation 1", "same object");
+        EXPECT_GT(fit.fixed, 0.6) << "a symmetric inner product is a kernel: alike means large";
+        EXPECT_LE(fit.untrainedLow, fit.untrained);
+        EXPECT_GE(fit.untrainedHigh, fit.untrained);
+    }
+    EXPECT_EQ(maps, 4 * 6);
+    EXPECT_EQ(learned, 0);
+}
+
+TEST(Atlas, WhatIsKnownOfAStepIsTakenFromTheRun) {
+    const auto& run = shortRun();
+    Asked asked(run);
+    const auto atlas = asked.atlas({{"along", true}, {"examples", std::int64_t{100}}});
+    EXPECT_TRUE(atlas.initial);
+    const auto& fit = fitOf(atlas, "layer 1 relation 1", "same object");
+    EXPECT_NEAR(fit.initial, fit.fixed, 0.05) << "one step changes little";
+    EXPECT_NE(named(atlas, "layer 1 relation 1").origin, "learned");
+    ASSERT_EQ(atlas.steps.size(), 2u);
+    EXPECT_EQ(atlas.steps.front().step, 0);
+    EXPECT_EQ(atlas.steps.back().step, 1);
+    EXPECT_GE(atlas.steps.back().accuracy, 0.0);
+    const auto& relation = named(atlas, "layer 1 relation 1");
+    EXPECT_TRUE(std::isinf(relation.symmetry)) << "wq = wk";
+    double sum = 0.0;
+    for (const double share : relation.shares) sum += share;
+    EXPECT_NEAR(sum, 1.0, 1e-9);
+    EXPECT_EQ(relation.highest.size(), 24u);
+    EXPECT_GE(relation.highest.front().value, relation.highest.back().value);
+    EXPECT_FALSE(relation.highest.front().picture.empty());
+    EXPECT_FALSE(relation.sent.bins.empty());
+    for (const auto* text : {&relation.highest.front().text, &relation.lowest.front().text})
+        EXPECT_EQ(text->find("patch ("), 0u) << *text;
+    const auto json = atlasAnalysis().json(atlas);
+    EXPECT_EQ(json.at("relations").size(), atlas.relations.size());
+    EXPECT_EQ(json.at("steps").size(), 2u);
+    EXPECT_NE(atlasAnalysis().csv(atlas).find("layer 1 relation 1,same object,"),
+              std::string::npos);
+    EXPECT_NE(atlasAnalysis().latex(atlas).find("\\begin{tabular}"), std::string::npos);
+    EXPECT_NE(atlasAnalysis().terminal(atlas).find("layer 1 relation 1: "), std::string::npos);
+}
+
+TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
+    const auto& run = shortRun();
+    Asked asked(run);
+    const OptionValues values = {{"examples", std::int64_t{200}},
+                                 {"untrained", std::int64_t{4}},
+                                 {"use_examples", std::int64_t{50}},
+                                 {"along", true}};
+    const auto whole = asked.atlas(values);
+    const auto text = atlasAnalysis().json(whole).dump();
+    ASSERT_FALSE(whole.metric.empty());
+    for (const int reports : {1, 3, 5}) {
+        AnalysisResult known;
+        int left = reports;
+        AnalysisWatch watch;
+        watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
+        watch.progress = [&](double) { return left > 0; };
+        EXPECT_THROW(asked.atlas(values, watch), Cancelled) << reports;
+        ASSERT_TRUE(known.has_value());
+        AnalysisWatch again;
+        again.known = known;
+        EXPECT_EQ(atlasAnalysis().json(asked.atlas(values, again)).dump(), text) << reports;
+    }
+}
+
+TEST(Atlas, ProgressRisesToOne) {
+    Asked asked(shortRun());
+    double last = 0.0;
+    AnalysisWatch watch;
+    watch.progress = [&](double done) {
+        EXPECT_GE(done, last - 1e-9);
+        EXPECT_LE(done, 1.0 + 1e-9);
+        last = done;
+        return true;
+    };
+    asked.atlas({{"examples", std::int64_t{60}}, {"untrained", std::int64_t{2}}}, watch);
+    EXPECT_NEAR(last, 1.0, 1e-6);
+}
+
+TEST(Atlas, WhatCannotBeDescribedIsNamedInOneSentence) {
+    const auto& run = shortRun();
+    Asked asked(run);
+    const auto file = run.file("attributes.csv");
+    const auto refused = [&](const std::string& text) {
+        std::ofstream(file) << text;
+        const auto why = whyNot(asked, {{"attributes", file}});
+        EXPECT_EQ(why.find(file + ": "), 0u) << why;
+        return why.substr(std::min(why.size(), file.size() + 2));
+    };
+    EXPECT_EQ(refused("picture,i,j,alike\n1,0,1,1\n"),
+              "begins with the columns 'picture,i,j,alike'; example, i, j and a column for each "
+              "attribute are expected");
+    EXPECT_EQ(refused("example,i,j,alike\n1,0,1\n"), "line 2 has 3 columns, the first line 4");
+    EXPECT_EQ(refused("example,i,j,alike\n1,0,1,much\n"),
+              "line 2, column alike: 'much' is not a number");
+    EXPECT_EQ(refused("example,i,j,alike\n1,0,9,1\n2,0,1,1\n"),
+              "example 1 has no object 9: its objects are 0 to 8");
+    EXPECT_EQ(refused("example,i,j,alike\n1,0,1,1\n2,0,1,1\n99999,0,1,1\n"),
+              "there is no example 99999: the split has 400");
+    EXPECT_EQ(refused("example,i,j,alike\n"), "names no pairs");
+    std::ofstream(file) << "example,i,j,alike\n1,0,1,1\n";
+    EXPECT_EQ(whyNot(asked, {{"attributes", file}}),
+              "examples: a relation is described over two examples or more, and 1 is there");
+    EXPECT_NE(whyNot(asked, {{"attributes", run.file("none.csv")}}).find("none.csv"),
+              std::string::npos);
+    EXPECT_EQ(whyNot(asked, {{"examples", std::int64_t{1}}}).find("examples: "), 0u);
+}
+
+TEST(Atlas, DataWithoutFactsHaveThoseOfTheirPatches) {
+    auto options = tinyOptions();
+    options.train.epochs = 1;
+    TemporaryFolder folder("atlas-patches");
+    auto run = RunFolder::create(folder / "run", options);
+    Control control;
+    trainIn(run, control);
+    OpenedModel model(folder / "run", "", "cpu");
+    AnalysisSubject subject;
+    subject.model = &model, subject.run = folder / "run", subject.device = "cpu";
+    subject.data = tinyData().validation;
+    const auto atlas =
+        std::any_cast<RelationAtlas>(atlasRunner().run(subject,
+                                                       {{"use_examples", std::int64_t{0}},
+                                                        {"untrained", std::int64_t{0}},
+                                                        {"examples", std::int64_t{30}}},
+                                                       {}));
+    std::vector<std::string> names;
+    for (const auto& attribute : atlas.attributes) names.push_back(attribute.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"colour distance", "distance", "same side"}));
+    for (const auto& relation : atlas.relations) EXPECT_EQ(relation.label, "no label");
+}
+
+// Two heads and one relation, about 10 s: all that a run of the first experiment has.
+TEST(Atlas, AShortTrainingLearnsTheSameObjectAndUsesIt) {
+    auto options = occursOptions(0);
+    options.model.set("d_model", std::int64_t{64}), options.model.set("dff", std::int64_t{128});
+    options.model.set("rel_proj_dim", std::int64_t{64});
+    options.data.train_size = 2500, options.data.validation_size = 600;
+    options.train.batch_size = 128, options.train.steps = 280, options.train.learning_rate = 2e-3;
+    const StepRun run(options);
+    const OptionValues values = {{"examples", std::int64_t{600}},
+                                 {"untrained", std::int64_t{8}},
+                                 {"use_examples", std::int64_t{400}},
+                                 {"what", std::vector<std::string>{"relations"}},
+                                 {"along", true}};
+    Asked trained(run);
+    const auto atlas = trained.atlas(values);
+    ASSERT_GT(atlas.base, 0.8) << "it learned to answer";
+    const auto& relation = named(atlas, "layer 2 relation 1");
+    EXPECT_EQ(relation.label, "same object, learned, used");
+    const auto& fit = fitOf(atlas, relation.name, "same object");
+    EXPECT_GT(fit.fixed, 0.96);
+    EXPECT_GT(fit.fixed, fit.untrainedHigh);
+    EXPECT_GT(fit.fixed, fit.plain) << "place hides it";
+    EXPECT_LT(std::min(relation.uses[0].change, relation.uses[1].change), -0.1);
+    EXPECT_GT(relation.appearedBy, relation.appearedAfter);
+    EXPECT_GE(relation.appearedAfter, 5);
+    EXPECT_GT(atlas.steps.back().accuracy, atlas.steps.front().accuracy + 0.2);
+    Asked untrained(run, "0");
+    for (const auto& before : untrained.atlas(values).relations) {
+        EXPECT_NE(before.origin, "learned");
+        EXPECT_EQ(before.use, "not used");
+    }
+}
+
+TEST(Atlas, AnotherRunIsMatchedLayerByLayer) {
+    const auto& run = shortRun();
+    Asked asked(run);
+    const auto itself = asked.atlas({{"other", run.path()}, {"examples", std::int64_t{100}}});
+    ASSERT_EQ(itself.matches.size(), 4u) << "relations and heads of two layers";
+    for (const auto& relation : itself.relations) {
+        EXPECT_FALSE(relation.match.empty());
+        if (relation.head) continue;
+        EXPECT_EQ(relation.match, relation.name);
+        EXPECT_NEAR(relation.matchCorrelation, 1.0, 1e-6);
+    }
+    for (const auto& match : itself.matches) EXPECT_NEAR(match.explained, 1.0, 1e-3);
+    EXPECT_NE(whyNot(asked, {{"other", run.file("none")}}).find("none"), std::string::npos);
+}
+
+TEST(RelationMatching, FindsAPermutationAndSaysWhatChanceFinds) {
+    const PairShape shape{40, 4, false, false};
+    std::mt19937 random(3);
+    std::normal_distribution<float> normal;
+    std::vector<std::vector<float>> ours(4, std::vector<float>(shape.values())), theirs(5);
+    for (auto& one : ours)
+        for (auto& value : one) value = normal(random);
+    const std::size_t from[] = {2, 0, 3, 1};
+    for (std::size_t k = 0; k < 5; ++k) {
+        theirs[k] = k < 4 ? ours[from[k]] : ours[0];
+        for (auto& value : theirs[k]) value = -value + 0.3F * normal(random);
+    }
+    std::vector<PairValues> both(ours.begin(), ours.end());
+    both.insert(both.end(), theirs.begin(), theirs.end());
+    const auto correlation = correlationWithoutPlace(shape, both);
+    std::vector<double> between;
+    for (std::size_t a = 0; a < 4; ++a)
+        for (std::size_t b = 0; b < 5; ++b) between.push_back(correlation[a * 9 + 4 + b]);
+    const auto found = matchRelations(between, 4, 5, 1);
+    // The fifth is like the first of ours, and so is the second.
+    EXPECT_TRUE(found.partner[0] == 1 || found.partner[0] == 4);
+    EXPECT_EQ(found.partner[1], 3u);
+    EXPECT_EQ(found.partner[2], 0u);
+    EXPECT_EQ(found.partner[3], 2u);
+    EXPECT_GT(found.matched, 0.9);
+    EXPECT_LT(found.any, 0.5);
+    EXPECT_LT(found.asGood, 0.1);
+    const auto alone = matchRelations(std::vector<double>{0.9, 0.2}, 2, 1, 1);
+    EXPECT_EQ(alone.partner[0], 0u);
+    EXPECT_EQ(alone.partner[1], RelationMatching::kNone);
+    EXPECT_DOUBLE_EQ(alone.matched, 0.9);
+    const std::span<const PairValues> all(both);
+    EXPECT_GT(explainedByOthers(shape, all.first(4), all.subspan(4)), 0.8);
+    EXPECT_LT(explainedByOthers(shape, all.first(1), all.subspan(1, 3)), 0.1);
+}
+
+TEST(ObjectFacts, OfCardsAndOfOrderedObjectsAreWhatTheyShow) {
+    auto table = std::make_shared<core::CardTable>();
+    table->width = 2, table->vectors.resize(2 * kCards);
+    const SetTriples sets(table, 3, {"train", 0, 20});
+    ASSERT_TRUE(sets.objectFacts());
+    EXPECT_EQ(sets.objectFacts()->objects, 3);
+    std::vector<std::int32_t> facts(12);
+    sets.readFacts(7, facts);
+    const auto cards = sets.cards(7);
+    for (std::size_t k = 0; k < 3; ++k)
+        for (int a = 0; a < kCardAttributes; ++a)
+            EXPECT_EQ(facts[4 * k + static_cast<std::size_t>(a)], cardValue(cards[k], a));
+    EXPECT_FALSE(SetTriples(nullptr, 3, {"train", 0, 20}).objectFacts())
+        << "its objects are pairs of cards";
+    SortingOptions sorting;
+    sorting.size = 10;
+    const Sorting sequences(sorting);
+    facts.resize(30);
+    sequences.readFacts(4, facts);
+    const auto order = sequences.sequence(4);
+    for (std::size_t k = 0; k < 10; ++k) {
+        EXPECT_EQ(facts[3 * k + 2], sequences.objects(4).place(order[k]));
+        EXPECT_EQ(facts[3 * k] * SortingObjects::kValuesOfB + facts[3 * k + 1], facts[3 * k + 2]);
+    }
+    const Pairs pairs(std::make_shared<OrderedObjects>(sortingObjects(0)), 0, 0, 10, "train");
+    facts.resize(6);
+    pairs.readFacts(2, facts);
+    EXPECT_EQ(facts[0], pairs.pair(2).first);
+    EXPECT_EQ(facts[3], pairs.pair(2).second);
+    EXPECT_EQ(pairs.objectFacts()->facts.size(), 3u);
+}
+
+// Draws
+// -------------------------------------------------------------------------------------------------
+
+struct Noise {
+    PairShape shape{60, 4, false, false};
+    std::vector<float> values;
+    std::vector<std::uint8_t> truth;
+    AucSubject subject;
+
+    explicit Noise(bool follows) : values(shape.values()), truth(shape.values()) {
+        std::mt19937 random(7);
+        std::normal_distribution<float> normal;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            values[k] = normal(random);
+            truth[k] = (follows ? values[k] > 0.3F : normal(random) > 0.3F) ? kPairYes : kPairNo;
+        }
+        subject.shape = shape, subject.places = pairPlaces(shape);
+        subject.relations.emplace_back(shape, subject.places, values);
+        subject.attributes.emplace_back(truth);
+    }
+};
+
+TEST(AucDraws, BootstrapsLieAroundTheValueAndPermutationsAroundAHalf) {
+    const Noise planted(true);
+    const std::vector<std::int32_t> together(planted.shape.examples, 0);
+    const auto drawn = bootstrappedAucs(planted.subject, 100, 1);
+    for (const double auc : drawn.of(0, 0)) EXPECT_GT(auc, 0.99);
+    double sum = 0.0;
+    const auto permuted = permutedAucs(planted.subject, together, 100, 1);
+    for (const double auc : permuted.of(0, 0)) {
+        EXPECT_LT(std::abs(auc - 0.5), 0.2);
+        sum += auc;
+    }
+    EXPECT_NEAR(sum / 100, 0.5, 0.02);
+    const Noise noise(false);
+    sum = 0.0;
+    const double fixed = placeFixedAuc(noise.subject.relations.front(), noise.truth);
+    const auto around = bootstrappedAucs(noise.subject, 200, 1);
+    for (const double auc : around.of(0, 0)) sum += auc;
+    EXPECT_NEAR(sum / 200, fixed, 0.02);
+    EXPECT_EQ(permutedAucs(noise.subject, together, 20, 4).auc,
+              permutedAucs(noise.subject, together, 20, 4).auc);
+}
+
+TEST(AucDraws, ExamplesThatAreAloneKeepTheirAttributes) {
+    const Noise noise(true);
+    std::vector<std::int32_t> alone(noise.shape.examples);
+    for (std::size_t e = 0; e < alone.size(); ++e) alone[e] = static_cast<std::int32_t>(e);
+    const double fixed = placeFixedAuc(noise.subject.relations.front(), noise.truth);
+    const auto kept = permutedAucs(noise.subject, alone, 5, 1);
+    for (const double auc : kept.of(0, 0)) EXPECT_NEAR(auc, fixed, 1e-6);
+    EXPECT_TRUE(followsOccupied(noise.shape, noise.truth, alone));
+    EXPECT_FALSE(
+        followsOccupied(noise.shape, noise.truth, std::vector<std::int32_t>(alone.size(), 0)));
+    EXPECT_THROW(bootstrappedAucs(noise.subject, 50, 1, [](double) { return false; }), Cancelled);
+}
+
+// Labels
+// -------------------------------------------------------------------------------------------------
+
+RelationAtlas oneFit(double fixed, double p) {
+    RelationAtlas atlas;
+    atlas.attributes = {{"same object", false}, {"neighbours", false}};
+    RelationAtlas::Relation relation;
+    relation.name = "layer 1 relation 1", relation.layer = "layer 1";
+    RelationAtlas::Fit fit, none;
+    fit.fixed = fixed, fit.p = p, fit.low = fixed - 0.01, fit.high = fixed + 0.01;
+    fit.untrained = fit.initial = NAN;
+    none.fixed = 0.5, none.p = 1.0;
+    relation.fits = {fit, none};
+    atlas.relations = {relation};
+    return atlas;
+}
+
+std::string labelOf(RelationAtlas atlas, double conditional = 0.9) {
+    core::labelRelations(atlas, [&](auto, auto, auto) { return conditional; });
+    return atlas.relations.front().label;
+}
+
+TEST(AtlasLabels, NeedStrengthChanceAndNoRival) {
+    EXPECT_EQ(labelOf(oneFit(0.95, 0.005)), "same object");
+    EXPECT_EQ(labelOf(oneFit(0.05, 0.005), 0.1), "not same object");
+    EXPECT_EQ(labelOf(oneFit(0.58, 0.005)), "no label");
+    EXPECT_EQ(labelOf(oneFit(0.95, 0.02)), "no label");
+    EXPECT_EQ(labelOf(oneFit(0.95, 0.005), 0.55), "no label") << "the rival explains it";
+    EXPECT_EQ(labelOf(oneFit(0.95, 0.005), NAN), "same object") << "no rival can";
+}
+
+TEST(AtlasLabels, AreLearnedWhereUntrainedWeightsAreBeaten) {
+    auto atlas = oneFit(0.95, 0.005);
+    auto& fit = atlas.relations[0].fits[0];
+    fit.untrained = 0.8, fit.apart = true;
+    EXPECT_EQ(labelOf(atlas), "same object, learned");
+    fit.apart = false;
+    EXPECT_EQ(labelOf(atlas), "same object, inborn");
+    fit.apart = true, fit.untrained = 0.92;
+    EXPECT_EQ(labelOf(atlas), "same object, inborn") << "0.03 more, and no half of what is missed";
+    fit.untrained = 0.8, fit.initial = 0.948;
+    EXPECT_EQ(labelOf(atlas), "same object, inborn") << "it was there before the first step";
+    fit.initial = 0.7;
+    EXPECT_EQ(labelOf(atlas), "same object, learned");
+}
+
+TEST(AtlasLabels, AreUsedWhereTheirRemovalCosts) {
+    auto atlas = oneFit(0.95, 0.005);
+    atlas.metric = "accuracy";
+    atlas.relations.push_back(atlas.relations.front());
+    auto& uses = atlas.relations[0].uses;
+    uses = {{"mean", -0.4, -0.42, -0.38, NAN, NAN, NAN}};
+    EXPECT_EQ(labelOf(atlas), "same object, used");
+    uses = {{"mean", -0.02, -0.03, -0.01, -0.3, -0.32, -0.28}};
+    EXPECT_EQ(labelOf(atlas), "same object, used together with the others of layer 1");
+    uses = {{"mean", -0.3, -0.7, 0.1, -0.01, -0.02, 0.0}};
+    EXPECT_EQ(labelOf(atlas), "same object, not used") << "its interval has 0 in it";
+    atlas.metric = "mean_error";
+    uses = {{"mean", 0.3, 0.2, 0.4, NAN, NAN, NAN}};
+    EXPECT_EQ(labelOf(atlas), "same object, used") << "an error that rises";
+}
+
+}  // namespace
+}  // namespace relascope
