@@ -372,7 +372,9 @@ nlohmann::ordered_json atlasJson(const RelationAtlas& atlas) {
 }
 
 std::string symmetryText(double ratio) {
-    return std::isinf(ratio) ? "symmetric" : std::isnan(ratio) ? "-" : numberText("%.2f", ratio);
+    return std::isinf(ratio)   ? "symmetric"
+           : std::isnan(ratio) ? "symmetry -"
+                               : numberText("symmetry %.2f", ratio);
 }
 
 std::string atlasText(const RelationAtlas& atlas) {
@@ -406,7 +408,7 @@ std::string atlasText(const RelationAtlas& atlas) {
         }
         out << numberText("  mean %.3g", relation.values.mean)
             << numberText(", sd %.3g", relation.values.sd)
-            << numberText(", above 0: %.0f %%", 100.0 * relation.values.positive) << ", symmetry "
+            << numberText(", above 0: %.0f %%", 100.0 * relation.values.positive) << ", "
             << symmetryText(relation.symmetry)
             << numberText(", effective rank %.2f", relation.rank);
         if (std::isfinite(relation.weightRank))

@@ -433,11 +433,14 @@ int AtlasSheet::paint(QPainter* painter, int width) const {
     text(painter, {kSheetSide, y, inner, kSheetHead},
          QStringLiteral("%1: %2").arg(words(r.name), words(r.label)), headFont(), t.text);
     y += kSheetHead;
-    QString facts = QStringLiteral("symmetry %1, effective rank %2")
-                        .arg(symmetryWords(r.symmetry), number(r.rank, 2));
+    const auto symmetry = [](double ratio) {
+        return (std::isinf(ratio) ? QString() : QStringLiteral("symmetry ")) + symmetryWords(ratio);
+    };
+    QString facts =
+        QStringLiteral("%1, effective rank %2").arg(symmetry(r.symmetry), number(r.rank, 2));
     if (!std::isnan(r.weightRank))
-        facts += QStringLiteral("; of its weights: symmetry %1, effective rank %2")
-                     .arg(symmetryWords(r.weightSymmetry), number(r.weightRank, 1));
+        facts += QStringLiteral("; of its weights: %1, effective rank %2")
+                     .arg(symmetry(r.weightSymmetry), number(r.weightRank, 1));
     QStringList alike;
     for (const auto& other : m_atlas.relations)
         if (&other != &r && other.group == r.group) alike << words(other.name);
