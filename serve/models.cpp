@@ -235,10 +235,11 @@ Frame Models::probe(Request& request) {
     watch.shownLayer = asked.shownLayer;
     watch.progress = request.progress();
     watch.delay = kPartInterval;
+    wire::SentMaps sent;
     if (!edited)  // maps without the edits are not what is asked for
         watch.partial = [&](const ProbeResult& part) {
             wire::Bytes blob;
-            Json json = wire::resultToJson(part, blob);
+            Json json = wire::resultToJson(sent.rest(part), blob);
             request.part(std::move(json), blob);
         };
     probeBase(asked, sample, changed, watch);
@@ -257,7 +258,7 @@ Frame Models::probe(Request& request) {
         }
     }
     if (wire::valueOf<std::uint64_t>(request.message(), "base") != m_baseNumber)
-        frame.message["base"] = wire::resultToJson(*m_base, frame.blob);
+        frame.message["base"] = wire::resultToJson(sent.rest(*m_base), frame.blob);
     if (wire::valueOf<std::uint64_t>(request.message(), "pointsKnown") != m_pointsNumber)
         frame.message["points"] = *m_points;
     frame.message["baseNumber"] = m_baseNumber;

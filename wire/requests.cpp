@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wire/requests.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "wire/figures.h"
@@ -46,15 +47,38 @@ OpenedWeights openWeights(Session& session, const Weights& weights,
     return get<OpenedWeights>(session.ask("open", {{"weights", weights}}, progress).message);
 }
 
+namespace {
+
+// The order of maps in a result.
+std::tuple<MapKind, int, int> placeOf(const RelationMap& map) {
+    return {map.kind, map.layer, map.index};
+}
+
+}  // namespace
+
+ProbeResult SentMaps::rest(ProbeResult result) {
+    std::erase_if(result.maps, [this](const auto& m) { return !m_sent.insert(placeOf(m)).second; });
+    return result;
+}
+
 Probed Prober::probe(Session& session, const ProbeRequest& request,
                      const Session::Progress& progress,
                      const std::function<void(ProbeResult)>& partial) {
     Json message = request;
     message["base"] = m_base ? m_baseNumber : 0;
     message["pointsKnown"] = m_points ? m_pointsNumber : 0;
-    Session::Part part;
-    if (partial)
-        part = [&](const Json& json, const Bytes& blob) { partial(resultFromJson(json, blob)); };
+    std::vector<RelationMap> came;
+    const auto complete = [&came](ProbeResult result) {
+        result.maps.insert(result.maps.end(), came.begin(), came.end());
+        std::sort(result.maps.begin(), result.maps.end(),
+                  [](const auto& a, const auto& b) { return placeOf(a) < placeOf(b); });
+        return result;
+    };
+    const auto part = [&](const Json& json, const Bytes& blob) {
+        auto result = complete(resultFromJson(json, blob));
+        came = result.maps;
+        if (partial) partial(std::move(result));
+    };
     const Frame answer = session.ask("probe", std::move(message), progress, part);
     const Json& m = answer.message;
     Probed probed;
@@ -65,7 +89,9 @@ Probed Prober::probe(Session& session, const ProbeRequest& request,
         probed.result = result("result");
         return probed;
     }
-    if (m.contains("base")) m_base = result("base");
+    if (m.contains("base"))
+        m_base = std::make_shared<const ProbeResult>(
+            complete(resultFromJson(m.at("base"), answer.blob)));
     if (m.contains("points"))
         m_points = std::make_shared<const std::vector<PointInfo>>(
             valueOf<std::vector<PointInfo>>(m, "points"));

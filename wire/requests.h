@@ -10,7 +10,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "types/along.h"
@@ -129,6 +131,16 @@ struct Probed {
     std::shared_ptr<const std::vector<PointInfo>> points;  ///< null unless compared
     std::string problem;  ///< an edit that does not fit: nothing is edited then
     TakenMeans means;     ///< of the means among the edits
+};
+
+/// The maps of one answer that were sent: each is once, with a part or at the end.
+class SentMaps {
+public:
+    /// The result with the maps that were not; they are, from here on.
+    ProbeResult rest(ProbeResult result);
+
+private:
+    std::set<std::tuple<MapKind, int, int>> m_sent;
 };
 
 /// Remembers what the session has sent and would send again: the result without edits, the points.

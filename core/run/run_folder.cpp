@@ -268,7 +268,8 @@ bool RunFolder::removeStart() {
 bool RunFolder::discardStart(const std::string& path) {
     RunFolder folder(path);  // its options may be what is wrong
     folder.claim();
-    folder.m_info.step = get<std::int64_t>(readRunJson(path), "step", 0);
+    if (isRunFolder(path))  // else it was killed before that was written
+        folder.m_info.step = get<std::int64_t>(readRunJson(path), "step", 0);
     // run.json is written now and then, points at once.
     for (const auto& point : readMetrics(path))
         folder.m_info.step = std::max(folder.m_info.step, point.step);

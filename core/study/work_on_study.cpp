@@ -32,10 +32,13 @@ RunRequest requestFor(const std::string& study, const StudyPlan& plan, const Stu
     RunRequest request{runPath(study, cell), {}, cell.seed};
     std::error_code error;
     const bool again = cell.state == CellState::Failed;
-    // Without run.json the process was killed before writing it; the folder is empty.
-    if (fs::exists(request.path, error) &&
-        (again || (!isRunFolder(request.path) && !fs::is_empty(request.path, error))))
-        moveAside(request.path);
+    // Without run.json the process was killed before writing it.
+    const auto isTaken = [&] {
+        return fs::exists(request.path, error) &&
+               (again || (!isRunFolder(request.path) && !fs::is_empty(request.path, error)));
+    };
+    if (!again && isTaken()) RunFolder::discardStart(request.path);
+    if (isTaken()) moveAside(request.path);
     request.resume = isRunFolder(request.path);
     request.options = request.resume ? readRunOptions(request.path) : cellOptions(plan, cell);
     request.options.train.device = work.device;

@@ -186,6 +186,22 @@ TEST(Study, AFailedCellIsShownAndMayBeTriedAgain) {
     EXPECT_TRUE(fs::exists(path + "/runs/mlp-n64-s0.failed-1"));  // nothing is thrown away
 }
 
+TEST(Study, ARunKilledBeforeItsFirstWordIsBegunAgain) {
+    TemporaryFolder home("killed");
+    const std::string path = home / "study";
+    createStudy(path, tinyPlan());
+    const std::string killed = path + "/runs/mlp-n64-s0", foreign = path + "/runs/mlp-n64-s1";
+    for (const auto& run : {killed, foreign}) {
+        fs::create_directories(run + "/checkpoints");
+        std::ofstream(run + "/.lock") << "\n";
+    }
+    std::ofstream(foreign + "/notes.txt") << "mine\n";
+    workOnStudy(path, {}, openTiny, [](const StudyProgress&, const TrainEvent&) {}, {});
+    EXPECT_EQ(readStudy(path).count(CellState::Done), 8u);
+    EXPECT_FALSE(fs::exists(killed + ".failed-1")) << "nothing was in it";
+    EXPECT_TRUE(fs::exists(foreign + ".failed-1/notes.txt")) << "nothing is thrown away";
+}
+
 TEST(Study, StopsAfterSavingAndGoesOn) {
     TemporaryFolder home("stops");
     const std::string path = home / "study";

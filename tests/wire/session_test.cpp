@@ -319,6 +319,52 @@ TEST(Requests, AProbeRemembersWhatWasSent) {
     EXPECT_EQ(sessions.started, 2);
 }
 
+TEST(Requests, EachMapOfAProbeIsSentOnce) {
+    ProbeResult whole;
+    whole.sides = {{"objects", {}}};
+    for (int layer = 0; layer < 3; ++layer) {
+        whole.layers.push_back({"layer " + std::to_string(layer + 1), 0, 0});
+        const auto value = static_cast<float>(layer);
+        for (const auto kind : {MapKind::Relation, MapKind::SensoryAttention})
+            whole.maps.push_back({kind, layer, 0, 1, 2, {value, -value}});
+    }
+    std::sort(whole.maps.begin(), whole.maps.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.kind, a.layer) < std::pair(b.kind, b.layer);
+    });
+    std::vector<std::size_t> sizes;
+    PlayedSessions sessions({[&](Played& played) {
+        greet(played);
+        const Json request = played.next();
+        wire::SentMaps sent;
+        const auto rest = [&](int layers, Bytes& blob) {
+            ProbeResult known = whole;
+            std::erase_if(known.maps, [&](const auto& map) { return map.layer >= layers; });
+            known.partial = layers < 3;
+            known = sent.rest(known);
+            sizes.push_back(known.maps.size());
+            return wire::resultToJson(known, blob);
+        };
+        for (const int layers : {1, 2}) {
+            Bytes blob;
+            const Json part = rest(layers, blob);
+            played.send({{"id", request["id"]}, {"part", part}}, blob);
+        }
+        Bytes blob;
+        const Json ok{{"base", rest(3, blob)}, {"points", std::vector<PointInfo>()},
+                      {"baseNumber", 1},       {"pointsNumber", 1},
+                      {"problem", ""},         {"means", TakenMeans()}};
+        played.send({{"id", request["id"]}, {"ok", ok}}, blob);
+    }});
+    wire::Session session(sessions.start());
+    std::vector<std::size_t> shown;
+    const auto probed = wire::Prober().probe(
+        session, {}, {}, [&](const ProbeResult& part) { shown.push_back(part.maps.size()); });
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 2, 2}));
+    EXPECT_EQ(shown, (std::vector<std::size_t>{2, 4}));
+    EXPECT_EQ(probed.result->maps, whole.maps);
+    EXPECT_FALSE(probed.result->partial);
+}
+
 // Libraries open pipes without O_CLOEXEC: libdbus starts its daemon so while the session starts.
 TEST(ChildProcess, InheritsNoOtherDescriptors) {
     int ends[2] = {-1, -1};
