@@ -49,8 +49,9 @@ private:
 
 namespace {
 
-// Lists of words with more choices begin a row of their own.
+// Lists of words with more choices begin a row of their own, and so does what follows a wide row.
 constexpr std::size_t kShortList = 3;
+constexpr int kWideRow = 820;                  // px
 constexpr int kTyping = 300, kDragging = 150;  // ms
 constexpr int kSoon = 150, kAfterASecond = 1000;
 
@@ -128,7 +129,8 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     makeInputs(*row);
     for (const auto& field : analysis.fields) {
         if (!field.inRow) continue;
-        if (field.spec.kind == FieldKind::TextList && field.spec.choices.size() > kShortList)
+        if ((field.spec.kind == FieldKind::TextList && field.spec.choices.size() > kShortList) ||
+            row->sizeHint().width() > kWideRow)
             rows->addWidget(row = new ControlRow(m_options));
         makeControl(*row, field);
     }

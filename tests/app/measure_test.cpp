@@ -121,6 +121,11 @@ TEST(Analyses, TheResultOfEachCanBeSentToBeDrawn) {
             << analysis->name << " is not known to wire/figures.cpp";
 }
 
+TEST_F(MeasureWindowTest, FitsASmallScreen) {
+    for (const auto* analysis : core::analyses())
+        EXPECT_LE(window.tab(analysis->name)->minimumSizeHint().width(), 1200) << analysis->name;
+}
+
 TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
     open(kRuns + "vision", "ablate");
     ASSERT_TRUE(waitUntil([&] { return table()->sentence().contains("about"); }, 60000))
