@@ -576,6 +576,7 @@ AtlasView::AtlasView(QWidget* parent)
     both->addWidget(m_scroll);
     both->setStretchFactor(0, 2);
     both->setStretchFactor(1, 3);
+    both->setSizes({220, 480});
     both->setChildrenCollapsible(false);
     content()->addWidget(both, 1);
     connect(m_table, &QTableWidget::currentItemChanged, this,
