@@ -33,7 +33,8 @@ run, last = sys.argv[1], int(sys.argv[2])
 json.load(open(f"{run}/run.json"))
 newest = 0
 for name in os.listdir(f"{run}/checkpoints"):
-    if os.path.exists(f"{run}/checkpoints/{name}/manifest.json"):
+    # A name that does not end with the step is of one that was being written.
+    if name[5:].isdigit() and os.path.exists(f"{run}/checkpoints/{name}/manifest.json"):
         newest = max(newest, int(name[5:]))
 assert newest >= last, f"the checkpoint went back from {last} to {newest}"
 text = open(f"{run}/metrics.jsonl", "rb").read() if os.path.exists(f"{run}/metrics.jsonl") else b""

@@ -126,6 +126,8 @@ TEST_F(HostsTest, ARunIsTrainedThereAndLookedInto) {
     window->runActions().perform(RunActions::Kind::Fetch, {run});
     const QString copy = c().runs.folder() + "/gpu1/quick-dat-s0";
     ASSERT_TRUE(waitUntil([&] { return c().runs.info(copy) != nullptr; }));
+    EXPECT_EQ(c().runs.name(copy), "mine");
+    c().runs.setLabels(copy, {});
     EXPECT_EQ(c().runs.name(copy), QString::fromUtf8("gpu1 \u00b7 quick-dat-s0"));
     EXPECT_EQ(core::readTextFile(copy.toStdString() + "/metrics.jsonl"),
               core::readTextFile(root + "/far/runs/quick-dat-s0/metrics.jsonl"));
