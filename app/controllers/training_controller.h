@@ -149,8 +149,8 @@ public:
     const QString& waitsFor() const { return m_waitsFor; }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
-    /// After how many ms without a word of a run silent() is told, and stuck() of one that was
-    /// asked to end. For tests.
+    /// Times in ms without a message from the run, after which silent() is emitted, and stuck() if
+    /// the run was asked to end. For tests.
     void setPatience(int silent, int stuck) { m_silentAfter = silent, m_stuckAfter = stuck; }
     /// Whether the current run was resumed.
     bool resumed() const;
