@@ -50,7 +50,7 @@ class Packages(unittest.TestCase):
     def test_command_line_needs_no_qt(self):
         needs = self.needs("relascope-cli")
         self.assertFalse([name for name in needs if "qt" in name or name.startswith("libx") or "relascope" in name], needs)
-        for name in ("libc6", "libstdc++6", "libopencv-core406", "libzip4"):
+        for name in ("libc6", "libstdc++6", "libopencv-core406", "libzip4", "libcurl4"):
             self.assertIn(name, needs)
         self.assertFalse([name for name in needs if "cuda" in name or "torch" in name], needs)
 

@@ -242,8 +242,10 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
 void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArguments& a) {
     const bool ofRun =
         analysis.input == AnalysisInput::Data || analysis.input == AnalysisInput::KeptSteps;
-    command.add_option("path", a.path, ofRun ? "run folder" : "run or checkpoint folder")
-        ->required();
+    if (ofRun)
+        command.add_option("path", a.path, "run folder")->required();
+    else
+        checkpointOption(command, a.path, "run or checkpoint folder");
     if (analysis.input == AnalysisInput::Data) {
         command.add_option("--split", a.split, "split to measure on");
     } else if (analysis.input == AnalysisInput::Pair) {

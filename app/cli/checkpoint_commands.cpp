@@ -158,12 +158,11 @@ int convert(const ConvertArguments& a, const Call&) {
 }
 
 void infoOptions(CLI::App& command, InfoArguments& a) {
-    command.add_option("path", a.path, "a weights file, a checkpoint folder or a run folder")
-        ->required();
+    checkpointOption(command, a.path, "a weights file, a checkpoint folder or a run folder");
 }
 
 void convertOptions(CLI::App& command, ConvertArguments& a) {
-    command.add_option("in", a.in, "a weights file or a checkpoint folder")->required();
+    checkpointOption(command, a.in, "a weights file or a checkpoint folder", "in");
     command
         .add_option("out", a.out,
                     ".safetensors, .pt, or a folder (config.json and model.safetensors)")

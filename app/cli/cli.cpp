@@ -47,9 +47,9 @@ std::vector<Command> commands() {
                                 trainCommand(),   rankCommand(),     studyCommand(),
                                 evalCommand(),    pointsCommand(),   inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
-    for (const auto& more :
-         {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
-          tokenizeCommand(), generateCommand(), benchCommand(), sessionCommand(), attachCommand()})
+    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
+                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
+                             sessionCommand(), attachCommand(), fetchCommand()})
         all.push_back(more);
     return all;
 }
@@ -105,11 +105,11 @@ int runCommandLine(int argc, char** argv) {
     manual->add_option("form", form, "man, bash, zsh or fish")->required();
 
     try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return usageError(app, error, argc, argv);
-    }
-    try {
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            return usageError(app, error, argc, argv);
+        }
         if (*manual) return printManual(app, program, form);
         const auto chosen = std::find_if(declared.begin(), declared.end(),
                                          [](const Declared& one) { return one.parser->parsed(); });

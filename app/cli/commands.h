@@ -89,6 +89,11 @@ struct InspectArguments : SampleArguments {
 /// Before any thread starts: signals stop what follows, which uses that many threads.
 void beginComputing(int threads);
 
+/// The positional option of commands that open a checkpoint; also by its name on the hub
+/// (hub/hub_cache.h), which `path` becomes the folder of, and --fetch.
+void checkpointOption(CLI::App& command, std::string& path, const char* help,
+                      const char* name = "path");
+
 /// inspect --along.
 int inspectAlong(const InspectArguments& arguments, const Call& call);
 
@@ -114,5 +119,6 @@ Command generateCommand();
 Command benchCommand();
 Command sessionCommand();
 Command attachCommand();
+Command fetchCommand();
 
 }  // namespace relascope::cli

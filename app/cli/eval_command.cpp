@@ -116,7 +116,7 @@ int evaluate(const EvalArguments& a, const Call&) {
 }
 
 void evalOptions(CLI::App& command, EvalArguments& a) {
-    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    checkpointOption(command, a.path, "run or checkpoint folder");
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
     command.add_option("--split", a.split, "train, validation, pentos, hexos or stripes");
     auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");

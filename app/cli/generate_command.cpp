@@ -108,7 +108,7 @@ int generate(const GenerateArguments& a, const Call&) {
 }
 
 void generateOptions(CLI::App& command, GenerateArguments& a) {
-    command.add_option("path", a.path, "run or checkpoint")->required();
+    checkpointOption(command, a.path, "run or checkpoint");
     command.add_option("--prompt", a.prompt, "the text to continue");
     command.add_option("--prompt-file", a.promptFile,
                        "a file with the prompt, or - for standard input");

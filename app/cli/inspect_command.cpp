@@ -215,7 +215,7 @@ int inspect(const InspectArguments& a, const Call& call) {
 }
 
 void inspectOptions(CLI::App& command, InspectArguments& a) {
-    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    checkpointOption(command, a.path, "run or checkpoint folder");
     sampleOptions(command, a);
     command
         .add_option("--step", a.step,

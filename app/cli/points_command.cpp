@@ -41,7 +41,7 @@ int points(const PointsArguments& a, const Call&) {
 }
 
 void pointsOptions(CLI::App& command, PointsArguments& a) {
-    command.add_option("path", a.path, "run or checkpoint folder")->required();
+    checkpointOption(command, a.path, "run or checkpoint folder");
     command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
 }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// fetch: models of the hub, by name, into its cache.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/cli/cli.h"
+#include "app/cli/commands.h"
+#include "app/cli/run_text.h"
+#include "hub/hub_fetch.h"
+
+namespace relascope::cli {
+namespace {
+
+struct FetchArguments {
+    std::string model;
+    bool list = false, cached = false, lines = false, json = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+std::string megabytes(std::int64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
+    return text;
+}
+
+std::string progressText(const core::HubProgress& p) {
+    std::string text = megabytes(p.done) + " of " + megabytes(p.total);
+    if (p.rate > 0.0) {
+        const auto left = static_cast<double>(p.total - p.done) / p.rate;
+        text += ", " + megabytes(static_cast<std::int64_t>(p.rate)) + "/s, " +
+                std::to_string(static_cast<long long>(left) + 1) + " s left";
+    }
+    return text;
+}
+
+/// `lines`: says its progress as lines of JSON on stdout, for the window.
+std::string fetched(const core::HubModel& model, bool lines = false) {
+    const auto stop = stopOnSignals();
+    ProgressLine line;
+    auto path = core::fetchHubModel(model, [&](const core::HubProgress& p) {
+        if (lines)
+            std::cout << Json{{"done", p.done}, {"total", p.total}, {"rate", p.rate}}.dump()
+                      << std::endl;
+        else if (p.total > 0)
+            line.show(static_cast<double>(p.done) / static_cast<double>(p.total), progressText(p));
+        return !stop.stop_requested();
+    });
+    line.done();
+    return path;
+}
+
+core::HubModel modelOf(const std::string& text) {
+    const bool prefixed = text.starts_with(core::kHubPrefix);
+    return core::hubModel(prefixed ? text.substr(std::string(core::kHubPrefix).size()) : text);
+}
+
+int printCache(bool json) {
+    Json all = Json::array();
+    for (const auto& model : core::cachedModels()) {
+        if (json)
+            all.push_back({{"model", model.name}, {"commit", model.commit}, {"path", model.path}});
+        else
+            std::printf("%-50s %.12s  %s\n", model.name.c_str(), model.commit.c_str(),
+                        model.path.c_str());
+    }
+    if (json) std::cout << all.dump(2) << "\n";
+    return 0;
+}
+
+int fetch(const FetchArguments& a, const Call&) {
+    if (a.cached) return printCache(a.json);
+    if (a.model.empty()) throw OptionError("model", "give ORG/NAME, or --cached for the cache");
+    const auto model = modelOf(a.model);
+    if (a.list) {
+        const auto stop = stopOnSignals();
+        const auto listing = core::listHubModel(model, [&] { return !stop.stop_requested(); });
+        Json files = Json::array();
+        for (const auto& file : listing.files) {
+            files.push_back({{"name", file.name}, {"bytes", file.size}});
+            if (!a.json) std::printf("%12s  %s\n", megabytes(file.size).c_str(), file.name.c_str());
+        }
+        if (a.json)
+            std::cout
+                << Json{{"model", model.name}, {"commit", listing.commit}, {"files", files}}.dump(2)
+                << "\n";
+        else
+            std::printf("%12s  in all, commit %s\n", megabytes(listing.bytes()).c_str(),
+                        listing.commit.c_str());
+        return 0;
+    }
+    const auto path = fetched(model, a.lines);
+    if (a.json || a.lines)
+        std::cout << Json{{"model", model.text()}, {"path", path}}.dump(a.lines ? -1 : 2) << "\n";
+    else
+        std::printf("%s\n", path.c_str());
+    return 0;
+}
+
+void fetchOptions(CLI::App& command, FetchArguments& a) {
+    command.add_option("model", a.model, "ORG/NAME, or ORG/NAME@REVISION");
+    command.add_flag("--list", a.list, "print the files and their sizes; fetch nothing");
+    command.add_flag("--lines", a.lines, "print progress and result as lines of JSON");
+    command.add_flag("--cached", a.cached, "print the models of the cache; fetch nothing");
+}
+
+}  // namespace
+
+void checkpointOption(CLI::App& command, std::string& path, const char* help, const char* name) {
+    command.add_option(name, path, std::string(help) + ", or hub:ORG/NAME[@REVISION]")->required();
+    const auto fetches = std::make_shared<bool>(false);
+    command.add_flag("--fetch", *fetches, "fetch a model of the hub that is not in its cache");
+    command.callback([&path, fetches] {
+        if (!path.starts_with(core::kHubPrefix)) return;
+        const auto model = modelOf(path);
+        path = *fetches && !core::findCachedModel(model) ? fetched(model) : core::hubPath(path);
+        std::cerr << model.name << ", commit " << std::filesystem::path(path).filename().string()
+                  << "\n";
+    });
+}
+
+Command fetchCommand() {
+    return commandOf("fetch", "fetches a model from the hub by its name, as Python's client does",
+                     fetchOptions, fetch);
+}
+
+}  // namespace relascope::cli

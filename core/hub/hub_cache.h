@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models by name: the cache of the hub on this machine, as the hub's Python client lays it out.
+// Nothing in it is changed here, and no connection is made (hub/hub_fetch.h does both).
+//
+// CACHE/models--ORG--NAME/refs/REVISION              a commit, as text
+// CACHE/models--ORG--NAME/snapshots/COMMIT/FILE      a link to ../../blobs/ETAG, or the file itself
+// CACHE/models--ORG--NAME/blobs/ETAG
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace relascope::core {
+
+/// What a command takes in place of a path: "hub:ORG/NAME@REVISION".
+inline constexpr const char* kHubPrefix = "hub:";
+
+/// A model of the hub.
+struct HubModel {
+    std::string name;               ///< "ORG/NAME", or "NAME"
+    std::string revision = "main";  ///< a branch, a tag or a commit
+    /// "ORG/NAME", with "@REVISION" unless that is main.
+    std::string text() const { return revision == "main" ? name : name + "@" + revision; }
+    bool operator==(const HubModel&) const = default;
+};
+/// Reads "ORG/NAME[@REVISION]". Throws OptionError("model", ...) for what cannot be a name.
+HubModel hubModel(const std::string& text);
+
+/// $HF_HUB_CACHE, else $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache.
+std::string hubCacheFolder();
+/// CACHE/models--ORG--NAME.
+std::string hubModelFolder(const HubModel& model);
+/// Whether the name of a file or folder of the hub stays below where it is put.
+bool isHubFileName(const std::string& name);
+
+struct CachedModel {
+    std::string name;       ///< "ORG/NAME"
+    std::string commit;     ///< of the newest snapshot
+    std::string path;       ///< the folder of that snapshot
+    std::int64_t time = 0;  ///< when the snapshot was made, in seconds since 1970
+};
+/// The models of the cache of which there is a snapshot with weights, newest first. Looks at names
+/// of files alone.
+std::vector<CachedModel> cachedModels();
+
+/// The commit and the folder of a model in the cache, as its revision says; nothing if it is not
+/// there. Throws FileError where a link of the snapshot leads out of the folder of the model.
+std::optional<CachedModel> findCachedModel(const HubModel& model);
+
+/// "ORG/NAME" for a snapshot of a cache, or a file in it; else empty.
+std::string hubNameOf(const std::string& path);
+
+/// The path that a text stands for: "hub:ORG/NAME" is the folder of its snapshot in the cache,
+/// anything else is returned as it is. Throws Error with how to fetch a model that is not there.
+std::string hubPath(const std::string& text);
+
+}  // namespace relascope::core

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models by name: what is fetched from a hub on this machine, also from one that fails and lies,
+// and what the cache holds then.
+#include "hub/hub_fetch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "files/atomic_file.h"
+#include "files/sha256.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "types/text_format.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+using core::HubModel;
+using core::HubProgress;
+
+class HubTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::mt19937 random(1);
+        std::string bytes(200'000, '\0');
+        for (auto& c : bytes) c = static_cast<char>(random());
+        for (const char* repo : {"org/tiny", "gated/tiny"}) {
+            write(repo, "config.json", "{\"model_type\": \"none\"}");
+            write(repo, "README.md", "# Tiny");
+            write(repo, "model.safetensors", bytes);
+            write(repo, "modeling_tiny.py", "print('never fetched')");
+            write(repo, "onnx/model.onnx", "never fetched");
+        }
+        unsetenv("HF_HUB_CACHE");
+        setenv("HF_HOME", (home / "hf").c_str(), 1);
+        for (const char* name : {"HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE"}) unsetenv(name);
+        for (const char* name : {"http_proxy", "https_proxy", "all_proxy"}) unsetenv(name);
+        begin();
+    }
+    void TearDown() override {
+        if (server) ::pclose(server);
+        for (const char* name : {"HF_HOME", "HF_ENDPOINT", "HF_TOKEN", "HF_HUB_OFFLINE"})
+            unsetenv(name);
+    }
+    /// It ends with its standard input, which is that of this process; so it gets one of its own.
+    void begin() {
+        const std::string out = home / "address";
+        fs::remove(out);
+        server = ::popen(("python3 " RELASCOPE_FIXTURES "/../hub/hub_server.py " +
+                          shellWord(home / "models") + " > " + shellWord(out))
+                             .c_str(),
+                         "w");
+        std::string address;
+        for (int i = 0; i < 500 && !address.ends_with('\n'); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            if (fs::exists(out)) address = core::readTextFile(out);
+        }
+        ASSERT_TRUE(address.ends_with('\n')) << "the hub does not begin";
+        address.pop_back();
+        setenv("HF_ENDPOINT", address.c_str(), 1);
+    }
+    void write(const std::string& repo, const std::string& name, const std::string& text) {
+        const fs::path path = fs::path(home / "models") / repo / name;
+        fs::create_directories(path.parent_path());
+        std::ofstream(path, std::ios::binary) << text;
+    }
+    void behave(const std::string& json) { core::writeTextFile(home / "models/behave.json", json); }
+    std::string requests() const { return core::readTextFile(home / "models/requests.log"); }
+    std::string original(const std::string& name) const {
+        return core::readTextFile(home / ("models/org/tiny/" + name));
+    }
+    /// The sentence with which a fetch is refused; empty if it succeeds.
+    std::string fetch(const std::string& name = "org/tiny",
+                      const std::function<bool(const HubProgress&)>& progress = {}) {
+        try {
+            snapshot = core::fetchHubModel(core::hubModel(name), progress);
+            return {};
+        } catch (const Cancelled&) {
+            return "cancelled";
+        } catch (const Error& error) {
+            return error.what();
+        }
+    }
+    fs::path folder() const { return home / "hf/hub/models--org--tiny"; }
+    std::vector<fs::path> parts() const {
+        std::vector<fs::path> all;
+        for (const auto& entry : fs::directory_iterator(folder() / "blobs"))
+            if (entry.path().extension() == ".incomplete") all.push_back(entry.path());
+        return all;
+    }
+    void expectWhole() {
+        for (const char* name : {"config.json", "README.md", "model.safetensors"})
+            EXPECT_EQ(core::readTextFile(snapshot + "/" + name), original(name)) << name;
+    }
+
+    testing_support::TemporaryFolder home{"hub"};
+    FILE* server = nullptr;
+    std::string snapshot;
+};
+
+TEST(HubNames, AreRead) {
+    EXPECT_EQ(core::hubModel("org/name"), (HubModel{"org/name", "main"}));
+    EXPECT_EQ(core::hubModel("gpt2@v1.0"), (HubModel{"gpt2", "v1.0"}));
+    EXPECT_EQ(core::hubModel("a/b@refs/pr/1").text(), "a/b@refs/pr/1");
+    for (const std::string name : {"", "/", "a/", "/a", "a/b/c", "../a", "a/..", "a b/c", "a--b/c",
+                                   "a/b@", "a/b@../x", "a/b@/etc", "http://x/y"})
+        EXPECT_THROW(core::hubModel(name), OptionError) << name;
+    for (const std::string name : {"", "/a", "../a", "a/../b", "./a", "a\\b"})
+        EXPECT_FALSE(core::isHubFileName(name)) << name;
+    EXPECT_FALSE(core::isHubFileName(std::string("a\0b", 3)));
+    EXPECT_TRUE(core::isHubFileName("onnx/model.onnx"));
+}
+
+TEST_F(HubTest, AModelIsFetchedAsTheHubsOwnClientLaysItOut) {
+    std::int64_t last = 0, total = 0;
+    EXPECT_EQ(fetch("org/tiny",
+                    [&](const HubProgress& p) {
+                        EXPECT_GE(p.done, last);
+                        last = p.done, total = p.total;
+                        return true;
+                    }),
+              "");
+    EXPECT_EQ(last, total);
+    EXPECT_GT(total, 200'000);
+    expectWhole();
+    for (const char* name : {"modeling_tiny.py", "onnx"})
+        EXPECT_FALSE(fs::exists(snapshot + "/" + name)) << "never code, nor other forms";
+    const auto link = fs::read_symlink(snapshot + "/model.safetensors");
+    EXPECT_EQ(link, "../../blobs/" + core::sha256Of(original("model.safetensors")));
+    const auto commit = fs::path(snapshot).filename().string();
+    EXPECT_EQ(core::readTextFile((folder() / "refs/main").string()), commit);
+    EXPECT_TRUE(parts().empty());
+    // What is there is not fetched again, and is found without a connection.
+    const auto before = requests().size();
+    EXPECT_EQ(fetch(), "");
+    EXPECT_EQ(requests().find("/elsewhere/", before), std::string::npos);
+    setenv("HF_HUB_OFFLINE", "1", 1);
+    EXPECT_EQ(fetch(),
+              "org/tiny is not fetched: HF_HUB_OFFLINE is set, so that no connection is made");
+    EXPECT_EQ(core::hubPath("hub:org/tiny"), snapshot);
+    EXPECT_EQ(core::hubPath("hub:org/tiny@" + commit), snapshot);
+    EXPECT_EQ(core::hubPath("/a/path"), "/a/path");
+    const auto cached = core::cachedModels();
+    ASSERT_EQ(cached.size(), 1u);
+    EXPECT_EQ(cached[0].name, "org/tiny");
+    EXPECT_EQ(cached[0].path, snapshot);
+    EXPECT_THROW(core::hubPath("hub:org/other"), Error);
+}
+
+TEST_F(HubTest, ShardsAreThoseOfTheIndex) {
+    fs::remove(home / "models/org/tiny/model.safetensors");
+    write("org/tiny", "a.safetensors", "aaaa");
+    write("org/tiny", "b.safetensors", "bb");
+    write("org/tiny", "other.safetensors", "not of the model");
+    write("org/tiny", "model.safetensors.index.json",
+          R"({"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}})");
+    EXPECT_EQ(fetch(), "");
+    EXPECT_TRUE(fs::exists(snapshot + "/a.safetensors"));
+    EXPECT_TRUE(fs::exists(snapshot + "/b.safetensors"));
+    EXPECT_FALSE(fs::exists(snapshot + "/other.safetensors"));
+    write("org/tiny", "model.safetensors.index.json", "{");
+    EXPECT_EQ(fetch(),
+              "The hub's answer about org/tiny is refused: the index of its weights cannot "
+              "be read.");
+}
+
+TEST_F(HubTest, ACutConnectionIsContinued) {
+    behave(R"({"cut": 30000})");
+    EXPECT_EQ(fetch(), "");
+    expectWhole();
+    EXPECT_NE(requests().find("bytes=30000-"), std::string::npos);
+    EXPECT_NE(requests().find("bytes=180000-"), std::string::npos);
+}
+
+TEST_F(HubTest, WhatWasCancelledIsContinued) {
+    behave(R"({"slow": 100000})");
+    EXPECT_EQ(fetch("org/tiny", [](const HubProgress& p) { return p.done < 50'000; }), "cancelled");
+    ASSERT_EQ(parts().size(), 1u);
+    const auto size = fs::file_size(parts()[0]);
+    EXPECT_GT(size, 40'000u);
+    behave("{}");
+    EXPECT_EQ(fetch(), "");
+    expectWhole();
+    EXPECT_NE(requests().find("bytes=" + std::to_string(size) + "-"), std::string::npos);
+    EXPECT_TRUE(parts().empty());
+}
+
+TEST_F(HubTest, ABusyHubIsAskedAgain) {
+    behave(R"({"fail": 2})");
+    EXPECT_EQ(fetch(), "");
+    behave(R"({"fail": 100})");
+    EXPECT_NE(fetch().find("answers 503 when asked about org/tiny; try again later."),
+              std::string::npos);
+}
+
+TEST_F(HubTest, RefusalsSayTheWayOut) {
+    const std::string page = std::getenv("HF_ENDPOINT");
+    EXPECT_EQ(fetch("org/none"),
+              "org/none does not exist, or is private: put your token into HF_TOKEN.");
+    EXPECT_EQ(fetch("org/tiny@v2"), "org/tiny has no revision 'v2'; see " + page + "/org/tiny.");
+    EXPECT_EQ(fetch("gated/tiny"), "Access to gated/tiny is restricted: ask for it on " + page +
+                                       "/gated/tiny, then put your token into HF_TOKEN.");
+    setenv("HF_TOKEN", "wrong", 1);
+    EXPECT_EQ(fetch("gated/tiny"),
+              "Your token gives no access to gated/tiny: ask for it on " + page + "/gated/tiny.");
+    EXPECT_EQ(fetch("org/none"), "org/none does not exist, or your token gives no access to it.");
+    unsetenv("HF_TOKEN");
+    fs::create_directories(home / "hf");
+    core::writeTextFile(home / "hf/token", "secret\n");
+    EXPECT_EQ(fetch("gated/tiny"), "");
+    EXPECT_EQ(fetch("old/name"), "") << "it was renamed";
+    for (const char* name : {"config.json", "README.md"})
+        fs::remove(home / "models/org/tiny" / fs::path(name));
+    fs::remove(home / "models/org/tiny/model.safetensors");
+    const auto said = fetch();
+    EXPECT_NE(said.find("none of its files are weights"), std::string::npos) << said;
+    setenv("HF_ENDPOINT", "ftp://x", 1);
+    EXPECT_NE(fetch().find("HF_ENDPOINT"), std::string::npos);
+    setenv("HF_ENDPOINT", "http://127.0.0.1:1", 1);
+    EXPECT_TRUE(fetch().starts_with("org/tiny cannot be fetched, what has come is kept: "));
+}
+
+TEST_F(HubTest, LiesAreRefusedByName) {
+    for (const auto& [lie, sentence] :
+         {std::pair{"longer", "is longer than its size, 200000 bytes"},
+          {"shorter", "is shorter than its size, 200000 bytes"},
+          {"hash", "the bytes of model.safetensors do not have its SHA-256"},
+          {"headers", "sends headers without end"},
+          {"loop", "it is at 'http"},
+          {"file", "which is not an address of HTTP"},
+          {"names", "a file is named '../../escaped'"},
+          {"json", "it is longer than 16 MB"},
+          {"etag", "the ETag of model.safetensors is '../../escaped'"}}) {
+        fs::remove_all(home / "hf");
+        fs::create_directories(home / "hf");
+        behave(std::string(R"({"lie": ")") + lie + "\"}");
+        const auto said = fetch();
+        EXPECT_NE(said.find(std::string(lie) == "loop" ? "leads in a circle" : sentence),
+                  std::string::npos)
+            << lie << ": " << said;
+        EXPECT_EQ(core::findCachedModel({"org/tiny"}), std::nullopt) << lie;
+        for (const auto& entry : fs::recursive_directory_iterator(home / "hf"))
+            EXPECT_FALSE(entry.path().filename() == "escaped") << entry.path();
+        EXPECT_FALSE(fs::exists(home / "escaped"));
+    }
+    behave("{}");
+    EXPECT_EQ(fetch(), "");
+    expectWhole();
+}
+
+TEST_F(HubTest, ALinkThatLeadsOutOfTheCacheIsRefused) {
+    ASSERT_EQ(fetch(), "");
+    fs::remove(snapshot + "/config.json");
+    fs::create_symlink("/etc/passwd", snapshot + "/config.json");
+    EXPECT_THROW(core::hubPath("hub:org/tiny"), FileError);
+    core::writeTextFile((folder() / "refs/main").string(), "../../..");
+    EXPECT_THROW(core::hubPath("hub:org/tiny"), FileError);
+}
+
+TEST_F(HubTest, TwoFetchesAtOnceMakeOneCopy) {
+    behave(R"({"slow": 200000})");
+    std::string other;
+    std::jthread thread([&] {
+        try {
+            core::fetchHubModel({"org/tiny"}, {});
+        } catch (const Error& error) {
+            other = error.what();
+        }
+    });
+    EXPECT_EQ(fetch(), "");
+    thread.join();
+    EXPECT_EQ(other, "");
+    expectWhole();
+    std::size_t bodies = 0;
+    for (std::size_t at = 0; (at = requests().find("GET /elsewhere/", at)) != std::string::npos;
+         ++at)
+        ++bodies;
+    EXPECT_EQ(bodies, 1u);
+}
+
+// RELASCOPE_KILLS=20 kills at as many moments.
+TEST_F(HubTest, AFetchThatIsKilledIsContinued) {
+    behave(R"({"slow": 400000})");
+    const char* wanted = std::getenv("RELASCOPE_KILLS");
+    const int kills = wanted ? std::atoi(wanted) : 3;
+    for (int i = 0; i < kills; ++i) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::execl(RELASCOPE_BIN "/relascope-cli", "relascope-cli", "fetch", "org/tiny", nullptr);
+            _exit(127);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50 + 900 * i / kills));
+        ::kill(child, SIGKILL);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        EXPECT_NO_THROW(core::cachedModels());
+        EXPECT_NO_THROW(core::findCachedModel({"org/tiny"}));
+    }
+    behave("{}");
+    EXPECT_EQ(fetch(), "");
+    expectWhole();
+    EXPECT_TRUE(parts().empty());
+}
+
+TEST(HubCache, TwoHundredModelsAreListedAtOnce) {
+    testing_support::TemporaryFolder home{"hub-cache"};
+    setenv("HF_HUB_CACHE", std::string(home / "").c_str(), 1);
+    for (int i = 0; i < 200; ++i) {
+        const fs::path snapshot = home / ("models--org--m" + std::to_string(i) + "/snapshots/abc");
+        fs::create_directories(snapshot);
+        std::ofstream(snapshot / "model.safetensors") << "x";
+    }
+    EXPECT_EQ(core::cachedModels().size(), 200u);
+    unsetenv("HF_HUB_CACHE");
+}
+
+}  // namespace
+}  // namespace relascope
