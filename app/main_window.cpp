@@ -259,9 +259,9 @@ MainWindow::Closing MainWindow::askToClose() {
         sentences << QString(training.paused() ? "%1 stays paused without the window."
                                                : "%1 continues without the window.")
                          .arg(m_controllers->runs.name(training.run()));
-    if (study.working())
+    if (const QString here = study.workedOn(); !here.isEmpty())
         sentences << QStringLiteral("The study %1 continues without the window.")
-                         .arg(StudyController::name(study.workedOn()));
+                         .arg(StudyController::name(here));
     QMessageBox box(QMessageBox::Question, QStringLiteral("Close Relascope"), sentences.join(u' '),
                     QMessageBox::Cancel, this);
     box.setInformativeText(
@@ -281,9 +281,9 @@ MainWindow::Closing MainWindow::askToClose() {
 void MainWindow::closeEvent(QCloseEvent* event) {
     const auto& training = m_controllers->training;
     const auto& study = m_controllers->study;
-    if ((training.busy() || study.working()) && !m_closing) {
+    if (const QString here = study.workedOn(); (training.busy() || !here.isEmpty()) && !m_closing) {
         const bool ending =
-            (!training.busy() || training.ending()) && (!study.working() || study.ending());
+            (!training.busy() || training.ending()) && (here.isEmpty() || study.ending(here));
         const Closing choice = ending ? Closing::StopFirst : confirmClose();
         if (choice != Closing::Continue) {
             event->ignore();
@@ -305,22 +305,23 @@ void MainWindow::stopAndClose() {
     auto& training = m_controllers->training;
     auto& study = m_controllers->study;
     Q_EMIT closing();
-    auto* progress = new QProgressDialog(study.working() ? QStringLiteral("Saving the running runs")
-                                                         : QStringLiteral("Saving a checkpoint"),
-                                         QString(), 0, 0, this);
+    auto* progress =
+        new QProgressDialog(study.workedOn().isEmpty() ? QStringLiteral("Saving a checkpoint")
+                                                       : QStringLiteral("Saving the running runs"),
+                            QString(), 0, 0, this);
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
     const auto ended = [this, progress, &training, &study] {
-        if (training.busy() || study.working()) return;
+        if (training.busy() || !study.workedOn().isEmpty()) return;
         progress->close();
         closeNow();
     };
     connect(&training, &TrainingController::finished, progress, ended);
-    connect(&study, &StudyController::finished, progress, ended);
+    connect(&study, &StudyController::workChanged, progress, ended);
     if (training.busy()) training.cancel();
-    study.stop();
-    if (!training.busy() && !study.working()) ended();
+    study.stopHere();
+    ended();
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
@@ -410,6 +411,7 @@ void addFurtherPages(MainWindow& window) {
     auto& c = window.controllers();
     auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);
     window.addPage(PageId::Checkpoint, checkpoint);
+    checkpoint->hosts = [&c] { return c.hosts.usable(); };
     QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
                      [&window] { window.showPage(PageId::Checkpoint); });
     QObject::connect(&c.checkpoint.recent(), &RecentCheckpoints::changed, window.sidebar(),
@@ -422,8 +424,18 @@ void addFurtherPages(MainWindow& window) {
                          for (std::size_t i = 0; i < known.size(); ++i)
                              entries.push_back({known[i].path, titles[static_cast<qsizetype>(i)],
                                                 known[i].size, known[i].missing});
+                         bool first = true;
+                         for (const auto& model : window.controllers().checkpoint.hub().cached()) {
+                             if (!model.problem.isEmpty() || paths.contains(model.path)) continue;
+                             if (std::exchange(first, false))
+                                 entries.push_back({{}, QStringLiteral("Hub cache"), {}, false});
+                             entries.push_back({model.path, model.name, model.size, false});
+                         }
                          window.sidebar()->setCheckpoints(entries);
                      });
+    QObject::connect(&c.checkpoint.hub(), &HubModels::changed, &c.checkpoint.recent(),
+                     &RecentCheckpoints::changed);
+    c.checkpoint.hub().refresh();
     QObject::connect(window.sidebar(), &widgets::Sidebar::checkpointChosen, &c.checkpoint.recent(),
                      &RecentCheckpoints::choose);
 }

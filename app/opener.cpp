@@ -6,6 +6,7 @@
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
+#include "hub/hub_cache.h"
 
 namespace relascope::app {
 namespace {
@@ -19,6 +20,8 @@ bool isGeneric(const QString& file) {
 
 /// The last components of a path, `extra` more than in the usual title.
 QString titleOf(const QString& path, int extra) {
+    if (const auto name = core::hubNameOf(path.toStdString()); !name.empty())
+        return QString::fromStdString(name);
     QStringList parts = path.split(u'/', Qt::SkipEmptyParts);
     if (parts.size() > 1 && isGeneric(parts.last())) parts.removeLast();
     if (parts.isEmpty()) return path;

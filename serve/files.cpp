@@ -6,17 +6,22 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "checkpoint/checkpoint.h"
 #include "files/atomic_file.h"
 #include "options/builtin_resources.h"
 #include "options/options_json.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
 #include "run/run_process.h"
+#include "study/study.h"
 #include "wire/host.h"
 #include "wire/host_files.h"
+#include "wire/host_install.h"
+#include "wire/start_study.h"
 
 namespace relascope::serve {
 namespace {
@@ -30,6 +35,7 @@ constexpr std::int64_t kMostRead = 8 << 20;  // bytes of one file in one answer
 constexpr std::int64_t kClockSlack = 5'000'000'000;  // ns
 constexpr std::array<const char*, 6> kFiles = {"run.json",     "labels.json",    "metrics.jsonl",
                                                "events.jsonl", "tokenizer.json", "log"};
+constexpr std::array<const char*, 2> kStudyFiles = {"study.json", "log"};
 constexpr std::array<const char*, 2> kFolders = {"captures", "weights"};
 
 template <class T>
@@ -62,9 +68,11 @@ wire::ListedRun describe(const std::string& folder, const std::string& path) {
 wire::HostFacts facts(const Json& message) {
     wire::HostFacts facts{core::builtin::version(), core::thisProcess().machine,
                           core::defaultRunsFolder()};
+    facts.others = wire::otherVersions();
     fs::path folder =
         message.contains("folder") ? wire::valueOf<std::string>(message, "folder") : std::string();
     if (folder.empty()) folder = facts.runs;
+    facts.studies = core::studiesFolder(folder.string());
     std::error_code error;
     while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
     if (const auto space = fs::space(folder, error); !error)
@@ -100,6 +108,32 @@ Frame list(Request& request) {
     return {listing, {}};
 }
 
+Frame studies(Request& request) {
+    const auto folder = askedFor<std::string>(request, "folder");
+    std::vector<wire::ListedRun> studies;
+    for (const auto& study : core::listStudies(folder)) {
+        if (!request.progress(0.0)) throw Cancelled();
+        wire::ListedRun listed{
+            fs::path(study).lexically_relative(folder).string(), wire::isWorkedOn(study), {}, {}};
+        for (const char* name : kStudyFiles) addFile(study + "/" + name, name, listed.files);
+        studies.push_back(std::move(listed));
+    }
+    return {studies, {}};
+}
+
+Frame startStudy(Request& request) {
+    wire::StudyStart start;
+    start.study = askedFor<std::string>(request, "study");
+    start.jobs = askedFor<int>(request, "jobs");
+    start.retry = askedFor<bool>(request, "retry");
+    start.launch = wire::wordsOf(askedFor<std::string>(request, "launch"), "launch");
+    if (start.jobs < 1 || start.jobs > 256)
+        throw OptionError("jobs", std::to_string(start.jobs) + " processes; give 1 to 256");
+    core::readStudy(start.study);  // throws for a folder that is none
+    wire::startStudy(start, [&] { return !request.stop().stop_requested(); });
+    return {Json::object(), {}};
+}
+
 Frame read(Request& request) {
     const auto parts = askedFor<std::vector<wire::FilePart>>(request, "files");
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -132,6 +166,32 @@ Frame files(Request& request) {
     return {found, {}};
 }
 
+Frame folder(Request& request) {
+    constexpr std::size_t kMost = 5000;
+    fs::path path = askedFor<std::string>(request, "path");
+    const char* home = std::getenv("HOME");
+    if (path.empty()) path = home && *home ? home : "/";
+    std::error_code error;
+    wire::Folder found;
+    found.path = fs::canonical(path, error).string();
+    for (fs::directory_iterator it(error ? path : fs::path(found.path), error), end;
+         !error && it != end; it.increment(error)) {
+        if (!request.progress(0.0)) throw Cancelled();
+        const std::string name = it->path().filename().string();
+        std::error_code other;
+        const bool isFolder = it->is_directory(other);
+        if (name.starts_with(".") || !(isFolder || it->is_regular_file(other))) continue;
+        if ((found.cut = found.entries.size() == kMost)) break;
+        found.entries.push_back(
+            {name, isFolder, isFolder ? 0 : static_cast<std::int64_t>(it->file_size(other))});
+    }
+    if (error) throw FileError(path.string(), "cannot be read: " + error.message());
+    std::sort(found.entries.begin(), found.entries.end(), [](const auto& a, const auto& b) {
+        return std::pair(!a.folder, a.name) < std::pair(!b.folder, b.name);
+    });
+    return {found, {}};
+}
+
 Frame start(Request& request) {
     wire::StartRequest asked;
     asked.options = core::runOptionsFromJson(askedFor<std::string>(request, "options"));
@@ -150,11 +210,36 @@ std::optional<Frame> answerFiles(const std::string& what, Request& request) {
     const Json& message = request.message();
     if (what == "host") return Frame{facts(message), {}};
     if (what == "list") return list(request);
+    if (what == "studies") return studies(request);
     if (what == "read") return read(request);
     if (what == "files") return files(request);
+    if (what == "folder") return folder(request);
+    if (what == "checkpoint")
+        return Frame{core::openCheckpoint(askedFor<std::string>(request, "path")), {}};
+    if (what == "tensor")
+        return Frame{
+            core::tensorStatistics(askedFor<std::string>(request, "path"),
+                                   askedFor<std::string>(request, "tensor"), 64, request.stop()),
+            {}};
     if (what == "start") return start(request);
     if (what == "end") {
         wire::endRun(askedFor<std::string>(request, "run"));
+        return Frame{Json::object(), {}};
+    }
+    if (what == "create study") {
+        const auto study = askedFor<std::string>(request, "study");
+        core::createStudy(study, core::planFromText(askedFor<std::string>(request, "plan"),
+                                                    study + "/study.json"));
+        return Frame{Json::object(), {}};
+    }
+    if (what == "start study") return startStudy(request);
+    if (what == "stop study") {
+        wire::stopStudy(askedFor<std::string>(request, "study"),
+                        [&] { return !request.stop().stop_requested(); });
+        return Frame{Json::object(), {}};
+    }
+    if (what == "remove versions") {
+        wire::removeVersions(askedFor<std::vector<std::string>>(request, "names"));
         return Frame{Json::object(), {}};
     }
     if (what == "labels") {

@@ -23,6 +23,11 @@ void requireInside(const std::string& path) {
         throw FrameError("a list names " + quoted(path.substr(0, 80)) + ", outside of its folder");
 }
 
+void requireInside(const ListedRun& run) {
+    requireInside(run.path);
+    for (const auto& file : run.files) requireInside(file.name);
+}
+
 }  // namespace
 
 bool isInside(const std::string& path) {
@@ -43,11 +48,16 @@ Listing listRuns(Session& session, const std::string& folder, std::int64_t since
     auto listing = answerOf<Listing>(
         session, "list", {{"folder", folder}, {"since", since}, {"held", held}}, progress);
     for (const auto& run : listing.runs) requireInside(run);
-    for (const auto& run : listing.changed) {
-        requireInside(run.path);
-        for (const auto& file : run.files) requireInside(file.name);
-    }
+    for (const auto& run : listing.changed) requireInside(run);
     return listing;
+}
+
+std::vector<ListedRun> listStudies(Session& session, const std::string& folder,
+                                   const Session::Progress& progress) {
+    auto studies =
+        answerOf<std::vector<ListedRun>>(session, "studies", {{"folder", folder}}, progress);
+    for (const auto& study : studies) requireInside(study);
+    return studies;
 }
 
 void readFiles(Session& session, const std::vector<FilePart>& parts,
@@ -69,6 +79,13 @@ std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
     return files;
 }
 
+Folder listFolder(Session& session, const std::string& host, const std::string& path,
+                  const Session::Progress& progress) {
+    auto folder = answerOf<Folder>(session, "folder", {{"host", host}, {"path", path}}, progress);
+    for (const auto& entry : folder.entries) requireInside(entry.name);
+    return folder;
+}
+
 std::string startThere(Session& session, const StartRequest& request, const std::string& launch,
                        const Session::Progress& progress) {
     const Json json = {{"options", core::runOptionsToJson(request.options)},
@@ -78,6 +95,11 @@ std::string startThere(Session& session, const StartRequest& request, const std:
                        {"queue", request.queue},
                        {"launch", launch}};
     return answerOf<std::string>(session, "start", json, progress);
+}
+
+void removeVersions(Session& session, const std::vector<std::string>& names,
+                    const Session::Progress& progress) {
+    session.ask("remove versions", {{"names", names}}, progress);
 }
 
 void writeLabels(Session& session, const std::string& run, const RunLabels& labels) {

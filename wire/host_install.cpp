@@ -182,7 +182,55 @@ std::string commandThere() {
            "; rm -rf \"$d/$v\"; mv \"$d/$v.part\" \"$d/$v\"";
 }
 
+fs::path versionsFolder() {
+    const char* home = std::getenv("HOME");
+    return fs::path(home && *home ? home : "/nowhere") / ".local/share/relascope";
+}
+
+/// The files of the programs that run, as far as this user may know.
+std::vector<fs::path> runningPrograms() {
+    std::vector<fs::path> all;
+    std::error_code error, other;
+    for (fs::directory_iterator it("/proc", error), end; !error && it != end; it.increment(error))
+        if (auto program = fs::read_symlink(it->path() / "exe", other); !other)
+            all.push_back(std::move(program));
+    return all;
+}
+
 }  // namespace
+
+std::vector<std::string> otherVersions() {
+    std::vector<std::string> names;
+    const auto running = runningPrograms();
+    std::error_code error;
+    for (fs::directory_iterator it(versionsFolder(), error), end; !error && it != end;
+         it.increment(error)) {
+        const auto folder = it->path();
+        std::error_code other;
+        const bool cut = folder.extension() == ".part";
+        if (it->is_symlink(other) || folder.filename() == core::builtin::version() ||
+            !(cut || fs::exists(folder / "bin/relascope-cli", other)))
+            continue;
+        const auto runs = [&, real = fs::canonical(folder, other)](const fs::path& program) {
+            return program.string().starts_with(real.string() + "/");
+        };
+        if (std::none_of(running.begin(), running.end(), runs))
+            names.push_back(folder.filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+void removeVersions(const std::vector<std::string>& names) {
+    for (const auto& name : otherVersions()) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+        std::error_code error;
+        fs::remove_all(versionsFolder() / name, error);
+        if (error)
+            throw FileError((versionsFolder() / name).string(),
+                            "cannot be removed: " + error.message());
+    }
+}
 
 std::vector<std::string> librariesToCopy(const std::string& ldd, const std::string& own) {
     // They fit one kernel and one another, not those of another C library.

@@ -23,6 +23,12 @@ void installThere(const Host& host, const std::function<bool(double)>& progress)
 void installTree(const Host& host, const std::string& prefix,
                  const std::function<bool(double)>& progress);
 
+/// Names of the folders beside that of this version in ~/.local/share/relascope of this machine:
+/// other versions, and copies that were cut. Those whose programs run are left out.
+std::vector<std::string> otherVersions();
+/// Removes those of otherVersions() that have these names.
+void removeVersions(const std::vector<std::string>& names);
+
 /// Of the lines that ldd writes, the files of libraries that do not belong to the C library and do
 /// not lie in the folder `own`.
 std::vector<std::string> librariesToCopy(const std::string& ldd, const std::string& own);

@@ -28,7 +28,7 @@ constexpr std::int64_t kMostCaptures = std::int64_t{64} << 20;  // bytes of a ru
 constexpr std::int64_t kMostMirrored = std::int64_t{1} << 30;   // bytes of all captures
 constexpr std::int64_t kPart = std::int64_t{4} << 20;           // bytes of one answer
 
-const std::set<std::string> kOfEveryRun = {"run.json", "labels.json"};
+const std::set<std::string> kAlways = {"run.json", "labels.json", "study.json"};
 const std::set<std::string> kAppended = {"metrics.jsonl", "events.jsonl", "log"};
 
 bool isCapture(const std::string& name) {
@@ -108,10 +108,10 @@ HostLink::Status HostLink::status() const {
     return m_status;
 }
 
-void HostLink::follow(std::set<std::string> runs) {
+void HostLink::follow(std::set<std::string> folders) {
     std::lock_guard lock(m_mutex);
-    if (m_followed == runs) return;
-    m_followed = std::move(runs);
+    if (m_followed == folders) return;
+    m_followed = std::move(folders);
     m_look = true;
     m_wake.notify_all();
 }
@@ -139,7 +139,7 @@ void HostLink::setStatus(const std::function<void(Status&)>& change) {
 }
 
 std::string HostLink::local(const std::string& path) const {
-    return mirrorPath(m_host.name, m_farFolder + "/" + path);
+    return mirrorPath(m_host.name, path);
 }
 
 void HostLink::run(const std::stop_token& stop) {
@@ -195,11 +195,17 @@ void HostLink::connect(Session& session, const std::stop_token& stop) {
     const auto facts =
         hostFacts(session, m_host.runs, [&](double) { return !stop.stop_requested(); });
     m_farFolder = m_host.runs.empty() ? facts.runs : m_host.runs;
-    while (m_farFolder.size() > 1 && m_farFolder.back() == '/') m_farFolder.pop_back();
-    m_since = 0;
-    m_runs.clear();
+    m_farStudies = facts.studies;
+    for (auto* folder : {&m_farFolder, &m_farStudies})
+        while (folder->size() > 1 && folder->back() == '/') folder->pop_back();
+    m_since.clear();
+    m_known.clear();
+    m_studies.clear();
     const std::string mirror = mirrorPath(m_host.name, m_farFolder);
     core::makeDirectories(mirror);
+    const std::string studies =
+        m_farStudies.empty() ? std::string() : mirrorPath(m_host.name, m_farStudies);
+    if (!studies.empty()) core::makeDirectories(studies);
     pruneMirrors(kMostMirrored);
     const std::string version = session.version(), mine = core::builtin::version();
     list(session, stop);
@@ -207,6 +213,7 @@ void HostLink::connect(Session& session, const std::stop_token& stop) {
         s.state = State::Connected;
         s.facts = facts;
         s.folder = mirror;
+        s.studies = studies;
         s.otherVersion = version != mine;
         s.sentence = version == mine ? std::string()
                                      : m_host.name + " has Relascope " + version + ", this is " +
@@ -214,68 +221,104 @@ void HostLink::connect(Session& session, const std::stop_token& stop) {
     });
 }
 
+bool HostLink::isFollowed(const std::string& path) const {
+    const std::string folder = local(path);
+    std::lock_guard lock(m_mutex);
+    return m_followed.contains(folder);
+}
+
 bool HostLink::list(Session& session, const std::stop_token& stop) {
-    std::vector<std::string> held;
-    for (const auto& [path, run] : m_runs)
-        if (run.held) held.push_back(path);
-    auto listing = listRuns(session, m_farFolder, m_since, held,
-                            [&](double) { return !stop.stop_requested(); });
-    bool news = false;
-    // Runs that were moved or deleted there, also while nobody looked.
-    const std::set<std::string> there(listing.runs.begin(), listing.runs.end());
-    const std::string mirror = mirrorPath(m_host.name, m_farFolder);
+    bool news = listRunsIn(session, m_farFolder, stop);
+    if (!m_farStudies.empty()) news |= listStudies(session, stop);
+    for (const auto& study : m_studies)
+        if (isFollowed(study)) news |= listRunsIn(session, study, stop);
+    for (const auto& [path, known] : m_known) news |= fetch(session, path, known, stop);
+    return news;
+}
+
+/// Takes what a list says of a run or study into the mirror.
+bool HostLink::know(const std::string& path, ListedRun& run) {
+    auto& known = m_known[path];
+    known.held = run.held;
+    known.files.clear();
+    core::FarRun far{m_host.name, path, run.held, run.ended, {}};
+    for (auto& file : run.files) {
+        if (const auto step = keptStep(file.name)) far.kept.push_back(*step);
+        known.files[file.name] = std::move(file);
+    }
+    std::sort(far.kept.begin(), far.kept.end());
+    const std::string folder = local(path);
+    core::makeDirectories(folder);
+    if (core::readFarRun(folder) == far) return false;
+    core::writeFarRun(folder, far);
+    return true;
+}
+
+/// Removes from the mirror what was moved or deleted there, also while nobody looked. A folder of
+/// runs may hold studies, too, and the other way round.
+bool HostLink::removeGone(const std::string& folder, const std::set<std::string>& there,
+                          bool studies) {
+    const std::string mirror = mirrorPath(m_host.name, folder);
     std::error_code error;
     std::vector<std::string> gone;
     for (fs::recursive_directory_iterator it(mirror, error), end; !error && it != end;
          it.increment(error)) {
         if (!it->is_directory(error)) continue;
-        const bool run = fs::exists(it->path() / ".far", error);
-        if (run || it.depth() >= 1) it.disable_recursion_pending();
-        if (const auto path = it->path().lexically_relative(mirror).string();
-            run && !there.contains(path))
-            gone.push_back(path);
+        const bool known = fs::exists(it->path() / ".far", error);
+        if (known || it.depth() >= 1) it.disable_recursion_pending();
+        if (!known || fs::exists(it->path() / "study.json", error) != studies) continue;
+        if (const auto path = it->path().lexically_relative(mirror).string(); !there.contains(path))
+            gone.push_back(folder + "/" + path);
     }
     for (const auto& path : gone) {
         fs::remove_all(local(path), error);
-        m_runs.erase(path);
-        news = true;
+        std::erase_if(m_known, [&](const auto& known) {
+            return known.first == path || known.first.starts_with(path + "/");
+        });
+        m_studies.erase(path);
     }
-    for (auto& run : listing.changed) {
-        auto& known = m_runs[run.path];
-        known.held = run.held;
-        known.files.clear();
-        core::FarRun far{m_host.name, m_farFolder + "/" + run.path, run.held, run.ended, {}};
-        for (auto& file : run.files) {
-            if (const auto step = keptStep(file.name)) far.kept.push_back(*step);
-            known.files[file.name] = std::move(file);
-        }
-        std::sort(far.kept.begin(), far.kept.end());
-        const std::string folder = local(run.path);
-        core::makeDirectories(folder);
-        if (core::readFarRun(folder) != far) {
-            core::writeFarRun(folder, far);
-            news = true;
-        }
+    return !gone.empty();
+}
+
+bool HostLink::listRunsIn(Session& session, const std::string& folder,
+                          const std::stop_token& stop) {
+    std::vector<std::string> held;
+    for (const auto& [path, known] : m_known)
+        if (known.held && !m_studies.contains(path) && path.starts_with(folder + "/"))
+            held.push_back(path.substr(folder.size() + 1));
+    auto& since = m_since[folder];
+    auto listing =
+        listRuns(session, folder, since, held, [&](double) { return !stop.stop_requested(); });
+    bool news = removeGone(folder, {listing.runs.begin(), listing.runs.end()}, false);
+    for (auto& run : listing.changed) news |= know(folder + "/" + run.path, run);
+    since = listing.now;
+    return news;
+}
+
+bool HostLink::listStudies(Session& session, const std::stop_token& stop) {
+    auto studies =
+        wire::listStudies(session, m_farStudies, [&](double) { return !stop.stop_requested(); });
+    std::set<std::string> there;
+    for (const auto& study : studies) there.insert(study.path);
+    bool news = removeGone(m_farStudies, there, true);
+    for (auto& study : studies) {
+        const std::string path = m_farStudies + "/" + study.path;
+        news |= know(path, study);
+        m_studies.insert(path);
     }
-    m_since = listing.now;
-    for (const auto& [path, run] : m_runs) news |= fetch(session, path, run, stop);
     return news;
 }
 
 bool HostLink::fetch(Session& session, const std::string& path, const Known& run,
                      const std::stop_token& stop) {
-    const std::string folder = local(path), far = m_farFolder + "/" + path;
-    bool followed = false;
-    {
-        std::lock_guard lock(m_mutex);
-        followed = m_followed.contains(folder);
-    }
+    const std::string folder = local(path);
+    const bool followed = isFollowed(path);
     // Captures from the newest one on, as far as they may take space.
     std::vector<const ListedFile*> files, captures;
     for (const auto& [name, file] : run.files) {
         if (isCapture(name) && followed && file.size <= kMostCapture)
             captures.push_back(&file);
-        else if (kOfEveryRun.contains(name) ||
+        else if (kAlways.contains(name) ||
                  (followed && (kAppended.contains(name) || name == "tokenizer.json")))
             files.push_back(&file);
     }
@@ -296,13 +339,13 @@ bool HostLink::fetch(Session& session, const std::string& path, const Known& run
         std::int64_t inode = 0;
         if (appended) std::ifstream(mark) >> inode;
         if (appended && inode == file->file && sizeOf(to) <= file->size) {
-            readOn(session, far + "/" + file->name, to, file->size, wanted);
+            readOn(session, path + "/" + file->name, to, file->size, wanted);
         } else {
             const std::string part = to + ".part";
             std::error_code error;
             fs::remove(part, error);
             append(part, {});
-            readOn(session, far + "/" + file->name, part, file->size, wanted);
+            readOn(session, path + "/" + file->name, part, file->size, wanted);
             if (appended) core::writeTextFile(mark, std::to_string(file->file));
             fs::rename(part, to, error);
             if (error) throw FileError(to, "cannot be written: " + error.message());
@@ -316,17 +359,12 @@ bool HostLink::fetch(Session& session, const std::string& path, const Known& run
 bool HostLink::readTails(Session& session, const std::stop_token& stop) {
     std::vector<FilePart> parts;
     std::vector<std::string> targets;
-    for (const auto& [path, run] : m_runs) {
-        const std::string folder = local(path);
-        {
-            std::lock_guard lock(m_mutex);
-            if (!run.held || !m_followed.contains(folder)) continue;
-        }
+    for (const auto& [path, run] : m_known) {
+        if (!run.held || !isFollowed(path)) continue;
         for (const auto& name : kAppended)
             if (run.files.contains(name)) {
-                targets.push_back(folder + "/" + name);
-                parts.push_back(
-                    {m_farFolder + "/" + path + "/" + name, sizeOf(targets.back()), kPart});
+                targets.push_back(local(path) + "/" + name);
+                parts.push_back({path + "/" + name, sizeOf(targets.back()), kPart});
             }
     }
     if (parts.empty()) return false;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The connection to a host that lasts: a thread that keeps the mirror of its runs. Lists, curves
-// and captures of far runs are read from there as those of this machine are, also while the host is
-// away.
+// The connection to a host that lasts: a thread that keeps the mirror of its runs and studies.
+// Lists, curves and captures of far runs are read from there as those of this machine are, also
+// while the host is away.
 //
 // Every run is a folder with .far (run/run_process.h), run.json and labels.json. Of those that are
 // followed, there are metrics.jsonl, events.jsonl, tokenizer.json, log and the newest captures,
-// too.
+// too. Every study is a folder with .far and study.json; one that is followed has its log and its
+// runs, too.
 #pragma once
 
 #include <chrono>
@@ -37,6 +38,7 @@ public:
         bool otherVersion = false;  ///< its runs are shown, and nothing can be started or opened
         HostFacts facts;            ///< once it was connected
         std::string folder;         ///< the mirror of its folder of runs; empty before
+        std::string studies;        ///< that of its studies; empty of an older version, too
         bool operator==(const Status&) const = default;
     };
 
@@ -49,8 +51,8 @@ public:
 
     const Host& host() const { return m_host; }
     Status status() const;
-    /// Runs whose curves are shown, by their folders in the mirror.
-    void follow(std::set<std::string> runs);
+    /// Runs whose curves are shown and studies that are shown, by their folders in the mirror.
+    void follow(std::set<std::string> folders);
     /// Lists, or tries to connect, at once; `asks`: ssh may ask the user then.
     void look(bool asks = false);
 
@@ -62,6 +64,11 @@ private:
     void run(const std::stop_token& stop);
     void connect(Session& session, const std::stop_token& stop);
     bool list(Session& session, const std::stop_token& stop);
+    bool listStudies(Session& session, const std::stop_token& stop);
+    bool listRunsIn(Session& session, const std::string& folder, const std::stop_token& stop);
+    bool removeGone(const std::string& folder, const std::set<std::string>& there, bool studies);
+    bool know(const std::string& path, ListedRun& run);
+    bool isFollowed(const std::string& path) const;
     bool readTails(Session& session, const std::stop_token& stop);
     bool fetch(Session& session, const std::string& path, const Known& run,
                const std::stop_token& stop);
@@ -71,10 +78,11 @@ private:
 
     const Host m_host;
     std::function<void()> m_changed;
-    std::int64_t m_since = 0;
-    std::string m_farFolder;              ///< of runs, there
-    std::map<std::string, Known> m_runs;  ///< by path behind the folder
-    mutable std::mutex m_mutex;           ///< of what follows
+    std::string m_farFolder, m_farStudies;        ///< of runs and studies, there
+    std::map<std::string, std::int64_t> m_since;  ///< of the lists of folders there
+    std::map<std::string, Known> m_known;         ///< runs and studies, by their paths there
+    std::set<std::string> m_studies;              ///< those of them that are studies
+    mutable std::mutex m_mutex;                   ///< of what follows
     std::condition_variable_any m_wake;
     bool m_look = false, m_asks = false;
     Status m_status;

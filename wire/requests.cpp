@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "files/atomic_file.h"
 #include "wire/figures.h"
+#include "wire/host_link.h"
 
 namespace relascope::wire {
 namespace {
@@ -247,6 +249,32 @@ Devices devices(Session& session, const std::string& wanted, bool memory,
 
 void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to) {
     session.ask("branch", {{"from", from}, {"step", step}, {"to", to}});
+}
+
+OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
+                                   const Session::Progress& progress) {
+    const auto far = farPathOf(path);
+    if (!far) throw FileError(path, "is not in the mirror of another machine");
+    auto opened =
+        get<OpenedCheckpoint>(session.ask("checkpoint", {{"path", path}}, progress).message);
+    for (const auto& tensor : opened.info.tensors)
+        if (tensor.file < 0 || std::cmp_greater_equal(tensor.file, opened.info.files.size()))
+            throw FrameError("a tensor of a checkpoint names a file that is not there");
+    const auto wanted = [&] { return !progress || progress(1.0); };
+    for (auto* place : {&opened.info.path, &opened.info.folder, &opened.run})
+        if (!place->empty()) *place = mirrorPath(far->host, *place);
+    core::makeDirectories(opened.info.folder);  // by which the run of a checkpoint is found
+    if (!opened.run.empty()) mirrorFile(session, opened.run + "/run.json", wanted);
+    for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt"})
+        mirrorFile(session, (opened.run.empty() ? opened.info.folder : opened.run) + "/" + name,
+                   wanted);
+    return opened;
+}
+
+TensorStatistics farTensorStatistics(Session& session, const std::string& path,
+                                     const std::string& tensor, const Session::Progress& progress) {
+    return get<TensorStatistics>(
+        session.ask("tensor", {{"path", path}, {"tensor", tensor}}, progress).message);
 }
 
 void drop(Session& session) {

@@ -328,6 +328,17 @@ Devices devices(Session& session, const std::string& wanted, bool memory,
 /// Makes the run folder `to` from a checkpoint of `from` (core/train/branch.h).
 void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to);
 
+// checkpoint: {path}; tensor: {path, tensor}
+
+/// As core::openCheckpoint() of a path in the mirror of a host, in which the paths of what it
+/// returns lie, too; the files of the checkpoint are named as they are there. What the window needs
+/// of a tokenizer is mirrored.
+OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
+                                   const Session::Progress& progress);
+/// As core::tensorStatistics().
+TensorStatistics farTensorStatistics(Session& session, const std::string& path,
+                                     const std::string& tensor, const Session::Progress& progress);
+
 // drop: frees weights and data, which are read again when they are asked for.
 
 void drop(Session& session);

@@ -45,7 +45,7 @@ void checkSessionHello(const Json& message, const std::string& host) {
 }
 
 bool isForEveryVersion(const std::string& what) {
-    return what == "host" || what == "list" || what == "read";
+    return what == "host" || what == "list" || what == "studies" || what == "read";
 }
 
 Json errorToJson(const std::exception& error) {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -281,6 +282,17 @@ bool hasOpen(std::int64_t pid, const std::string& file) {
     return false;
 }
 
+// The processes of this machine that have the file open, without this one.
+std::vector<std::int64_t> holdersOf(const std::string& file) {
+    std::vector<std::int64_t> all;
+    std::error_code error;
+    for (fs::directory_iterator it("/proc", error), end; !error && it != end; it.increment(error)) {
+        const auto pid = std::atoll(it->path().filename().c_str());
+        if (pid > 0 && pid != ::getpid() && hasOpen(pid, file)) all.push_back(pid);
+    }
+    return all;
+}
+
 // Its output goes nowhere: a session answers on its standard output.
 bool cancelJob(const std::string& job) {
     const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -311,18 +323,24 @@ void endRun(const std::string& run) {
     if (!process) throw Error("The process that trains " + name + " is not known.");
     const auto here = core::thisProcess();
     const std::string number = std::to_string(process->pid);
+    const auto end = [&](std::int64_t pid) {
+        if (begun) return killProcess(pid, SIGKILL);
+        killProcess(pid, SIGTERM);  // srun takes its job along
+        if (!isFreed(file, std::chrono::seconds(5))) killProcess(pid, SIGKILL);
+    };
     if (process->machine != here.machine) {
         if (process->job.empty() || !cancelJob(process->job))
             throw Error(name + " trains on " + process->machine + "; end process " + number +
                         " there.");
-    } else if (process->boot != here.boot || !hasOpen(process->pid, file)) {
-        throw Error("Process " + number + " does not train " + name +
-                    " any more; end what does where it was started.");
-    } else if (begun) {
-        killProcess(process->pid, SIGKILL);
+    } else if (process->boot == here.boot && hasOpen(process->pid, file)) {
+        end(process->pid);
     } else {
-        killProcess(process->pid, SIGTERM);  // srun takes its job along
-        if (!isFreed(file, std::chrono::seconds(5))) killProcess(process->pid, SIGKILL);
+        // A launcher that was killed may have left behind what it had started.
+        const auto left = holdersOf(file);
+        if (left.empty())
+            throw Error("Process " + number + " does not train " + name +
+                        " any more; end what does where it was started.");
+        for (const auto pid : left) end(pid);
     }
     if (!isFreed(file, std::chrono::seconds(10)))
         throw Error("Process " + number + ", which trains " + name + ", does not end.");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "types/along.h"
+#include "types/checkpoint_info.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
 #include "types/relation_map.h"
@@ -65,6 +66,9 @@ Enum enumOf(const Json& json, Enum last) {
 inline void from_json(const wire::Json& json, MapKind& kind) {
     kind = wire::enumOf(json, MapKind::Symbols);
 }
+inline void from_json(const wire::Json& json, ProblemKind& kind) {
+    kind = wire::enumOf(json, ProblemKind::File);
+}
 inline void from_json(const wire::Json& json, EditOp& op) {
     op = wire::enumOf(json, EditOp::Swap);
 }
@@ -103,6 +107,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, ta
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredTensor, name, stored, dtype, shape, bytes, sameAs, file)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointProblem, kind, subject, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutlineNode, title, detail, prefix, parameters, children)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointInfo, path, folder, name, form, files, bytes, tensors,
+                                   metadata, config, configFrom, model, parameters, trainable,
+                                   outline, problems, hasReference)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedCheckpoint, info, run, data)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorStatistics, name, count, notFinite, minimum, maximum, mean,
+                                   deviation, histogram)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j)
 
 namespace wire {

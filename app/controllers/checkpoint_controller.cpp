@@ -64,8 +64,11 @@ void CheckpointNumbers::readNext() {
     const auto stop = job ? job->stop.get_token() : std::stop_token();
     m_queue.post(
         this,
-        [path = m_path, name = m_reading.toStdString(), stop](std::stop_token) {
-            return core::tensorStatistics(path, name, 64, stop);
+        [path = m_path, name = m_reading.toStdString(), stop, far = m_far](std::stop_token queue) {
+            if (!wire::farPathOf(path)) return core::tensorStatistics(path, name, 64, stop);
+            return wire::farTensorStatistics(*far, path, name, [&](double) {
+                return !stop.stop_requested() && !queue.stop_requested();
+            });
         },
         [this, name = m_reading, shown = m_shown](const TensorStatistics& statistics) {
             if (shown == m_shown) take(name, statistics);
@@ -108,7 +111,9 @@ void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
     Q_EMIT changed();
     // Checking for files can be slow if the disk is asleep.
     QStringList paths;
-    for (const auto& r : m_list) paths << r.path;
+    // Those on other machines are looked for when they are chosen.
+    for (const auto& r : m_list)
+        if (!wire::farPathOf(r.path.toStdString())) paths << r.path;
     m_disk.post(
         this,
         [paths](std::stop_token) {
@@ -125,7 +130,10 @@ void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
 
 void RecentCheckpoints::choose(const QString& path) {
     m_disk.post(
-        this, [path](std::stop_token) { return QFileInfo::exists(path); },
+        this,
+        [path](std::stop_token) {
+            return wire::farPathOf(path.toStdString()) || QFileInfo::exists(path);
+        },
         [this, path, choice = ++m_choice](bool there) {
             if (choice != m_choice) return;
             if (there) return Q_EMIT chosen(path);
@@ -137,37 +145,8 @@ void RecentCheckpoints::choose(const QString& path) {
 
 namespace {
 
-struct Header {
-    CheckpointInfo info;
-    std::string run;
-    DataOptions data;
-};
-
-Header readHeader(const QString& path) {
-    // A file that belongs to a checkpoint folder opens the folder.
-    const QFileInfo file(path);
-    const QString name = file.fileName();
-    const bool part = file.isFile() && (name == QLatin1String("config.json") ||
-                                        name.endsWith(QLatin1String(".index.json")) ||
-                                        name == QLatin1String("io.safetensors"));
-    const std::string wanted = (part ? file.absolutePath() : file.absoluteFilePath()).toStdString();
-    if (const auto far = wire::farPathOf(wanted))
-        throw Error("The weights of " + file.fileName().toStdString() + " are on " + far->host +
-                    ": fetch the run first (menu Run).");
-    Header read;
-    read.info =
-        core::readCheckpointInfo(core::isRunFolder(wanted) ? newestWeights(wanted) : wanted);
-    read.run = core::runOfWeights(read.info.path);
-    if (read.run.empty()) return read;
-    // For a run, the step alone is not a useful title.
-    read.info.name = QFileInfo(QString::fromStdString(read.run)).fileName().toStdString() + ", " +
-                     read.info.name;
-    try {
-        read.data = core::readRunOptions(read.run).data;
-    } catch (const Error&) {
-        // Options of another version: the tensors can still be shown.
-    }
-    return read;
+bool isFar(const QString& path) {
+    return wire::farPathOf(path.toStdString()).has_value();
 }
 
 }  // namespace
@@ -265,8 +244,13 @@ QString CheckpointController::generateDisabledReason() const {
 void CheckpointController::open(const QString& path) {
     m_task.run(
         m_headers, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()),
-        [path](LongJob&, std::stop_token) { return readHeader(path); },
-        [this](Header read) {
+        [path](LongJob& job, std::stop_token stop) {
+            const std::string wanted = QFileInfo(path).absoluteFilePath().toStdString();
+            if (!isFar(path)) return core::openCheckpoint(wanted);
+            wire::Session session;
+            return wire::openFarCheckpoint(session, wanted, job.callback(std::move(stop)));
+        },
+        [this](OpenedCheckpoint read) {
             take(std::move(read.info), QString::fromStdString(read.run), read.data);
         });
 }
@@ -287,11 +271,9 @@ void CheckpointController::verify() {
     if (!verifyDisabledReason().isEmpty()) return;
     m_task.run(
         m_checks, QStringLiteral("Comparing with the reference outputs"),
-        [path = path()](LongJob& job, std::stop_token stop) {
-            const QFileInfo file(path);
-            const QString folder = file.isDir() ? file.absoluteFilePath() : file.absolutePath();
+        [folder = m_info->folder](LongJob& job, std::stop_token stop) {
             wire::Session session;
-            return wire::verify(session, folder.toStdString(), job.callback(stop));
+            return wire::verify(session, folder, job.callback(stop));
         },
         [this](const VerifyReport& report) { Q_EMIT verified(report); });
 }

@@ -12,6 +12,7 @@
 #include <QObject>
 #include <QString>
 
+#include "app/controllers/hub_models.h"
 #include "app/controllers/inspection_session.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/text_generator.h"
@@ -58,6 +59,8 @@ private:
     std::set<QString> m_read;
     QString m_reading;
     quint64 m_shown = 0;  ///< incremented with each checkpoint, so that late results can be dropped
+    std::shared_ptr<wire::Session> m_far =
+        std::make_shared<wire::Session>();  ///< for the jobs of the queue
     JobQueue m_queue;
     LongTask m_task;
 };
@@ -109,8 +112,8 @@ public:
     explicit CheckpointController(QObject* parent = nullptr);
     ~CheckpointController() override;
 
-    /// Opens a file or folder. The checkpoint shown stays until the new header has been read
-    /// successfully.
+    /// Opens a file or folder, also in the mirror of another machine. The checkpoint shown stays
+    /// until the new header has been read successfully.
     void open(const QString& path);
     void verify();
     /// Loads the weights and inspects a first input.
@@ -129,6 +132,7 @@ public:
     InspectionSession& session() { return m_session; }
     TextGenerator& generator() { return m_generator; }
     RecentCheckpoints& recent() { return m_recent; }
+    HubModels& hub() { return m_hub; }
     const RecentCheckpoints& recent() const { return m_recent; }
     LongTask& task() { return m_task; }
 
@@ -178,6 +182,7 @@ private:
     DataOptions m_data;  ///< of that run
     JobQueue m_headers, m_checks, m_models;
     RecentCheckpoints m_recent;
+    HubModels m_hub;
     CheckpointNumbers m_numbers;
     InspectionSession m_session;
     TextGenerator m_generator;

@@ -96,17 +96,22 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
                                       .arg(status->retryIn);
             else if (!connected || status->otherVersion)
                 headings[name] += QStringLiteral(" \u00b7 ") + hosts.statusText(name);
-            if (connected && !status->otherVersion)
+            if (hosts.isUsable(name))
                 usable.emplace_back(name, QString::fromStdString(status->folder));
         }
         runs.setHeadings(headings);
         experiment.setHosts(usable);
+        std::map<QString, QString> studies;
+        for (const auto& [host, folder] : hosts.studies()) studies[host] = folder;
+        study.setMirrors(studies);
     });
+    study.isUsable = [this](const QString& host) { return hosts.isUsable(host); };
     connect(&hosts, &HostsController::lost, &messages, &Messages::warning);
     connect(&hosts, &HostsController::found, &messages, &Messages::info);
     connect(&hosts, &HostsController::filesChanged, this, [this] {
         runs.refresh();
         runs.records().look(selection.runs());
+        study.look();
     });
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
@@ -175,9 +180,13 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             }
         watch();
     });
+    const auto follow = [this] { hosts.follow(selection.runs() + QStringList{study.path()}); };
+    connect(&study, &StudyController::openedChanged, this, follow);
+    connect(&study, &StudyController::asked, &hosts,
+            [this](const QString& host) { hosts.look(host); });
     // The inspector shows the run chosen last, or none.
-    connect(&selection, &Selection::runsChanged, this, [this] {
-        hosts.follow(selection.runs());
+    connect(&selection, &Selection::runsChanged, this, [this, follow] {
+        follow();
         runs.records().load(selection.runs());
         if (!selection.runs().contains(selection.current()))
             selection.setCurrent(selection.runs().isEmpty() ? QString() : selection.runs().first());

@@ -124,21 +124,43 @@ void HostsController::look(const QString& host) {
         if (host.isEmpty() || name == host.toStdString()) link->look(true);
 }
 
-void HostsController::follow(const QStringList& runs) {
+void HostsController::follow(const QStringList& folders) {
     std::set<std::string> far;
-    for (const auto& run : runs)
-        if (!hostOf(run).isEmpty()) far.insert(run.toStdString());
+    for (const auto& folder : folders)
+        if (!hostOf(folder).isEmpty()) far.insert(folder.toStdString());
     if (far == m_followed) return;
     m_followed = std::move(far);
     for (const auto& [name, link] : m_links) link->follow(m_followed);
 }
 
-std::vector<std::pair<QString, QString>> HostsController::folders() const {
+std::vector<std::pair<QString, QString>> HostsController::mirrors(
+    std::string wire::HostLink::Status::*of) const {
     std::vector<std::pair<QString, QString>> all;
     for (const auto& [name, link] : m_links)
-        if (const auto folder = link->status().folder; !folder.empty())
-            all.emplace_back(text(name), text(folder));
+        if (const auto status = link->status(); !(status.*of).empty())
+            all.emplace_back(text(name), text(status.*of));
     return all;
+}
+
+std::vector<std::pair<QString, QString>> HostsController::folders() const {
+    return mirrors(&wire::HostLink::Status::folder);
+}
+
+std::vector<std::pair<QString, QString>> HostsController::studies() const {
+    return mirrors(&wire::HostLink::Status::studies);
+}
+
+QStringList HostsController::usable() const {
+    QStringList names;
+    for (const auto& [name, link] : m_links)
+        if (isUsable(text(name))) names << text(name);
+    return names;
+}
+
+bool HostsController::isUsable(const QString& host) const {
+    if (host.isEmpty()) return true;
+    const auto known = status(host);
+    return known && known->state == State::Connected && !known->otherVersion;
 }
 
 QString HostsController::hostOf(const QString& path) {

@@ -33,10 +33,18 @@ public:
     QString statusText(const QString& host) const;
     /// Lists the runs of a host, or tries to connect, at once; of all with an empty name.
     void look(const QString& host = {});
-    /// Runs whose curves are shown: those that lie in a mirror are kept up to date.
-    void follow(const QStringList& runs);
+    /// Runs whose curves are shown and studies that are shown: those that lie in a mirror are kept
+    /// up to date.
+    void follow(const QStringList& folders);
     /// The mirrors of the folders of runs of hosts that were connected to once, by host.
     std::vector<std::pair<QString, QString>> folders() const;
+    /// The same of their folders of studies.
+    std::vector<std::pair<QString, QString>> studies() const;
+    /// Those that are connected, with this version.
+    QStringList usable() const;
+    /// Whether trainings can be started there: it is connected, with this version. True of this
+    /// machine, an empty name.
+    bool isUsable(const QString& host) const;
 
     /// The host of a run in a mirror; empty for one of this machine.
     static QString hostOf(const QString& path);
@@ -50,6 +58,7 @@ Q_SIGNALS:
 
 private:
     void news();
+    std::vector<std::pair<QString, QString>> mirrors(std::string wire::HostLink::Status::*of) const;
 
     std::vector<wire::Host> m_hosts;
     std::map<std::string, std::unique_ptr<wire::HostLink>> m_links;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
@@ -99,23 +98,6 @@ core::TokenizerPtr tokenizerOf(const wire::Weights& weights, const ModelOptions&
 }
 
 }  // namespace
-
-std::string newestWeights(const std::string& run) {
-    std::int64_t newest = -1;
-    std::string found;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(fs::path(run) / "checkpoints", none)) {
-        const std::string name = entry.path().filename().string();
-        std::int64_t step = -1;
-        if (name.rfind("step-", 0) != 0 || !fs::exists(entry.path() / "manifest.json")) continue;
-        std::from_chars(name.data() + 5, name.data() + name.size(), step);
-        if (step > newest) newest = step, found = entry.path().string();
-    }
-    if (found.empty())
-        throw FileError(run,
-                        "has no checkpoint yet; checkpoints are written during and after training");
-    return found;
-}
 
 namespace {
 

@@ -57,9 +57,6 @@ struct ModelSession {
     wire::Prober prober;
 };
 
-/// The newest folder of weights of a run. Throws FileError if there are none yet.
-std::string newestWeights(const std::string& run);
-
 /// The input that a model is applied to.
 struct InputRequest {
     enum class Kind { Reference, Random, Tokens, Picture, Text };

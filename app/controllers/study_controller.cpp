@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include <QCoreApplication>
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
 
 #include "app/controllers/study_controller.h"
-#include "files/atomic_file.h"
-#include "files/file_lock.h"
 #include "options/metrics.h"
 #include "run/run_list.h"
-#include "run/run_process.h"
 #include "study/study.h"
-#include "wire/start_run.h"
+#include "wire/host.h"
+#include "wire/start_study.h"
 
 namespace relascope::app {
 namespace {
@@ -158,75 +151,22 @@ namespace {
 
 constexpr qint64 kActivePollMs = 1000, kIdlePollMs = 5000;  ///< ms between two readings
 constexpr int kFollowMs = 200;
+constexpr qint64 kBeginsMs = 20000;          ///< until a machine is heard to work on a study
 constexpr std::chrono::seconds kSaving(60);  ///< a process may take to save
-
-std::string workerFile(const QString& study) {
-    return study.toStdString() + "/.worker";
-}
-
-/// What the processes of a study have written since, and whether they still work.
-struct Followed {
-    bool works = false;
-    qint64 pid = 0;
-    QByteArray lines;
-};
-
-Followed readWork(const QString& study, qint64 position) {
-    Followed followed;
-    const std::string file = workerFile(study);
-    followed.works = core::FileLock::isHeld(file);
-    try {
-        const auto process = core::processFromLine(core::readTextFile(file, 64 << 10));
-        if (process && process->machine == core::thisProcess().machine) followed.pid = process->pid;
-    } catch (const Error&) {  // it is being written
-    }
-    QFile log(study + QStringLiteral("/log"));
-    if (position >= 0 && log.open(QIODevice::ReadOnly) && log.seek(position))
-        followed.lines = log.readAll();
-    return followed;
-}
-
-/// Starts the command line program with the study's lock.
-wire::ChildProcess beginWork(const QString& study, const QStringList& arguments) {
-    const std::string file = workerFile(study), log = study.toStdString() + "/log";
-    core::FileLock lock(file);
-    if (!lock.held())
-        throw FileError(study.toStdString(), "is run by another window; stop it there");
-    const wire::Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const wire::Descriptor words(
-        ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
-    if (!words) core::throwWriteError(log, "cannot be made", errno);
-    std::vector<std::string> all = {StudyController::program().toStdString()};
-    for (const auto& argument : arguments) all.push_back(argument.toStdString());
-    wire::ChildProcess process(all, {{nothing.get(), 0},
-                                     {nothing.get(), 1},
-                                     {words.get(), 2},
-                                     {lock.descriptor(), wire::kInheritedLock}});
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(process.id()), 4);  // the window answers first
-    auto worker = core::thisProcess();
-    worker.pid = process.id();
-    lock.write(core::processLine(worker));
-    return process;
-}
 
 QString clean(const QString& path) {
     return QDir::cleanPath(QDir(path).absolutePath());
 }
 
-int threadsEach(int jobs) {
-    // One core is left to the window.
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    return std::max(1, (cores - 1) / std::max(1, jobs));
+std::function<bool()> wantedUntil(std::stop_token stop) {
+    return [stop = std::move(stop)] { return !stop.stop_requested(); };
 }
 
 }  // namespace
 
 StudyController::StudyController(QObject* parent) : QObject(parent) {
-    const QString named = qEnvironmentVariable("RELASCOPE_STUDIES");
     // Next to the runs, so that RELASCOPE_RUNS moves the studies, too.
-    const QString runs = QString::fromStdString(core::defaultRunsFolder());
-    m_folder = clean(named.isEmpty() ? QFileInfo(runs).absolutePath() + QStringLiteral("/studies")
-                                     : named);
+    m_folder = clean(QString::fromStdString(core::studiesFolder(core::defaultRunsFolder())));
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, &StudyController::refresh);
     m_following.setInterval(kFollowMs);
@@ -234,9 +174,22 @@ StudyController::StudyController(QObject* parent) : QObject(parent) {
 }
 
 StudyController::~StudyController() {
-    if (!m_endsWithWindow || !m_process) return;
-    ::kill(static_cast<pid_t>(m_pid), SIGTERM);
-    m_process->status(kSaving);
+    if (!m_endsWithWindow) return;
+    for (const auto& [path, work] : m_works)
+        if (work.process) ::kill(static_cast<pid_t>(work.process->id()), SIGTERM);
+    for (const auto& [path, work] : m_works)
+        if (work.process) work.process->status(kSaving);
+}
+
+QString StudyController::hostOf(const QString& study) {
+    const auto far = wire::farPathOf(study.toStdString());
+    return far ? QString::fromStdString(far->host) : QString();
+}
+
+JobQueue& StudyController::queueOf(const QString& study) {
+    auto& queue = m_asking[hostOf(study)];
+    if (!queue) queue = std::make_unique<JobQueue>();
+    return *queue;
 }
 
 QString StudyController::program() {
@@ -264,8 +217,21 @@ void StudyController::setFolder(const QString& folder) {
 QStringList StudyController::studies() const {
     QStringList all;
     for (const auto& path : m_opened)
-        if (!m_listed.contains(path)) all << path;
-    return all + m_listed;
+        if (!m_listed.contains(path) && !m_far.contains(path)) all << path;
+    return all + m_listed + m_far;
+}
+
+void StudyController::setMirrors(const std::map<QString, QString>& mirrors) {
+    if (m_mirrors != mirrors) {
+        m_mirrors = mirrors;
+        refreshList();
+    }
+    Q_EMIT workChanged();  // a machine may be usable now, or not any more
+}
+
+void StudyController::look() {
+    refreshList();
+    if (!hostOf(m_path).isEmpty()) refresh();
 }
 
 void StudyController::setOpened(const QStringList& paths) {
@@ -281,27 +247,30 @@ void StudyController::forget(const QString& path) {
 
 void StudyController::refreshList() {
     struct Listed {
-        QStringList studies, opened;
-        QString working;  ///< one that processes work on
+        QStringList studies, far, opened;
+        QStringList working;  ///< those that processes work on
     };
-    const auto work = [folder = m_folder, opened = m_opened](std::stop_token) {
+    const auto work = [folder = m_folder, mirrors = m_mirrors, opened = m_opened](std::stop_token) {
         Listed found;
         for (const auto& path : core::listStudies(folder.toStdString()))
             found.studies << clean(QString::fromStdString(path));
+        for (const auto& [host, mirror] : mirrors)
+            for (const auto& path : core::listStudies(mirror.toStdString()))
+                found.far << clean(QString::fromStdString(path));
         for (const auto& path : opened)
             if (core::isStudyFolder(path.toStdString())) found.opened << path;
-        for (const auto& path : found.studies + found.opened)
-            if (found.working.isEmpty() && core::FileLock::isHeld(workerFile(path)))
-                found.working = path;
+        for (const auto& path : found.studies + found.opened + found.far)
+            if (wire::isWorkedOn(path.toStdString())) found.working << path;
         return found;
     };
     m_disk.post(
         this, work,
         [this, folder = m_folder](const Listed& found) {
             if (folder != m_folder) return;
-            if (!found.working.isEmpty()) attach(found.working);
+            for (const auto& path : found.working) attach(path);
             const QStringList before = studies();
             m_listed = found.studies;
+            m_far = found.far;
             // A study opened since then is kept, too.
             for (const auto& path : QStringList(m_opened))
                 if (!found.opened.contains(path) && path != m_path) m_opened.removeAll(path);
@@ -334,7 +303,8 @@ void StudyController::open(const QString& path, bool quiet) {
     ++m_request;
     m_reads = m_again = false;
     m_timer.stop();
-    const bool elsewhere = !wanted.isEmpty() && !m_listed.contains(wanted);
+    const bool elsewhere =
+        !wanted.isEmpty() && !m_listed.contains(wanted) && hostOf(wanted).isEmpty();
     if (elsewhere && !m_opened.contains(wanted)) {
         m_opened.prepend(wanted);
         m_opened = m_opened.mid(0, 10);
@@ -366,8 +336,7 @@ void StudyController::refresh() {
         if (request != m_request) return;
         m_reads = m_again = false;
         // Otherwise it would be opened again immediately.
-        m_opened.removeAll(m_path);
-        m_listed.removeAll(m_path);
+        for (auto* list : {&m_opened, &m_listed, &m_far}) list->removeAll(m_path);
         m_path.clear();
         m_reading.reset();
         if (!m_quiet) Q_EMIT failed(sentence);
@@ -389,7 +358,7 @@ void StudyController::take(std::shared_ptr<const StudyReading> reading, qint64 m
 }
 
 void StudyController::schedule(qint64 lastMilliseconds) {
-    const bool here = working() && m_worked == m_path;
+    const bool here = works();
     const bool elsewhere = m_reading && m_reading->running > 0;
     if (!here && !m_watched) return;
     // Reading a study of thousands of runs is slow: use a fifth of a core at most.
@@ -422,25 +391,48 @@ void StudyController::setMeasure(const core::StudyMeasure& measure) {
 
 void StudyController::create(const QString& path, const StudyPlan& plan, int jobs) {
     const QString wanted = clean(path);
-    const auto work = [file = wanted.toStdString(), plan](std::stop_token) {
-        core::createStudy(file, plan);
+    const auto work = [file = wanted.toStdString(), plan](std::stop_token stop) {
+        if (wire::farPathOf(file))
+            wire::createFarStudy(file, core::planText(plan), wantedUntil(stop));
+        else
+            core::createStudy(file, plan);
         return true;
     };
     const auto done = [this, wanted, jobs](bool) {
         open(wanted);
         refreshList();
+        if (const QString host = hostOf(wanted); !host.isEmpty()) Q_EMIT asked(host);
         if (jobs > 0) start(jobs);
     };
-    m_disk.post(this, work, done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    queueOf(wanted).post(this, work, done,
+                         [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+QString StudyController::workedOn(const QString& host) const {
+    const auto found = std::find_if(m_works.begin(), m_works.end(),
+                                    [&](const auto& work) { return hostOf(work.first) == host; });
+    return found == m_works.end() ? QString() : found->first;
+}
+
+bool StudyController::ending(const QString& path) const {
+    const auto found = m_works.find(path);
+    return found != m_works.end() && found->second.ending;
+}
+
+int StudyController::jobs() const {
+    const auto found = m_works.find(m_path);
+    return found == m_works.end() ? 0 : found->second.jobs;
 }
 
 QString StudyController::disabledReason() const {
     if (m_path.isEmpty()) return QStringLiteral("Create or open a study first");
-    if (working())
-        return m_worked == m_path
-                   ? QStringLiteral("The study is running")
-                   : QStringLiteral("%1 is running; stop it first").arg(name(m_worked));
-    if (!QFileInfo(program()).isExecutable())
+    const QString host = hostOf(m_path);
+    if (works()) return QStringLiteral("The study is running");
+    if (const QString other = workedOn(host); !other.isEmpty())
+        return QStringLiteral("%1 is running; stop it first").arg(name(other));
+    if (!isUsable(host))
+        return QStringLiteral("%1 is not connected, or has another version of Relascope").arg(host);
+    if (host.isEmpty() && !QFileInfo(program()).isExecutable())
         return QStringLiteral("%1 was not found; it is needed to run a study").arg(program());
     if (!m_reading) return QStringLiteral("Reading the study");
     if (m_reading->left <= 0.0)
@@ -452,91 +444,121 @@ QString StudyController::disabledReason() const {
 }
 
 void StudyController::start(int jobs, bool retry) {
-    if (m_path.isEmpty() || working()) return;
-    m_jobs = std::clamp(jobs, 1, 256);
-    m_worked = m_path;
-    m_ending = false;
-    m_process.reset();
-    m_pid = m_position = 0;
-    m_lines.clear();
-    m_said.clear();
-    QStringList arguments{QStringLiteral("study"),
-                          QStringLiteral("--out"),
-                          m_path,
-                          QStringLiteral("--jobs"),
-                          QString::number(m_jobs),
-                          QStringLiteral("--threads"),
-                          QString::number(threadsEach(m_jobs)),
-                          QStringLiteral("--quiet")};
-    if (retry) arguments << QStringLiteral("--retry");
-    m_disk.post(
-        this, [study = m_path, arguments](std::stop_token) { return beginWork(study, arguments); },
-        [this](const wire::ChildProcess& process) {
-            m_process = process;
-            m_pid = process.id();
+    if (m_path.isEmpty() || works()) return;
+    auto& work = m_works[m_path];
+    work.jobs = std::clamp(jobs, 1, 256);
+    const QString host = hostOf(m_path);
+    wire::StudyStart start{m_path.toStdString(), work.jobs, retry,
+                           host.isEmpty() ? program().toStdString() : std::string()};
+    queueOf(m_path).post(
+        this, [start](std::stop_token stop) { return wire::startStudy(start, wantedUntil(stop)); },
+        [this, host, study = m_path](const std::optional<wire::ChildProcess>& process) {
+            const auto found = m_works.find(study);
+            if (found == m_works.end()) return;
+            found->second.process = process;
+            found->second.isKnown = process.has_value();
+            found->second.since.start();
+            // The mirror may still have the log of the last time.
+            if (!process) found->second.position = QFileInfo(study + QStringLiteral("/log")).size();
             m_following.start();
-            if (m_ending) ::kill(static_cast<pid_t>(m_pid), SIGTERM);
+            if (!host.isEmpty()) Q_EMIT asked(host);
         },
-        [this](const QString& sentence) {
-            m_worked.clear();
+        [this, study = m_path](const QString& sentence) {
+            m_works.erase(study);
             Q_EMIT failed(QStringLiteral("The study could not be started: %1").arg(sentence));
             Q_EMIT workChanged();
-            Q_EMIT finished();
+            if (m_works.empty()) Q_EMIT finished();
         });
     Q_EMIT workChanged();
     m_timer.start(kActivePollMs);
 }
 
-/// Follows a study that another window has started.
+/// Follows a study that another window or machine works on.
 void StudyController::attach(const QString& path) {
-    if (working()) return;
-    m_worked = path;
-    m_ending = false;
-    m_process.reset();
-    m_pid = 0;
-    m_position = QFileInfo(path + QStringLiteral("/log")).size();  // what it said before is known
-    m_lines.clear();
-    m_said.clear();
+    if (works(path)) return;
+    auto& work = m_works[path];
+    work.isKnown = true;
+    work.position =
+        QFileInfo(path + QStringLiteral("/log")).size();  // what it said before is known
     m_following.start();
     Q_EMIT workChanged();
     schedule(0);
 }
 
-void StudyController::stop() {
-    if (!working() || std::exchange(m_ending, true)) return;
-    if (m_pid > 1) ::kill(static_cast<pid_t>(m_pid), SIGTERM);
+void StudyController::stop(const QString& path) {
+    const auto found = m_works.find(path);
+    if (found == m_works.end() || std::exchange(found->second.ending, true)) return;
+    // After the start, which may be on its way.
+    queueOf(path).post(
+        this,
+        [study = path.toStdString()](std::stop_token token) {
+            wire::stopStudy(study, wantedUntil(token));
+            return true;
+        },
+        [this, path](bool) {
+            if (const QString host = hostOf(path); !host.isEmpty()) Q_EMIT asked(host);
+        },
+        [this, path](const QString& sentence) {
+            if (const auto work = m_works.find(path); work != m_works.end())
+                work->second.ending = false;
+            Q_EMIT failed(QStringLiteral("The study could not be stopped: %1").arg(sentence));
+            Q_EMIT workChanged();
+        });
     Q_EMIT workChanged();
 }
 
+void StudyController::stopHere() {
+    if (const QString here = workedOn(); !here.isEmpty()) stop(here);
+}
+
 void StudyController::follow() {
-    if (!working() || m_disk.busy()) return;
+    if (m_works.empty()) return m_following.stop();
+    if (m_disk.busy()) return;
+    struct News {
+        QString study;
+        qint64 position = 0;
+        bool works = false;
+        QByteArray lines;
+    };
+    std::vector<News> asked;
+    for (const auto& [study, work] : m_works)
+        if (work.isKnown || work.since.isValid()) asked.push_back({study, work.position});
     m_disk.post(
         this,
-        [study = m_worked, position = m_position](std::stop_token) {
-            return std::pair(study, readWork(study, position));
+        [all = std::move(asked)](std::stop_token) mutable {
+            for (auto& news : all) {
+                news.works = wire::isWorkedOn(news.study.toStdString());
+                QFile log(news.study + QStringLiteral("/log"));
+                if (!log.open(QIODevice::ReadOnly)) continue;
+                if (log.size() < news.position) news.position = 0;  // it was begun again
+                if (log.seek(news.position)) news.lines = log.readAll();
+            }
+            return std::move(all);
         },
-        [this](const std::pair<QString, Followed>& read) {
-            const auto& [study, followed] = read;
-            if (study != m_worked) return;
-            if (!m_process && followed.pid > 1 && std::exchange(m_pid, followed.pid) == 0 &&
-                m_ending)
-                ::kill(static_cast<pid_t>(m_pid), SIGTERM);  // asked before it was known
-            takeLines(followed.lines);
-            if (!followed.works) ended();
+        [this](const std::vector<News>& all) {
+            for (const auto& news : all) {
+                const auto found = m_works.find(news.study);
+                if (found == m_works.end()) continue;
+                found->second.position = news.position + news.lines.size();
+                takeLines(found->second, news.lines);
+                found->second.isKnown |= news.works;
+                const bool late =
+                    found->second.since.isValid() && found->second.since.elapsed() > kBeginsMs;
+                if (!news.works && (found->second.isKnown || late)) ended(news.study);
+            }
         },
         [](const QString&) {});
 }
 
-void StudyController::takeLines(const QByteArray& lines) {
-    m_position += lines.size();
-    m_lines += lines;
+void StudyController::takeLines(Work& work, const QByteArray& lines) {
+    work.lines += lines;
     qsizetype end = 0;
-    while ((end = m_lines.indexOf('\n')) >= 0) {
-        const QString line = QString::fromUtf8(m_lines.left(end)).trimmed();
-        m_lines.remove(0, end + 1);
+    while ((end = work.lines.indexOf('\n')) >= 0) {
+        const QString line = QString::fromUtf8(work.lines.left(end)).trimmed();
+        work.lines.remove(0, end + 1);
         if (line.isEmpty()) continue;
-        m_said << line;
-        if (m_said.size() > 40) m_said.removeFirst();
+        work.said << line;
+        if (work.said.size() > 40) work.said.removeFirst();
         if (line.startsWith(QLatin1String("done: ")))
             Q_EMIT ran(line.mid(6).simplified());
         else if (line.startsWith(QLatin1String("failed: ")))
@@ -544,34 +566,31 @@ void StudyController::takeLines(const QByteArray& lines) {
     }
 }
 
-void StudyController::ended() {
-    m_following.stop();
-    const QString studied = std::exchange(m_worked, QString());
-    const bool asked = std::exchange(m_ending, false);
+void StudyController::ended(const QString& path) {
+    const auto node = m_works.extract(path);
+    const Work& work = node.mapped();
     // Of a process that another window has started only its last words are known.
     const auto status =
-        m_process ? m_process->status(std::chrono::milliseconds(500)) : std::nullopt;
+        work.process ? work.process->status(std::chrono::milliseconds(500)) : std::nullopt;
     QString reason;
-    for (const auto& line : m_said)
+    for (const auto& line : work.said)
         if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);
-    if (asked) {
+    if (work.ending) {
         // What it says is that it was stopped.
     } else if (status && WIFSIGNALED(*status)) {
         Q_EMIT failed(
             QStringLiteral("The study %1 was terminated by signal %2; press Resume to continue")
-                .arg(name(studied))
+                .arg(name(path))
                 .arg(WTERMSIG(*status)));
     } else if (status ? WEXITSTATUS(*status) != 0 : !reason.isEmpty()) {
         if (reason.isEmpty())
-            reason = m_said.isEmpty() ? QStringLiteral("exit code %1").arg(WEXITSTATUS(*status))
-                                      : m_said.last();
-        Q_EMIT failed(QStringLiteral("The study %1 ended: %2").arg(name(studied), reason));
+            reason = work.said.isEmpty() ? QStringLiteral("exit code %1").arg(WEXITSTATUS(*status))
+                                         : work.said.last();
+        Q_EMIT failed(QStringLiteral("The study %1 ended: %2").arg(name(path), reason));
     }
-    m_process.reset();
-    m_pid = 0;
     refresh();
     Q_EMIT workChanged();
-    Q_EMIT finished();
+    if (m_works.empty()) Q_EMIT finished();
 }
 
 }  // namespace relascope::app

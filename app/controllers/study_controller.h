@@ -2,10 +2,13 @@
 // The studies on disk, the one that is shown, and the processes that run one.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
@@ -50,7 +53,8 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
 
 /// The window reads the folder, and processes of the command line program do the work, so that a
 /// study started from either can be continued by the other. What the window starts lives on
-/// without it: its process holds STUDY/.worker and writes STUDY/log, which the next window finds.
+/// without it (wire/start_study.h), and the next window finds it. Studies on other machines are
+/// read from their mirrors, and worked on there.
 class StudyController : public QObject {
     Q_OBJECT
 public:
@@ -62,8 +66,18 @@ public:
     /// $RELASCOPE_STUDIES, else "studies" beside the folder of runs; tests may change it.
     const QString& folder() const { return m_folder; }
     void setFolder(const QString& folder);
-    /// Those in the folder, newest first, behind those opened from elsewhere.
+    /// Those in the folder, newest first, behind those opened from elsewhere and before those of
+    /// other machines.
     QStringList studies() const;
+    /// The mirrors of the folders of studies on other machines, by machine.
+    void setMirrors(const std::map<QString, QString>& mirrors);
+    const std::map<QString, QString>& mirrors() const { return m_mirrors; }
+    /// Whether a machine can work on studies at present; replaced by the owner of the hosts.
+    std::function<bool(const QString& host)> isUsable = [](const QString& host) {
+        return host.isEmpty();
+    };
+    /// The files of a mirror have changed.
+    void look();
     const QStringList& opened() const { return m_opened; }
     void setOpened(const QStringList& paths);
     /// Removes a study opened from elsewhere from the list and shows another; its files are kept.
@@ -90,13 +104,18 @@ public:
     /// Runs the study shown with that number of processes; failed runs are repeated only with
     /// `retry`.
     void start(int jobs, bool retry = false);
-    /// The current runs save their state and end; the others stay pending.
-    void stop();
-    bool working() const { return !m_worked.isEmpty(); }
-    bool ending() const { return m_ending; }
-    /// The study that is running; empty if there is none.
-    const QString& workedOn() const { return m_worked; }
-    int jobs() const { return m_jobs; }
+    /// The current runs of the study shown save their state and end; the others stay pending.
+    void stop() { stop(m_path); }
+    /// Those that are run on this computer.
+    void stopHere();
+    /// Whether a process works on a study, and whether it has been asked to end.
+    bool works(const QString& path) const { return m_works.contains(path); }
+    bool ending(const QString& path) const;
+    bool works() const { return works(m_path); }
+    /// The study that is run on a machine, the empty name for this one; empty without one.
+    QString workedOn(const QString& host = {}) const;
+    /// Of the study shown, while it is run; 0: unknown, started elsewhere.
+    int jobs() const;
     /// Why Start is disabled; empty when it is enabled.
     QString disabledReason() const;
     /// The command line program next to this one, or $RELASCOPE_CLI.
@@ -111,7 +130,8 @@ Q_SIGNALS:
     void openedChanged();  ///< another study is shown
     void changed();        ///< a new reading
     void workChanged();
-    void finished();  ///< no process is running any more
+    void finished();                  ///< no process works on a study any more
+    void asked(const QString& host);  ///< something was begun or ended on another machine
     void failed(const QString& sentence);
     void ran(const QString& sentence);     ///< a run is done
     void warned(const QString& sentence);  ///< a run failed
@@ -119,26 +139,36 @@ Q_SIGNALS:
 private:
     void take(std::shared_ptr<const StudyReading> reading, qint64 milliseconds);
     void schedule(qint64 lastMilliseconds);
+    struct Work {
+        std::optional<wire::ChildProcess> process;  ///< none: started elsewhere
+        int jobs = 0;
+        qint64 position = 0;  ///< in STUDY/log
+        QByteArray lines;
+        QStringList said;      ///< last output of the processes
+        QElapsedTimer since;   ///< it was started by this window
+        bool isKnown = false;  ///< a process has been seen at work
+        bool ending = false;
+    };
     void attach(const QString& path);
+    void stop(const QString& path);
     void follow();
-    void takeLines(const QByteArray& lines);
-    void ended();
+    void takeLines(Work& work, const QByteArray& lines);
+    void ended(const QString& path);
+    JobQueue& queueOf(const QString& study);
+    static QString hostOf(const QString& study);
 
     JobQueue m_disk;
-    QString m_folder, m_path, m_worked;
-    QStringList m_listed, m_opened;
+    QString m_folder, m_path;
+    QStringList m_listed, m_far, m_opened;
+    std::map<QString, QString> m_mirrors;
     std::shared_ptr<const StudyReading> m_reading;
     std::optional<core::StudyMeasure> m_measure;
     quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
     quint64 m_choice = 0;   ///< the same for folders to open
-    bool m_quiet = false, m_reads = false, m_again = false, m_watched = false, m_ending = false;
+    bool m_quiet = false, m_reads = false, m_again = false, m_watched = false;
     QTimer m_timer, m_following;
-    std::optional<wire::ChildProcess> m_process;  ///< none: started by another window
-    qint64 m_pid = 0;                             ///< of the process in STUDY/.worker
-    qint64 m_position = 0;                        ///< in STUDY/log
-    QByteArray m_lines;
-    QStringList m_said;  ///< last output of the processes
-    int m_jobs = 1;
+    std::map<QString, Work> m_works;                        ///< by study
+    std::map<QString, std::unique_ptr<JobQueue>> m_asking;  ///< by machine: none waits for another
     bool m_endsWithWindow = false;
 };
 

@@ -195,6 +195,9 @@ FileMenu::FileMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
         [this] { checkpointPage(m_window)->openFile(); });
     add("Open checkpoint folder...", {}, "Open a folder with config.json and its weights",
         [this] { checkpointPage(m_window)->openFolder(); });
+    add("Open from hub...", QKeySequence("Ctrl+Shift+H"), "Open a model by its name on the hub",
+        [this] { checkpointPage(m_window)->openFromHub(); });
+    m_onHosts = m_menu->addMenu("Open checkpoint on");
     add("Open run...", QKeySequence("Ctrl+Alt+O"), "Open a run folder", [this] {
         const QString path =
             QFileDialog::getExistingDirectory(&m_window, "Open a run folder", m_c.runs.folder());
@@ -220,6 +223,19 @@ FileMenu::FileMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
         [this] { m_window.close(); });
     connect(&m_window.opener(), &Opener::recentChanged, this, &FileMenu::fillRecent);
     fillRecent();
+    connect(&m_c.hosts, &HostsController::changed, this, &FileMenu::fillHosts);
+    fillHosts();
+}
+
+void FileMenu::fillHosts() {
+    m_onHosts->clear();
+    for (const QString& host : m_c.hosts.usable())
+        m_onHosts->addAction(host + QStringLiteral("..."), this,
+                             [this, host] { checkpointPage(m_window)->openOn(host); });
+    m_onHosts->menuAction()->setVisible(!m_c.hosts.hosts().empty());
+    m_onHosts->menuAction()->setEnabled(!m_onHosts->isEmpty());
+    m_onHosts->menuAction()->setToolTip(m_onHosts->isEmpty() ? "No machine is connected"
+                                                             : QString());
 }
 
 void FileMenu::saveScreenshot() {

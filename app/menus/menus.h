@@ -62,9 +62,10 @@ public:
     FileMenu(MainWindow& window, QMenu* menu, KeyList& keys);
 
 private:
+    void fillHosts();
     void fillRecent();
     void saveScreenshot();
-    QMenu* m_recent;
+    QMenu *m_onHosts, *m_recent;
 };
 
 class EditMenu : public AppMenu {

@@ -135,10 +135,10 @@ void StudyMenu::refresh() {
     const auto* page = m_window.studyPage();
     const auto& study = m_c.study;
     const QString none = study.path().isEmpty() ? "Create or open a study first" : QString();
-    const bool here = study.working() && study.workedOn() == study.path();
+    const bool here = study.works();
     m_start->setText(here ? "Stop study" : "Start study");
     allow(m_start, here ? QString() : study.disabledReason());
-    allow(m_retry, study.working()                                  ? "Stop the study first"
+    allow(m_retry, study.works()                                    ? "Stop the study first"
                    : study.reading() && study.reading()->failed > 0 ? QString()
                                                                     : "No run has failed");
     allow(m_log,
@@ -146,8 +146,11 @@ void StudyMenu::refresh() {
     allow(m_published, page->curves()->plot()->has(CurveSource::Published)
                            ? QString()
                            : page->curves()->publishedChip()->toolTip());
-    allow(m_folder, none);
-    allow(m_slurm, none.isEmpty() && !study.reading() ? "The study is being read" : none);
+    allow(m_folder, none.isEmpty() ? page->notHereReason() : none);
+    allow(m_slurm, !none.isEmpty()                    ? none
+                   : !page->notHereReason().isEmpty() ? page->notHereReason()
+                   : study.reading()                  ? QString()
+                                                      : "The study is being read");
     m_log->setChecked(page->curves()->logChip()->isChecked());
     m_published->setChecked(page->curves()->publishedChip()->isChecked());
     for (auto* action : m_bands->actions())

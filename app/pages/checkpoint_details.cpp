@@ -32,6 +32,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 namespace {
@@ -39,6 +40,9 @@ namespace {
 /// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
 QString filesText(const CheckpointInfo& info) {
     QStringList names;
+    QString where;
+    if (const auto far = wire::farPathOf(info.path))
+        where = QString::fromStdString(far->host) + QStringLiteral(" \u00B7 ");
     if (info.configFrom.find(".json") != std::string::npos)
         names << QString::fromStdString(info.configFrom);
     if (info.files.size() > 2)
@@ -48,9 +52,9 @@ QString filesText(const CheckpointInfo& info) {
             if (const QString name = QFileInfo(QString::fromStdString(file)).fileName();
                 !names.contains(name))
                 names << name;
-    return QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
-        .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
-             widgets::groupedNumber(info.parameters));
+    return where + QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
+                       .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
+                            widgets::groupedNumber(info.parameters));
 }
 
 }  // namespace
@@ -103,20 +107,28 @@ void CheckpointHead::fillMenu() {
     m_menu->addAction(QStringLiteral("Open a file\u2026"), this, &CheckpointHead::fileRequested);
     m_menu->addAction(QStringLiteral("Open a folder\u2026"), this,
                       &CheckpointHead::folderRequested);
+    m_menu->addAction(QStringLiteral("Open from hub\u2026"), this, &CheckpointHead::hubRequested);
+    connect(m_menu, &QMenu::aboutToShow, this, [this] {
+        qDeleteAll(m_onHosts);
+        m_onHosts.clear();
+        for (const QString& host : hosts()) {
+            auto* open = new QAction(QStringLiteral("Open on %1\u2026").arg(host), m_menu);
+            connect(open, &QAction::triggered, this, [this, host] { Q_EMIT hostRequested(host); });
+            m_menu->insertAction(m_tokenizer, open);
+            m_onHosts << open;
+        }
+    });
     m_tokenizer = m_menu->addAction(QStringLiteral("Choose tokenizer\u2026"), this,
                                     &CheckpointHead::tokenizerRequested);
     m_tokenizer->setToolTip(QStringLiteral("A tokenizer.json, a vocab.json or a folder with one"));
     m_convert =
         m_menu->addAction(QStringLiteral("Convert\u2026"), this, &CheckpointHead::convertRequested);
-    m_convert->setToolTip(
-        QStringLiteral("Save as .safetensors, as .pt or as a folder in the published format"));
     m_show = m_menu->addAction(QStringLiteral("Show in the file manager"), this,
                                &CheckpointHead::showFolder);
 }
 
 void CheckpointHead::showFolder() {
-    const QFileInfo file(m_c.path());
-    const QString folder = file.isDir() ? file.filePath() : file.path();
+    const QString folder = QString::fromStdString(m_c.info()->folder);
     if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
         Q_EMIT noFileManager(
             QStringLiteral("No file manager could be opened; the checkpoint is in ") + folder);
@@ -125,7 +137,9 @@ void CheckpointHead::showFolder() {
 void CheckpointHead::opened() {
     const CheckpointInfo& info = *m_c.info();
     m_title->setText(QString::fromStdString(info.name));
-    m_title->setToolTip(widgets::plainTip(QString::fromStdString(info.path)));
+    const auto far = wire::farPathOf(info.path);
+    m_title->setToolTip(
+        widgets::plainTip(QString::fromStdString(far ? far->host + ": " + far->path : info.path)));
     m_files->setText(filesText(info));
     m_badge->setUnknown(info.hasReference);
     m_verify->setText(QStringLiteral("Verify"));
@@ -152,8 +166,16 @@ void CheckpointHead::refresh() {
     m_evaluate->setVisible(
         info && (!info->model || m_c.isLanguage() || info->model->input() == InputKind::Images));
     m_tokenizer->setEnabled(m_c.isLanguage() && m_c.loaded());
-    m_convert->setEnabled(info && !m_c.task().busy());
-    m_show->setEnabled(info.has_value());
+    const auto far = wire::farPathOf(m_c.path().toStdString());
+    const QString where =
+        far ? QStringLiteral("Its files are on %1").arg(QString::fromStdString(far->host))
+            : QString();
+    m_convert->setEnabled(info && !far && !m_c.task().busy());
+    m_convert->setToolTip(far ? where
+                              : QStringLiteral("Save as .safetensors, as .pt or as a folder in "
+                                               "the published format"));
+    m_show->setEnabled(info && !far);
+    m_show->setToolTip(where);
 }
 
 void CheckpointHead::verifyEnded() {

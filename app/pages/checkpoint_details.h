@@ -3,14 +3,18 @@
 // evaluation.
 #pragma once
 
+#include <functional>
 #include <memory>
 
+#include <QList>
+#include <QStringList>
 #include <QWidget>
 
 #include "analysis/open_model.h"
 #include "types/checkpoint_info.h"
 #include "types/relation_map.h"
 
+class QAction;
 class QLabel;
 class QMenu;
 class QPushButton;
@@ -54,9 +58,14 @@ public:
     QPushButton* verifyButton() const { return m_verify; }
     QMenu* menu() const { return m_menu; }
 
+    /// The machines whose checkpoints can be opened.
+    std::function<QStringList()> hosts = [] { return QStringList(); };
+
 Q_SIGNALS:
     void fileRequested();
     void folderRequested();
+    void hostRequested(const QString& host);
+    void hubRequested();
     void tokenizerRequested();
     void convertRequested();
     void evaluationRequested();
@@ -72,6 +81,7 @@ private:
     widgets::VerifyBadge* m_badge;
     QPushButton *m_verify, *m_evaluate, *m_inspect;
     QMenu* m_menu;
+    QList<QAction*> m_onHosts;
     QAction *m_tokenizer = nullptr, *m_convert = nullptr, *m_show = nullptr;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/checkpoint_page.h"
+#include "app/controllers/hosts_controller.h"
 #include "app/controllers/job_queue.h"
 
 #include <QDragEnterEvent>
@@ -17,6 +18,8 @@
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
+#include "app/pages/far_file_dialog.h"
+#include "app/pages/hub_dialog.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
 #include "widgets/checkpoint/problems_list.h"
@@ -168,7 +171,20 @@ void CheckpointPage::setQuestions() {
             path += QStringLiteral(".pt");
         return path;
     };
+    askOnHost = [this](const QString& host) {
+        const auto far = wire::farPathOf(m_c.path().toStdString());
+        return FarFileDialog::choose(host, FarFileDialog::Choice::Either,
+                                     far && QString::fromStdString(far->host) == host
+                                         ? QFileInfo(QString::fromStdString(far->path)).path()
+                                         : QString(),
+                                     window());
+    };
     askTokenizer = [this] {
+        // It is read where the weights are.
+        if (const auto far = wire::farPathOf(m_c.path().toStdString()))
+            return FarFileDialog::choose(
+                QString::fromStdString(far->host), FarFileDialog::Choice::Either,
+                QFileInfo(QString::fromStdString(far->path)).path(), window());
         return QFileDialog::getOpenFileName(
             window(), QStringLiteral("Choose the tokenizer of this model"),
             QFileInfo(m_c.path()).path(),
@@ -178,6 +194,10 @@ void CheckpointPage::setQuestions() {
         EvaluateDialog dialog(
             window(), m_c.isLanguage() ? EvaluateDialog::Data::Text : EvaluateDialog::Data::Images,
             !m_c.run().isEmpty());
+        if (const QString host = HostsController::hostOf(m_c.path()); !host.isEmpty())
+            dialog.askFile = [&dialog, host] {
+                return FarFileDialog::choose(host, FarFileDialog::Choice::File, {}, &dialog);
+            };
         if (dialog.exec() != QDialog::Accepted) return std::nullopt;
         return dialog.request();
     };
@@ -185,6 +205,13 @@ void CheckpointPage::setQuestions() {
 
 void CheckpointPage::openFile() {
     if (const QString path = askFile(); !path.isEmpty()) m_c.open(path);
+}
+void CheckpointPage::openOn(const QString& host) {
+    if (const QString path = askOnHost(host); !path.isEmpty()) m_c.open(path);
+}
+void CheckpointPage::openFromHub() {
+    HubDialog dialog(m_c.hub(), window());
+    if (dialog.exec() == QDialog::Accepted) m_c.open(dialog.path());
 }
 void CheckpointPage::openFolder() {
     if (const QString path = askFolder(); !path.isEmpty()) m_c.open(path);
@@ -245,6 +272,9 @@ void CheckpointPage::wire() {
     connect(m_empty, &widgets::EmptyState::activated, this, &CheckpointPage::openFile);
     connect(m_head, &CheckpointHead::fileRequested, this, &CheckpointPage::openFile);
     connect(m_head, &CheckpointHead::folderRequested, this, &CheckpointPage::openFolder);
+    m_head->hosts = [this] { return hosts(); };
+    connect(m_head, &CheckpointHead::hostRequested, this, &CheckpointPage::openOn);
+    connect(m_head, &CheckpointHead::hubRequested, this, &CheckpointPage::openFromHub);
     connect(m_head, &CheckpointHead::tokenizerRequested, this, &CheckpointPage::chooseTokenizer);
     connect(m_head, &CheckpointHead::convertRequested, this, &CheckpointPage::convert);
     connect(m_head, &CheckpointHead::noFileManager, &m_messages, &Messages::warning);

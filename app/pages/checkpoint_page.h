@@ -38,6 +38,8 @@ public:
     /// Asks for a file (a folder) and opens it.
     void openFile();
     void openFolder();
+    void openOn(const QString& host);
+    void openFromHub();
 
     CheckpointHead* head() const { return m_head; }
     CheckpointDetails* details() const { return m_details; }
@@ -59,6 +61,10 @@ public:
     std::function<QString()> askFile, askFolder, askPicture, askTokenizer;
     std::function<QString(const QString& suggested)> askConvert;
     std::function<std::optional<EvaluationRequest>()> askEvaluation;
+    /// Asks for a checkpoint on a machine; replaced in tests.
+    std::function<QString(const QString& host)> askOnHost;
+    /// The machines whose checkpoints can be opened.
+    std::function<QStringList()> hosts = [] { return QStringList(); };
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;

@@ -43,6 +43,7 @@ QString farText(const std::string& text) {
 struct Checked {
     QString problem;
     bool otherVersion = false;
+    QStringList oldVersions = {};
 };
 
 /// `said` gets a line for each stage.
@@ -80,7 +81,9 @@ Checked check(const wire::Host& host, const std::function<bool()>& wanted,
         line +=
             QStringLiteral(", %1 free").arg(widgets::byteSize(static_cast<quint64>(facts.free)));
     said(1.0, line);
-    return {};
+    Checked checked;
+    for (const auto& name : facts.others) checked.oldVersions << farText(name);
+    return checked;
 }
 
 }  // namespace
@@ -94,6 +97,7 @@ HostCheck::HostCheck(QWidget* parent)
       m_install(new QPushButton(widgets::icon("upload"),
                                 QStringLiteral("Install it there (150 MB)"), this)),
       m_how(new QPushButton(QStringLiteral("How"), this)),
+      m_removeOld(new QPushButton(QStringLiteral("Remove old versions"), this)),
       m_jobs(std::make_unique<JobQueue>()) {
     m_lines->setSpacing(6);
     m_strip->setDelay(0);
@@ -106,6 +110,7 @@ HostCheck::HostCheck(QWidget* parent)
     auto* row = widgets::rowOf(m_offer, {24, 0, 0, 0}, 8);
     row->addWidget(m_install);
     row->addWidget(m_how);
+    row->addWidget(m_removeOld);
     row->addStretch(1);
     m_offer->hide();
     auto* column = widgets::columnOf(this, {}, 8);
@@ -118,6 +123,7 @@ HostCheck::HostCheck(QWidget* parent)
     connect(m_strip, &JobStrip::cancelled, this,
             [this] { add(false, QStringLiteral("Cancelled")); });
     connect(m_install, &QPushButton::clicked, this, &HostCheck::installThere);
+    connect(m_removeOld, &QPushButton::clicked, this, &HostCheck::removeOld);
     connect(m_how, &QPushButton::clicked, this, &HostCheck::helpRequested);
 }
 
@@ -154,7 +160,7 @@ void HostCheck::begin(const wire::Host& host) {
             });
         },
         [this](const Checked& checked) {
-            offer(checked.otherVersion);
+            offer(checked.otherVersion, checked.oldVersions);
             if (checked.problem.isEmpty()) return Q_EMIT succeeded();
             add(false, checked.problem);
         },
@@ -179,6 +185,31 @@ void HostCheck::installThere() {
         });
 }
 
+void HostCheck::removeOld() {
+    const QStringList old = m_old;
+    offer(false);
+    m_task.run(
+        *m_jobs,
+        QStringLiteral("Removing old versions on %1").arg(QString::fromStdString(m_host.name)),
+        [host = m_host, old](LongJob& job, std::stop_token stop) {
+            const auto wanted = [&] {
+                return !stop.stop_requested() && !job.stop.stop_requested();
+            };
+            std::vector<std::string> names;
+            for (const auto& name : old) names.push_back(name.toStdString());
+            wire::Session session(host, wanted);
+            wire::removeVersions(session, names, [&](double) { return wanted(); });
+            return true;
+        },
+        [this, old](bool) {
+            add(true, QStringLiteral("Removed: %1").arg(old.join(QStringLiteral(", "))));
+        },
+        [this, old](const QString& sentence) {
+            add(false, sentence);
+            offer(false, old);
+        });
+}
+
 void HostCheck::add(bool good, const QString& line) {
     auto* stage = new QWidget(this);
     auto* row = widgets::rowOf(stage, {}, 8);
@@ -192,8 +223,14 @@ void HostCheck::add(bool good, const QString& line) {
     m_lines->addWidget(stage);
 }
 
-void HostCheck::offer(bool installation) {
-    m_offer->setVisible(installation);
+void HostCheck::offer(bool installation, const QStringList& oldVersions) {
+    m_old = oldVersions;
+    m_install->setVisible(installation);
+    m_how->setVisible(installation);
+    m_removeOld->setVisible(!oldVersions.isEmpty());
+    m_removeOld->setToolTip(QStringLiteral("Removes from ~/.local/share/relascope there: %1")
+                                .arg(oldVersions.join(QStringLiteral(", "))));
+    m_offer->setVisible(installation || !oldVersions.isEmpty());
 }
 
 QStringList HostCheck::lines() const {

@@ -3,6 +3,7 @@
 // the command line there.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <functional>
 #include <memory>
@@ -31,6 +32,7 @@ public:
     /// What is shown, for tests.
     QStringList lines() const;
     JobStrip* strip() const { return m_strip; }
+    QPushButton* removeOldButton() const { return m_removeOld; }
 
     /// wire::installThere(); replaced by tests.
     std::function<void(const wire::Host&, const std::function<bool(double)>&)> install;
@@ -42,14 +44,16 @@ Q_SIGNALS:
 
 private:
     void add(bool good, const QString& line);
-    void offer(bool installation);
+    void offer(bool installation, const QStringList& oldVersions = {});
     void installThere();
+    void removeOld();
 
     wire::Host m_host;
     QVBoxLayout* m_lines;
     JobStrip* m_strip;
     QWidget* m_offer;
-    QPushButton *m_install, *m_how;
+    QPushButton *m_install, *m_how, *m_removeOld;
+    QStringList m_old;  ///< versions
     const std::unique_ptr<JobQueue> m_jobs;
     LongTask m_task;  // ends before its queue
 };

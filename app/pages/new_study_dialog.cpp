@@ -154,11 +154,11 @@ QString times(qsizetype count, const char* one, const char* many) {
 
 }  // namespace
 
-NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int jobs,
-                               QWidget* parent)
+NewStudyDialog::NewStudyDialog(const std::vector<std::pair<QString, QString>>& folders,
+                               const QString& preset, int jobs, QWidget* parent)
     : QDialog(parent),
-      m_folder(folder),
       m_preset(new QComboBox(this)),
+      m_machine(new QComboBox(this)),
       m_models(new QListWidget(this)),
       m_sizes(new QLineEdit(this)),
       m_name(new QLineEdit(this)),
@@ -180,6 +180,8 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
     m_seeds->setValue(3);
     m_jobs->setRange(1, 256);
     m_jobs->setValue(jobs);
+    for (const auto& [host, path] : folders)
+        m_machine->addItem(host.isEmpty() ? QStringLiteral("this computer") : host, path);
     layOut();
     fillPresets(preset);
 
@@ -187,6 +189,7 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
     m_soon.setInterval(120);
     connect(&m_soon, &QTimer::timeout, this, &NewStudyDialog::check);
     connect(m_preset, &QComboBox::currentIndexChanged, this, &NewStudyDialog::presetChosen);
+    connect(m_machine, &QComboBox::currentIndexChanged, this, &NewStudyDialog::changed);
     connect(m_models, &QListWidget::itemChanged, this, &NewStudyDialog::changed);
     connect(m_sizes, &QLineEdit::textChanged, this, &NewStudyDialog::changed);
     connect(m_seeds, &QSpinBox::valueChanged, this, &NewStudyDialog::changed);
@@ -257,8 +260,14 @@ void NewStudyDialog::layOut() {
     };
     section(QStringLiteral("Sweep"), m_sweep);
     section(QStringLiteral("Set"), m_settings);
+    if (m_machine->count() > 1)
+        add(QStringLiteral("Machine"), m_machine, nullptr,
+            QStringLiteral("Where its runs are trained and its files are; paths in options are "
+                           "those of that machine"));
+    else
+        m_machine->hide();
     add(QStringLiteral("Name"), m_name, m_nameNote,
-        QStringLiteral("Name of its folder in %1").arg(m_folder));
+        QStringLiteral("Name of its folder in %1").arg(folder()));
     add(QStringLiteral("Processes"), m_jobs, nullptr,
         QStringLiteral("Number of runs trained in parallel"));
 
@@ -354,8 +363,12 @@ StudyPlan NewStudyDialog::plan() const {
     return plan;
 }
 
+QString NewStudyDialog::folder() const {
+    return m_machine->currentData().toString();
+}
+
 QString NewStudyDialog::path() const {
-    return m_folder + u'/' + m_name->text().trimmed();
+    return folder() + u'/' + m_name->text().trimmed();
 }
 int NewStudyDialog::jobs() const {
     return m_jobs->value();
@@ -369,7 +382,7 @@ void NewStudyDialog::changed() {
 
 void NewStudyDialog::check() {
     const quint64 request = ++m_request;
-    const auto work = [plan = plan(), path = path(), folder = m_folder](std::stop_token) {
+    const auto work = [plan = plan(), path = path(), folder = folder()](std::stop_token) {
         auto verdict = std::make_shared<Verdict>();
         verdict->plan = plan;
         verdict->path = path;
@@ -399,7 +412,10 @@ void NewStudyDialog::judge() {
     const QString name = m_name->text().trimmed();
     QString refused = nameProblem(name);
     if (refused.isEmpty() && m_verdict && m_verdict->taken)
-        refused = QStringLiteral("%1 already exists; choose another name").arg(path());
+        refused = QStringLiteral("%1 already exists; choose another name")
+                      .arg(m_machine->currentIndex() > 0
+                               ? name + QStringLiteral(" on ") + m_machine->currentText()
+                               : path());
     m_nameNote->setProblem(refused);
     for (const auto& [field, note] : {std::pair{m_sizes, m_sizesNote}, {m_name, m_nameNote}}) {
         field->setProperty("error", note->isProblem());

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <QDialog>
@@ -79,9 +80,10 @@ class OptionRows;
 class NewStudyDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `folder`: the folder of studies; `preset`: the experiment selected first.
-    NewStudyDialog(const QString& folder, const QString& preset, int jobs,
-                   QWidget* parent = nullptr);
+    /// `folders`: of studies, by machine, this one first with an empty name; `preset`: the
+    /// experiment selected first.
+    NewStudyDialog(const std::vector<std::pair<QString, QString>>& folders, const QString& preset,
+                   int jobs, QWidget* parent = nullptr);
     ~NewStudyDialog() override;
 
     StudyPlan plan() const;
@@ -91,6 +93,7 @@ public:
     /// Whether the current plan has been validated without errors.
     bool ready() const;
 
+    QComboBox* machine() const { return m_machine; }
     OptionRows* sweep() const { return m_sweep; }
     OptionRows* settings() const { return m_settings; }
     QPushButton* startButton() const { return m_start; }
@@ -108,8 +111,8 @@ private:
     void showProblem(const QString& field, const QString& sentence);
 
     struct Verdict;
-    const QString m_folder;
-    QComboBox* m_preset;
+    QString folder() const;
+    QComboBox *m_preset, *m_machine;
     QListWidget* m_models;
     QLineEdit *m_sizes, *m_name;
     QSpinBox *m_seeds, *m_jobs;

@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include "app/app_context.h"
+#include "app/controllers/hosts_controller.h"
 #include "app/controllers/study_controller.h"
 #include "app/pages/new_study_dialog.h"
 #include "app/pages/slurm_dialog.h"
@@ -206,14 +207,18 @@ void StudyPage::addMenu(QToolButton* button) {
     menu->addSeparator();
     auto* slurm =
         menu->addAction(QStringLiteral("Slurm script\u2026"), this, &StudyPage::showSlurm);
-    slurm->setToolTip(QStringLiteral("Script of a job array that runs the study on a cluster"));
     menu->addSeparator();
     auto* forget = menu->addAction(widgets::icon("close"), QStringLiteral("Hide from the list"),
                                    this, [this] { m_c.forget(m_c.path()); });
     connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
         const bool any = !m_c.path().isEmpty();
-        folder->setEnabled(any);
-        slurm->setEnabled(m_c.reading() != nullptr);
+        folder->setEnabled(any && notHereReason().isEmpty());
+        folder->setToolTip(notHereReason());
+        slurm->setEnabled(m_c.reading() && notHereReason().isEmpty());
+        slurm->setToolTip(
+            notHereReason().isEmpty()
+                ? QStringLiteral("Script of a job array that runs the study on a cluster")
+                : notHereReason());
         retry->setEnabled(retryDisabledReason().isEmpty());
         retry->setToolTip(retryDisabledReason());
         const bool elsewhere = any && m_c.opened().contains(m_c.path());
@@ -299,7 +304,10 @@ void StudyPage::fillChooser() {
     const QSignalBlocker quiet(m_chooser);
     m_chooser->clear();
     for (const QString& path : m_c.studies()) {
-        m_chooser->addItem(StudyController::name(path), path);
+        const QString host = HostsController::hostOf(path);
+        m_chooser->addItem((host.isEmpty() ? host : host + QStringLiteral(" \u00B7 ")) +
+                               StudyController::name(path),
+                           path);
         m_chooser->setItemData(m_chooser->count() - 1, widgets::plainTip(path), Qt::ToolTipRole);
     }
     if (m_chooser->count() > 0) m_chooser->insertSeparator(m_chooser->count());
@@ -319,7 +327,10 @@ void StudyPage::studyChosen(int index) {
 }
 
 void StudyPage::newStudy() {
-    NewStudyDialog dialog(m_c.folder(), preset(), m_jobs->value(), this);
+    std::vector<std::pair<QString, QString>> folders{{QString(), m_c.folder()}};
+    for (const auto& [host, folder] : m_c.mirrors())
+        if (m_c.isUsable(host)) folders.emplace_back(host, folder);
+    NewStudyDialog dialog(folders, preset(), m_jobs->value(), this);
     if (!ask(dialog)) return;
     m_jobs->setValue(dialog.jobs());
     m_c.create(dialog.path(), dialog.plan(), dialog.startsAtOnce() ? dialog.jobs() : 0);
@@ -332,6 +343,7 @@ void StudyPage::openStudy() {
 }
 
 void StudyPage::openPath(const QString& path) {
+    if (const QString why = notHereReason(); !why.isEmpty()) return m_messages.warning(why);
     if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
         m_messages.warning(
             QStringLiteral("No file manager could be opened; the folder is %1").arg(path));
@@ -359,16 +371,16 @@ void StudyPage::showStudy() {
     setProperty(widgets::kFigureSubject, StudyController::name(m_c.path()));
     m_results->setCurrentIndex(r.measure ? 1 : 0);
     m_nothingYet->setSentence(
-        r.done > 0      ? QStringLiteral("The finished runs have no measurements.")
-        : m_c.working() ? QStringLiteral("Curves and values appear when the first run is done.")
-                        : QStringLiteral("No run is done yet. Press Start study; it can be stopped "
-                                         "and resumed at any time."));
+        r.done > 0    ? QStringLiteral("The finished runs have no measurements.")
+        : m_c.works() ? QStringLiteral("Curves and values appear when the first run is done.")
+                      : QStringLiteral("No run is done yet. Press Start study; it can be stopped "
+                                       "and resumed at any time."));
     showWork();
 }
 
 void StudyPage::showWork() {
     const auto& reading = m_c.reading();
-    const bool here = m_c.working() && m_c.workedOn() == m_c.path();
+    const bool here = m_c.works();
     const QString disabledReason = m_c.disabledReason();
     const bool again = reading && reading->done + reading->running + reading->interrupted > 0;
     m_start->setText(here    ? QStringLiteral("Stop study")
@@ -378,16 +390,17 @@ void StudyPage::showWork() {
         widgets::icon(here ? "stop" : "play",
                       palette().color(here ? QPalette::ButtonText : QPalette::HighlightedText)));
     m_start->setProperty("primary", !here);
-    m_start->setEnabled(here ? !m_c.ending() : disabledReason.isEmpty());
+    m_start->setEnabled(here ? !m_c.ending(m_c.path()) : disabledReason.isEmpty());
     m_start->setToolTip(
-        here ? m_c.ending() ? QStringLiteral("The runs are saving their state")
-                            : QStringLiteral("Stops the running runs after saving their state")
+        here ? m_c.ending(m_c.path())
+                   ? QStringLiteral("The runs are saving their state")
+                   : QStringLiteral("Stops the running runs after saving their state")
         : disabledReason.isEmpty()
             ? QStringLiteral("Trains all runs that are not done, with this number of processes")
             : disabledReason);
     m_start->update();
-    m_jobs->setEnabled(!m_c.working());
-    m_jobs->setToolTip(m_c.working()
+    m_jobs->setEnabled(!m_c.works());
+    m_jobs->setToolTip(m_c.works()
                            ? QStringLiteral("Stop the study to change the number of processes")
                            : QStringLiteral("Number of runs trained in parallel"));
     m_runs->grid()->setRetry(retryDisabledReason().isEmpty(), retryDisabledReason());
@@ -399,12 +412,19 @@ void StudyPage::showWork() {
     m_failures->setFailures(reading->failed, reading->firstFailure, retryDisabledReason());
     m_progress->setCounts(
         {reading->done, reading->running, reading->failed, reading->interrupted, reading->waiting},
-        statusText(*reading, here, m_c.ending(), m_c.jobs()));
+        statusText(*reading, here, m_c.ending(m_c.path()), m_c.jobs()));
+}
+
+QString StudyPage::notHereReason() const {
+    const auto far = wire::farPathOf(m_c.path().toStdString());
+    if (!far) return {};
+    return QStringLiteral("Its files are on %1: %2")
+        .arg(QString::fromStdString(far->host), QString::fromStdString(far->path));
 }
 
 QString StudyPage::retryDisabledReason() const {
     if (!m_c.reading() || m_c.reading()->failed == 0) return QStringLiteral("No run has failed");
-    if (m_c.working()) return QStringLiteral("Stop the study first");
+    if (m_c.works()) return QStringLiteral("Stop the study first");
     return {};
 }
 
@@ -412,7 +432,7 @@ QString StudyPage::retryDisabledReason() const {
 // ---------------------------------------------------------------------------------------------------
 
 void StudyPage::toggleWork() {
-    if (m_c.working() && m_c.workedOn() == m_c.path()) return m_c.stop();
+    if (m_c.works()) return m_c.stop();
     if (const QString why = m_c.disabledReason(); !why.isEmpty()) return m_messages.warning(why);
     m_c.start(m_jobs->value());
 }

@@ -86,7 +86,7 @@ inline QString inferredText(const StudyInfo& study) {
 inline QString statusText(const StudyReading& r, bool here, bool ending, int jobs) {
     if (here && ending) return QStringLiteral("saving, then stopping");
     if (here || r.running > 0) {
-        const auto workers = static_cast<double>(here ? jobs : static_cast<int>(r.running));
+        const auto workers = static_cast<double>(jobs > 0 ? jobs : static_cast<int>(r.running));
         if (r.secondsARun <= 0.0 || r.left <= 0.0)
             return here ? QStringLiteral("running") : QStringLiteral("running in another process");
         const QString left =
@@ -133,6 +133,9 @@ public:
     widgets::StudyProgressLine* progress() const { return m_progress; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
+
+    /// Why its files cannot be shown; empty for a study on this computer.
+    QString notHereReason() const;
 
     /// The experiment selected for a new study.
     std::function<QString()> preset = [] { return QString(); };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// readCheckpointInfo() of checkpoint.h.
+// readCheckpointInfo() and openCheckpoint() of checkpoint.h.
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
+#include "hub/hub_cache.h"
 #include "model/architecture.h"
 #include "options/published_config.h"
 #include "run/run_folder.h"
@@ -37,6 +39,7 @@ CheckpointInfo readCheckpointInfo(const std::string& path) {
     const auto absolute = fs::absolute(path).lexically_normal();
     info.path = absolute.string();
     info.name = (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
+    if (const auto name = hubNameOf(info.path); !name.empty()) info.name = name;
     info.form = source->form();
     info.files = source->files();
     info.bytes = source->bytes();
@@ -47,14 +50,56 @@ CheckpointInfo readCheckpointInfo(const std::string& path) {
     for (const auto& t : info.tensors)
         if (t.sameAs.empty()) info.parameters += t.count();
     describeModel(info, *source);
-    const auto folder = fs::is_directory(absolute) ? absolute : absolute.parent_path();
-    info.hasReference = info.loads() && fs::is_regular_file(folder / "io.safetensors");
+    info.folder = (fs::is_directory(absolute) ? absolute : absolute.parent_path()).string();
+    info.hasReference = info.loads() && fs::is_regular_file(info.folder + "/io.safetensors");
     return info;
 }
 
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string newestCheckpoint(const std::string& run) {
+    std::int64_t newest = -1;
+    std::string found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(fs::path(run) / "checkpoints", none)) {
+        const std::string name = entry.path().filename().string();
+        std::int64_t step = -1;
+        if (!name.starts_with("step-") || !fs::exists(entry.path() / "manifest.json")) continue;
+        std::from_chars(name.data() + 5, name.data() + name.size(), step);
+        if (step > newest) newest = step, found = entry.path().string();
+    }
+    if (found.empty())
+        throw FileError(run,
+                        "has no checkpoint yet; checkpoints are written during and after training");
+    return found;
+}
+
+}  // namespace
+
+OpenedCheckpoint openCheckpoint(const std::string& path) {
+    fs::path wanted = fs::absolute(path).lexically_normal();
+    const std::string name = wanted.filename().string();
+    if (fs::is_regular_file(wanted) &&
+        (name == "config.json" || name.ends_with(".index.json") || name == "io.safetensors"))
+        wanted = wanted.parent_path();
+    OpenedCheckpoint opened;
+    opened.info = readCheckpointInfo(
+        isRunFolder(wanted.string()) ? newestCheckpoint(wanted.string()) : wanted.string());
+    opened.run = runOfWeights(opened.info.path);
+    if (opened.run.empty()) return opened;
+    // For a run, the step alone is not a useful title.
+    opened.info.name = fs::path(opened.run).filename().string() + ", " + opened.info.name;
+    try {
+        opened.data = readRunOptions(opened.run).data;
+    } catch (const Error&) {
+        // Options of another version: the tensors can still be shown.
+    }
+    return opened;
+}
+
+namespace {
 
 // Weights of models are F32; these types can be converted.
 bool widens(const std::string& dtype) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "study/study.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "files/atomic_file.h"
@@ -51,6 +52,13 @@ void updateState(const std::string& study, StudyCell& cell, bool claimed) {
     if (!claimed && FileLock::isHeld(claimPath(study, cell))) cell.state = CellState::Running;
 }
 
+std::string studiesFolder(const std::string& runs) {
+    if (const char* chosen = std::getenv("RELASCOPE_STUDIES"); chosen && *chosen) return chosen;
+    fs::path folder = fs::absolute(runs).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    return (folder.parent_path() / "studies").string();
+}
+
 void createStudy(const std::string& path, const StudyPlan& plan) {
     studyCells(plan);  // throws for an invalid plan before anything is created
     std::error_code error;
@@ -68,7 +76,7 @@ void createStudy(const std::string& path, const StudyPlan& plan) {
     requireWritable(path);
     makeDirectories(path + "/runs");
     makeDirectories(path + "/claims");
-    writePlan(path, plan);
+    writeTextFile(path + "/study.json", planText(plan));
 }
 
 StudyInfo readStudy(const std::string& path) {

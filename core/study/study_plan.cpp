@@ -60,12 +60,9 @@ std::string lastPart(const std::string& key) {
     return key.substr(key.rfind('.') + 1);
 }
 
-StudyPlan readPlan(const std::string& path) {
-    const std::string file = path + "/study.json";
-    if (!isStudyFolder(path))
-        throw FileError(path, "contains no study (no study.json); start one with `study PRESET`");
+StudyPlan planFromText(const std::string& text, const std::string& file) {
     try {
-        const Json j = Json::parse(readTextFile(file, 4u << 20));
+        const Json j = Json::parse(text);
         const int format = j.value("format", 0);
         if (format != kFormat)
             throw FileError(file, "has format " + std::to_string(format) + ", written by version " +
@@ -88,7 +85,14 @@ StudyPlan readPlan(const std::string& path) {
     }
 }
 
-void writePlan(const std::string& path, const StudyPlan& plan) {
+StudyPlan readPlan(const std::string& path) {
+    const std::string file = path + "/study.json";
+    if (!isStudyFolder(path))
+        throw FileError(path, "contains no study (no study.json); start one with `study PRESET`");
+    return planFromText(readTextFile(file, 4u << 20), file);
+}
+
+std::string planText(const StudyPlan& plan) {
     Json vary = Json::array(), settings = Json::array();
     for (const auto& axis : plan.vary) vary.push_back({{"key", axis.key}, {"values", axis.values}});
     for (const auto& [key, value] : plan.settings) settings.push_back(Json::array({key, value}));
@@ -101,7 +105,7 @@ void writePlan(const std::string& path, const StudyPlan& plan) {
                        {"vary", vary},
                        {"set", settings},
                        {"same_data", plan.sameData}};
-    writeTextFile(path + "/study.json", json.dump(2) + "\n");
+    return json.dump(2) + "\n";
 }
 
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {

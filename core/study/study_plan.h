@@ -12,7 +12,6 @@ namespace relascope::core {
 std::string lastPart(const std::string& key);
 /// Throws FileError if the plan is missing, damaged or of another format.
 StudyPlan readPlan(const std::string& path);
-void writePlan(const std::string& path, const StudyPlan& plan);
 /// "its models are dat, not dat, transformer; its sizes are ..."; empty if they are equal.
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted);
 

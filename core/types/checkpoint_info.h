@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "types/data_options.h"
 #include "types/model_options.h"
 
 namespace relascope {
@@ -61,6 +62,7 @@ struct OutlineNode {
 
 struct CheckpointInfo {
     std::string path;                   ///< the file or folder that was opened
+    std::string folder;                 ///< the folder that it is, or that it is in
     std::string name;                   ///< its last part
     std::string form;                   ///< "safetensors", "sharded safetensors", "PyTorch archive"
     std::vector<std::string> files;     ///< absolute paths of everything read
@@ -82,6 +84,13 @@ struct CheckpointInfo {
             if (p.kind != ProblemKind::NotFinite) return false;
         return true;
     }
+};
+
+/// A checkpoint with the run that it belongs to.
+struct OpenedCheckpoint {
+    CheckpointInfo info;
+    std::string run;   ///< its folder; empty if there is none
+    DataOptions data;  ///< of that run
 };
 
 /// Statistics of the values of one tensor.

@@ -3,6 +3,7 @@
 #include "app/pages/hosts_dialog.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <QCheckBox>
 #include <QCompleter>
@@ -26,6 +27,7 @@
 #include "types/text_format.h"
 #include "widgets/help/document_viewer.h"
 #include "widgets/theme/controls.h"
+#include "wire/child_process.h"
 
 namespace relascope {
 namespace {
@@ -194,6 +196,30 @@ TEST_F(HostsDialogTest, ATestShowsEachStage) {
     EXPECT_TRUE(dialog->check()->lines().isEmpty());
     EXPECT_EQ(tested(), QStringList{"gpu1 cannot be reached: nobody answers"});
     EXPECT_FALSE(offersInstallation());
+}
+
+TEST_F(HostsDialogTest, OldVersionsAreRemoved) {
+    add(QStringLiteral("gpu1"), reach());
+    tested();
+    auto* remove = dialog->check()->removeOldButton();
+    EXPECT_FALSE(remove->isVisible());
+    const fs::path versions = home / "far/.local/share/relascope";
+    for (const char* name : {"0.4.0/bin", "0.5.0/bin", "0.5.1.part", "notes"})
+        fs::create_directories(versions / name);
+    for (const char* name : {"0.4.0", "0.5.0"})
+        fs::copy_file("/bin/sleep", versions / name / "bin/relascope-cli");
+    const wire::ChildProcess running({versions / "0.4.0/bin/relascope-cli", "1000"}, {});
+    tested();
+    ASSERT_TRUE(remove->isVisible());
+    EXPECT_FALSE(offersInstallation());
+    press("Remove old versions");
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !dialog->check()->busy(); }, 20000));
+    EXPECT_EQ(dialog->check()->lines().last(), "Removed: 0.5.0, 0.5.1.part");
+    EXPECT_FALSE(remove->isVisible());
+    EXPECT_FALSE(fs::exists(versions / "0.5.0"));
+    EXPECT_TRUE(fs::exists(versions / "0.4.0")) << "it runs";
+    EXPECT_TRUE(fs::exists(versions / "notes")) << "it is no version";
+    ::kill(running.id(), SIGKILL);
 }
 
 TEST_F(HostsDialogTest, WhereItIsMissingItIsInstalled) {

@@ -4,14 +4,22 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <QComboBox>
+#include <QListWidget>
 #include <QMenu>
 #include <QSettings>
 
+#include "app/pages/checkpoint_details.h"
+#include "app/pages/checkpoint_page.h"
+#include "app/pages/far_file_dialog.h"
+#include "app/pages/new_study_dialog.h"
+#include "app/pages/study_page.h"
 #include "app/run_actions.h"
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
 #include "run/run_list.h"
 #include "support/processes.h"
+#include "tests/app/study_fixture.h"
 #include "tests/app/window_fixture.h"
 #include "types/text_format.h"
 #include "widgets/bar/devices_chip.h"
@@ -137,6 +145,117 @@ TEST_F(HostsTest, ARunIsTrainedThereAndLookedInto) {
     EXPECT_TRUE(waitUntil([&] { return headings().isEmpty(); }));
     c().runs.move({{moved[0].to, moved[0].from}});
     EXPECT_TRUE(waitUntil([&] { return c().runs.info(run) != nullptr; })) << "taken back";
+}
+
+TEST_F(HostsTest, AStudyIsTrainedThere) {
+    connectHost();
+    c().study.setFolder(folder.filePath("studies"));
+    window->showPage(PageId::Study);
+    auto* page = window->studyPage();
+    ASSERT_TRUE(waitUntil([&] { return c().study.mirrors().contains("gpu1"); }));
+    page->ask = [&](NewStudyDialog& dialog) {
+        EXPECT_EQ(dialog.machine()->currentText(), "this computer");
+        auto* preset = dialog.findChild<QComboBox*>();
+        preset->setCurrentIndex(preset->findData("pairwise-order"));
+        auto* models = dialog.findChild<QListWidget*>();
+        for (int i = 0; i < models->count(); ++i)
+            models->item(i)->setCheckState(i == 0 ? Qt::Checked : Qt::Unchecked);
+        for (const auto& [key, value] : tinyStudy(100000).settings) {
+            auto* row = dialog.settings()->add();
+            row->key()->setText(QString::fromStdString(key));
+            row->values()->setText(QString::fromStdString(value));
+        }
+        dialog.machine()->setCurrentIndex(1);
+        EXPECT_TRUE(waitUntil([&] { return dialog.ready(); }))
+            << dialog.problems().join('|').toStdString();
+        click(dialog.startButton());
+        return dialog.result() == QDialog::Accepted;
+    };
+    page->newStudy();
+    ASSERT_TRUE(waitUntil([this] { return c().study.reading() != nullptr; }));
+    const QString study = c().study.path();
+    EXPECT_EQ(HostsController::hostOf(study), "gpu1");
+    EXPECT_EQ(page->chooser()->currentText(), QString::fromUtf8("gpu1 \u00b7 pairwise-order"));
+    EXPECT_FALSE(fs::exists(root + "/studies/pairwise-order")) << "nothing is made here";
+    ASSERT_TRUE(waitUntil([this] { return c().study.reading()->running > 0; }, 60000));
+    EXPECT_EQ(page->startButton()->text(), "Stop study");
+    EXPECT_TRUE(c().study.workedOn().isEmpty()) << "this computer is free";
+    EXPECT_EQ(c().study.workedOn("gpu1"), study);
+    EXPECT_FALSE(page->notHereReason().isEmpty());
+    // A run of it, looked into there.
+    const auto& runs = c().study.reading()->runs;
+    const auto training = std::find_if(
+        runs.begin(), runs.end(), [](const auto& run) { return run.state == CellState::Running; });
+    ASSERT_NE(training, runs.end());
+    const QString run = training->path;
+    Q_EMIT page->runRequested(run);
+    EXPECT_TRUE(waitUntil([&] { return c().training.busy() && c().training.run() == run; }));
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().points(run).size() > 20; }));
+    EXPECT_TRUE(c().study.opened().isEmpty());
+    window->showPage(PageId::Study);
+    click(page->startButton());
+    EXPECT_TRUE(c().study.ending(study));
+    ASSERT_TRUE(waitUntil([&] { return !c().study.works(study); }, 60000));
+    ASSERT_TRUE(waitUntil([this] { return c().study.reading()->interrupted > 0; }));
+    EXPECT_EQ(page->startButton()->text(), "Resume");
+    // While the machine is away its studies are shown, and cannot be started.
+    fs::remove(root + "/far/reachable");
+    for (const pid_t session : testing_support::childrenOf(::getpid())) ::kill(session, SIGKILL);
+    ASSERT_TRUE(waitUntil([&] { return !page->startButton()->isEnabled(); }));
+    EXPECT_TRUE(page->startButton()->toolTip().startsWith("gpu1 is not connected"));
+    EXPECT_GT(c().study.reading()->interrupted, 0u);
+}
+
+TEST_F(HostsTest, ACheckpointThereIsChosenAndLookedInto) {
+    connectHost();
+    const std::string name = "vidat_relational_games_mixed";
+    fs::create_directories(root + "/far/models");
+    fs::copy(RELASCOPE_FIXTURES "/golden/" + name, root + "/far/models/" + name);
+    auto* page = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
+    EXPECT_EQ(page->hosts(), QStringList{"gpu1"});
+    page->askOnHost = [&](const QString& host) {
+        FarFileDialog dialog(host, FarFileDialog::Choice::Either, {}, window.get());
+        dialog.QDialog::show();
+        EXPECT_TRUE(waitUntil([&] { return dialog.list()->count() > 0; }));
+        EXPECT_EQ(dialog.field()->text(), QString::fromStdString(fs::canonical(root + "/far")));
+        const auto enter = [&](const QString& folder) {
+            const auto found = dialog.list()->findItems(folder, Qt::MatchExactly);
+            ASSERT_EQ(found.size(), 1);
+            dialog.list()->setCurrentItem(found.first());
+            EXPECT_EQ(dialog.chooseButton()->text(), "Open");
+            QTest::keyClick(dialog.list(), Qt::Key_Return);
+            EXPECT_TRUE(waitUntil([&] { return dialog.field()->text().endsWith(u'/' + folder); }));
+        };
+        enter("models");
+        enter(QString::fromStdString(name));
+        QTest::keyClick(&dialog, Qt::Key_Backspace);
+        EXPECT_TRUE(waitUntil([&] { return dialog.field()->text().endsWith("/models"); }));
+        dialog.field()->setText("/nowhere");
+        QTest::keyClick(dialog.field(), Qt::Key_Return);
+        EXPECT_TRUE(waitUntil([&] { return dialog.field()->text().endsWith("/models"); }))
+            << "it is said that there is none";
+        enter(QString::fromStdString(name));
+        click(dialog.folderButton());
+        EXPECT_EQ(dialog.result(), QDialog::Accepted);
+        return dialog.path();
+    };
+    page->openOn("gpu1");
+    ASSERT_TRUE(waitUntil([this] { return c().checkpoint.info().has_value(); }));
+    EXPECT_EQ(HostsController::hostOf(c().checkpoint.path()), "gpu1");
+    EXPECT_TRUE(page->head()->files().startsWith(QString::fromUtf8("gpu1 \u00b7 config.json")));
+    EXPECT_TRUE(waitUntil([this] { return c().checkpoint.numbers().complete(); }));
+    c().checkpoint.load();
+    ASSERT_TRUE(waitUntil([&] { return page->inspector()->result() != nullptr; }, 60000));
+    bool verified = false;
+    QObject::connect(&c().checkpoint, &CheckpointController::verified, window.get(),
+                     [&](const VerifyReport& report) { verified = report.ok; });
+    c().checkpoint.verify();
+    EXPECT_TRUE(waitUntil([&] { return verified; }, 60000));
+    EXPECT_EQ(page->errorSentence(), "");
+    for (const auto& entry : fs::recursive_directory_iterator(root + "/cache"))
+        EXPECT_NE(entry.path().extension(), ".safetensors") << "weights stay there";
+    // It is among the recent ones, also after the next start.
+    EXPECT_FALSE(c().checkpoint.recent().list().front().missing);
 }
 
 TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     const QTemporaryDir folder;
     qputenv("RELASCOPE_RUNS", (folder.path() + "/runs").toUtf8());
+    qputenv("HF_HUB_CACHE", (folder.path() + "/hub").toUtf8());
     qputenv("RELASCOPE_STUDIES", (folder.path() + "/studies").toUtf8());
     qputenv("XDG_CONFIG_HOME", (folder.path() + "/config").toUtf8());
     qputenv("XDG_RUNTIME_DIR", folder.path().toUtf8());

@@ -47,9 +47,9 @@ protected:
         window->showPage(PageId::Study);
     }
     void TearDown() override {
-        if (window && c().study.working()) {
-            c().study.stop();
-            EXPECT_TRUE(waitUntil([this] { return !c().study.working(); }, 60000));
+        if (window) {
+            c().study.stopHere();
+            EXPECT_TRUE(waitUntil([this] { return c().study.workedOn().isEmpty(); }, 60000));
         }
         WindowTest::TearDown();
         qunsetenv("RELASCOPE_CLI");
@@ -288,7 +288,7 @@ TEST_F(StudyPageTest, StartTrainsEveryRunInAChildProcess) {
     EXPECT_EQ(page()->startButton()->text(), "Start study");
     QSignalSpy ended(&study(), &StudyController::finished);
     click(page()->startButton());
-    EXPECT_TRUE(waitUntil([this] { return study().working(); }));
+    EXPECT_TRUE(waitUntil([this] { return study().works(); }));
     EXPECT_EQ(page()->startButton()->text(), "Stop study");
     ASSERT_TRUE(waitUntil([&] { return ended.size() == 1; }, 120000));
     ASSERT_TRUE(waitUntil([this] { return study().reading()->done == 2; }));
@@ -306,8 +306,8 @@ TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
     page()->toggleWork();
     ASSERT_TRUE(waitUntil([this] { return study().reading()->running == 2; }, 120000));
     page()->toggleWork();
-    EXPECT_TRUE(study().ending());
-    ASSERT_TRUE(waitUntil([this] { return !study().working(); }, 60000));
+    EXPECT_TRUE(study().ending(path));
+    ASSERT_TRUE(waitUntil([this] { return !study().works(); }, 60000));
     ASSERT_TRUE(waitUntil([this] { return study().reading()->interrupted == 2; }));
     EXPECT_EQ(page()->startButton()->text(), "Resume");
     const auto step = study().reading()->info->cells.front().info.step;
@@ -324,8 +324,7 @@ TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
     window = std::make_unique<MainWindow>(false);
     EXPECT_EQ(readStudy(path.toStdString()).count(CellState::Running), 2u);
     c().study.setFolder(folder.filePath("studies"));
-    ASSERT_TRUE(waitUntil([this] { return study().working(); }));
-    EXPECT_EQ(study().workedOn(), path);
+    ASSERT_TRUE(waitUntil([&] { return study().workedOn() == path; }));
     // A second one that would run it is refused.
     StudyController other;
     QSignalSpy failures(&other, &StudyController::failed);
@@ -333,10 +332,10 @@ TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
     ASSERT_TRUE(waitUntil([&] { return other.reading() != nullptr; }));
     other.start(1);
     ASSERT_TRUE(waitUntil([&] { return failures.size() == 1; }));
-    EXPECT_TRUE(failures[0][0].toString().contains("is run by another window"))
+    EXPECT_TRUE(failures[0][0].toString().contains("is run by another process"))
         << failures[0][0].toString().toStdString();
-    study().stop();
-    ASSERT_TRUE(waitUntil([this] { return !study().working(); }, 60000));
+    study().stopHere();
+    ASSERT_TRUE(waitUntil([this] { return study().workedOn().isEmpty(); }, 60000));
     const auto left = readStudy(path.toStdString());
     EXPECT_EQ(left.count(CellState::Running), 0u);
     EXPECT_EQ(left.count(CellState::Interrupted), 2u);
@@ -405,7 +404,7 @@ TEST(StudyText, ReadsSizesAndValues) {
 }
 
 TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
-    NewStudyDialog dialog(study().folder(), "relational-games-occurs", 2);
+    NewStudyDialog dialog({{QString(), study().folder()}}, "relational-games-occurs", 2);
     dialog.show();
     EXPECT_EQ(child<QComboBox>(dialog, "Experiment")->currentData().toString(),
               "relational-games-occurs");
@@ -464,7 +463,7 @@ TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
         return dialog.result() == QDialog::Accepted;
     };
     page()->newStudy();
-    ASSERT_TRUE(waitUntil([this] { return study().working() && study().reading() != nullptr; }));
+    ASSERT_TRUE(waitUntil([this] { return study().works() && study().reading() != nullptr; }));
     EXPECT_EQ(study().path(), study().folder() + "/mine");
     EXPECT_EQ(study().reading()->info->plan.settings.front().first, "train.epochs");
     EXPECT_EQ(page()->runs()->grid()->runs().size(), 2u * 2 * 3);

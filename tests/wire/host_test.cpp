@@ -12,18 +12,22 @@
 #include <fstream>
 #include <thread>
 
+#include "checkpoint/checkpoint.h"
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
+#include "files/safetensors.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
 #include "run/run_list.h"
 #include "run/run_process.h"
+#include "study/study.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "types/text_format.h"
 #include "wire/host_link.h"
 #include "wire/run_door.h"
+#include "wire/start_study.h"
 
 namespace relascope {
 namespace {
@@ -224,6 +228,95 @@ TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
     ASSERT_TRUE(until([&] { return !fs::exists(started.path); }));
 }
 
+TEST_F(HostTest, AStudyIsMadeWorkedOnAndMirrored) {
+    HostLink link(host, [] {});
+    ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }));
+    const auto wanted = [] { return true; };
+    const std::string study = link.status().studies + "/small", far = home / "far/studies/small";
+    EXPECT_EQ(link.status().studies, wire::mirrorPath("gpu1", home / "far/studies"));
+    StudyPlan plan;
+    plan.preset = "pairwise-order", plan.models = {"mlp", "corelnet"}, plan.sizes = {64};
+    plan.settings = {{"data.dim", "4"},          {"data.validation_size", "32"},
+                     {"data.test_size", "32"},   {"train.steps", "1000000"},
+                     {"train.batch_size", "32"}, {"train.early_stopping.metric", "none"}};
+    wire::createFarStudy(study, core::planText(plan), wanted);
+    EXPECT_EQ(core::readStudy(far).plan, plan);
+    EXPECT_EQ(core::readStudy(study).plan, plan) << "it can be shown at once";
+    EXPECT_EQ(core::listStudies(link.status().studies), std::vector{study});
+    EXPECT_FALSE(wire::isWorkedOn(study));
+    StudyPlan other = plan;
+    other.seeds = {7};
+    EXPECT_THROW(wire::createFarStudy(study, core::planText(other), wanted), FileError);
+    EXPECT_THROW(wire::createFarStudy(study, "{", wanted), FileError);
+
+    // The launcher is put before it.
+    host.launch = "sh -c 'echo launched >&2; exec \"$@\"' launcher";
+    wire::setHosts({host});
+    wire::StudyStart start;
+    start.study = study, start.jobs = 2;
+    EXPECT_FALSE(wire::startStudy(start, wanted)) << "the process is there";
+    EXPECT_THROW(wire::startStudy(start, wanted), FileError) << "once";
+    link.follow({study});
+    ASSERT_TRUE(until([&] { return wire::isWorkedOn(study); }));
+    ASSERT_TRUE(until([&] { return core::readStudy(study).count(CellState::Running) == 2; }, 120));
+    EXPECT_TRUE(core::readTextFile(study + "/log").starts_with("launched\n"));
+    const std::string run = study + "/runs/" + core::readStudy(study).cells[0].name;
+    EXPECT_EQ(core::readFarRun(run)->path, far + "/runs/" + fs::path(run).filename().string());
+    link.follow({study, run});
+    ASSERT_TRUE(until([&] { return core::readMetrics(run).size() > 20; })) << "its curve";
+    EXPECT_TRUE(wire::doorOf(run)) << "it can be steered";
+
+    wire::stopStudy(study, wanted);
+    ASSERT_TRUE(until([&] { return !wire::isWorkedOn(study); }, 60));
+    ASSERT_TRUE(until([&] { return core::readStudy(study).count(CellState::Interrupted) == 2; }));
+    EXPECT_NO_THROW(wire::stopStudy(study, wanted)) << "nothing works on it";
+    fs::remove_all(far);
+    link.look();
+    EXPECT_TRUE(until([&] { return !fs::exists(study); }));
+    EXPECT_EQ(link.status().state, HostLink::State::Connected) << link.status().sentence;
+}
+
+TEST_F(HostTest, ACheckpointThereIsOpened) {
+    wire::setHosts({host});
+    const std::string run = home / "far/runs/x";
+    {
+        auto folder = core::RunFolder::create(run, tiny(10));
+        folder.saveInfo();
+    }
+    wire::Session session;
+    const auto listed = wire::listFolder(session, "gpu1", home / "far", {});
+    EXPECT_EQ(listed.path, fs::canonical(home / "far").string());
+    ASSERT_EQ(listed.entries.size(), 2u);
+    EXPECT_EQ(listed.entries[1].name, "runs");
+    EXPECT_TRUE(listed.entries[1].folder);
+    EXPECT_EQ(wire::listFolder(session, "gpu1", "", {}).path, listed.path) << "the home folder";
+    EXPECT_THROW(wire::listFolder(session, "gpu1", "/nowhere", {}), FileError);
+    const auto local = wire::mirrorPath("gpu1", run);
+    try {
+        wire::openFarCheckpoint(session, local, {});
+        FAIL() << "it has no checkpoint";
+    } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find("has no checkpoint yet"), std::string::npos)
+            << error.what();
+    }
+    // Weights of a made-up model: the names and values cross, the problems, too.
+    fs::create_directories(home / "far/model");
+    const std::vector<float> values = {1, 3};
+    core::writeSafetensors(
+        home / "far/model/model.safetensors",
+        {{"a.weight", "F32", {2}, {reinterpret_cast<const std::uint8_t*>(values.data()), 8}}});
+    const auto opened =
+        wire::openFarCheckpoint(session, wire::mirrorPath("gpu1", home / "far/model"), {});
+    const auto here = core::openCheckpoint(home / "far/model");
+    EXPECT_EQ(wire::farPathOf(opened.info.path)->path, here.info.path);
+    EXPECT_EQ(opened.info.tensors, here.info.tensors);
+    EXPECT_EQ(opened.info.problems, here.info.problems);
+    EXPECT_EQ(opened.info.files, here.info.files);
+    const auto statistics = wire::farTensorStatistics(session, opened.info.path, "a.weight", {});
+    EXPECT_EQ(statistics.mean, 2.0);
+    EXPECT_EQ(statistics.histogram, core::tensorStatistics(here.info.path, "a.weight").histogram);
+}
+
 TEST_F(HostTest, ALostConnectionIsTriedAgain) {
     const std::string key = home / "reachable";
     host.reach = reach("[ -e " + key + " ] || { echo no route >&2; exit 255; }; ");
@@ -352,6 +445,28 @@ TEST_F(HostTest, ALauncherThatIsKilledLeavesNothing) {
     EXPECT_THROW(wire::startRun(request, {}), Error);
 }
 
+// As when the window and the launcher that it had started were killed at once.
+TEST_F(HostTest, WhatAKilledLauncherLeftIsEnded) {
+    const std::string run = home / "runs/x", file = run + "/.starting";
+    { core::RunFolder::create(run, tiny(10)); }
+    const wire::ChildProcess gone({"true"}, {});
+    ASSERT_EQ(gone.status(std::chrono::seconds(10)), 0);
+    std::optional<wire::ChildProcess> left;
+    {
+        core::FileLock lock(file);
+        left.emplace(std::vector<std::string>{"sleep", "1000"},
+                     std::vector<std::pair<int, int>>{{lock.descriptor(), wire::kInheritedLock}});
+        auto process = core::thisProcess();
+        process.pid = gone.id();
+        ASSERT_TRUE(lock.write(core::processLine(process)));
+    }
+    ASSERT_TRUE(core::isTrained(run));
+    wire::endRun(run);
+    EXPECT_FALSE(core::isTrained(run));
+    EXPECT_EQ(left->status(std::chrono::seconds(10)), SIGTERM);
+    EXPECT_THROW(wire::endRun(run), Error) << "nothing trains it";
+}
+
 TEST_F(HostTest, ARunOfAJobElsewhereIsReachedThroughSlurm) {
     const std::string run = home / "far/runs/x", words = home / "words";
     core::writeTextFile(home / "far/bin/srun",
@@ -369,8 +484,9 @@ TEST_F(HostTest, ARunOfAJobElsewhereIsReachedThroughSlurm) {
     EXPECT_TRUE(core::readTextFile(words).ends_with("relascope-cli attach " + run + "\n"));
 }
 
-/// A host whose list of runs is made up.
-std::string lyingHost(const testing_support::TemporaryFolder& home, const wire::Json& listing) {
+/// A host whose list of runs is made up, and, if one is given, that of its studies.
+std::string lyingHost(const testing_support::TemporaryFolder& home, const wire::Json& listing,
+                      const wire::Json& studies = {}) {
     const auto write = [&](const std::string& name, const std::vector<wire::Json>& messages) {
         std::ofstream file(home / name, std::ios::binary);
         for (const auto& message : messages) {
@@ -381,11 +497,15 @@ std::string lyingHost(const testing_support::TemporaryFolder& home, const wire::
         return shellWord(home / name);
     };
     // The requests of a link are numbered from 1 on.
-    const auto first = write(
-        "first", {wire::sessionHello(),
-                  {{"id", 1}, {"ok", {{"version", "9"}, {"machine", "x"}, {"runs", "/runs"}}}}});
+    wire::Json facts = {{"version", "9"}, {"machine", "x"}, {"runs", "/runs"}};
+    if (!studies.is_null()) facts["studies"] = "/studies";
+    const auto first = write("first", {wire::sessionHello(), {{"id", 1}, {"ok", facts}}});
     const auto second = write("second", {{{"id", 2}, {"ok", listing}}});
-    return "sh -c " + shellWord("cat " + first + "; sleep 0.5; cat " + second + "; sleep 3") + " x";
+    const auto third = write("third", {{{"id", 3}, {"ok", studies}}});
+    return "sh -c " +
+           shellWord("cat " + first + "; sleep 0.5; cat " + second + "; sleep 0.5; cat " + third +
+                     "; sleep 3") +
+           " x";
 }
 
 TEST_F(HostTest, AHostThatLiesWritesNothingOutsideOfItsMirror) {
@@ -403,6 +523,17 @@ TEST_F(HostTest, AHostThatLiesWritesNothingOutsideOfItsMirror) {
           {"x", std::string("run\0.json", 9)}}) {
         host.reach =
             lyingHost(home, {{"now", 1}, {"runs", {path}}, {"changed", {run(path, name)}}});
+        HostLink link(host, [] {});
+        ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Lost; }));
+        EXPECT_NE(link.status().sentence.find("outside of its folder"), std::string::npos)
+            << link.status().sentence.substr(0, 200);
+    }
+    const wire::Json nothing = {
+        {"now", 1}, {"runs", wire::Json::array()}, {"changed", wire::Json::array()}};
+    for (const auto& [path, name] : {std::pair{"../../../../escaped", "study.json"},
+                                     {"/escaped", "study.json"},
+                                     {"x", "../../escaped"}}) {
+        host.reach = lyingHost(home, nothing, wire::Json::array({run(path, name)}));
         HostLink link(host, [] {});
         ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Lost; }));
         EXPECT_NE(link.status().sentence.find("outside of its folder"), std::string::npos)

@@ -365,7 +365,8 @@ void Sidebar::setCheckpoints(const std::vector<CheckpointEntry>& entries) {
         auto* item = new QListWidgetItem(entry.title, m_checkpoints);
         item->setData(kPreset, entry.path);
         item->setData(LineDelegate::Note, entry.size);
-        item->setData(LineDelegate::Faint, entry.missing);
+        item->setData(LineDelegate::Faint, entry.missing || entry.path.isEmpty());
+        if (entry.path.isEmpty()) item->setFlags(Qt::NoItemFlags);
         item->setToolTip(plainTip(entry.missing ? entry.path + QStringLiteral("\nno longer exists")
                                                 : entry.path));
     }

@@ -68,6 +68,7 @@ struct RunRow {
     QString heading;     ///< above the first run of a machine; empty: none
 };
 
+/// One of the list of checkpoints; without a path a heading.
 struct CheckpointEntry {
     QString path;
     QString title;

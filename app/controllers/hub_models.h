@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models of the hub by name: what its cache holds, what was published, and the fetching of one, by
+// relascope-cli fetch (hub/hub_fetch.h).
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+#include "app/controllers/job_queue.h"
+
+namespace relascope::app {
+
+struct HubEntry {
+    QString name;     ///< "ORG/NAME"
+    QString path;     ///< its snapshot in the cache; empty: it is not there
+    QString size;     ///< of the weights in the cache, or "1.27B parameters"
+    QString about;    ///< what it is; of the cache: when it was fetched
+    QString licence;  ///< empty: unknown
+    QString problem;  ///< why it cannot be opened; empty: it can
+    bool operator==(const HubEntry&) const = default;
+};
+
+class HubModels : public QObject {
+    Q_OBJECT
+public:
+    explicit HubModels(QObject* parent = nullptr);
+    ~HubModels() override;
+
+    /// Those in the cache, newest first, also those that cannot be opened.
+    const std::vector<HubEntry>& cached() const { return m_cached; }
+    /// The papers' published models (resources/hub_models.json).
+    static const std::vector<HubEntry>& published();
+    /// Looks at the cache again; headers are read off the window's thread.
+    void refresh();
+    /// Fetches "ORG/NAME[@REVISION]", in place of what is being fetched.
+    void fetch(const QString& name);
+    LongTask& task() { return m_task; }
+
+Q_SIGNALS:
+    void changed();
+    void progressed(const QString& sentence);  ///< "1.2 GB of 5.1 GB, 11 MB/s, 6 min left"
+    void fetched(const QString& name, const QString& path);
+    void failed(const QString& sentence);
+
+private:
+    std::vector<HubEntry> m_cached;
+    JobQueue m_disk, m_fetching;
+    LongTask m_task;  // ends before its queue
+};
+
+}  // namespace relascope::app
