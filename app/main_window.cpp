@@ -414,25 +414,29 @@ void addFurtherPages(MainWindow& window) {
     checkpoint->hosts = [&c] { return c.hosts.usable(); };
     QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
                      [&window] { window.showPage(PageId::Checkpoint); });
-    QObject::connect(&c.checkpoint.recent(), &RecentCheckpoints::changed, window.sidebar(),
-                     [&window] {
-                         const auto& known = window.controllers().checkpoint.recent().list();
-                         QStringList paths;
-                         for (const auto& recent : known) paths << recent.path;
-                         const QStringList titles = checkpointTitles(paths);
-                         std::vector<widgets::CheckpointEntry> entries;
-                         for (std::size_t i = 0; i < known.size(); ++i)
-                             entries.push_back({known[i].path, titles[static_cast<qsizetype>(i)],
-                                                known[i].size, known[i].missing});
-                         bool first = true;
-                         for (const auto& model : window.controllers().checkpoint.hub().cached()) {
-                             if (!model.problem.isEmpty() || paths.contains(model.path)) continue;
-                             if (std::exchange(first, false))
-                                 entries.push_back({{}, QStringLiteral("Hub cache"), {}, false});
-                             entries.push_back({model.path, model.name, model.size, false});
-                         }
-                         window.sidebar()->setCheckpoints(entries);
-                     });
+    QObject::connect(
+        &c.checkpoint.recent(), &RecentCheckpoints::changed, window.sidebar(), [&window] {
+            const auto& known = window.controllers().checkpoint.recent().list();
+            QStringList paths;
+            for (const auto& recent : known) paths << recent.path;
+            const QStringList titles = checkpointTitles(paths);
+            std::vector<widgets::CheckpointEntry> entries;
+            for (std::size_t i = 0; i < known.size(); ++i) {
+                const auto far = wire::farPathOf(known[i].path.toStdString());
+                entries.push_back(
+                    {known[i].path, titles[static_cast<qsizetype>(i)], known[i].size,
+                     known[i].missing,
+                     far ? QString::fromStdString(far->host + ": " + far->path) : QString()});
+            }
+            bool first = true;
+            for (const auto& model : window.controllers().checkpoint.hub().cached()) {
+                if (!model.problem.isEmpty() || paths.contains(model.path)) continue;
+                if (std::exchange(first, false))
+                    entries.push_back({{}, QStringLiteral("Hub cache"), {}, false});
+                entries.push_back({model.path, model.name, model.size, false});
+            }
+            window.sidebar()->setCheckpoints(entries);
+        });
     QObject::connect(&c.checkpoint.hub(), &HubModels::changed, &c.checkpoint.recent(),
                      &RecentCheckpoints::changed);
     c.checkpoint.hub().refresh();

@@ -7,6 +7,7 @@
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
 #include "hub/hub_cache.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 namespace {
@@ -20,6 +21,9 @@ bool isGeneric(const QString& file) {
 
 /// The last components of a path, `extra` more than in the usual title.
 QString titleOf(const QString& path, int extra) {
+    if (const auto far = wire::farPathOf(path.toStdString()))
+        return QString::fromStdString(far->host) + QStringLiteral(" \u00B7 ") +
+               titleOf(QString::fromStdString(far->path), extra);
     if (const auto name = core::hubNameOf(path.toStdString()); !name.empty())
         return QString::fromStdString(name);
     QStringList parts = path.split(u'/', Qt::SkipEmptyParts);

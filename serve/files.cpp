@@ -213,7 +213,7 @@ std::optional<Frame> answerFiles(const std::string& what, Request& request) {
     if (what == "studies") return studies(request);
     if (what == "read") return read(request);
     if (what == "files") return files(request);
-    if (what == "folder") return folder(request);
+    if (what == "list folder") return folder(request);
     if (what == "checkpoint")
         return Frame{core::openCheckpoint(askedFor<std::string>(request, "path")), {}};
     if (what == "tensor")

@@ -75,7 +75,7 @@ void readFiles(
 std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
                                 const Session::Progress& progress);
 
-// folder: {path}; an empty one is the home folder
+// list folder: {path}; an empty one is the home folder
 
 struct FolderEntry {
     std::string name;

@@ -424,14 +424,21 @@ int StudyController::jobs() const {
     return found == m_works.end() ? 0 : found->second.jobs;
 }
 
+QString StudyController::awayReason() const {
+    const QString host = hostOf(m_path);
+    return isUsable(host)
+               ? QString()
+               : QStringLiteral("%1 is not connected, or has another version of Relascope")
+                     .arg(host);
+}
+
 QString StudyController::disabledReason() const {
     if (m_path.isEmpty()) return QStringLiteral("Create or open a study first");
     const QString host = hostOf(m_path);
     if (works()) return QStringLiteral("The study is running");
     if (const QString other = workedOn(host); !other.isEmpty())
         return QStringLiteral("%1 is running; stop it first").arg(name(other));
-    if (!isUsable(host))
-        return QStringLiteral("%1 is not connected, or has another version of Relascope").arg(host);
+    if (const QString away = awayReason(); !away.isEmpty()) return away;
     if (host.isEmpty() && !QFileInfo(program()).isExecutable())
         return QStringLiteral("%1 was not found; it is needed to run a study").arg(program());
     if (!m_reading) return QStringLiteral("Reading the study");

@@ -116,6 +116,8 @@ public:
     QString workedOn(const QString& host = {}) const;
     /// Of the study shown, while it is run; 0: unknown, started elsewhere.
     int jobs() const;
+    /// Why the study shown can be neither started nor stopped now: its machine is away.
+    QString awayReason() const;
     /// Why Start is disabled; empty when it is enabled.
     QString disabledReason() const;
     /// The command line program next to this one, or $RELASCOPE_CLI.

@@ -390,11 +390,13 @@ void StudyPage::showWork() {
         widgets::icon(here ? "stop" : "play",
                       palette().color(here ? QPalette::ButtonText : QPalette::HighlightedText)));
     m_start->setProperty("primary", !here);
-    m_start->setEnabled(here ? !m_c.ending(m_c.path()) : disabledReason.isEmpty());
+    const QString away = m_c.awayReason();
+    m_start->setEnabled(here ? !m_c.ending(m_c.path()) && away.isEmpty()
+                             : disabledReason.isEmpty());
     m_start->setToolTip(
-        here ? m_c.ending(m_c.path())
-                   ? QStringLiteral("The runs are saving their state")
-                   : QStringLiteral("Stops the running runs after saving their state")
+        here ? m_c.ending(m_c.path()) ? QStringLiteral("The runs are saving their state")
+               : away.isEmpty() ? QStringLiteral("Stops the running runs after saving their state")
+                                : away
         : disabledReason.isEmpty()
             ? QStringLiteral("Trains all runs that are not done, with this number of processes")
             : disabledReason);
@@ -412,7 +414,8 @@ void StudyPage::showWork() {
     m_failures->setFailures(reading->failed, reading->firstFailure, retryDisabledReason());
     m_progress->setCounts(
         {reading->done, reading->running, reading->failed, reading->interrupted, reading->waiting},
-        statusText(*reading, here, m_c.ending(m_c.path()), m_c.jobs()));
+        away.isEmpty() ? statusText(*reading, here, m_c.ending(m_c.path()), m_c.jobs())
+                       : QStringLiteral("as it was heard of last"));
 }
 
 QString StudyPage::notHereReason() const {
@@ -425,7 +428,8 @@ QString StudyPage::notHereReason() const {
 QString StudyPage::retryDisabledReason() const {
     if (!m_c.reading() || m_c.reading()->failed == 0) return QStringLiteral("No run has failed");
     if (m_c.works()) return QStringLiteral("Stop the study first");
-    return {};
+    const QString why = m_c.disabledReason();  // also of a study of which the rest is done
+    return m_c.reading()->left > 0.0 ? why : m_c.awayReason();
 }
 
 // Work

@@ -367,8 +367,9 @@ void Sidebar::setCheckpoints(const std::vector<CheckpointEntry>& entries) {
         item->setData(LineDelegate::Note, entry.size);
         item->setData(LineDelegate::Faint, entry.missing || entry.path.isEmpty());
         if (entry.path.isEmpty()) item->setFlags(Qt::NoItemFlags);
-        item->setToolTip(plainTip(entry.missing ? entry.path + QStringLiteral("\nno longer exists")
-                                                : entry.path));
+        const QString place = entry.place.isEmpty() ? entry.path : entry.place;
+        item->setToolTip(
+            plainTip(entry.missing ? place + QStringLiteral("\nno longer exists") : place));
     }
     m_checkpointPart->setVisible(!entries.empty());
     m_checkpoints->setFixedHeight(qMin<int>(6, static_cast<int>(entries.size())) * 26 + 6);

@@ -74,6 +74,7 @@ struct CheckpointEntry {
     QString title;
     QString size;          ///< "1.28 GiB"
     bool missing = false;  ///< gone from the disk: shown faint
+    QString place = {};    ///< where it is; empty: `path`
 };
 
 /// 240 px wide. Runs are identified by path: new rows keep selection and scroll position.
