@@ -9,7 +9,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 torch_version=2.11.0
 build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 python3-venv pkg-config
-  nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libzip-dev libpcre2-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev
+  nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libzip-dev libpcre2-dev libutf8proc-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev
   libopencv-core-dev libopencv-imgproc-dev)
 window_packages=(qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
   fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)

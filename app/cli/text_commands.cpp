@@ -20,7 +20,7 @@ namespace {
 
 struct TokenizeArguments {
     std::string file, tokenizer = "gpt2";
-    bool decode = false, json = false;
+    bool decode = false, typed = false, json = false;
 };
 
 constexpr std::size_t kPiece = 1u << 16;
@@ -70,14 +70,21 @@ int encode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
     if (a.json)
         out.write("{\"tokenizer\":" + nlohmann::json(validUtf8(tokenizer.name())).dump() +
                   ",\"ids\":[");
-    core::TextEncoder encoder(tokenizer, [&](std::span<const std::int32_t> ids) {
+    const auto print = [&](std::span<const std::int32_t> ids) {
         for (const auto id : ids) {
             if (count++ > 0) out.write(a.json ? "," : " ");
             out.write(std::to_string(id));
         }
-    });
-    forEachPiece(a.file, [&](std::string_view piece) { encoder.add(piece); });
-    encoder.finish();
+    };
+    if (a.typed) {
+        std::string text;
+        forEachPiece(a.file, [&](std::string_view piece) { text += piece; });
+        print(tokenizer.encodeTyped(text));
+    } else {
+        core::TextEncoder encoder(tokenizer, print);
+        forEachPiece(a.file, [&](std::string_view piece) { encoder.add(piece); });
+        encoder.finish();
+    }
     out.write(a.json ? "],\"count\":" + std::to_string(count) + "}\n" : "\n");
     out.flush();
     return 0;
@@ -133,6 +140,8 @@ void tokenizeOptions(CLI::App& command, TokenizeArguments& a) {
     command.add_option("file", a.file, "a text file (also .gz), or - for standard input")
         ->required();
     command.add_option("--tokenizer", a.tokenizer, "gpt2, or a tokenizer file or folder");
+    command.add_flag("--typed", a.typed,
+                     "make special tokens of their names, with the first and last of a template");
     command.add_flag("--decode", a.decode, "convert token ids to text");
 }
 

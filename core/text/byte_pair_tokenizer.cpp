@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <queue>
 #include <stdexcept>
 
@@ -136,6 +137,15 @@ std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
     for (const auto id : parts.byteIds) number(id);
     for (const auto& m : parts.pairs.merges()) number(m.left), number(m.right), number(m.result);
     number(parts.endOfText.value_or(-1));
+    // Those without keep the keys of the caches of earlier versions.
+    for (const auto& pattern : parts.patterns) hash.addField("pattern " + pattern.pattern());
+    for (const auto& token : parts.added.tokens())
+        if (!token.special)
+            hash.addField("added " + token.text + (token.leftStrip ? " l" : "") +
+                          (token.rightStrip ? " r" : "") + (token.singleWord ? " w" : "") +
+                          (token.normalized ? " n" : ""));
+    if (parts.nfc) hash.addField("nfc");
+    if (parts.wholeWords) hash.addField("whole words");
     return hash.hex();
 }
 
@@ -170,17 +180,54 @@ private:
 };
 
 BytePairTokenizer::BytePairTokenizer(Parts parts)
-    : m_parts(std::move(parts)), m_fingerprint(fingerprintOf(m_parts)) {}
+    : m_parts(std::move(parts)), m_fingerprint(fingerprintOf(m_parts)) {
+    if (!m_parts.wholeWords) return;
+    for (std::size_t id = 0; id < m_parts.pieces.size(); ++id)
+        if (!std::binary_search(m_parts.special.begin(), m_parts.special.end(),
+                                static_cast<std::int32_t>(id)))
+            m_whole.emplace(m_parts.pieces[id], static_cast<std::int32_t>(id));
+}
 BytePairTokenizer::~BytePairTokenizer() = default;
 
 void BytePairTokenizer::encodeWord(std::string_view word,
                                    std::vector<std::int32_t>& symbols) const {
     symbols.clear();
+    if (m_parts.wholeWords)
+        if (const auto whole = m_whole.find(word); whole != m_whole.end())
+            return symbols.push_back(whole->second);
     for (const char c : word) symbols.push_back(m_parts.byteIds[static_cast<unsigned char>(c)]);
     m_parts.pairs.apply(symbols);
 }
 
 void BytePairTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
+    encodeWhole(text, false, ids);
+}
+
+std::vector<std::int32_t> BytePairTokenizer::encodeTyped(std::string_view text, bool ends) const {
+    std::vector<std::int32_t> ids;
+    if (ends) ids = m_parts.first;
+    encodeWhole(text, true, ids);
+    if (ends) ids.insert(ids.end(), m_parts.last.begin(), m_parts.last.end());
+    return ids;
+}
+
+/// Divides the text at added tokens, before and after it is normalized.
+void BytePairTokenizer::encodeWhole(std::string_view text, bool special,
+                                    std::vector<std::int32_t>& ids) const {
+    const auto& added = m_parts.added;
+    const auto found = [&](std::int32_t id) { ids.push_back(id); };
+    const auto normalized = [&](std::string_view part) {
+        std::string composed;
+        if (m_parts.nfc) part = composed = normalizedNfc(part);
+        if (added.empty()) return encodePlain(part, ids);
+        added.split(
+            part, true, special, [&](std::string_view plain) { encodePlain(plain, ids); }, found);
+    };
+    if (added.empty()) return normalized(text);
+    added.split(text, false, special, normalized, found);
+}
+
+void BytePairTokenizer::encodePlain(std::string_view text, std::vector<std::int32_t>& ids) const {
     if (text.empty()) return;
     std::string prefixed;
     if (m_parts.prefixSpace && text[0] != ' ') text = prefixed = " " + std::string(text);
@@ -196,15 +243,14 @@ void BytePairTokenizer::encode(std::string_view text, std::vector<std::int32_t>&
     if (!shared && text.size() >= kWorthCache) own = std::make_unique<WordCache>();
     WordCache* cache = shared ? m_cache.get() : own.get();
 
-    Words words(text);
-    for (std::string_view word; words.next(word);) {
+    const auto encodeOne = [&](std::string_view word) {
         WordCache::Entry* entry = nullptr;
         if (cache && word.size() <= WordCache::kLetters) {
             bool known = false;
             entry = &cache->at(word, known);
             if (known) {
                 ids.insert(ids.end(), entry->ids, entry->ids + entry->count);
-                continue;
+                return;
             }
             entry->length = 0;
         }
@@ -215,11 +261,22 @@ void BytePairTokenizer::encode(std::string_view text, std::vector<std::int32_t>&
             entry->length = static_cast<std::uint8_t>(word.size());
             entry->count = static_cast<std::uint8_t>(symbols.size());
         }
-    }
+    };
+    // Each pattern divides what the one before has given.
+    const std::function<void(std::string_view, std::size_t)> divided = [&](std::string_view part,
+                                                                           std::size_t pattern) {
+        if (pattern == m_parts.patterns.size()) return encodeOne(part);
+        m_parts.patterns[pattern].split(
+            part, [&](std::string_view piece) { divided(piece, pattern + 1); });
+    };
+    if (!m_parts.patterns.empty()) return divided(text, 0);
+    Words words(text);
+    for (std::string_view word; words.next(word);) encodeOne(word);
 }
 
 std::size_t BytePairTokenizer::lastCut(std::string_view text) const {
-    return m_parts.splitsWords ? lastWordCut(text, m_parts.prefixSpace) : 0;
+    const bool plain = m_parts.patterns.empty() && !m_parts.nfc && m_parts.added.empty();
+    return plain && m_parts.splitsWords ? lastWordCut(text, m_parts.prefixSpace) : 0;
 }
 
 namespace {

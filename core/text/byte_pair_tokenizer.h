@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
+#include "text/text_splitter.h"
 #include "text/tokenizer.h"
 
 namespace relascope::core {
@@ -57,13 +59,23 @@ public:
         std::optional<std::int32_t> endOfText;
         bool splitsWords = true;   ///< words are encoded one by one; otherwise the text is one
         bool prefixSpace = false;  ///< a space is put before a text that begins with none
+        /// In place of GPT-2's words: patterns, each applied to the parts that the one before
+        /// gives.
+        std::vector<SplitPattern> patterns = {};
+        AddedTokens added = {};   ///< found in texts, beside `special`
+        bool nfc = false;         ///< texts are normalized (normalizedNfc())
+        bool wholeWords = false;  ///< a word that is a piece is not merged (ignore_merges)
+        std::vector<std::int32_t> first = {}, last = {};  ///< of the template around a typed text
+        std::string source = {};  ///< the tokenizer.json, where it says more than this
     };
     explicit BytePairTokenizer(Parts parts);
     ~BytePairTokenizer() override;
 
     std::string name() const override { return m_parts.name; }
     std::int64_t size() const override { return static_cast<std::int64_t>(m_parts.pieces.size()); }
+    using Tokenizer::encode;
     void encode(std::string_view text, std::vector<std::int32_t>& ids) const override;
+    std::vector<std::int32_t> encodeTyped(std::string_view text, bool ends) const override;
     std::string_view piece(std::int32_t id) const override {
         return m_parts.pieces.at(static_cast<std::size_t>(id));
     }
@@ -76,8 +88,11 @@ public:
 private:
     class WordCache;
     void encodeWord(std::string_view word, std::vector<std::int32_t>& symbols) const;
+    void encodePlain(std::string_view text, std::vector<std::int32_t>& ids) const;
+    void encodeWhole(std::string_view text, bool special, std::vector<std::int32_t>& ids) const;
 
     Parts m_parts;
+    std::unordered_map<std::string_view, std::int32_t> m_whole;  ///< of Parts::wholeWords
     std::string m_fingerprint;
     mutable std::mutex m_cacheMutex;  // a thread that finds it locked uses its own cache
     mutable std::unique_ptr<WordCache> m_cache;

@@ -22,9 +22,16 @@ public:
     virtual std::string name() const = 0;
     /// Ids are 0..size() - 1.
     virtual std::int64_t size() const = 0;
-    /// Appends the ids of `text`. Special tokens are never made from text ("<|endoftext|>" is
-    /// spelled out).
+    /// Appends the ids of `text`, for training. Special tokens are never made from text
+    /// ("<|endoftext|>" is spelled out).
     virtual void encode(std::string_view text, std::vector<std::int32_t>& ids) const = 0;
+    /// The ids of a text that a person has typed: special tokens in it are those, and the first and
+    /// last tokens that the tokenizer's template puts around a text are there, unless `ends` is
+    /// false.
+    virtual std::vector<std::int32_t> encodeTyped(std::string_view text, bool ends = true) const {
+        (void)ends;
+        return encode(text);
+    }
     /// The bytes of one token, which may be a part of a character. Empty for an id without a token.
     virtual std::string_view piece(std::int32_t id) const = 0;
     /// The id of the token that separates documents, if there is one.

@@ -17,8 +17,8 @@ using nlohmann::json;
 
 constexpr std::int64_t kMostIds = 1 << 22;
 constexpr const char* kWayOut =
-    "; only byte-level BPE as in GPT-2 and characters are supported: choose gpt2 or characters "
-    "instead";
+    "; only byte-level BPE as in GPT-2, Llama 3, Qwen2 and Pythia, and characters are supported: "
+    "choose gpt2 or characters instead";
 
 std::string shown(std::string_view text) {
     std::string out = pieceText(text.substr(0, 60)).text;
@@ -68,10 +68,12 @@ public:
                 fail("added_tokens has an entry without content and id");
             const std::string piece = token["content"];
             const auto id = static_cast<std::int32_t>(checked(piece, token["id"]));
-            const auto special = token.find("special");
-            if (special == token.end() || *special != true)
-                fail("added_tokens has " + shown(piece) +
-                     ", which is not special; only special added tokens are supported" + kWayOut);
+            const auto set = [&](const char* field) {
+                const auto found = token.find(field);
+                return found != token.end() && *found == true;
+            };
+            m_added.push_back({piece, id, set("special"), set("lstrip"), set("rstrip"),
+                               set("single_word"), set("normalized")});
             const auto at = static_cast<std::size_t>(id);
             if (at >= m_byId.size()) m_byId.resize(at + 1);
             if (const auto known = m_ids.find(piece); known == m_ids.end())
@@ -79,7 +81,7 @@ public:
             else if (known->second != id)
                 fail("added_tokens gives " + shown(piece) + " the id " + std::to_string(id) +
                      ", model.vocab the id " + std::to_string(known->second));
-            m_special.push_back(id);
+            if (m_added.back().special) m_special.push_back(id);
         }
         std::sort(m_special.begin(), m_special.end());
         m_special.erase(std::unique(m_special.begin(), m_special.end()), m_special.end());
@@ -88,12 +90,23 @@ public:
     void addMerge(std::string left, std::string right) { m_merges.emplace_back(left, right); }
     std::size_t merges() const { return m_merges.size(); }
 
-    TokenizerPtr bytePairs(const std::string& name, bool splitsWords, bool prefixSpace,
-                           const std::string& mergesPath) {
-        BytePairTokenizer::Parts parts;
-        parts.name = name;
-        parts.splitsWords = splitsWords, parts.prefixSpace = prefixSpace;
+    /// Of a template around typed texts, {"id": "<|begin_of_text|>"}.
+    std::vector<std::int32_t> idsOf(const json& names) const {
+        std::vector<std::int32_t> ids;
+        for (const auto& name : names) {
+            const auto found = name.is_string() ? m_ids.find(name.get<std::string>()) : m_ids.end();
+            if (found == m_ids.end())
+                fail("post_processor puts " + shown(name.dump()) +
+                     " around texts, which is not in the vocabulary");
+            ids.push_back(found->second);
+        }
+        return ids;
+    }
+
+    /// Fills in what the vocabulary, the added tokens and the merges say.
+    TokenizerPtr bytePairs(BytePairTokenizer::Parts parts, const std::string& mergesPath) {
         parts.special = m_special;
+        parts.added = AddedTokens(m_added);
         for (int byte = 0; byte < 256; ++byte) {
             const auto letter = spelledBytes(std::string(1, static_cast<char>(byte)));
             const auto found = m_ids.find(letter);
@@ -123,10 +136,11 @@ public:
                 parts.endOfText = found->second;
         parts.pieces.reserve(m_byId.size());
         for (std::size_t id = 0; id < m_byId.size(); ++id) {
-            const bool special = std::binary_search(m_special.begin(), m_special.end(),
-                                                    static_cast<std::int32_t>(id));
+            const bool added = std::any_of(m_added.begin(), m_added.end(), [&](const auto& token) {
+                return token.id == static_cast<std::int32_t>(id);
+            });
             // A name in other letters is not byte-encoded.
-            const auto bytes = special ? std::nullopt : unspelledBytes(m_byId[id]);
+            const auto bytes = added ? std::nullopt : unspelledBytes(m_byId[id]);
             parts.pieces.push_back(bytes ? *bytes : m_byId[id]);
         }
         return std::make_shared<BytePairTokenizer>(std::move(parts));
@@ -166,6 +180,7 @@ private:
     std::vector<std::string> m_byId;
     std::vector<bool> m_taken;
     std::vector<std::int32_t> m_special;
+    std::vector<AddedToken> m_added;
     std::vector<std::pair<std::string, std::string>> m_merges;
 };
 
@@ -212,6 +227,61 @@ bool flag(const Reader& reader, const json& part, const char* field, bool otherw
     return *found;
 }
 
+// What divides texts: {"type": "ByteLevel"}, alone or at the end of a sequence of patterns.
+void readSplitter(const Reader& reader, const json& part, const std::string& path,
+                  BytePairTokenizer::Parts& parts, bool& ends) {
+    const std::string type = typeOf(part);
+    if (ends) reader.fail("pre_tokenizer has " + shown(type) + " behind ByteLevel" + kWayOut);
+    if (type == "Sequence" && part.contains("pretokenizers") && part["pretokenizers"].is_array()) {
+        for (const auto& one : part["pretokenizers"]) readSplitter(reader, one, path, parts, ends);
+    } else if (type == "Split") {
+        const auto pattern = part.find("pattern");
+        if (pattern == part.end() || !pattern->is_object() || !pattern->contains("Regex") ||
+            !(*pattern)["Regex"].is_string())
+            reader.fail(std::string("pre_tokenizer.pattern is not a Regex") + kWayOut);
+        if (part.value("behavior", json()) != "Isolated" || part.value("invert", json()) == true)
+            reader.fail(std::string("pre_tokenizer.behavior is not Isolated, or inverted") +
+                        kWayOut);
+        parts.patterns.emplace_back((*pattern)["Regex"].get<std::string>(), path);
+    } else if (type == "Digits") {
+        parts.patterns.emplace_back(
+            flag(reader, part, "individual_digits", false) ? "\\p{N}" : "\\p{N}+", path);
+    } else if (type == "ByteLevel") {
+        ends = true;
+        parts.prefixSpace = flag(reader, part, "add_prefix_space", true);
+        parts.splitsWords = flag(reader, part, "use_regex", true) || !parts.patterns.empty();
+        if (parts.prefixSpace && !parts.patterns.empty())
+            reader.fail(std::string("pre_tokenizer puts a space before each part") + kWayOut);
+        if (!parts.patterns.empty() && flag(reader, part, "use_regex", true))
+            parts.patterns.emplace_back(gpt2Pattern(), path);
+    } else {
+        reader.fail("pre_tokenizer.type is " + shown(type) + kWayOut);
+    }
+}
+
+// The tokens that a template puts before and behind a typed text.
+void readTemplate(const Reader& reader, const json& part, BytePairTokenizer::Parts& parts) {
+    const std::string type = typeOf(part);
+    if (type == "Sequence" && part.contains("processors") && part["processors"].is_array()) {
+        for (const auto& one : part["processors"]) readTemplate(reader, one, parts);
+    } else if (type == "TemplateProcessing") {
+        const auto single = part.find("single");
+        if (single == part.end() || !single->is_array())
+            reader.fail("post_processor.single is not a list");
+        json before = json::array(), behind = json::array();
+        bool text = false;
+        for (const auto& item : *single) {
+            if (item.is_object() && item.contains("Sequence"))
+                text = true;
+            else if (item.is_object() && item.contains("SpecialToken") &&
+                     item["SpecialToken"].is_object())
+                (text ? behind : before).push_back(item["SpecialToken"].value("id", json()));
+        }
+        parts.first = reader.idsOf(before);
+        parts.last = reader.idsOf(behind);
+    }
+}
+
 }  // namespace
 
 TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path) {
@@ -226,24 +296,31 @@ TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path
     const bool untyped = !model.contains("type") && model.contains("merges");
     if (!untyped && typeOf(model) != "BPE")
         reader.fail("model.type is " + shown(typeOf(model)) + kWayOut);
-    if (const json normalizer = part("normalizer"); !normalizer.is_null())
-        reader.fail("normalizer is " + shown(typeOf(normalizer)) +
-                    ", which changes the text before it is encoded" + kWayOut);
+    BytePairTokenizer::Parts parts;
+    parts.name = path;
+    if (const json normalizer = part("normalizer"); !normalizer.is_null()) {
+        if (typeOf(normalizer) != "NFC")
+            reader.fail("normalizer is " + shown(typeOf(normalizer)) +
+                        ", which changes the text before it is encoded" + kWayOut);
+        parts.nfc = true;
+    }
     requireUnused(reader, model, "dropout", 0.0);
     requireUnused(reader, model, "continuing_subword_prefix", "");
     requireUnused(reader, model, "end_of_word_suffix", "");
     requireUnused(reader, model, "byte_fallback", false);
-    requireUnused(reader, model, "ignore_merges", false);
     requireUnused(reader, model, "fuse_unk", false);
+    if (const auto whole = model.find("ignore_merges"); whole != model.end() && !whole->is_null()) {
+        if (!whole->is_boolean())
+            reader.fail("model.ignore_merges is " + whole->dump().substr(0, 40) +
+                        "; expected true or false");
+        parts.wholeWords = *whole;
+    }
 
     reader.readVocabulary(model.contains("vocab") ? model["vocab"] : json());
     if (const json added = part("added_tokens"); !added.is_null()) reader.readAddedTokens(added);
     readMerges(reader, model.contains("merges") ? model["merges"] : json());
 
-    json splitter = part("pre_tokenizer");
-    if (typeOf(splitter) == "Sequence" && splitter.contains("pretokenizers") &&
-        splitter["pretokenizers"].is_array() && splitter["pretokenizers"].size() == 1)
-        splitter = json(splitter["pretokenizers"][0]);
+    const json splitter = part("pre_tokenizer");
     if (splitter.is_null()) {
         const auto unknown = model.find("unk_token");
         if (reader.merges() > 0 || unknown == model.end() || !unknown->is_string())
@@ -252,10 +329,12 @@ TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path
                         kWayOut);
         return reader.characters(path, *unknown);
     }
-    if (typeOf(splitter) != "ByteLevel")
-        reader.fail("pre_tokenizer.type is " + shown(typeOf(splitter)) + kWayOut);
-    const bool prefix = flag(reader, splitter, "add_prefix_space", true);
-    return reader.bytePairs(path, flag(reader, splitter, "use_regex", true), prefix, path);
+    bool ends = false;
+    readSplitter(reader, splitter, path, parts, ends);
+    if (!ends) reader.fail(std::string("pre_tokenizer has no ByteLevel") + kWayOut);
+    readTemplate(reader, part("post_processor"), parts);
+    parts.source = text;
+    return reader.bytePairs(std::move(parts), path);
 }
 
 TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& vocabularyPath,
@@ -274,7 +353,9 @@ TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& v
                                             "; expected two pieces separated by a space");
         reader.addMerge(std::string(text.substr(0, space)), std::string(text.substr(space + 1)));
     }
-    return reader.bytePairs(vocabularyPath, true, false, mergesPath);
+    BytePairTokenizer::Parts parts;
+    parts.name = vocabularyPath;
+    return reader.bytePairs(std::move(parts), mergesPath);
 }
 
 namespace {
@@ -321,6 +402,7 @@ std::string entry(const std::string& spelled, std::size_t id, const std::string&
 
 std::string bytePairsJson(const BytePairTokenizer& tokenizer) {
     const auto& parts = tokenizer.parts();
+    if (!parts.source.empty()) return parts.source;
     std::vector<std::string> spelled;
     for (const auto& piece : parts.pieces) spelled.push_back(spelledBytes(piece));
     Json added = Json::array();

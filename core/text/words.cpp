@@ -8,18 +8,29 @@
 #include <string>
 
 namespace relascope::core {
+
+const std::string& whiteSpaceClass() {
+    static const std::string space =
+        "\\x09-\\x0D\\x20\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}"
+        "\\x{205F}\\x{3000}";
+    return space;
+}
+
+const std::string& gpt2Pattern() {
+    static const std::string pattern = [] {
+        const std::string& space = whiteSpaceClass();
+        return "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" + space + "\\p{L}\\p{N}]+|[" +
+               space + "]+(?![^" + space + "])|[" + space + "]+";
+    }();
+    return pattern;
+}
+
 namespace {
 
-// GPT-2's pattern. The classes are spelled out: PCRE2's \s includes U+180E, which is not white
-// space in Unicode.
+// The classes are spelled out: PCRE2's \s includes U+180E, which is not white space in Unicode.
 const pcre2_code* wordPattern() {
     static const pcre2_code* code = [] {
-        const std::string space =
-            "\\x09-\\x0D\\x20\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}"
-            "\\x{205F}\\x{3000}";
-        const std::string pattern = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" + space +
-                                    "\\p{L}\\p{N}]+|[" + space + "]+(?![^" + space + "])|[" +
-                                    space + "]+";
+        const std::string& pattern = gpt2Pattern();
         int error = 0;
         PCRE2_SIZE at = 0;
         auto* compiled =

@@ -56,6 +56,10 @@ inline bool isWhiteSpace(char32_t c) {
            c == 0x205F || c == 0x3000;
 }
 
+/// The same as the inside of a class of PCRE2, and the pattern of GPT-2's words.
+const std::string& whiteSpaceClass();
+const std::string& gpt2Pattern();
+
 /// GPT-2's files write a byte as a visible character: itself if it is visible in Latin-1, otherwise
 /// one from U+0100 on.
 struct ByteLetters {

@@ -107,7 +107,8 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
     expectRefused({{"x", 1}}, {"has no 'model'"});
     for (const char* type : {"WordPiece", "Unigram", "WordLevel"})
         expectRefused(changed("/model/type"_json_pointer, type), {"model.type", type, "gpt2"});
-    expectRefused(changed("/normalizer"_json_pointer, {{"type", "NFC"}}), {"normalizer", "NFC"});
+    expectRefused(changed("/normalizer"_json_pointer, {{"type", "NFKC"}}), {"normalizer", "NFKC"});
+    expectRefused(changed("/model/ignore_merges"_json_pointer, 1), {"model.ignore_merges is 1"});
     expectRefused(changed("/pre_tokenizer/type"_json_pointer, "Metaspace"),
                   {"pre_tokenizer.type", "Metaspace"});
     expectRefused(changed("/pre_tokenizer"_json_pointer, nullptr), {"pre_tokenizer is missing"});
@@ -125,8 +126,24 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
     expectRefused(changed("/model/merges/1"_json_pointer, "zz q"), {"merge 2", "'zz'"});
     expectRefused(changed("/model/merges/1"_json_pointer, "t h"), {"merge 2", "twice"});
     expectRefused(changed("/model/merges/1"_json_pointer, {"t"}), {"merge 2"});
-    expectRefused(changed("/added_tokens/0/special"_json_pointer, false),
-                  {"added_tokens", "<|endoftext|>", "not special"});
+    const auto split = [](json pattern, const char* behavior) {
+        return json{{"type", "Sequence"},
+                    {"pretokenizers",
+                     {{{"type", "Split"}, {"pattern", pattern}, {"behavior", behavior}},
+                      {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+    };
+    const auto splitter = "/pre_tokenizer"_json_pointer;
+    expectRefused(changed(splitter, split({{"Regex", "(a"}}, "Isolated")),
+                  {"t.json", "'(a'", "cannot be compiled"});
+    expectRefused(changed(splitter, split({{"String", " "}}, "Isolated")), {"not a Regex"});
+    expectRefused(changed(splitter, split({{"Regex", "a"}}, "Removed")), {"behavior"});
+    auto noBytes = split({{"Regex", "a"}}, "Isolated");
+    noBytes["pretokenizers"].erase(1);
+    expectRefused(changed(splitter, noBytes), {"no ByteLevel"});
+    expectRefused(changed("/post_processor"_json_pointer,
+                          {{"type", "TemplateProcessing"},
+                           {"single", {{{"SpecialToken", {{"id", "<bos>"}}}}}}}),
+                  {"post_processor", "<bos>"});
     expectRefused(changed("/added_tokens/0/id"_json_pointer, 300), {"300", "259"});
     auto lacking = smallTokenizer();
     lacking["model"]["vocab"].erase("Ā");
@@ -136,6 +153,52 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
         FAIL();
     } catch (const FileError& error) {
         EXPECT_NE(std::string(error.what()).find("not JSON at byte"), std::string::npos);
+    }
+}
+
+// Made by the library `tokenizers` (golden.md).
+TEST(TokenizerJson, EncodesAsThePublicFamilies) {
+    const std::string folder = RELASCOPE_FIXTURES "/golden/public-tokenizers/";
+    for (const std::string family : {"gpt2", "gpt_neox", "llama3", "qwen2", "smollm2"}) {
+        const auto t = openTokenizer(folder + family);
+        const auto cases = json::parse(readTextFile(folder + family + "/tokenizer_cases.json"));
+        ASSERT_GE(cases.size(), 50u);
+        for (const auto& one : cases) {
+            const std::string text = one["text"];
+            const Ids ids = one["ids"];
+            EXPECT_EQ(t->encodeTyped(text), ids) << family << ": " << text;
+            if (one.contains("without_template"))
+                EXPECT_EQ(t->encodeTyped(text, false), one["without_template"].get<Ids>())
+                    << family << ": " << text;
+            if (one.contains("back"))
+                EXPECT_EQ(t->decode(ids), one["back"].get<std::string>()) << family << ": " << text;
+        }
+        // Written with a run, it is read back as it was.
+        testing_support::TemporaryFolder kept("tokenizer");
+        writeTokenizer(*t, kept / "tokenizer.json");
+        EXPECT_EQ(openTokenizer(kept / "tokenizer.json")->fingerprint(), t->fingerprint());
+    }
+}
+
+TEST(TokenizerJson, SpecialTokensAreThoseOfTypedTextsOnly) {
+    const std::string folder = RELASCOPE_FIXTURES "/golden/public-tokenizers/";
+    const auto llama = openTokenizer(folder + "llama3");
+    EXPECT_EQ(llama->encodeTyped("<|eot_id|>", false), Ids{2399});
+    EXPECT_GT(llama->encode("<|eot_id|>").size(), 3u) << "in training data it is spelled out";
+    EXPECT_EQ(llama->encodeTyped("").front(), 2397) << "the template's first token";
+    EXPECT_TRUE(llama->encode("").empty());
+    const auto pythia = openTokenizer(folder + "gpt_neox");
+    EXPECT_EQ(pythia->encode("        "), Ids{2393}) << "a run of spaces is not special";
+    // Bytes that are no text, and a pattern that takes too long.
+    const std::string bytes = std::string("a\0\xff\xc3 e\xcc\x81", 9);
+    EXPECT_EQ(llama->decode(llama->encode(bytes)), bytes);
+    EXPECT_EQ(pythia->decode(pythia->encode(bytes)), std::string("a\0\xff\xc3 \xc3\xa9", 7));
+    const SplitPattern slow("(a+)+$", "t.json");
+    try {
+        slow.split(std::string(60, 'a') + "b", [](std::string_view) {});
+        FAIL() << "it was fast";
+    } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find("takes more than"), std::string::npos);
     }
 }
 
