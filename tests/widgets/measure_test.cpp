@@ -20,6 +20,8 @@
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/atlas_sheet.h"
+#include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/heads_view.h"
