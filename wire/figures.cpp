@@ -74,17 +74,19 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Use, how, change, low, high, g
                                    groupLow, groupHigh)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Distribution, mean, sd, positive, low, high,
                                    quantiles, bins)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Pair, example, i, j, value, text, picture)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Pair, example, i, j, value, text, picture, row,
+                                   column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Relation, name, layer, point, index, layerIndex,
                                    head, values, sent, symmetry, weightSymmetry, rank, weightRank,
                                    shares, fits, uses, group, highest, lowest, nearZero, attribute,
                                    labelled, second, origin, use, label, appearedAfter, appearedBy,
                                    match, matchCorrelation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Step, step, accuracy, fits)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Join, first, second, correlation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matched, any, asGood,
                                    explained)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, data, noun,
-                                   examples, objects, columns, causal, permutations,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, tree, data,
+                                   noun, examples, objects, columns, causal, permutations,
                                    untrainedModels, untrainedFits, initial, metric, base,
                                    usedExamples, steps, otherRun, matches, remark)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)

@@ -474,6 +474,7 @@ void AnalysisTab::activate() {
     if (!m_analysis.costText || m_cost || m_running) return;
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
+    m_caption = caption();
     m_c.findCost(m_analysis, request());
 }
 
@@ -483,10 +484,8 @@ void AnalysisTab::run() {
     // More steps are read when those that are asked for are there.
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
     m_read = true;
-    if (m_analysis.onDemand) {
-        m_strip->setDelay(kSoon);
-        m_view->setCaption(caption());
-    }
+    m_caption = caption();
+    if (m_analysis.onDemand) m_strip->setDelay(kSoon);
     auto request = this->request();
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) request.known = m_view->shown();
@@ -508,7 +507,7 @@ void AnalysisTab::refuse(const QString& sentence) {
 
 void AnalysisTab::show(const core::AnalysisResult& result) {
     m_valid = m_view->showResult(result);
-    if (m_valid && !m_analysis.onDemand) m_view->setCaption(caption());
+    if (m_valid) m_view->setCaption(m_analysis.onDemand ? m_caption : caption());
     if (!m_valid) {
         m_c.task(m_analysis).abandon();
         m_read = false;
