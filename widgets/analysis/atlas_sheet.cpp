@@ -3,22 +3,28 @@
 #include <array>
 #include <cmath>
 
+#include <QHelpEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
 
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/source/pictures.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
 
 constexpr int kSheetSide = 16, kSheetRow = 20, kSheetGap = 14, kSheetHead = 22, kFitNames = 220,
-              kFitNumbers = 150, kHistogram = 84, kTile = 72, kStepsPlot = 150;
-constexpr std::size_t kTextPairs = 8;
+              kFitNumbers = 150, kHistogram = 84, kWideHistogram = 300, kTile = 72,
+              kStepsPlot = 150, kLeaf = 18;
+constexpr std::size_t kTextPairs = 8, kMostLeaves = 40;
+constexpr double kAlike = 0.7;  // as RelationAtlas::Relation::group
 
 const std::array<const char*, 5> kShareNames = {"place", "example", "receiver", "sender", "pair"};
 
@@ -45,20 +51,107 @@ int title(QPainter* painter, int width, int y, const QString& what) {
 
 AtlasSheet::AtlasSheet(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("The chosen map"));
+    setMouseTracking(true);
 }
 
 void AtlasSheet::show(const RelationAtlas& atlas, int relation) {
     m_atlas = atlas;
     m_relation = relation < static_cast<int>(atlas.relations.size()) ? relation : -1;
+    m_pair = -1;
     setAccessibleDescription(description());
     fit(width());
+    setFocusPolicy(m_pairs.empty() ? Qt::NoFocus : Qt::StrongFocus);
     update();
 }
 
 int AtlasSheet::fit(int width) {
-    const int height = paint(nullptr, width);
+    m_pairs.clear();
+    const int height = paint(nullptr, width, &m_pairs);
+    if (m_pair >= static_cast<int>(m_pairs.size())) m_pair = -1;
     setMinimumHeight(height);
     return height;
+}
+
+// The gallery by mouse and keyboard
+// -------------------------------------------------------------------------------------------------
+
+int AtlasSheet::pairAt(const QPoint& point) const {
+    const auto at = std::find_if(m_pairs.begin(), m_pairs.end(), [&](const PairPlace& place) {
+        return place.room.contains(point);
+    });
+    return at == m_pairs.end() ? -1 : static_cast<int>(at - m_pairs.begin());
+}
+
+void AtlasSheet::setPair(int pair) {
+    m_pair = pair;
+    const auto& place = m_pairs[static_cast<std::size_t>(pair)];
+    setAccessibleDescription(QStringLiteral("%1, value %2. %3")
+                                 .arg(words(place.pair.text))
+                                 .arg(place.pair.value, 0, 'g', 3)
+                                 .arg(description()));
+    Q_EMIT pairChosen(place.room);
+    update();
+}
+
+bool AtlasSheet::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const int pair = pairAt(help->pos());
+        QToolTip::showText(help->globalPos(),
+                           pair < 0
+                               ? QString()
+                               : QStringLiteral("%1, example %2; a click shows it in the inspector")
+                                     .arg(words(m_pairs[static_cast<std::size_t>(pair)].pair.text))
+                                     .arg(m_pairs[static_cast<std::size_t>(pair)].pair.example),
+                           this);
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+void AtlasSheet::mouseMoveEvent(QMouseEvent* event) {
+    setCursor(pairAt(event->pos()) < 0 ? Qt::ArrowCursor : Qt::PointingHandCursor);
+}
+
+void AtlasSheet::mouseReleaseEvent(QMouseEvent* event) {
+    const int pair = pairAt(event->pos());
+    if (event->button() != Qt::LeftButton || pair < 0) return;
+    setPair(pair);
+    Q_EMIT pairRequested(m_pairs[static_cast<std::size_t>(pair)].pair);
+}
+
+void AtlasSheet::keyPressEvent(QKeyEvent* event) {
+    const int last = static_cast<int>(m_pairs.size()) - 1;
+    const bool across = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
+    const bool down = event->key() == Qt::Key_Down || event->key() == Qt::Key_Right;
+    if (last < 0) return QWidget::keyPressEvent(event);
+    switch (event->key()) {
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (m_pair < 0) return setPair(0);
+            return Q_EMIT pairRequested(m_pairs[static_cast<std::size_t>(m_pair)].pair);
+        case Qt::Key_Home:
+            return setPair(0);
+        case Qt::Key_End:
+            return setPair(last);
+        case Qt::Key_Left:
+        case Qt::Key_Right:
+        case Qt::Key_Up:
+        case Qt::Key_Down:
+            break;
+        default:
+            return QWidget::keyPressEvent(event);
+    }
+    if (m_pair < 0) return setPair(0);
+    // The next one, or the first below that is no further left.
+    const auto room = [&](int k) { return m_pairs[static_cast<std::size_t>(k)].room; };
+    const QRect from = room(m_pair);
+    int to = m_pair;
+    const int by = down ? 1 : -1;
+    do to += by;
+    while (!across && to >= 0 && to <= last &&
+           (room(to).y() == from.y() || room(to).x() > from.x()));
+    if (to >= 0 && to <= last) setPair(to);
 }
 
 void AtlasSheet::resizeEvent(QResizeEvent*) {
@@ -69,6 +162,8 @@ void AtlasSheet::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), Theme::current().panel);
     paint(&painter, width());
+    if (m_pair >= 0 && hasFocus())
+        paint::focusRing(painter, m_pairs[static_cast<std::size_t>(m_pair)].room);
 }
 
 QString AtlasSheet::description() const {
@@ -84,9 +179,10 @@ QString AtlasSheet::description() const {
 // From 0 to 1: the untrained range, all pairs hollow, place held fixed filled with its interval.
 int AtlasSheet::paintAttributes(QPainter* painter, int width, int y) const {
     const Theme& t = Theme::current();
-    y = title(painter, width, y,
-              QStringLiteral("Attributes: AUC with place held fixed (dot, with its 95 % interval), "
-                             "of all pairs (ring), of untrained models (band), at step 0 (line)"));
+    y = title(
+        painter, width, y,
+        QStringLiteral("AUC, place held fixed (dot, 95 %), all pairs (ring), untrained (band), "
+                       "step 0 (line)"));
     const int left = kSheetSide + kFitNames,
               right = std::max(left + 60, width - kSheetSide - kFitNumbers);
     const auto at = [&](double value) { return left + (right - left) * value; };
@@ -196,11 +292,11 @@ int AtlasSheet::paintHistogram(QPainter* painter, const QRect& room, const QStri
     text(painter, below, QString::number(values.low, 'g', 3), captionFont(), t.muted);
     text(painter, below, QString::number(values.high, 'g', 3), captionFont(), t.muted,
          Qt::AlignVCenter | Qt::AlignRight);
-    text(painter, below,
-         QStringLiteral("mean %1, sd %2, above 0: %3 %")
-             .arg(QString::number(values.mean, 'g', 3), QString::number(values.sd, 'g', 3),
-                  atlasNumber(100.0 * values.positive, 0)),
-         captionFont(), t.text, Qt::AlignCenter);
+    QString facts =
+        QStringLiteral("mean %1, sd %2").arg(values.mean, 0, 'g', 3).arg(values.sd, 0, 'g', 3);
+    if (below.width() >= kWideHistogram)
+        facts += QStringLiteral(", above 0: %1 %").arg(atlasNumber(100.0 * values.positive, 0));
+    text(painter, below, facts, captionFont(), t.text, Qt::AlignCenter);
     return below.bottom() + 1;
 }
 
@@ -277,12 +373,15 @@ int AtlasSheet::paintUse(QPainter* painter, int width, int y) const {
 }
 
 int AtlasSheet::paintPairs(QPainter* painter, int width, int y, const QString& what,
-                           const std::vector<RelationAtlas::Pair>& pairs) const {
+                           const std::vector<RelationAtlas::Pair>& pairs,
+                           std::vector<PairPlace>* places) const {
     if (pairs.empty()) return y;
     const Theme& t = Theme::current();
     y = title(painter, width, y, what);
     if (pairs.front().picture.empty()) {
         for (std::size_t k = 0; k < std::min(kTextPairs, pairs.size()); ++k, y += kSheetRow) {
+            const QRect row(kSheetSide, y, width - 2 * kSheetSide, kSheetRow);
+            if (places) places->push_back({row, pairs[k]});
             text(painter, {kSheetSide, y, 60, kSheetRow}, QString::number(pairs[k].value, 'g', 3),
                  numberFont(11), t.muted);
             text(painter, {kSheetSide + 64, y, width - 2 * kSheetSide - 64, kSheetRow},
@@ -294,6 +393,7 @@ int AtlasSheet::paintPairs(QPainter* painter, int width, int y, const QString& w
     for (const auto& pair : pairs) {
         if (pair.picture.empty() || x + kTile > width - kSheetSide) break;
         const QRect room(x, y, kTile, kTile);
+        if (places) places->push_back({room.adjusted(0, 0, 0, 16), pair});
         if (painter) {
             const QImage picture = toQImage(pair.picture);
             const QRect place = shownPlace(picture.size(), room);
@@ -331,11 +431,10 @@ int AtlasSheet::paintSteps(QPainter* painter, int width, int y) const {
     const QString name =
         r.attribute < 0 ? QString()
                         : words(m_atlas.attributes[static_cast<std::size_t>(r.attribute)].name);
-    QString head = QStringLiteral("Along training: AUC of %1 (line), accuracy (dashed)").arg(name);
+    QString head = QStringLiteral("Along training: AUC of %1, accuracy (dashed)").arg(name);
     if (r.appearedBy >= 0)
-        head += QStringLiteral("; appeared between steps %1 and %2")
-                    .arg(r.appearedAfter)
-                    .arg(r.appearedBy);
+        head +=
+            QStringLiteral("; appeared from step %1 to %2").arg(r.appearedAfter).arg(r.appearedBy);
     y = title(painter, width, y, head);
     y += 8;
     const QRectF plot(kSheetSide + 34, y, width - 2 * kSheetSide - 34, kStepsPlot);
@@ -388,7 +487,76 @@ int AtlasSheet::paintSteps(QPainter* painter, int width, int y) const {
     return y + kStepsPlot + 20;
 }
 
-int AtlasSheet::paint(QPainter* painter, int width) const {
+// A leaf for each map, joined at the |correlation| of its cluster with the next: 1 at the left.
+int AtlasSheet::paintTree(QPainter* painter, int width, int y) const {
+    const auto& joins = m_atlas.tree;
+    const auto maps = m_atlas.relations.size();
+    if (maps < 2 || joins.size() + 1 != maps) return y;
+    const Theme& t = Theme::current();
+    std::vector<std::vector<std::size_t>> leaves(maps + joins.size());
+    for (std::size_t m = 0; m < maps; ++m) leaves[m] = {m};
+    // Of many maps the largest cluster around the chosen one that has room.
+    auto shownNode = static_cast<std::size_t>(m_relation);
+    for (std::size_t k = 0; k < joins.size(); ++k) {
+        const auto first = static_cast<std::size_t>(joins[k].first),
+                   second = static_cast<std::size_t>(joins[k].second);
+        if (std::max(first, second) >= maps + k) return y;
+        auto& all = leaves[maps + k] = leaves[first];
+        all.insert(all.end(), leaves[second].begin(), leaves[second].end());
+        if ((first == shownNode || second == shownNode) && all.size() <= kMostLeaves)
+            shownNode = maps + k;
+    }
+    const auto& order = leaves[shownNode];
+    QString head = QStringLiteral(
+        "Alike: average linkage of |correlation| with place removed; groups from 0.7 on (line)");
+    if (order.size() < maps) head += QStringLiteral("; %1 of %2 maps").arg(order.size()).arg(maps);
+    y = title(painter, width, y, head);
+    const int left = kSheetSide + std::min(kFitNames, width / 2), right = width - kSheetSide - 8;
+    const auto at = [&](double correlation) {
+        return left + (right - left) * (1.0 - std::clamp(correlation, 0.0, 1.0));
+    };
+    const int bottom = y + kLeaf * static_cast<int>(order.size());
+    std::vector<QPointF> node(maps + joins.size());
+    std::vector<std::size_t> members(maps, 0);
+    for (const auto& r : m_atlas.relations)
+        if (r.group >= 0 && static_cast<std::size_t>(r.group) < maps)
+            ++members[static_cast<std::size_t>(r.group)];
+    const auto ink = [&](std::size_t leaf, double correlation) {
+        const auto group = static_cast<std::size_t>(m_atlas.relations[leaf].group);
+        return correlation >= kAlike && group < maps && members[group] > 1
+                   ? t.seriesColor(static_cast<int>(group))
+                   : t.muted;
+    };
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const int top = y + kLeaf * static_cast<int>(k);
+        node[order[k]] = QPointF(left, top + 0.5 * kLeaf);
+        const bool chosen = order[k] == static_cast<std::size_t>(m_relation);
+        text(painter, {kSheetSide, top, left - kSheetSide - 8, kLeaf},
+             words(m_atlas.relations[order[k]].name), smallFont(), chosen ? t.accent : t.text);
+    }
+    if (painter) {
+        painter->setPen(QPen(t.axis, 1, Qt::DotLine));
+        painter->drawLine(QPointF(at(kAlike), y), QPointF(at(kAlike), bottom));
+        for (std::size_t k = 0; k < joins.size(); ++k) {
+            const auto first = static_cast<std::size_t>(joins[k].first),
+                       second = static_cast<std::size_t>(joins[k].second);
+            const auto &a = node[first], &b = node[second];
+            if (a.isNull() || b.isNull()) continue;
+            const double x = at(joins[k].correlation);
+            painter->setPen(QPen(ink(leaves[first].front(), joins[k].correlation), 1.4));
+            painter->drawLine(a, QPointF(x, a.y()));
+            painter->drawLine(b, QPointF(x, b.y()));
+            painter->drawLine(QPointF(x, a.y()), QPointF(x, b.y()));
+            node[maps + k] = QPointF(x, 0.5 * (a.y() + b.y()));
+        }
+    }
+    for (const double tick : {1.0, kAlike, 0.0})
+        text(painter, QRect(static_cast<int>(at(tick)) - 20, bottom, 40, 16), atlasNumber(tick, 1),
+             captionFont(), t.muted, Qt::AlignCenter);
+    return bottom + 16;
+}
+
+int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pairs) const {
     if (m_relation < 0) return 0;
     const Theme& t = Theme::current();
     const auto& r = shown();
@@ -430,11 +598,12 @@ int AtlasSheet::paint(QPainter* painter, int width) const {
     y = below + kSheetGap;
     y = paintVariance(painter, width, y);
     y = paintUse(painter, width, y + kSheetGap / 2) + kSheetGap / 2;
-    y = paintPairs(painter, width, y, QStringLiteral("Highest pairs, one of an example"),
-                   r.highest);
-    y = paintPairs(painter, width, y, QStringLiteral("Lowest"), r.lowest);
-    y = paintPairs(painter, width, y, QStringLiteral("Around zero"), r.nearZero);
+    y = paintPairs(painter, width, y, QStringLiteral("Highest pairs, one of an example"), r.highest,
+                   pairs);
+    y = paintPairs(painter, width, y, QStringLiteral("Lowest"), r.lowest, pairs);
+    y = paintPairs(painter, width, y, QStringLiteral("Around zero"), r.nearZero, pairs);
     y = paintSteps(painter, width, y + kSheetGap / 2);
+    y = paintTree(painter, width, y + kSheetGap / 2);
     return y + kSheetGap;
 }
 

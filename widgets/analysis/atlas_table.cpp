@@ -132,7 +132,7 @@ int AtlasTable::relationOfRow(int row) const {
 }
 
 void AtlasTable::fit(int width) {
-    constexpr int names = 190, numbers = 80, untrained = 104;
+    constexpr int names = 170, numbers = 78, untrained = 96;
     const int label = std::max(180, width - names - untrained - 7 * numbers - 24);
     for (int c = 0; c < columnCount(); ++c)
         setColumnWidth(c, c == 0 ? names : c == 1 ? label : c == 3 ? untrained : numbers);

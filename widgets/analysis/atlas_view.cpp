@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
 #include <QHeaderView>
 #include <QPainter>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -17,12 +21,14 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kAtlasFigure = 1160, kMostAtlasRows = 40, kFigureLine = 26, kFigureSide = 16,
-              kFigureGap = 14;
+              kFigureGap = 14, kBesideEachOther = 900;
 
 }  // namespace
 
 AtlasView::AtlasView(QWidget* parent)
     : MeasureFrame(QStringLiteral("Relation atlas"), QStringLiteral("atlas"), parent),
+      m_keepOne(new QPushButton(QStringLiteral("Keep one of each group"), this)),
+      m_both(new QSplitter(Qt::Vertical, this)),
       m_table(new AtlasTable(this)),
       m_scroll(new QScrollArea(this)),
       m_sheet(new AtlasSheet) {
@@ -34,17 +40,24 @@ AtlasView::AtlasView(QWidget* parent)
     m_scroll->setWidget(m_sheet);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* both = new QSplitter(Qt::Vertical, this);
-    both->addWidget(m_table);
-    both->addWidget(m_scroll);
-    both->setStretchFactor(0, 2);
-    both->setStretchFactor(1, 3);
-    both->setSizes({220, 480});
-    both->setChildrenCollapsible(false);
-    content()->addWidget(both, 1);
+    m_both->addWidget(m_table);
+    m_both->addWidget(m_scroll);
+    m_both->setStretchFactor(0, 2);
+    m_both->setStretchFactor(1, 3);
+    m_both->setSizes({220, 480});
+    m_both->setChildrenCollapsible(false);
+    content()->addWidget(m_both, 1);
+    m_keepOne->setProperty("compact", true);
+    addControl(m_keepOne);
+    connect(m_keepOne, &QPushButton::clicked, this, &AtlasView::keepOne);
     connect(m_table, &QTableWidget::currentItemChanged, this,
             [this] { m_sheet->show(m_atlas, chosen()); });
-    connect(m_table, &QTableWidget::activated, this, &AtlasView::request);
+    connect(m_table, &QTableWidget::activated, this, [this] { request(nullptr); });
+    connect(m_sheet, &AtlasSheet::pairRequested, this,
+            [this](const RelationAtlas::Pair& pair) { request(&pair); });
+    connect(m_sheet, &AtlasSheet::pairChosen, this, [this](const QRect& room) {
+        m_scroll->ensureVisible(room.center().x(), room.center().y(), 50, room.height());
+    });
     AtlasView::clear(QStringLiteral("Not measured."));
 }
 
@@ -54,6 +67,7 @@ int AtlasView::chosen() const {
 
 void AtlasView::clear(const QString& sentence) {
     m_atlas = {};
+    m_keepOne->hide();
     m_table->setRowCount(0);
     m_sheet->show(m_atlas, -1);
     MeasureFrame::clear(sentence);
@@ -83,18 +97,24 @@ void AtlasView::setResult(const RelationAtlas& atlas) {
     if (!atlas.remark.empty()) sub += QStringLiteral("; ") + QString::fromStdString(atlas.remark);
     head()->setSubText(sub);
     leaveEmpty();
-    m_table->fit(width());
+    showGroups();
+    m_table->fit(m_table->width());
     for (int row = 0; row < m_table->rowCount(); ++row)
         if (m_table->relationOfRow(row) == before) m_table->setCurrentCell(row, 0);
     m_sheet->show(m_atlas, chosen());
 }
 
+// Beside each other where both have room.
 void AtlasView::resizeEvent(QResizeEvent* event) {
     MeasureFrame::resizeEvent(event);
-    m_table->fit(width());
+    const auto wanted = width() >= kBesideEachOther ? Qt::Horizontal : Qt::Vertical;
+    if (m_both->orientation() != wanted) {
+        m_both->setOrientation(wanted);
+        m_both->setSizes(wanted == Qt::Horizontal ? QList<int>{5, 4} : QList<int>{2, 3});
+    }
 }
 
-void AtlasView::request() {
+void AtlasView::request(const RelationAtlas::Pair* pair) {
     const int at = chosen();
     if (at < 0) return;
     const auto& r = m_atlas.relations[static_cast<std::size_t>(at)];
@@ -103,7 +123,56 @@ void AtlasView::request() {
                       : r.name.find("relational") != std::string::npos
                           ? MapKind::RelationalAttention
                           : MapKind::SensoryAttention;
-    Q_EMIT mapRequested(kind, static_cast<int>(r.layerIndex), static_cast<int>(r.index));
+    const int layer = static_cast<int>(r.layerIndex), index = static_cast<int>(r.index);
+    if (!pair) return Q_EMIT mapRequested(kind, layer, index);
+    Q_EMIT exampleRequested(pair->example, {kind, layer, index, 0, static_cast<int>(pair->row),
+                                            static_cast<int>(pair->column)});
+}
+
+// Redundancy
+// -------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Maps that are replaced by their mean, so that of each group the one that stands out is left.
+std::vector<Edit> redundant(const RelationAtlas& atlas) {
+    const auto rank = [&](const RelationAtlas::Relation& r) {
+        const bool told = r.attribute >= 0;
+        return std::pair(
+            r.labelled >= 0,
+            told ? std::abs(r.fits[static_cast<std::size_t>(r.attribute)].fixed - 0.5) : 0.0);
+    };
+    std::map<std::int64_t, const RelationAtlas::Relation*> kept;
+    for (const auto& r : atlas.relations)
+        if (auto& one = kept[r.group]; !one || rank(*one) < rank(r)) one = &r;
+    std::vector<Edit> edits;
+    for (const auto& r : atlas.relations) {
+        if (kept.at(r.group) == &r) continue;
+        Edit edit;
+        edit.op = EditOp::Mean;
+        edit.point = r.point;
+        // What a head adds, as in ablations.
+        if (r.head) edit.point.replace(edit.point.rfind('.'), std::string::npos, ".hook_z");
+        const bool ofHead = r.head || r.point.ends_with(".hook_pattern");
+        edit.selection[ofHead ? "head" : "relation"].places = {r.index};
+        edits.push_back(std::move(edit));
+    }
+    return edits;
+}
+
+}  // namespace
+
+void AtlasView::showGroups() {
+    const auto count = redundant(m_atlas).size();
+    m_keepOne->setVisible(count > 0);
+    m_keepOne->setToolTip(
+        QStringLiteral("Replace %1 in the inspector by the mean: maps that are correlated by 0.7 "
+                       "and more with one that stays")
+            .arg(count == 1 ? QStringLiteral("1 map") : QStringLiteral("%1 maps").arg(count)));
+}
+
+void AtlasView::keepOne() {
+    Q_EMIT editsRequested(redundant(m_atlas), m_keepOne->text());
 }
 
 std::unique_ptr<AtlasTable> AtlasView::wholeTable() const {

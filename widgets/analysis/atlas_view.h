@@ -9,7 +9,9 @@
 #include "widgets/analysis/measure_frame.h"
 
 class QPainter;
+class QPushButton;
 class QScrollArea;
+class QSplitter;
 
 namespace relascope::widgets {
 
@@ -26,6 +28,8 @@ public:
     void clear(const QString& sentence) override;
     AtlasTable* table() const { return m_table; }
     AtlasSheet* sheet() const { return m_sheet; }
+    /// Of the maps that are correlated by 0.7 and more all but one are replaced by their mean.
+    QPushButton* keepOneButton() const { return m_keepOne; }
 
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
@@ -39,9 +43,14 @@ private:
     int chosen() const;  ///< index of a relation, -1 without one
     void resizeEvent(QResizeEvent* event) override;
     std::unique_ptr<AtlasTable> wholeTable() const;
-    void request();
+    /// The chosen map in the inspector; a cell of an example with a pair.
+    void request(const RelationAtlas::Pair* pair);
+    void showGroups();
+    void keepOne();
 
     RelationAtlas m_atlas;
+    QPushButton* m_keepOne;
+    QSplitter* m_both;
     AtlasTable* m_table;
     QScrollArea* m_scroll;
     AtlasSheet* m_sheet;
