@@ -119,6 +119,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base
                                    cumulativeWay, pairs)
 
 namespace wire {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TintFigure::Panel, layer, source)
+
 namespace {
 
 struct Codec {
@@ -150,6 +153,19 @@ Json messageOf(const MapFigure& figure, Bytes& blob) {
             {"kind", figure.kind},   {"layer", figure.layer},
             {"index", figure.index}, {"source", figure.source},
             {"run", figure.run}};
+}
+Json messageOf(const TintFigure& figure, Bytes& blob) {
+    return {{"figure", "tint"},
+            {"result", resultToJson(figure.result, blob)},
+            {"index", figure.index},
+            {"panels", figure.panels},
+            {"run", figure.run}};
+}
+Json messageOf(const ExamplesFigure& figure, Bytes&) {
+    return {{"figure", "examples"},
+            {"examples", figure.examples},
+            {"titles", figure.titles},
+            {"columns", figure.columns}};
 }
 Json messageOf(const StudyFigure& figure, Bytes&) {
     return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
@@ -195,6 +211,14 @@ Figure figureFromFrame(const Frame& frame) {
         figure.run = valueOf<std::string>(m, "run");
         return figure;
     }
+    if (what == "tint")
+        return TintFigure{
+            resultFromJson(valueOf<Json>(m, "result"), frame.blob), valueOf<int>(m, "index"),
+            valueOf<std::vector<TintFigure::Panel>>(m, "panels"), valueOf<std::string>(m, "run")};
+    if (what == "examples")
+        return ExamplesFigure{valueOf<std::vector<DataExample>>(m, "examples"),
+                              valueOf<std::vector<std::string>>(m, "titles"),
+                              valueOf<int>(m, "columns")};
     if (what == "study")
         return StudyFigure{valueOf<StudyInfo>(m, "study"), valueOf<std::string>(m, "title"),
                            valueOf<std::string>(m, "metric"),

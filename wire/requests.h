@@ -39,7 +39,6 @@ inline void from_json(const wire::Json& json, TargetKind& kind) {
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, name, origin, size, channels, height, width,
                                    classNames, task, targets, exactTargets, since, note)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataExample, sample, answer, order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataStatistics, counted, what, pieces, bars, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateOptions, tokens, temperature, top_k, top_p, seed, stop,
                                    alternatives)

@@ -47,9 +47,9 @@ std::vector<Command> commands() {
                                 trainCommand(),   rankCommand(),     studyCommand(),
                                 evalCommand(),    pointsCommand(),   inspectCommand()};
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
-    for (const auto& more :
-         {dataCommand(), verifyCommand(), infoCommand(), convertCommand(), exportCommand(),
-          tokenizeCommand(), generateCommand(), benchCommand(), sessionCommand(), attachCommand()})
+    for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
+                             exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
+                             sessionCommand(), attachCommand(), figureCommand()})
         all.push_back(more);
     return all;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page Atlas: what it measures and opens again, and what it asks of the inspector.
+#include <QAction>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
@@ -11,6 +13,8 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/run_actions.h"
+#include "app/run_export.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/analysis/atlas_sheet.h"
@@ -187,6 +191,52 @@ TEST_F(AtlasPageTest, FollowsTheRunWhileTheWorkbenchIsHidden) {
     EXPECT_EQ(std::get<std::int64_t>(tab()->values().at("examples")), 31);
     c().history.undo();
     EXPECT_EQ(examples->value(), 24);
+}
+
+TEST_F(AtlasPageTest, FiguresAreDrawnAsTheCommandDoes) {
+    const auto entry = [this](const QString& name) -> QAction* {
+        for (auto* action : window->commands())
+            if (action->text() == name + "...") return action;
+        ADD_FAILURE() << name.toStdString();
+        return nullptr;
+    };
+    const auto refreshed = [&](const QString& name) {
+        for (QMenu* menu : window->findChildren<QMenu*>()) Q_EMIT menu->aboutToShow();
+        return entry(name);
+    };
+    EXPECT_FALSE(refreshed("Ablation table")->isEnabled());
+    EXPECT_TRUE(entry("Ablation table")->toolTip().contains("Open a run first"));
+    EXPECT_TRUE(entry("Tasks of the Relational Games")->isEnabled());
+    open();
+    EXPECT_TRUE(refreshed("Ablation table")->isEnabled());
+    EXPECT_FALSE(entry("Sample efficiency on SET")->isEnabled());
+    auto& exporter = window->runActions().exporter();
+    const QString out = folder.filePath("relation");
+    QString suggested;
+    exporter.askFile = [&](const QString&, const QString& name, const QString&) {
+        suggested = name;
+        return out;
+    };
+    entry("An image, tinted by a relation")->trigger();
+    EXPECT_EQ(suggested, "vidat-relation.pdf");
+    EXPECT_TRUE(exporter.task().busy());
+    EXPECT_FALSE(refreshed("Ablation table")->isEnabled()) << "one at a time";
+    ASSERT_TRUE(waitUntil([&] { return !exporter.task().busy(); }, 60000));
+    EXPECT_TRUE(std::filesystem::exists(out.toStdString() + ".pdf"));
+    // What the command refuses is said; Cancel ends it.
+    QSignalSpy said(&c().messages, &Messages::message);
+    entry("A text, tinted by a relation")->trigger();
+    ASSERT_TRUE(waitUntil([&] { return !exporter.task().busy(); }, 60000));
+    ASSERT_FALSE(said.empty());
+    EXPECT_TRUE(said.back()[1].toString().contains("language models only"))
+        << said.back()[1].toString().toStdString();
+    std::filesystem::remove(out.toStdString() + ".pdf");
+    entry("Atlas of relations")->trigger();
+    QTest::qWait(300);
+    exporter.task().abandon();
+    EXPECT_TRUE(waitUntil([&] { return exporter.disabledReason().isEmpty(); }));
+    QTest::qWait(1500);
+    EXPECT_FALSE(std::filesystem::exists(out.toStdString() + ".pdf"));
 }
 
 }  // namespace
