@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/atlas.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection_session.h"
@@ -211,11 +212,14 @@ QByteArray EditsTab::measureOptions() const {
 }
 
 void EditsTab::measure(const std::string& analysis) {
+    if (analysis == core::atlasAnalysis().name) return m_window.showPage(PageId::Atlas);
     if (!m_measure) {
         m_measure = new MeasureWindow(&m_window);
         m_measure->restoreOptions(m_measureOptions);
-        connect(m_measure, &MeasureWindow::editRequested, this,
-                [this](const Edit& edit) { editing().edits().add({edit}, {}); });
+        connect(m_measure, &MeasureWindow::editsRequested, this,
+                [this](const std::vector<Edit>& edits, const QString& what) {
+                    editing().edits().add(edits, what);
+                });
         connect(m_measure, &MeasureWindow::mapRequested, this,
                 [this](MapKind kind, int layer, int index) {
                     editing().inspector().showMap(kind, layer, index);

@@ -28,6 +28,7 @@
 #include "app/screenshot.h"
 #include "files/program_folder.h"
 #include "widgets/analysis/measure_frame.h"
+#include "widgets/data/sample_grid.h"
 #include "widgets/export/figure.h"
 #include "widgets/study/efficiency_plot.h"
 #include "widgets/theme/theme.h"
@@ -46,6 +47,29 @@ bool drawOne(const wire::MapFigure& figure, const QString& out, QString* error) 
     view.source = figure.source;
     return widgets::renderFigure(figure.result, view, out, error,
                                  QString::fromStdString(figure.run));
+}
+
+bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error) {
+    std::vector<widgets::InspectorView> views;
+    for (const auto& panel : figure.panels) {
+        widgets::InspectorView view;
+        view.layer = panel.layer, view.index = figure.index;
+        view.source = view.target = panel.source;
+        view.processing = widgets::Processing::Tanh;
+        view.paper = true;
+        views.push_back(view);
+    }
+    return widgets::renderTints(figure.result, views, out, error,
+                                QString::fromStdString(figure.run));
+}
+
+bool drawOne(const wire::ExamplesFigure& figure, const QString& out, QString* error) {
+    std::vector<widgets::ShownSample> samples;
+    for (const auto& example : figure.examples)
+        samples.push_back({example.sample, QString::fromStdString(example.answer), example.order});
+    QStringList titles;
+    for (const auto& title : figure.titles) titles << QString::fromStdString(title);
+    return widgets::renderExamples(samples, titles, figure.columns, out, error);
 }
 
 bool drawOne(const wire::StudyFigure& figure, const QString& out, QString* error) {

@@ -22,6 +22,7 @@
 #include "app/main_window.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
+#include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
 #include "app/pages/data_page.h"
@@ -442,6 +443,11 @@ void addFurtherPages(MainWindow& window) {
     c.checkpoint.hub().refresh();
     QObject::connect(window.sidebar(), &widgets::Sidebar::checkpointChosen, &c.checkpoint.recent(),
                      &RecentCheckpoints::choose);
+
+    auto* atlas = new AtlasPage(c);
+    window.addPage(PageId::Atlas, atlas);
+    QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
+                     [&window] { window.showPage(PageId::Workbench); });
 }
 
 }  // namespace relascope::app

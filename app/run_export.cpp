@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <signal.h>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMenuBar>
+#include <QTemporaryFile>
 
 #include "app/app_context.h"
 #include "app/controllers/controllers.h"
@@ -16,7 +19,9 @@
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "widgets/export/export.h"
+#include "wire/child_process.h"
 #include "wire/host_link.h"
+#include "wire/named_figures.h"
 
 namespace relascope::app {
 
@@ -124,6 +129,36 @@ void RunExport::toCsv(const QString& run) {
 
 void RunExport::toJson(const QString& run) {
     toFile(run, QStringLiteral("json"), QStringLiteral("Export as JSON"), &core::runJson);
+}
+
+void RunExport::figure(const QString& name, const QString& path) {
+    const auto& figure = wire::namedFigure(name.toStdString());
+    QString to = askFile(QString::fromStdString(figure.title), name + QStringLiteral(".pdf"),
+                         QStringLiteral("Figures (*.pdf *.svg *.png)"));
+    if (to.isEmpty()) return;
+    if (QFileInfo(to).suffix().isEmpty()) to += QStringLiteral(".pdf");
+    m_task.run(
+        m_queue, QString("Drawing %1").arg(QFileInfo(to).fileName()),
+        [words = std::vector<std::string>{wire::commandProgram(), "figure", figure.name,
+                                          path.toStdString(), "--out", to.toStdString()}](
+            LongJob& job, std::stop_token stop) {
+            QTemporaryFile said;
+            if (!said.open()) throw Error("no temporary file can be made");
+            const wire::ChildProcess child(words, {{said.handle(), 1}, {said.handle(), 2}});
+            const auto wanted = job.callback(std::move(stop));
+            bool asked = false;
+            for (;;) {
+                if (const auto ended = child.status(std::chrono::milliseconds(100))) {
+                    if (asked) throw Cancelled();
+                    if (*ended == 0) return true;
+                    said.seek(0);
+                    const QByteArray text = said.readAll().trimmed();
+                    throw Error(text.mid(text.lastIndexOf('\n') + 1).toStdString());
+                }
+                if (!wanted(0.0) && !std::exchange(asked, true)) ::kill(child.id(), SIGINT);
+            }
+        },
+        [this, to](bool) { m_messages.ok(QString("Wrote %1").arg(to)); });
 }
 
 void RunExport::fetch(const QString& run, const QString& to) {

@@ -56,6 +56,9 @@ public:
     void toCsv(const QString& run);
     /// Options, points and notes.
     void toJson(const QString& run);
+    /// Draws a figure that has a name (wire/named_figures.h) of a run or study, as the command
+    /// does.
+    void figure(const QString& name, const QString& path);
     /// Copies a run of another machine, all of its files, to the new folder `to`, and continues
     /// a copy that was cancelled.
     void fetch(const QString& run, const QString& to);

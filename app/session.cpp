@@ -10,6 +10,7 @@
 #include "app/edits_tab.h"
 #include "app/main_window.h"
 #include "app/opener.h"
+#include "app/pages/atlas_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
@@ -120,6 +121,10 @@ void Session::restore(MainWindow& window) const {
     if (s.contains(key("view/kind"))) restoreView(window, s);
     restoreStudy(window, s);
     window.edits().setMeasureOptions(s.value(key("measure")).toByteArray());
+    if (auto* atlas = qobject_cast<AtlasPage*>(window.page(PageId::Atlas))) {
+        atlas->restoreOptions(s.value(key("atlas/options")).toByteArray());
+        atlas->restorePanes(s.value(key("atlas/panes")).toByteArray());
+    }
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
     if (window.controllers().experiment.choosePreset(preset))
         window.controllers().selection.setPreset(preset);
@@ -185,6 +190,10 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("view/reading"), static_cast<int>(v.reading));
     saveStudy(window, s);
     s.setValue(key("measure"), window.edits().measureOptions());
+    if (const auto* atlas = qobject_cast<AtlasPage*>(window.page(PageId::Atlas))) {
+        s.setValue(key("atlas/options"), atlas->saveOptions());
+        s.setValue(key("atlas/panes"), atlas->panesState());
+    }
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("runs"), c.selection.runs());
     s.setValue(key("current"), c.selection.current());

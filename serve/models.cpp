@@ -16,6 +16,7 @@
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
 #include "serve/files.h"
+#include "serve/kept_results.h"
 #include "train/branch.h"
 #include "wire/figures.h"
 
@@ -410,8 +411,12 @@ Frame Models::analyse(Request& request, bool cost) {
     if (analysis->input == Input::Pair && asked.second)
         subject.second = sampleOf(*asked.second, request);
     request.progress(0.0);
-    const auto& runner = core::runnerOf(*analysis);
-    if (cost) return answered(runner.cost(subject, request.stop()));
+    if (asked.keptOnly && !cost) {
+        const auto kept = keptResult(*analysis, subject, values);
+        return answered(kept.has_value() ? wire::analysisResultToJson(asked.analysis, kept)
+                                         : Json::object());
+    }
+    if (cost) return answered(core::runnerOf(*analysis).cost(subject, request.stop()));
     core::AnalysisWatch watch{request.stop(), request.progress(), {}, asked.known};
     auto sent = Clock::now() - kPartInterval;
     watch.partial = [&](const core::AnalysisResult& result) {
@@ -419,7 +424,8 @@ Frame Models::analyse(Request& request, bool cost) {
         request.part(wire::analysisResultToJson(asked.analysis, result));
         sent = Clock::now();
     };
-    return answered(wire::analysisResultToJson(asked.analysis, runner.run(subject, values, watch)));
+    return answered(
+        wire::analysisResultToJson(asked.analysis, measured(*analysis, subject, values, watch)));
 }
 
 Frame Models::effect(Request& request) {

@@ -74,17 +74,19 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Use, how, change, low, high, g
                                    groupLow, groupHigh)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Distribution, mean, sd, positive, low, high,
                                    quantiles, bins)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Pair, example, i, j, value, text, picture)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Pair, example, i, j, value, text, picture, row,
+                                   column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Relation, name, layer, point, index, layerIndex,
                                    head, values, sent, symmetry, weightSymmetry, rank, weightRank,
                                    shares, fits, uses, group, highest, lowest, nearZero, attribute,
                                    labelled, second, origin, use, label, appearedAfter, appearedBy,
                                    match, matchCorrelation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Step, step, accuracy, fits)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Join, first, second, correlation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matched, any, asGood,
                                    explained)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, data, noun,
-                                   examples, objects, columns, causal, permutations,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, tree, data,
+                                   noun, examples, objects, columns, causal, permutations,
                                    untrainedModels, untrainedFits, initial, metric, base,
                                    usedExamples, steps, otherRun, matches, remark)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)
@@ -117,6 +119,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base
                                    cumulativeWay, pairs)
 
 namespace wire {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TintFigure::Panel, layer, source)
+
 namespace {
 
 struct Codec {
@@ -148,6 +153,19 @@ Json messageOf(const MapFigure& figure, Bytes& blob) {
             {"kind", figure.kind},   {"layer", figure.layer},
             {"index", figure.index}, {"source", figure.source},
             {"run", figure.run}};
+}
+Json messageOf(const TintFigure& figure, Bytes& blob) {
+    return {{"figure", "tint"},
+            {"result", resultToJson(figure.result, blob)},
+            {"index", figure.index},
+            {"panels", figure.panels},
+            {"run", figure.run}};
+}
+Json messageOf(const ExamplesFigure& figure, Bytes&) {
+    return {{"figure", "examples"},
+            {"examples", figure.examples},
+            {"titles", figure.titles},
+            {"columns", figure.columns}};
 }
 Json messageOf(const StudyFigure& figure, Bytes&) {
     return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
@@ -193,6 +211,14 @@ Figure figureFromFrame(const Frame& frame) {
         figure.run = valueOf<std::string>(m, "run");
         return figure;
     }
+    if (what == "tint")
+        return TintFigure{
+            resultFromJson(valueOf<Json>(m, "result"), frame.blob), valueOf<int>(m, "index"),
+            valueOf<std::vector<TintFigure::Panel>>(m, "panels"), valueOf<std::string>(m, "run")};
+    if (what == "examples")
+        return ExamplesFigure{valueOf<std::vector<DataExample>>(m, "examples"),
+                              valueOf<std::vector<std::string>>(m, "titles"),
+                              valueOf<int>(m, "columns")};
     if (what == "study")
         return StudyFigure{valueOf<StudyInfo>(m, "study"), valueOf<std::string>(m, "title"),
                            valueOf<std::string>(m, "metric"),

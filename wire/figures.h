@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "types/data_example.h"
 #include "types/relation_map.h"
 #include "types/study.h"
 #include "wire/frame.h"
@@ -20,6 +21,25 @@ struct MapFigure {
     MapKind kind = MapKind::Relation;
     int layer = 0, index = 0, source = 0;
     std::string run;  ///< the name of the run or checkpoint, in the caption
+};
+
+/// The input of a probe, tinted by one of its relations from a source, layer after layer, as in the
+/// papers: tanh of r, in green and red.
+struct TintFigure {
+    struct Panel {
+        int layer = 0, source = 0;
+    };
+    ProbeResult result;
+    int index = 0;  ///< of the relation
+    std::vector<Panel> panels;
+    std::string run;
+};
+
+/// Examples with their answers, in rows of `columns`, and a title for each row.
+struct ExamplesFigure {
+    std::vector<DataExample> examples;
+    std::vector<std::string> titles;
+    int columns = 2;
 };
 
 /// A study's sample-efficiency curves.
@@ -37,7 +57,7 @@ struct AnalysisFigure {
     std::string caption;
 };
 
-using Figure = std::variant<MapFigure, StudyFigure, AnalysisFigure>;
+using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure>;
 
 /// Throws FrameError for a result that is larger than a frame.
 Bytes figureBytes(const Figure& figure);

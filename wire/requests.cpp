@@ -23,10 +23,10 @@ T get(const Json& json) {
 }  // namespace
 
 void to_json(Json& json, const AnalyseRequest& r) {
-    json = {{"analysis", r.analysis}, {"options", r.options}, {"weights", r.weights},
-            {"sample", r.sample},     {"second", r.second},   {"classNames", r.classNames},
-            {"data", r.data},         {"split", r.split},     {"interventions", r.interventions},
-            {"cell", r.cell}};
+    json = {{"analysis", r.analysis}, {"options", r.options},  {"weights", r.weights},
+            {"sample", r.sample},     {"second", r.second},    {"classNames", r.classNames},
+            {"data", r.data},         {"split", r.split},      {"interventions", r.interventions},
+            {"cell", r.cell},         {"keptOnly", r.keptOnly}};
     if (r.known.has_value()) json["known"] = analysisResultToJson(r.analysis, r.known);
 }
 
@@ -41,6 +41,7 @@ void from_json(const Json& json, AnalyseRequest& r) {
     json.at("split").get_to(r.split);
     json.at("interventions").get_to(r.interventions);
     json.at("cell").get_to(r.cell);
+    json.at("keptOnly").get_to(r.keptOnly);
     if (json.contains("known")) r.known = analysisResultFromJson(r.analysis, json["known"]);
 }
 
@@ -144,8 +145,9 @@ std::any analyse(Session& session, const AnalyseRequest& request, const Session:
     const auto part = [&](const Json& json, const Bytes&) {
         partial(analysisResultFromJson(request.analysis, json));
     };
-    return analysisResultFromJson(request.analysis,
-                                  session.ask("analyse", request, progress, part).message);
+    const auto answer = session.ask("analyse", request, progress, part).message;
+    if (request.keptOnly && answer.empty()) return {};
+    return analysisResultFromJson(request.analysis, answer);
 }
 
 AnalysisCost cost(Session& session, const AnalyseRequest& request,

@@ -39,7 +39,6 @@ inline void from_json(const wire::Json& json, TargetKind& kind) {
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, name, origin, size, channels, height, width,
                                    classNames, task, targets, exactTargets, since, note)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataExample, sample, answer, order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataStatistics, counted, what, pieces, bars, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateOptions, tokens, temperature, top_k, top_p, seed, stop,
                                    alternatives)
@@ -47,7 +46,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TokenChoice, id, piece, probability)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GeneratedToken, chosen, alternatives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EditEffect, examples, answers, changes, rightToWrong,
                                    wrongToRight, changedAnswers)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnalysisCost, parts, seconds, noun, examples)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnalysisCost, parts, seconds, more, noun, examples)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, examples, loss, accuracy, classAccuracy, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerifyLine, name, absolute, relative, ok, note)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerifyReport, ok, worst, lines)
@@ -202,9 +201,11 @@ struct AnalyseRequest {
     std::string split;
     Interventions interventions;
     std::optional<MapCell> cell;
-    std::any known;  ///< an earlier result, as core::AnalysisWatch::known
+    std::any known;         ///< an earlier result, as core::AnalysisWatch::known
+    bool keptOnly = false;  ///< nothing is measured
 };
-/// The results so far go to `partial`.
+/// The results so far go to `partial`. With `keptOnly` the result that is kept beside the run, or
+/// none.
 std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
                  const std::function<void(std::any)>& partial);
 

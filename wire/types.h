@@ -11,6 +11,7 @@
 
 #include "types/along.h"
 #include "types/checkpoint_info.h"
+#include "types/data_example.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
 #include "types/relation_map.h"
@@ -104,6 +105,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenMean, examples, standardError, over, val
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PointInfo, name, axes, shape, causal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, target)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataExample, sample, answer, order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)

@@ -20,6 +20,7 @@
 #include "interventions/edit_words.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
+#include "serve/kept_results.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
 
@@ -223,7 +224,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
         return !stop.stop_requested();
     };
     const auto result = withOptionNames(
-        analysis, [&] { return core::runnerOf(analysis).run(subject, values, watch); });
+        analysis, [&] { return serve::measured(analysis, subject, values, watch); });
     line.done();
     nameMeans(model, subject.interventions.edits);
     if (!a.out.empty()) {

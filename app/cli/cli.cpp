@@ -49,7 +49,7 @@ std::vector<Command> commands() {
     for (const auto* analysis : core::analyses()) all.push_back(analysisCommand(*analysis));
     for (const auto& more : {dataCommand(), verifyCommand(), infoCommand(), convertCommand(),
                              exportCommand(), tokenizeCommand(), generateCommand(), benchCommand(),
-                             sessionCommand(), attachCommand(), fetchCommand()})
+                             sessionCommand(), attachCommand(), fetchCommand(), figureCommand()})
         all.push_back(more);
     return all;
 }

@@ -80,6 +80,8 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
+    std::vector<int> layers;         ///< of the papers' figure, from 1
+    std::vector<std::string> words;  ///< the source of each: the first such token
     bool along = false;  ///< every kept step: of cell (source, to), and of an answer by its name
     int to = -1;
     std::string answer;
@@ -120,5 +122,6 @@ Command benchCommand();
 Command sessionCommand();
 Command attachCommand();
 Command fetchCommand();
+Command figureCommand();
 
 }  // namespace relascope::cli

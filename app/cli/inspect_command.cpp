@@ -152,7 +152,58 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
            mapKindName(wanted) + " maps" + there;
 }
 
-int inspect(const InspectArguments& a, const Call& call) {
+// The object from which the others differ most.
+int tellingSource(const RelationMap& map) {
+    std::vector<float> row(static_cast<std::size_t>(map.columns));
+    int best = 0;
+    float most = -1.0F;
+    for (int i = 0; i < map.rows; ++i) {
+        map.readRows(i, 1, row.data());
+        if (i < map.columns) row[static_cast<std::size_t>(i)] = row.back();
+        const auto [low, high] = std::minmax_element(row.begin(), row.end());
+        if (*high - *low > most) most = *high - *low, best = i;
+    }
+    return best;
+}
+
+// The token at the end of a word of the text; -1: it has no such word.
+int tokenOfWord(const std::vector<std::string>& pieces, const std::string& word) {
+    std::string text = " ";
+    std::vector<std::size_t> ends;
+    for (const auto& piece : pieces) ends.push_back((text += piece).size());
+    const auto at = (text + " ").find(" " + word + " ");
+    if (at == std::string::npos) return -1;
+    return static_cast<int>(std::lower_bound(ends.begin(), ends.end(), at + 1 + word.size()) -
+                            ends.begin());
+}
+
+// The source of each layer: the token that is asked for, of a text the last one, else the one that
+// tells most; layers behind the last one are the last.
+wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result,
+                            const RelationMap& map) {
+    wire::TintFigure figure{result, a.index - 1, {}, folderName(a.path)};
+    const auto& read = result.sample.source;
+    if (!a.words.empty() && !read.text)
+        throw OptionError("--words", "the input is no text; choose a run on text");
+    for (std::size_t k = 0; k < a.layers.size(); ++k) {
+        const int layer = std::min(a.layers[k], static_cast<int>(result.layers.size())) - 1;
+        int source = a.source;
+        if (source < 0 && k < a.words.size()) source = tokenOfWord(read.labels, a.words[k]);
+        if (source < 0) source = read.text ? map.rows - 1 : tellingSource(map);
+        const bool twice = !figure.panels.empty() && figure.panels.back().layer == layer &&
+                           figure.panels.back().source == source;
+        if (!twice && result.count(MapKind::Relation, layer) > 0)
+            figure.panels.push_back({layer, source});
+    }
+    return figure;
+}
+
+int inspect(const InspectArguments& given, const Call& call) {
+    auto a = given;
+    // The figure of a text is one of the pinned sentence.
+    if (!a.words.empty() && a.text.empty() && a.tokens.empty() && a.sample < 0 && a.random < 0 &&
+        core::isRunFolder(a.path))
+        a.text = core::readRunOptions(a.path).data.pinned_text;
     const MapKind kind = kindFromName(a.kind);
     if (!a.out.empty()) endingOf(a.out, {".csv"});
     if (a.along) return inspectAlong(a, call);
@@ -181,7 +232,9 @@ int inspect(const InspectArguments& a, const Call& call) {
     if (a.source >= map->rows)
         throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
-    if (isPicture(a.out)) {
+    if (isPicture(a.out) && !a.layers.empty()) {
+        draw(a.out, tintFigure(a, result, *map));
+    } else if (isPicture(a.out)) {
         draw(a.out, wire::MapFigure{result, kind, a.layer - 1, a.index - 1, std::max(0, a.source),
                                     fs::path(a.path).lexically_normal().filename().string()});
     } else if (!a.out.empty()) {
@@ -233,6 +286,13 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
         ->check(CLI::NonNegativeNumber);
     command.add_option("--answer", a.answer,
                        "with --along: a class, token or id, else the likeliest");
+    command
+        .add_option("--layers", a.layers,
+                    "of a picture: the input tinted by the relation in each of these layers")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1000));
+    command.add_option("--words", a.words, "the token i of each of --layers: the end of that word")
+        ->delimiter(',');
     command.add_option("--out", a.out, ".png, .svg, .pdf or .csv");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--edit", a.edits, kEditHelp)->take_all();

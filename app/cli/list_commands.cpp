@@ -8,8 +8,10 @@
 
 #include "analysis/verify.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/run_text.h"
 #include "bench/benchmark.h"
+#include "datasets/examples.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz.h"
 #include "datasets/registry.h"
@@ -28,6 +30,8 @@ namespace {
 struct ListArguments {
     bool json = false;
 };
+
+constexpr std::int64_t kSearchedForAnswers = 200;  // examples
 
 struct DataArguments {
     std::string preset, out;
@@ -147,10 +151,37 @@ int listDevices(const ListArguments& a, const Call&) {
     return 0;
 }
 
+// An example of each of two answers, for every task of this kind of data.
+void drawTasks(const RunOptions& options, const std::string& out) {
+    wire::ExamplesFigure figure;
+    for (const auto& task : dataKind(options.data.kind).tasks) {
+        auto one = options;
+        core::setOption(one, "data.task", task.name);
+        one.data.train_size = kSearchedForAnswers;
+        const auto data = datasets::openData(one.data).train;
+        const auto& names = data->info().classNames;
+        if (names.size() != 2)
+            throw OptionError("--out", "pictures are of tasks with two answers, and " + task.name +
+                                           " has others; .npz takes all");
+        for (const std::int64_t label : {1, 0})
+            for (std::int64_t k = 0; k < data->size(); ++k)
+                if (auto example = datasets::exampleOf(*data, k); example.sample.label == label) {
+                    example.answer = names[static_cast<std::size_t>(label)];
+                    figure.examples.push_back(std::move(example));
+                    break;
+                }
+        figure.titles.push_back(task.title);
+    }
+    draw(out, figure);
+}
+
 int makeData(const DataArguments& arguments, const Call&) {
-    if (!arguments.out.ends_with(".npz"))
-        throw OptionError("--out", "'" + arguments.out +
-                                       "' must end in .npz, the format that data are written in");
+    if (!isPicture(arguments.out) && !arguments.out.ends_with(".npz"))
+        throw OptionError("--out",
+                          "'" + arguments.out +
+                              "' must end in .npz, the format that data are written in, or in "
+                              ".png, .svg or .pdf for an example of each task");
+    requireDrawing(arguments.out);
     RunOptions options = core::presetOptions(arguments.preset);
     for (const auto& setting : arguments.settings) {
         const auto equals = setting.find('=');
@@ -163,6 +194,11 @@ int makeData(const DataArguments& arguments, const Call&) {
     options.data.train_size = arguments.count;
     options.data.path.clear();
     options.check();
+    if (isPicture(arguments.out)) {
+        drawTasks(options, arguments.out);
+        std::cerr << "wrote " << arguments.out << "\n";
+        return 0;
+    }
     const auto stop = stopOnSignals();
     const auto splits = datasets::openData(options.data);
     ProgressLine line;
@@ -243,7 +279,10 @@ void dataOptions(CLI::App& command, DataArguments& a) {
     command.add_option("--seed", a.seed, "random seed")->check(CLI::NonNegativeNumber);
     command.add_option("--family", a.family, "pentos, hexos or stripes");
     command.add_option("--set", a.settings, "data.KEY=VALUE")->take_all();
-    command.add_option("--out", a.out, ".npz file")->required();
+    command
+        .add_option("--out", a.out,
+                    ".npz; or .png, .svg, .pdf: an example of both answers of every task")
+        ->required();
 }
 
 void verifyOptions(CLI::App& command, VerifyArguments& a) {

@@ -21,13 +21,14 @@
 #include "study/study_results.h"
 #include "study/work_on_study.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::cli {
 namespace {
 
 struct StudyArguments {
     std::string preset, out, shard, device = "auto", metric, split, csv, latex, figure;
-    std::vector<std::string> models, settings, vary;
+    std::vector<std::string> models, settings, vary, curves;
     std::vector<std::int64_t> sizes;
     std::string seeds = "3";
     int threads = 0, jobs = 1, slurm = 0, slurmNodes = 1, slurmGpus = 0;
@@ -218,6 +219,23 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
     line.done();
 }
 
+// The study with the models that are drawn.
+StudyInfo drawnOf(const StudyArguments& a, StudyInfo study) {
+    if (a.curves.empty()) return study;
+    const auto left = [&](const std::string& model) {
+        return std::find(a.curves.begin(), a.curves.end(), model) == a.curves.end();
+    };
+    auto& models = study.plan.models;
+    const auto all = models;
+    std::erase_if(models, left);
+    std::erase_if(study.cells, [&](const StudyCell& cell) { return left(cell.model); });
+    if (models.size() < 2)
+        throw OptionError("--curves", "the study has " + joined(all, ", ") +
+                                          "; this figure compares two of " +
+                                          joined(a.curves, ", "));
+    return study;
+}
+
 int study(const StudyArguments& a, const Call&) {
     beginComputing(a.threads);
     const auto stop = stopOnSignals();
@@ -265,9 +283,10 @@ int study(const StudyArguments& a, const Call&) {
     else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
-        draw(a.figure, wire::StudyFigure{study, study.plan.preset + ", " + measure.split,
-                                         measure.metric, core::studyPoints(study, measure),
-                                         core::publishedCurves(study.plan, measure)});
+        const auto drawn = drawnOf(a, study);
+        draw(a.figure, wire::StudyFigure{drawn, drawn.plan.preset + ", " + measure.split,
+                                         measure.metric, core::studyPoints(drawn, measure),
+                                         core::publishedCurves(drawn.plan, measure)});
         std::cerr << "wrote " << a.figure << "\n";
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;
@@ -302,6 +321,8 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
     command.add_option("--csv", a.csv, "write the table as .csv");
     command.add_option("--latex", a.latex, "write the table as LaTeX");
     command.add_option("--figure", a.figure, "draw the curves: .png, .svg or .pdf");
+    command.add_option("--curves", a.curves, "of the figure: these models of the study only")
+        ->delimiter(',');
     command.add_option("--device", a.device, "auto, cpu, cuda:0, or a list for each run");
     command.add_option("--threads", a.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));

@@ -154,13 +154,24 @@ void MeasureController::post(const core::Analysis& analysis, const AnalysisReque
 }
 
 void MeasureController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
+    struct Found {
+        core::AnalysisResult kept;
+        AnalysisCost cost;
+    };
     post(
         analysis, request,
-        [](wire::Session& session, const wire::AnalyseRequest& asked, LongJob&,
-           const wire::Session::Progress& progress) {
-            return wire::cost(session, asked, progress);
+        [keeps = analysis.kept](wire::Session& session, wire::AnalyseRequest asked, LongJob&,
+                                const wire::Session::Progress& progress) {
+            Found found;
+            asked.keptOnly = true;
+            if (keeps) found.kept = wire::analyse(session, asked, progress, {});
+            if (!found.kept.has_value()) found.cost = wire::cost(session, asked, progress);
+            return found;
         },
-        [this, &analysis](const AnalysisCost& cost) { Q_EMIT costKnown(analysis, cost); });
+        [this, &analysis](const Found& found) {
+            if (found.kept.has_value()) return Q_EMIT reported(analysis, found.kept, true);
+            Q_EMIT costKnown(analysis, found.cost);
+        });
 }
 
 bool MeasureController::continues(const core::Analysis& analysis,

@@ -104,7 +104,8 @@ public:
 
     /// Ends in reported() with `finished`, or refused(); results so far come before.
     void run(const core::Analysis& analysis, const AnalysisRequest& request);
-    /// Times some passes, in about a second; ends in costKnown() or refused().
+    /// Opens a result that is kept beside the run, which ends in reported(); else times some
+    /// passes, in about a second, which ends in costKnown() or refused().
     void findCost(const core::Analysis& analysis, const AnalysisRequest& request);
     /// Whether run() would continue one that was cancelled.
     bool continues(const core::Analysis& analysis, const AnalysisRequest& request) const;

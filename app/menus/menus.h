@@ -105,6 +105,18 @@ private:
     QActionGroup* m_bands;
 };
 
+/// Within View: the figures that have a name (wire/named_figures.h). Those of a run are also on the
+/// page Atlas, those of a study in the menu of the page Study.
+class FiguresMenu : public AppMenu {
+    Q_OBJECT
+public:
+    FiguresMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    void refresh() override;
+
+private:
+    QList<QAction*> m_figures;
+};
+
 class MainViewMenu : public AppMenu {  ///< View
     Q_OBJECT
 public:
@@ -117,6 +129,7 @@ private:
     void addAxes();
     QActionGroup *m_themes, *m_axes;
     std::unique_ptr<StudyMenu> m_study;
+    std::unique_ptr<FiguresMenu> m_figures;
     QAction *m_sidebar, *m_options, *m_log, *m_logX, *m_logY, *m_smooth, *m_full;
 };
 

@@ -44,6 +44,7 @@ MainViewMenu::MainViewMenu(MainWindow& window, QMenu* menu, KeyList& keys)
     add("Reset zoom", QKeySequence(Qt::Key_Home), "Show the full range of the curves",
         [curves] { curves->resetZoom(); });
     m_study = std::make_unique<StudyMenu>(window, m_menu->addMenu("Study"), keys);
+    m_figures = std::make_unique<FiguresMenu>(window, m_menu->addMenu("Figures"), keys);
     m_menu->addSeparator();
     m_full = addToggle(
         "Full screen", QKeySequence(Qt::Key_F11), "Show the window on the whole screen",
@@ -98,6 +99,7 @@ void MainViewMenu::refresh() {
     m_log->setChecked(!m_window.log()->isHidden());
     m_full->setChecked(m_window.isFullScreen());
     m_study->refresh();
+    m_figures->refresh();
 }
 
 }  // namespace relascope::app

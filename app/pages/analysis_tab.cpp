@@ -24,13 +24,60 @@ namespace relascope::app {
 using core::AnalysisInput;
 using widgets::ToggleChip;
 
-/// A row of labelled controls, left-aligned.
-class ControlRow : public widgets::Box {
+namespace {
+
+/// Widgets side by side, and below each other where there is no room.
+class WrapLayout : public QLayout {
 public:
-    explicit ControlRow(QWidget* parent)
-        : Box(&widgets::Theme::panel, false, parent),
-          m_row(widgets::rowOf(this, {16, 4, 16, 4}, 8)) {
-        m_row->addStretch(1);
+    using QLayout::QLayout;
+    ~WrapLayout() override { qDeleteAll(m_items); }
+    void addItem(QLayoutItem* item) override { m_items << item; }
+    int count() const override { return static_cast<int>(m_items.size()); }
+    QLayoutItem* itemAt(int at) const override { return m_items.value(at); }
+    QLayoutItem* takeAt(int at) override {
+        return at < 0 || at >= m_items.size() ? nullptr : m_items.takeAt(at);
+    }
+    bool hasHeightForWidth() const override { return true; }
+    int heightForWidth(int width) const override { return arrange({0, 0, width, 0}, false); }
+    QSize sizeHint() const override { return minimumSize(); }
+    QSize minimumSize() const override {
+        QSize size;
+        for (const auto* item : m_items) size = size.expandedTo(item->sizeHint());
+        return size;
+    }
+    void setGeometry(const QRect& room) override {
+        QLayout::setGeometry(room);
+        arrange(room, true);
+    }
+
+private:
+    /// Returns the height.
+    int arrange(const QRect& room, bool apply) const {
+        int x = 0, y = 0, line = 0;
+        for (auto* item : m_items) {
+            if (item->isEmpty()) continue;
+            const QSize size = item->sizeHint();
+            if (x > 0 && x + size.width() > room.width()) x = 0, y += line + kBetweenRows, line = 0;
+            if (apply)
+                item->setGeometry(
+                    {room.topLeft() + QPoint(x, y), size.boundedTo({room.width(), size.height()})});
+            x += size.width() + kBetweenControls;
+            line = std::max(line, size.height());
+        }
+        return y + line;
+    }
+
+    static constexpr int kBetweenRows = 6, kBetweenControls = 20;
+    QList<QLayoutItem*> m_items;
+};
+
+}  // namespace
+
+/// Labelled controls in as many rows as they need.
+class ControlRow : public QWidget {
+public:
+    explicit ControlRow(QWidget* parent) : QWidget(parent), m_all(new WrapLayout(this)) {
+        m_all->setContentsMargins({});
     }
     /// A control after a muted label, which becomes its accessible name unless it has one.
     void add(const QString& label, QWidget* control) {
@@ -40,18 +87,23 @@ public:
         add(text);
         add(control);
     }
-    void add(QWidget* control) { m_row->insertWidget(m_row->count() - 1, control); }
-    void addGap() { m_row->insertSpacing(m_row->count() - 1, 12); }
+    /// Beside the one before, until there is a gap.
+    void add(QWidget* control) {
+        if (!m_group) {
+            m_group = widgets::rowOf(new QWidget(this), {}, 8);
+            m_all->addWidget(m_group->parentWidget());
+        }
+        m_group->addWidget(control);
+    }
+    void addGap() { m_group = nullptr; }
 
 private:
-    QHBoxLayout* m_row;
+    WrapLayout* m_all;
+    QHBoxLayout* m_group = nullptr;
 };
 
 namespace {
 
-// Lists of words with more choices begin a row of their own, and so does what follows a wide row.
-constexpr std::size_t kShortList = 3;
-constexpr int kWideRow = 820;                  // px
 constexpr int kTyping = 300, kDragging = 150;  // ms
 constexpr int kSoon = 150, kAfterASecond = 1000;
 
@@ -124,20 +176,18 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     m_strip->follow(m_c.task(analysis));
     if (analysis.onDemand) m_strip->setDelay(kSoon);
     auto* rows = widgets::columnOf(m_options);
-    auto* row = new ControlRow(m_options);
-    rows->addWidget(row);
+    auto* bar = new widgets::Box(&widgets::Theme::panel, false, m_options);
+    auto* line = widgets::rowOf(bar, {16, 4, 16, 4}, 8);
+    auto* row = new ControlRow(bar);
+    line->addWidget(row, 1);
+    rows->addWidget(bar);
     makeInputs(*row);
-    for (const auto& field : analysis.fields) {
-        if (!field.inRow) continue;
-        if ((field.spec.kind == FieldKind::TextList && field.spec.choices.size() > kShortList) ||
-            row->sizeHint().width() > kWideRow)
-            rows->addWidget(row = new ControlRow(m_options));
-        makeControl(*row, field);
-    }
+    for (const auto& field : analysis.fields)
+        if (field.inRow) makeControl(*row, field);
     rows->addWidget(widgets::horizontalLine(m_options));
     if (analysis.onDemand) {
         m_run->setProperty("primary", true);
-        static_cast<QHBoxLayout*>(rows->itemAt(0)->widget()->layout())->addWidget(m_run);
+        line->addWidget(m_run, 0, Qt::AlignTop);
     } else {
         m_view->addControl(m_run);
         m_run->hide();
@@ -181,6 +231,7 @@ void AnalysisTab::makeInputs(ControlRow& row) {
     if (reads(AnalysisInput::Data)) {
         m_split = choiceBox(QStringLiteral("Split"), this);
         row.add(QStringLiteral("Split"), m_split);
+        row.addGap();
     }
     if (reads(AnalysisInput::Pair)) {
         m_clean = new widgets::ElidedLabel({}, this);
@@ -219,6 +270,7 @@ void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field)
         case FieldKind::Boolean: {
             auto* chip = chipOf(label, help, this);
             row.add(chip);
+            row.addGap();
             keep([chip](const FieldValue& v) { chip->setChecked(std::get<bool>(v)); });
             connect(chip, &ToggleChip::toggled, this, [listen](bool on) { listen(on); });
             return;
@@ -474,6 +526,7 @@ void AnalysisTab::activate() {
     if (!m_analysis.costText || m_cost || m_running) return;
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
+    m_caption = caption();
     m_c.findCost(m_analysis, request());
 }
 
@@ -483,10 +536,8 @@ void AnalysisTab::run() {
     // More steps are read when those that are asked for are there.
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
     m_read = true;
-    if (m_analysis.onDemand) {
-        m_strip->setDelay(kSoon);
-        m_view->setCaption(caption());
-    }
+    m_caption = caption();
+    if (m_analysis.onDemand) m_strip->setDelay(kSoon);
     auto request = this->request();
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) request.known = m_view->shown();
@@ -508,7 +559,7 @@ void AnalysisTab::refuse(const QString& sentence) {
 
 void AnalysisTab::show(const core::AnalysisResult& result) {
     m_valid = m_view->showResult(result);
-    if (m_valid && !m_analysis.onDemand) m_view->setCaption(caption());
+    if (m_valid) m_view->setCaption(m_analysis.onDemand ? m_caption : caption());
     if (!m_valid) {
         m_c.task(m_analysis).abandon();
         m_read = false;

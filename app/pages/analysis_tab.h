@@ -97,6 +97,7 @@ private:
     bool m_untouched = true;  ///< no example of a split was offered yet
     std::optional<AnalysisCost> m_cost;
     QString m_refusal;
+    QString m_caption;                 ///< of what was asked for last
     QTimer m_start;                    ///< what is typed or dragged changes many times a second
     bool m_running = false;            ///< the analysis, not only its cost
     bool m_read = false;               ///< was computed for this subject, or is being computed

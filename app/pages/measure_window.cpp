@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <nlohmann/json.hpp>
 
+#include "analysis/atlas.h"
 #include "app/controllers/undo_history.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
@@ -21,22 +22,50 @@
 
 namespace relascope::app {
 
-MeasureWindow::MeasureWindow(QWidget* parent)
-    : QWidget(parent, Qt::Window),
+namespace {
+
+std::vector<const core::Analysis*> analysesOfWindow() {
+    auto all = core::analyses();
+    std::erase(all, &core::atlasAnalysis());
+    return all;
+}
+
+}  // namespace
+
+MeasureWindow::MeasureWindow(QWidget* parent) : MeasureWindow(analysesOfWindow(), nullptr, parent) {
+    setWindowFlag(Qt::Window);
+    setWindowTitle(QStringLiteral("Measure"));
+    setAccessibleName(QStringLiteral("Measure"));
+    resize(1240, 780);
+    // The position that is chosen in the lens is the one whose answer is taken apart.
+    connect(tab("lens")->view(), &widgets::MeasureFrame::positionRequested, this,
+            [attribution = tab("attribute")](std::int64_t position) {
+                auto values = attribution->values();
+                values["position"] = position;
+                attribution->setValues(values);
+            });
+}
+
+MeasureWindow::MeasureWindow(const std::vector<const core::Analysis*>& analyses,
+                             UndoHistory& history)
+    : MeasureWindow(analyses, &history, nullptr) {
+    setAccessibleName(QString::fromStdString(analyses.front()->title));
+}
+
+MeasureWindow::MeasureWindow(const std::vector<const core::Analysis*>& analyses,
+                             UndoHistory* history, QWidget* parent)
+    : QWidget(parent),
       m_c(std::make_unique<MeasureController>()),
-      m_undo(new UndoHistory(this)),
+      m_undo(history ? history : new UndoHistory(this)),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
       m_bar(new QTabBar(this)),
       m_pages(new QStackedWidget(this)) {
-    setWindowTitle(QStringLiteral("Measure"));
-    setAccessibleName(QStringLiteral("Measure"));
-    resize(1240, 780);
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
     m_bar->setFocusPolicy(Qt::TabFocus);
     m_bar->setAccessibleName(QStringLiteral("Measurements"));
-    for (const auto* analysis : core::analyses()) addTab(*analysis);
+    for (const auto* analysis : analyses) addTab(*analysis);
     m_head->setLineBelow(false);
     m_head->addControl(m_note);
     auto* tabs = new widgets::Box(&widgets::Theme::panel, false, this);
@@ -51,13 +80,7 @@ MeasureWindow::MeasureWindow(QWidget* parent)
         m_pages->setCurrentIndex(at);
         activate();
     });
-    // The position that is chosen in the lens is the one whose answer is taken apart.
-    connect(tab("lens")->view(), &widgets::MeasureFrame::positionRequested, this,
-            [attribution = tab("attribute")](std::int64_t position) {
-                auto values = attribution->values();
-                values["position"] = position;
-                attribution->setValues(values);
-            });
+    tabs->setVisible(analyses.size() > 1);
     setSubject(std::nullopt);
 }
 
@@ -75,7 +98,12 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
     m_pages->addWidget(tab);
     // Fields would take Ctrl+Z for themselves, and have nothing to undo after a click on an arrow.
     for (QObject* field : tab->findChildren<QLineEdit*>()) field->installEventFilter(this);
-    connect(tab->view(), &MeasureFrame::editRequested, this, &MeasureWindow::editRequested);
+    connect(tab->view(), &MeasureFrame::editsRequested, this, &MeasureWindow::editsRequested);
+    connect(tab->view(), &MeasureFrame::exampleRequested, this,
+            [this, tab](qint64 example, const MapCell& cell) {
+                Q_EMIT exampleRequested(QString::fromStdString(tab->request().split), example,
+                                        cell);
+            });
     connect(tab->view(), &MeasureFrame::mapRequested, this, &MeasureWindow::mapRequested);
     connect(tab->view(), &MeasureFrame::stepRequested, this, &MeasureWindow::stepRequested);
     connect(tab, &AnalysisTab::valuesChanged, this,
@@ -105,6 +133,10 @@ void MeasureWindow::showNote() {
     m_note->setVisible(subject && subject->edits.anyEnabled());
     if (!m_note->isHidden())
         m_note->setToolTip(QString::fromStdString(core::wordsOf(subject->edits)));
+}
+
+void MeasureWindow::addControl(QWidget* control) {
+    m_head->addControl(control);
 }
 
 void MeasureWindow::setSecond(ProbeSample sample, const QString& name) {
@@ -159,7 +191,8 @@ void MeasureWindow::paintEvent(QPaintEvent*) {
 }
 
 bool MeasureWindow::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+    if (event->type() != QEvent::KeyPress || !isWindow())
+        return QWidget::eventFilter(watched, event);
     auto* key = static_cast<QKeyEvent*>(event);
     if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
     keyPressEvent(key);
@@ -167,6 +200,8 @@ bool MeasureWindow::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void MeasureWindow::keyPressEvent(QKeyEvent* event) {
+    // A page has the keys of its window.
+    if (!isWindow()) return QWidget::keyPressEvent(event);
     const bool control = event->modifiers() & Qt::ControlModifier;
     if (event->key() == Qt::Key_Escape) return hide();
     const bool undo = event->matches(QKeySequence::Undo);

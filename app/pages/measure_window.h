@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window Measure: the analyses of what the inspector shows, a tab for each.
+// The window Measure: the analyses of what the inspector shows, a tab for each. A page of the main
+// window may hold some of them.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <QByteArray>
 #include <QString>
@@ -31,7 +33,10 @@ class UndoHistory;
 class MeasureWindow : public QWidget {
     Q_OBJECT
 public:
+    /// With all analyses that have no page of their own.
     explicit MeasureWindow(QWidget* parent = nullptr);
+    /// A page of a window, whose history has the changes of options.
+    MeasureWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history);
     ~MeasureWindow() override;
 
     /// What the inspector shows; nullopt: nothing. Cancels what runs for an earlier subject, and
@@ -47,6 +52,8 @@ public:
     AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
     MeasureController& controller() { return *m_c; }
+    /// At the right of the head.
+    void addControl(QWidget* control);
 
     /// The options of all tabs that are not the defaults, for the session. What cannot be read is
     /// left out.
@@ -54,8 +61,10 @@ public:
     void restoreOptions(const QByteArray& options);
 
 Q_SIGNALS:
-    /// A part is to be taken out in the inspector.
-    void editRequested(const relascope::Edit& edit);
+    /// Parts are to be taken out in the inspector, as MeasureFrame::editsRequested().
+    void editsRequested(const std::vector<relascope::Edit>& edits, const QString& what);
+    /// An example of that split is to be shown in the inspector, with a cell of a map.
+    void exampleRequested(const QString& split, qint64 example, const relascope::MapCell& cell);
     /// A step along training was chosen.
     void stepRequested(qint64 step);
     /// A head is to be shown in the inspector.
@@ -68,6 +77,8 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+    MeasureWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
+                  QWidget* parent);
     void addTab(const core::Analysis& analysis);
     void activate();
     void showNote();

@@ -197,7 +197,7 @@ QWidget* StudyPage::makeBar() {
 }
 
 void StudyPage::addMenu(QToolButton* button) {
-    auto* menu = new QMenu(button);
+    auto* menu = m_menu = new QMenu(button);
     menu->setToolTipsVisible(true);
     menu->addAction(widgets::icon("folder"), QStringLiteral("Open a study\u2026"), this,
                     &StudyPage::openStudy);

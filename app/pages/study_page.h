@@ -130,6 +130,7 @@ public:
     QComboBox* chooser() const { return m_chooser; }
     QPushButton* startButton() const { return m_start; }
     QSpinBox* jobsBox() const { return m_jobs; }
+    QMenu* menu() const { return m_menu; }
     widgets::StudyProgressLine* progress() const { return m_progress; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
@@ -182,6 +183,7 @@ private:
     widgets::EmptyState *m_empty, *m_nothingYet;
     QComboBox* m_chooser;
     QPushButton* m_start;
+    QMenu* m_menu = nullptr;
     QSpinBox* m_jobs;
     widgets::StudyProgressLine* m_progress;
     widgets::StudyFailures* m_failures;

@@ -53,6 +53,8 @@ struct Analysis {
     bool onDemand = false;
     /// A cancelled one can be continued: by AnalysisWatch::known or AnalysisSubject::kept.
     bool continues = false;
+    /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
+    bool kept = false;
     std::vector<AnalysisField> fields = {};
 
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".

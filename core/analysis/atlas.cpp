@@ -2,6 +2,7 @@
 #include "analysis/atlas.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -25,7 +26,6 @@ namespace {
 
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFirstExamples = 500;  // after which there is something to see
-constexpr std::size_t kOtherExamples = 500;  // of other weights: their AUCs differ by more
 constexpr std::size_t kDraws = 200;
 constexpr std::size_t kGallery = 24, kPictures = 8;
 constexpr std::uint64_t kMostValues = 24U << 20;  // of all maps: 96 MiB
@@ -34,7 +34,7 @@ constexpr double kRankWork = 3e6, kMostRanks = 200;
 constexpr double kMostProducts = 2e9;  // of pairs of maps
 constexpr double kGrouped = 0.7, kSpreads = 4.0;
 constexpr std::size_t kFewestUntrained = 4;  // that have a spread
-constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4, kTextUse = 32;
+constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4, kTimedExamplesOfAtlas = 64;
 
 using Fit = RelationAtlas::Fit;
 using Relation = RelationAtlas::Relation;
@@ -257,7 +257,12 @@ private:
         std::vector<PairValues> values;
         for (const auto& of : m_values.values) values.push_back(valuesOf(of, shape));
         m_atlas.correlation = correlationWithoutPlace(shape, values);
-        const auto groups = correlatedGroups(m_atlas.correlation, values.size(), kGrouped);
+        const auto tree = averageLinkage(m_atlas.correlation, values.size());
+        m_atlas.tree.clear();
+        for (const auto& join : tree)
+            m_atlas.tree.push_back({static_cast<std::int64_t>(join.first),
+                                    static_cast<std::int64_t>(join.second), join.correlation});
+        const auto groups = correlatedGroups(tree, values.size(), kGrouped);
         for (std::size_t m = 0; m < groups.size(); ++m) m_atlas.relations[m].group = groups[m];
     }
 
@@ -295,7 +300,8 @@ private:
                 pairs.push_back({m_objects.examples[e], static_cast<std::int64_t>(i),
                                  static_cast<std::int64_t>(j), static_cast<double>(values[at]),
                                  pairText(m_objects, data, e, i, j),
-                                 k < kPictures ? pairPicture(m_objects, data, e, i, j) : Image()});
+                                 k < kPictures ? pairPicture(m_objects, data, e, i, j) : Image(),
+                                 positionOf(m_objects, e, i), positionOf(m_objects, e, j)});
                 if (pairs.back().picture.pixels.empty()) pairs.back().picture = {};
             }
             return pairs;
@@ -376,9 +382,9 @@ private:
     // Other weights
     // ---------------------------------------------------------------------------------------------
 
-    PairReading shorter(std::size_t examples) const {
+    PairReading shorter() const {
         auto reading = m_reading;
-        examples = std::min(examples, reading.shape.examples);
+        const auto examples = std::min<std::size_t>(AtlasOptions::kOther, reading.shape.examples);
         reading.shape.examples = examples;
         reading.examples.resize(examples);
         if (!reading.starts.empty()) reading.starts.resize(examples);
@@ -394,7 +400,7 @@ private:
     }
 
     void compareUntrained() {
-        const auto reading = shorter(kOtherExamples);
+        const auto reading = shorter();
         const auto seed = static_cast<std::uint64_t>(m_model.isRun() ? 1000003 : 0);
         for (; m_atlas.untrainedModels < m_options.untrained; ++m_atlas.untrainedModels) {
             const auto done = [&](double more) {
@@ -447,7 +453,7 @@ private:
     void compareFirst() {
         if (m_atlas.initial) return;
         OpenedModel first(m_subject.run, "0", m_subject.device, m_watch.stop, part(0.0, 0.3));
-        const auto reading = shorter(kOtherExamples);
+        const auto reading = shorter();
         const auto fits = fitsOfAll(
             reading, first.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.3, 1.0)));
         for (std::size_t m = 0; m < m_atlas.relations.size(); ++m)
@@ -470,11 +476,11 @@ private:
         how.what.emplace_back("paths");
         how.metric = model.info().numbers ? "mean_error" : "accuracy";
         how.examples = std::max<std::int64_t>(
-            2, text ? m_options.use_examples / kTextUse : m_options.use_examples);
+            2, text ? m_options.use_examples / AtlasOptions::kTextUse : m_options.use_examples);
         how.batchSize = m_reading.batchSize;
         how.draws = 1;
         // Of a window every token counts, and the means of all relations of a text take minutes.
-        if (text) how.references = kTextUse;
+        if (text) how.references = AtlasOptions::kTextUse;
         const auto table = m_model.ablate(m_subject.data, m_subject.interventions, how,
                                           m_watch.stop, part(), {}, m_subject.kept);
         const auto rowOf = [&](const Edit& edit) -> const AblationRow* {
@@ -521,7 +527,7 @@ private:
                               "There are no weights along training: the run kept none.";
             return;
         }
-        auto reading = shorter(kOtherExamples);
+        auto reading = shorter();
         reading.answers = true;
         const auto all = static_cast<double>(steps.size());
         for (std::size_t k = 0; k < steps.size(); ++k) {
@@ -567,7 +573,7 @@ private:
 
     void match() {
         OpenedModel model(m_options.other, "", m_subject.device, m_watch.stop, part(0.0, 0.2));
-        auto reading = shorter(kOtherExamples);
+        auto reading = shorter();
         const auto maps =
             pairMaps(model.points(m_subject.data->sample(0)), m_objects.whole, true, true);
         if (maps.empty())
@@ -664,10 +670,44 @@ RelationAtlas runAtlas(AnalysisSubject& subject, const AtlasOptions& options,
     return AtlasRun(subject, options, watch).run();
 }
 
+// From a small atlas of the model itself, of which reading is a fifth of the progress.
+AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    const bool text = subject.model->options().input() == InputKind::Tokens;
+    AtlasOptions small;
+    small.examples = 2;
+    small.untrained = small.use_examples = 0;
+    runAtlas(subject, small, {stop, {}, {}, {}});  // the first pass takes longer than others
+    small.examples = text ? kAtlasTextBatch : kTimedExamplesOfAtlas;
+    const auto began = Clock::now();
+    auto read = began;
+    AnalysisWatch watch{stop, {}, {}, {}};
+    watch.progress = [&](double done) {
+        if (done <= 0.2) read = Clock::now();
+        return true;
+    };
+    const auto atlas = runAtlas(subject, small, watch);
+    const auto each = [&](Clock::duration time) {
+        return std::chrono::duration<double>(time).count() / static_cast<double>(atlas.examples);
+    };
+    AnalysisCost cost;
+    for (const auto& relation : atlas.relations)
+        ++cost.parts[relation.head ? "heads" : "relations"];
+    cost.seconds = each(read - began);
+    cost.more = each(Clock::now() - read);
+    cost.noun = atlas.noun;
+    cost.examples = subject.data->size();
+    return cost;
+}
+
 }  // namespace
 
 const AnalysisRunner& atlasRunner() {
-    static const AnalysisRunner runner = makeRunner(atlasFields(), runAtlas);
+    static const AnalysisRunner runner = [] {
+        auto r = makeRunner(atlasFields(), runAtlas);
+        r.cost = atlasCost;
+        return r;
+    }();
     return runner;
 }
 

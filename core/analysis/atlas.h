@@ -51,6 +51,7 @@ struct RelationAtlas {
         double value = 0.0;
         std::string text;  ///< "patch (0, 1) <- patch (2, 1)", or both tokens in their contexts
         Image picture;     ///< may be empty
+        std::int64_t row = 0, column = 0;  ///< of the map of this example
     };
     struct Relation {
         std::string name;              ///< "layer 2 relation 1"
@@ -91,6 +92,12 @@ struct RelationAtlas {
         double accuracy = 0.0;
         std::vector<double> fits;  ///< AUC of Relation::attribute by relation; NaN without one
     };
+    /// Two clusters of the tree of all maps by |correlation|, the closest first: a map, or from the
+    /// number of maps on the joins before.
+    struct Join {
+        std::int64_t first = 0, second = 0;
+        double correlation = 0.0;
+    };
     /// How the relations of a layer match those of another run.
     struct LayerMatch {
         std::string layer;
@@ -104,6 +111,7 @@ struct RelationAtlas {
     std::vector<Attribute> attributes;
     std::vector<Relation> relations;  ///< in the order of the forward pass
     std::vector<double> correlation;  ///< [relations, relations], place removed; empty: not yet
+    std::vector<Join> tree;           ///< average linkage of these
     std::string data;                 ///< "occurs, pentos"
     std::string noun;                 ///< of the examples: "images"
     std::int64_t examples = 0;        ///< measured so far
@@ -124,6 +132,8 @@ struct RelationAtlas {
 };
 
 struct AtlasOptions {
+    static constexpr std::int64_t kOther = 500;   ///< examples of other weights, at most
+    static constexpr std::int64_t kTextUse = 32;  ///< of text a 32nd of the examples for use
     std::int64_t examples = 2000;
     std::vector<std::string> what = {"relations", "heads"};
     std::int64_t untrained = 8;

@@ -167,6 +167,26 @@ void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional) {
 
 namespace {
 
+std::string atlasCostText(const AnalysisCost& cost, const OptionValues& values) {
+    const auto o = structOf(atlasFields(), values);
+    if (o.what.empty()) return "choose relations, attention or both";
+    int maps = 0;
+    for (const auto& kind : o.what)
+        if (const auto at = cost.parts.find(kind); at != cost.parts.end()) maps += at->second;
+    if (maps == 0) return "this model has no such maps; choose others";
+    const bool text = cost.noun == "windows of text";
+    const auto examples = std::min(o.examples, cost.examples);
+    // Each map, and all of its layer, is replaced in two ways.
+    const double passes =
+        static_cast<double>(examples + o.untrained * std::min(examples, AtlasOptions::kOther)) +
+        2.0 * (maps + 2) *
+            static_cast<double>(o.use_examples / (text ? AtlasOptions::kTextUse : 1));
+    const double expected = cost.seconds * passes + cost.more * static_cast<double>(examples);
+    return std::to_string(maps) + " maps on " + groupedNumber(examples) + " " + cost.noun +
+           ": about " + roughDuration(std::max(1.0, expected)) +
+           (o.along ? ", and the kept steps" : "");
+}
+
 std::string atlasCsv(const RelationAtlas& atlas) {
     std::string text =
         "relation,attribute,auc,low,high,p,plain_auc,untrained,untrained_low,untrained_high,"
@@ -356,6 +376,8 @@ nlohmann::ordered_json atlasJson(const RelationAtlas& atlas) {
     if (!atlas.remark.empty()) json["remark"] = atlas.remark;
     json["relations"] = std::move(relations);
     json["correlation_place_removed"] = std::move(correlation);
+    for (const auto& join : atlas.tree)
+        json["linkage"].push_back({join.first, join.second, finiteJson(join.correlation)});
     for (const auto& step : atlas.steps)
         json["steps"].push_back({{"step", step.step},
                                  {"accuracy", finiteJson(step.accuracy)},
@@ -452,7 +474,8 @@ const Analysis& atlasAnalysis() {
             "used";
         a.doing = "Reading relations";
         a.input = AnalysisInput::Data;
-        a.onDemand = a.continues = true;
+        a.onDemand = a.continues = a.kept = true;
+        a.costText = atlasCostText;
         a.latex = [](const AnalysisResult& result) {
             return atlasLatex(std::any_cast<const RelationAtlas&>(result));
         };

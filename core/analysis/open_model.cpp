@@ -20,6 +20,7 @@
 #include "data/continue_text.h"
 #include "data/text.h"
 #include "evaluate/evaluate.h"
+#include "files/crc32.h"
 #include "files/memory.h"
 #include "interventions/edit_probes.h"
 #include "interventions/edit_session.h"
@@ -252,6 +253,15 @@ std::int64_t OpenedModel::step() const {
 }
 const std::string& OpenedModel::warning() const {
     return m_parts->warning;
+}
+std::uint32_t OpenedModel::checksum() const {
+    std::uint32_t crc = 0;
+    for (const auto& entry : stateOf(*m_parts->model)) {
+        const auto tensor = entry.tensor.detach().cpu().contiguous();
+        if (entry.aliasOf.empty() && tensor.numel() > 0)
+            crc = crc32Of(crc, tensor.const_data_ptr(), tensor.nbytes());
+    }
+    return crc;
 }
 
 int OpenedModel::referenceInputs() const {

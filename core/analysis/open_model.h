@@ -53,6 +53,8 @@ public:
     std::int64_t step() const;
     /// "not finite: ..." when the weights hold NaN or infinity; else empty.
     const std::string& warning() const;
+    /// CRC-32 of all weights in the order of stateOf() (model.h).
+    std::uint32_t checksum() const;
 
     /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
     int referenceInputs() const;

@@ -257,6 +257,69 @@ std::vector<PairRule<TextExample>> textRules(bool readable) {
     return rules;
 }
 
+// Mathematics
+// -------------------------------------------------------------------------------------------------
+
+struct ReadCharacter {
+    char c = 0;
+    bool variable = false, digit = false, operates = false;
+    int operand = -1;           // number of its number or variable; -1: of none
+    int left = -1, right = -1;  // of an operator: its operands
+};
+using MathExample = std::vector<ReadCharacter>;
+
+MathExample readMathematics(const std::string& text) {
+    const auto is = [&](std::size_t k, auto kind) {
+        return k < text.size() && kind(static_cast<unsigned char>(text[k])) != 0;
+    };
+    const auto letter = [](unsigned char c) { return std::isalpha(c); };
+    MathExample read(text.size());
+    int operands = -1;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        auto& one = read[k];
+        one.c = text[k];
+        one.digit = is(k, [](unsigned char c) { return std::isdigit(c); });
+        // A letter between others belongs to a word.
+        one.variable = is(k, letter) && !is(k + 1, letter) && !(k > 0 && is(k - 1, letter));
+        one.operates = one.c != 0 && std::string_view("+-*/=^").find(one.c) != std::string::npos;
+        if (one.variable || (one.digit && !(k > 0 && read[k - 1].digit))) ++operands;
+        if (one.variable || one.digit) one.operand = operands;
+    }
+    // "2*x**3": the operands beside an operator of two characters, and behind spaces.
+    for (std::size_t k = 0; k < read.size(); ++k) {
+        const auto passes = [&](const ReadCharacter& c) { return c.c == ' ' || c.c == read[k].c; };
+        if (!read[k].operates) continue;
+        std::size_t from = k, to = k;
+        while (from > 0 && passes(read[from])) --from;
+        while (to + 1 < read.size() && passes(read[to])) ++to;
+        read[k].left = read[from].operand, read[k].right = read[to].operand;
+    }
+    return read;
+}
+
+std::vector<PairRule<MathExample>> mathRules() {
+    using E = MathExample;
+    const auto rule = [](const char* name, auto of) {
+        return PairRule<E>{name, false, [of](const E& e, std::size_t i, std::size_t j) -> float {
+                               const auto &a = e[i], &b = e[j];
+                               return a.c == 0 || b.c == 0 ? kUndefined : yes(of(a, b));
+                           }};
+    };
+    const auto operates = [](const ReadCharacter& a, const ReadCharacter& b) {
+        return a.operates && b.operand >= 0 && (b.operand == a.left || b.operand == a.right);
+    };
+    return {
+        rule("same character", [](const auto& a, const auto& b) { return a.c == b.c; }),
+        rule("same variable",
+             [](const auto& a, const auto& b) { return a.variable && b.variable && a.c == b.c; }),
+        rule("both variables",
+             [](const auto& a, const auto& b) { return a.variable && b.variable; }),
+        rule("both digits", [](const auto& a, const auto& b) { return a.digit && b.digit; }),
+        rule("operator and operand", [operates](const auto& a, const auto& b) {
+            return operates(a, b) || operates(b, a);
+        })};
+}
+
 // Patches of images
 // -------------------------------------------------------------------------------------------------
 
@@ -328,6 +391,17 @@ PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::i
     result.all = applied<TextExample>(shape, textRules(tokenizer != nullptr), [&](std::size_t e) {
         return TextExample{read[e].data(), start[e]};
     });
+    return result;
+}
+
+PairAttributes attributesOfMathematics(const PairShape& shape,
+                                       const std::vector<std::string>& characters) {
+    PairAttributes result;
+    // Attributes are exchanged among questions of the same length.
+    for (const auto& text : characters)
+        result.occupied.push_back(static_cast<std::int32_t>(text.find_last_not_of('\0') + 1));
+    result.all = applied<MathExample>(
+        shape, mathRules(), [&](std::size_t e) { return readMathematics(characters[e]); });
     return result;
 }
 

@@ -40,6 +40,12 @@ PairAttributes attributesOfFacts(const PairShape& shape, const ObjectFacts& abou
 PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::size_t>& start, const Tokenizer* tokenizer);
 
+/// Of questions of mathematics, by their characters: same character, same variable, both variables,
+/// both digits, operator and operand (a number or variable beside the operator). Object k of
+/// example e is `characters[e][k]`; 0 is padding, whose pairs are left out.
+PairAttributes attributesOfMathematics(const PairShape& shape,
+                                       const std::vector<std::string>& characters);
+
 /// Of images in patches: object k is patch `patches[k]` of a grid with so many columns, of which
 /// `colours` [examples, objects, channels] are the mean colours, 0..1.
 PairAttributes attributesOfPatches(const PairShape& shape, std::size_t columns,

@@ -199,6 +199,19 @@ PairAttributes ofText(const PairObjects& objects, const TokenDataset& data) {
     return attributesOfText(objects.shape, tokens, starts, data.tokenizer().get());
 }
 
+// Sequences of characters.
+PairAttributes ofMathematics(const PairObjects& objects, const Dataset& data) {
+    std::vector<std::string> texts;
+    for (const auto example : objects.examples) {
+        const auto sample = data.sample(example);
+        std::string text(objects.shape.objects, '\0');
+        for (std::size_t k = 0; k < std::min(text.size(), sample.source.labels.size()); ++k)
+            if (sample.source.labels[k].size() == 1) text[k] = sample.source.labels[k][0];
+        texts.push_back(std::move(text));
+    }
+    return attributesOfMathematics(objects.shape, texts);
+}
+
 // Mean colours of the patches, 0..1.
 PairAttributes ofPatches(const PairObjects& objects, const ImageDataset& data,
                          const ImageInput& input) {
@@ -342,6 +355,8 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
         all = ofText(objects, *text);
     else if (const auto* images = dynamic_cast<const ImageDataset*>(&data))
         all = ofPatches(objects, *images, model.get<ImageInput>());
+    else if (data.sample(0).source.text)
+        all = ofMathematics(objects, data);
     else
         all.occupied.assign(objects.shape.examples, 0);
     if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
@@ -349,6 +364,11 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
     if (!attributes.empty()) addFile(all, objects, attributes, data.size());
     std::erase_if(all.all, [&](const auto& one) { return !differs(objects.shape, one); });
     return all;
+}
+
+std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object) {
+    return objects.starts.empty() ? objects.positions.at(object)
+                                  : objects.starts.at(example) + static_cast<std::int64_t>(object);
 }
 
 std::string pairText(const PairObjects& objects, const Dataset& data, std::size_t example,

@@ -43,6 +43,9 @@ void keepExamples(PairObjects& objects, std::size_t examples);
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes);
 
+/// The position of an object along the maps of that example.
+std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object);
+
 /// The objects i and j of an example, for people: "patch (0, 1)", or 40 characters of a text.
 std::string pairText(const PairObjects& objects, const Dataset& data, std::size_t example,
                      std::size_t i, std::size_t j);

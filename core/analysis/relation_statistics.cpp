@@ -389,35 +389,68 @@ std::vector<double> correlationWithoutPlace(const PairShape& shape,
     return result;
 }
 
-std::vector<int> correlatedGroups(std::span<const double> correlation, std::size_t relations,
-                                  double threshold) {
-    std::vector<std::vector<std::size_t>> groups;
-    for (std::size_t l = 0; l < relations; ++l) groups.push_back({l});
-    const auto between = [&](const auto& a, const auto& b) {
-        double sum = 0.0;
-        for (const auto i : a)
-            for (const auto j : b) {
-                const double c = std::abs(correlation[i * relations + j]);
-                sum += std::isnan(c) ? 0.0 : c;
-            }
-        return sum / static_cast<double>(a.size() * b.size());
-    };
-    for (;;) {
-        double best = threshold;
-        std::size_t first = 0, second = 0;
-        for (std::size_t a = 0; a < groups.size(); ++a)
-            for (std::size_t b = a + 1; b < groups.size(); ++b)
-                if (const double c = between(groups[a], groups[b]);
-                    c > best || (c == best && second == 0))
-                    best = c, first = a, second = b;
-        if (second == 0) break;
-        groups[first].insert(groups[first].end(), groups[second].begin(), groups[second].end());
-        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(second));
+// Nearest-neighbour chains (Benzecri 1982), which find the same tree as joining the closest first.
+std::vector<LinkageJoin> averageLinkage(std::span<const double> correlation,
+                                        std::size_t relations) {
+    std::vector<double> between(correlation.begin(), correlation.end());
+    for (double& c : between) c = std::isnan(c) ? 0.0 : std::abs(c);
+    std::vector<double> size(relations,
+                             1.0);  // of the cluster that this relation stands for; 0: none
+    std::vector<LinkageJoin> joins;
+    std::vector<std::size_t> chain;
+    while (joins.size() + 1 < relations) {
+        if (chain.empty())
+            chain.push_back(static_cast<std::size_t>(
+                std::find_if(size.begin(), size.end(), [](double s) { return s > 0; }) -
+                size.begin()));
+        const std::size_t last = chain.back();
+        const auto to = [&](std::size_t k) { return between[last * relations + k]; };
+        // Of equal ones that before it in the chain, so that the chain ends.
+        std::size_t nearest = chain.size() > 1 ? chain[chain.size() - 2] : relations;
+        for (std::size_t k = 0; k < relations; ++k)
+            if (k != last && size[k] > 0 && (nearest == relations || to(k) > to(nearest)))
+                nearest = k;
+        if (chain.size() < 2 || nearest != chain[chain.size() - 2]) {
+            chain.push_back(nearest);
+            continue;
+        }
+        chain.resize(chain.size() - 2);
+        const auto [a, b] = std::minmax(last, nearest);
+        joins.push_back({a, b, to(nearest)});
+        for (std::size_t k = 0; k < relations; ++k) {
+            double& mean = between[a * relations + k];
+            mean = (size[a] * mean + size[b] * between[b * relations + k]) / (size[a] + size[b]);
+            between[k * relations + a] = mean;
+        }
+        size[a] += std::exchange(size[b], 0.0);
     }
-    std::vector<int> of(relations, 0);
-    for (std::size_t g = 0; g < groups.size(); ++g)
-        for (const auto l : groups[g]) of[l] = static_cast<int>(g);
-    return of;
+    std::stable_sort(joins.begin(), joins.end(),
+                     [](const auto& a, const auto& b) { return a.correlation > b.correlation; });
+    // Members become the clusters that they are in by then.
+    std::vector<std::size_t> cluster(relations), of(relations);
+    for (std::size_t l = 0; l < relations; ++l) cluster[l] = of[l] = l;
+    for (std::size_t k = 0; k < joins.size(); ++k) {
+        auto& join = joins[k];
+        const auto first = of[join.first], second = of[join.second];
+        join.first = cluster[first], join.second = cluster[second];
+        for (auto& one : of) one = one == second ? first : one;
+        cluster[first] = relations + k;
+    }
+    return joins;
+}
+
+std::vector<int> correlatedGroups(std::span<const LinkageJoin> tree, std::size_t relations,
+                                  double threshold) {
+    std::vector<std::size_t> cluster(relations);
+    for (std::size_t l = 0; l < relations; ++l) cluster[l] = l;
+    for (std::size_t k = 0; k < tree.size() && tree[k].correlation >= threshold; ++k)
+        for (auto& one : cluster)
+            if (one == tree[k].first || one == tree[k].second) one = relations + k;
+    std::vector<int> group(relations);
+    std::map<std::size_t, int> numbers;
+    for (std::size_t l = 0; l < relations; ++l)
+        group[l] = numbers.try_emplace(cluster[l], static_cast<int>(numbers.size())).first->second;
+    return group;
 }
 
 SortedPairs::SortedPairs(const PairShape& shape,

@@ -79,9 +79,17 @@ std::array<double, 5> varianceShares(const PairShape& shape, PairValues values);
 /// [relations, relations]. NaN beside a relation that place alone determines.
 std::vector<double> correlationWithoutPlace(const PairShape& shape,
                                             std::span<const PairValues> relations);
-/// Groups of relations: average linkage on |correlation|, joined while it is at least `threshold`.
-/// The group of each relation, numbered from 0 in the order of their first members.
-std::vector<int> correlatedGroups(std::span<const double> correlation, std::size_t relations,
+/// Two clusters of an average-linkage tree: a relation, or from `relations` on the joins before.
+struct LinkageJoin {
+    std::size_t first = 0, second = 0;
+    double correlation = 0.0;  ///< mean |correlation| between them
+};
+/// The tree of relations by |correlation| [relations, relations], the closest clusters first; NaN
+/// counts as 0.
+std::vector<LinkageJoin> averageLinkage(std::span<const double> correlation, std::size_t relations);
+/// Groups of relations: clusters of that tree, joined while it is at least `threshold`. The group
+/// of each relation, numbered from 0 in the order of their first members.
+std::vector<int> correlatedGroups(std::span<const LinkageJoin> tree, std::size_t relations,
                                   double threshold);
 
 // Attributes

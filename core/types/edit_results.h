@@ -85,6 +85,7 @@ struct PatchResult {
 struct AnalysisCost {
     std::map<std::string, int> parts;  ///< of the model, by their group
     double seconds = 0.0;              ///< for one example with one part changed
+    double more = 0.0;                 ///< for one example, beside its passes
     std::string noun;                  ///< "images"
     std::int64_t examples = 0;         ///< of the data
 };

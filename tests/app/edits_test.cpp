@@ -397,7 +397,7 @@ TEST_F(EditsTest, MeasureOpensForTheRunAndKeepsTheInspectorUsable) {
     EXPECT_EQ(tab().measureWindow()->current()->analysis().name, "ablate");
     Edit edit;
     edit.point = "blocks.0.rel.hook_r";
-    Q_EMIT tab().measureWindow()->editRequested(edit);
+    Q_EMIT tab().measureWindow()->editsRequested({edit}, {});
     EXPECT_TRUE(editedIs(true));
     // A head that is chosen there is shown here.
     Q_EMIT tab().measureWindow()->mapRequested(MapKind::RelationalAttention, 0, 0);

@@ -179,11 +179,11 @@ TEST_F(LanguageTest, TheParametersAreThoseOfTheFittedModel) {
     const auto made = c().training.info().parameters;
     EXPECT_EQ(made, parameterCount(c().experiment.options().model));
     EXPECT_NE(made, parameterCount(tinyText(1).model)) << "64 symbols are more than the text has";
-    EXPECT_EQ(c().experiment.parameters(), groupedNumber(made));
-    EXPECT_TRUE(window->bar()->modelText().contains(groupedNumber(made) + " parameters"));
+    EXPECT_EQ(c().experiment.parameters(), widgets::groupedNumber(made));
+    EXPECT_TRUE(window->bar()->modelText().contains(widgets::groupedNumber(made) + " parameters"));
     for (const auto& [name, value] : c().experiment.estimates())
         if (name == "Parameters") {
-            EXPECT_EQ(value, groupedNumber(made));
+            EXPECT_EQ(value, widgets::groupedNumber(made));
         }
 }
 

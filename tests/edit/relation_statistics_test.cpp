@@ -215,8 +215,51 @@ TEST(RelationStatistics, AlikeRelationsAreOneGroup) {
     const auto correlation = correlationWithoutPlace(shape, all);
     EXPECT_LT(correlation[2], -0.9);
     EXPECT_TRUE(std::isnan(correlation[3])) << "place says all of it";
-    EXPECT_EQ(correlatedGroups(correlation, 4, 0.7), (std::vector<int>{0, 1, 0, 2}));
-    EXPECT_EQ(correlatedGroups(correlation, 4, 0.99), (std::vector<int>{0, 1, 2, 3}));
+    const auto tree = averageLinkage(correlation, 4);
+    ASSERT_EQ(tree.size(), 3U);
+    EXPECT_EQ(tree[0].first, 0U);
+    EXPECT_EQ(tree[0].second, 2U);
+    EXPECT_EQ(tree[0].correlation, std::abs(correlation[2]));
+    EXPECT_EQ(correlatedGroups(tree, 4, 0.7), (std::vector<int>{0, 1, 0, 2}));
+    EXPECT_EQ(correlatedGroups(tree, 4, 0.99), (std::vector<int>{0, 1, 2, 3}));
+}
+
+// The closest clusters are joined first, by the mean over all pairs of their members.
+TEST(RelationStatistics, TheTreeIsThatOfPlainAverageLinkage) {
+    constexpr std::size_t n = 17;
+    for (unsigned seed = 50; seed < 60; ++seed) {
+        const auto drawn = noise(n * n, seed);
+        std::vector<double> correlation(n * n, 1.0);
+        for (std::size_t a = 0; a < n; ++a)
+            for (std::size_t b = 0; b < a; ++b)
+                correlation[a * n + b] = correlation[b * n + a] =
+                    std::tanh(static_cast<double>(drawn[a * n + b]));
+        std::vector<std::vector<std::size_t>> clusters;
+        for (std::size_t l = 0; l < n; ++l) clusters.push_back({l});
+        const auto tree = averageLinkage(correlation, n);
+        ASSERT_EQ(tree.size(), n - 1);
+        std::vector<std::size_t> left(n);
+        for (std::size_t l = 0; l < n; ++l) left[l] = l;
+        const auto between = [&](std::size_t a, std::size_t b) {
+            double sum = 0.0;
+            for (const auto i : clusters[a])
+                for (const auto j : clusters[b]) sum += std::abs(correlation[i * n + j]);
+            return sum / static_cast<double>(clusters[a].size() * clusters[b].size());
+        };
+        for (const auto& join : tree) {
+            double best = -1.0;
+            for (const auto a : left)
+                for (const auto b : left)
+                    if (a != b) best = std::max(best, between(a, b));
+            EXPECT_NEAR(join.correlation, best, 1e-12);
+            EXPECT_NEAR(between(join.first, join.second), best, 1e-12);
+            EXPECT_EQ(std::erase(left, join.first) + std::erase(left, join.second), 2U);
+            left.push_back(clusters.size());
+            auto both = clusters[join.first];
+            both.insert(both.end(), clusters[join.second].begin(), clusters[join.second].end());
+            clusters.push_back(both);
+        }
+    }
 }
 
 TEST(RelationStatistics, SpearmanFollowsTheOrder) {
@@ -273,6 +316,40 @@ TEST(PairAttributes, OfOrderedFacts) {
     EXPECT_EQ(named(all, "greater in A").truth[5], kPairUndefined) << "equal";
     EXPECT_EQ(named(all, "distance in A").values[9 + 1], 5.0F);
     EXPECT_EQ(all.occupied, (std::vector<std::int32_t>{0, 0}));
+}
+
+TEST(PairAttributes, OfMathematicsFindOperandsAndVariables) {
+    // By their places: 0 S, 6 2, 7 *, 8 x, 9 *, 10 *, 11 3, 13 +, 15 4, 16 1, 17 y, 19 =, 21 x, 22 .
+    const std::string text = "Solve 2*x**3 + 41y = x.", padded = text + std::string(3, '\0');
+    const PairShape shape{2, padded.size(), false, false};
+    const auto all = attributesOfMathematics(shape, {padded, text + "   "});
+    const auto truth = [&](const std::string& name, std::size_t i, std::size_t j) -> int {
+        for (const auto& one : all.all)
+            if (one.name == name) return one.truth[i * padded.size() + j];
+        throw std::runtime_error("no " + name);
+    };
+    EXPECT_EQ(truth("same variable", 8, 21), 1);
+    EXPECT_EQ(truth("same variable", 8, 17), 0);
+    EXPECT_EQ(truth("both variables", 8, 17), 1);
+    EXPECT_EQ(truth("both variables", 0, 17), 0) << "a letter of a word";
+    EXPECT_EQ(truth("both digits", 6, 15), 1);
+    EXPECT_EQ(truth("both digits", 6, 8), 0);
+    EXPECT_EQ(truth("same character", 7, 9), 1);
+    const auto operands = [&](std::size_t at) {
+        std::vector<std::size_t> found;
+        for (std::size_t j = 0; j < text.size(); ++j)
+            if (truth("operator and operand", at, j) == 1) found.push_back(j);
+        return found;
+    };
+    using Places = std::vector<std::size_t>;
+    EXPECT_EQ(operands(7), (Places{6, 8}));
+    EXPECT_EQ(operands(9), (Places{8, 11})) << "a power has two characters";
+    EXPECT_EQ(operands(10), (Places{8, 11}));
+    EXPECT_EQ(operands(13), (Places{11, 15, 16})) << "both digits of 41";
+    EXPECT_EQ(operands(19), (Places{17, 21}));
+    EXPECT_EQ(operands(15), (Places{13})) << "and back";
+    EXPECT_EQ(truth("same character", 0, padded.size() - 1), 2) << "padding is left out";
+    EXPECT_NE(all.occupied[0], all.occupied[1]) << "questions of other lengths";
 }
 
 TEST(PairAttributes, OfTextReadTheWholeWindow) {

@@ -10,6 +10,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QSplitter>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTemporaryDir>
@@ -20,6 +21,8 @@
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/atlas_sheet.h"
+#include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/heads_view.h"
@@ -133,12 +136,12 @@ TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
 TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
     ShownView shown(tableOf(500));
     EXPECT_TRUE(shown.view.headText().contains("500 of 2,000 examples"));
-    QSignalSpy requested(&shown.view, &AblationView::editRequested);
+    QSignalSpy requested(&shown.view, &AblationView::editsRequested);
     EXPECT_FALSE(shown.view.knockOutButton()->isEnabled());
     shown.click(1, 4);
     shown.view.knockOutButton()->click();
     ASSERT_EQ(requested.size(), 1);
-    const auto edit = requested[0][0].value<Edit>();
+    const auto edit = requested[0][0].value<std::vector<Edit>>().at(0);
     EXPECT_EQ(edit.point, "blocks.0.rel.hook_r");
     EXPECT_EQ(edit.op, EditOp::Mean) << "the way of the column";
     // The next batch changes the order; the chosen part stays chosen.
@@ -516,6 +519,100 @@ TEST(AtlasView, SortsShowsTheChosenMapAndAsksForIt) {
     view.clear("Not measured.");
     EXPECT_EQ(table->rowCount(), 0);
     EXPECT_EQ(view.sheet()->relation(), -1);
+}
+
+TEST(AtlasView, PairsAreChosenWithTheMouseAndTheKeyboard) {
+    AtlasView view;
+    view.resize(1400, 700);
+    auto atlas = atlasOf();
+    for (int k = 0; k < 3; ++k) {
+        auto pair = atlas.relations[2].highest.front();
+        pair.example = 20 + k, pair.row = 1 + k, pair.column = 5;
+        atlas.relations[2].highest.push_back(pair);
+    }
+    view.setResult(atlas);
+    view.show();
+    auto* sheet = view.sheet();
+    ASSERT_EQ(sheet->pairs().size(), 5U) << "four pictures and a line of text";
+    EXPECT_EQ(view.findChild<QSplitter*>()->orientation(), Qt::Horizontal);
+    QSignalSpy asked(&view, &AtlasView::exampleRequested);
+    QTest::mouseClick(sheet, Qt::LeftButton, {}, sheet->pairs()[1].room.center());
+    ASSERT_EQ(asked.size(), 1);
+    EXPECT_EQ(asked[0][0].toInt(), 20);
+    EXPECT_EQ(asked[0][1].value<MapCell>(), (MapCell{MapKind::Relation, 1, 1, 0, 1, 5}));
+    QTest::mouseClick(sheet, Qt::LeftButton, {}, QPoint(2, 2));
+    EXPECT_EQ(asked.size(), 1) << "beside the pairs";
+    for (const auto key :
+         {Qt::Key_Right, Qt::Key_Return, Qt::Key_Down, Qt::Key_Return, Qt::Key_Up, Qt::Key_Home,
+          Qt::Key_Return, Qt::Key_Left, Qt::Key_Return, Qt::Key_End, Qt::Key_Enter})
+        QTest::keyClick(sheet, key);
+    std::vector<int> examples;
+    for (const auto& one : asked) examples.push_back(one[0].toInt());
+    EXPECT_EQ(examples, (std::vector<int>{20, 21, 8, 7, 7, 8}));
+    EXPECT_TRUE(sheet->accessibleDescription().startsWith("b <- c, value -1"));
+    // Another map has no current pair; one that the inspector lacks asks for nothing.
+    view.table()->setCurrentCell(0, 0);
+    EXPECT_FALSE(sheet->accessibleDescription().contains("value"));
+    atlas.relations[0].layerIndex = -1;
+    view.setResult(atlas);
+    QTest::mouseClick(sheet, Qt::LeftButton, {}, sheet->pairs()[0].room.center());
+    EXPECT_EQ(asked.size(), 6);
+    view.resize(700, 700);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(view.findChild<QSplitter*>()->orientation(), Qt::Vertical);
+}
+
+// What the tree draws: a leaf for each map, and of each join its place on the axis.
+TEST(AtlasView, TheTreeShowsWhichMapsAreAlike) {
+    auto atlas = atlasOf();
+    AtlasSheet sheet;
+    sheet.show(atlas, 2);
+    const int without = sheet.fit(800);
+    atlas.tree = {{1, 2, 0.9}, {0, 3, 0.2}};
+    atlas.relations[1].group = atlas.relations[2].group = 1;
+    sheet.show(atlas, 2);
+    EXPECT_GT(sheet.fit(800), without + 3 * 18);
+    // Of many maps the cluster around the chosen one.
+    const auto one = atlas.relations[1];
+    for (int k = 3; k < 120; ++k) {
+        atlas.relations.push_back(one);
+        atlas.tree.push_back({k, k + 119, 0.1});
+    }
+    for (std::size_t k = 0; k < atlas.tree.size(); ++k)
+        if (k >= 2)
+            atlas.tree[k] = {static_cast<std::int64_t>(k) + 1,
+                             120 + static_cast<std::int64_t>(k) - 1, 0.1};
+    atlas.tree[1].second = 120;
+    sheet.show(atlas, 2);
+    EXPECT_LT(sheet.fit(800), without + 42 * 18 + 60);
+    // A tree of something else is not drawn.
+    atlas.tree[0].second = 500;
+    sheet.show(atlas, 2);
+    EXPECT_LT(sheet.fit(800), without + 60);
+}
+
+TEST(AtlasView, OfAGroupTheMapThatStandsOutIsKept) {
+    AtlasView view;
+    auto atlas = atlasOf();
+    view.setResult(atlas);
+    view.show();
+    EXPECT_FALSE(view.keepOneButton()->isVisible());
+    for (auto& r : atlas.relations) r.group = 0;
+    atlas.relations[0].point = "blocks.1.rel.hook_pattern";
+    for (int k : {1, 2}) atlas.relations[static_cast<std::size_t>(k)].point = "blocks.1.rel.hook_r";
+    view.setResult(atlas);
+    ASSERT_TRUE(view.keepOneButton()->isVisible());
+    QSignalSpy asked(&view, &AtlasView::editsRequested);
+    QTest::mouseClick(view.keepOneButton(), Qt::LeftButton);
+    ASSERT_EQ(asked.size(), 1);
+    const auto edits = asked[0][0].value<std::vector<Edit>>();
+    ASSERT_EQ(edits.size(), 2U) << "relation 2 has the label";
+    EXPECT_EQ(edits[0].op, EditOp::Mean);
+    EXPECT_EQ(edits[0].point, "blocks.1.rel.hook_z");
+    EXPECT_EQ(edits[0].selection.at("head").places, std::vector<std::int64_t>{0});
+    EXPECT_EQ(edits[1].point, "blocks.1.rel.hook_r");
+    EXPECT_EQ(edits[1].selection.at("relation").places, std::vector<std::int64_t>{0});
+    EXPECT_EQ(asked[0][1].toString(), "Keep one of each group");
 }
 
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {

@@ -102,7 +102,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     relation.symmetry = std::numeric_limits<double>::infinity();
     relation.fits.resize(1);
     relation.fits[0].fixed = 0.75, relation.fits[0].p = std::nan(""), relation.fits[0].apart = true;
-    relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}}};
+    relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5}};
+    atlas.tree = {{0, 1, 0.75}};
     relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};
     atlas.relations = {relation};
     atlas.steps = {{4, 0.5, {0.6}}};
@@ -114,6 +115,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_TRUE(described.relations[0].fits[0].apart);
     EXPECT_TRUE(std::isnan(described.relations[0].fits[0].p));
     EXPECT_EQ(described.relations[0].highest[0].picture, relation.highest[0].picture);
+    EXPECT_EQ(described.relations[0].highest[0].column, 5);
+    EXPECT_EQ(described.tree.at(0).correlation, 0.75);
     EXPECT_EQ(described.relations[0].uses[0].low, -0.6);
     EXPECT_EQ(described.steps[0].fits, atlas.steps[0].fits);
     EXPECT_EQ(described.matches[0].explained, 0.2);
@@ -133,6 +136,14 @@ TEST(Figures, MapsAndStudiesArriveWhole) {
     EXPECT_EQ(drawn.result.maps, figure.result.maps);
     EXPECT_EQ(drawn.source, 1);
     EXPECT_EQ(drawn.run, "occurs");
+
+    const auto tint =
+        std::get<wire::TintFigure>(sent(wire::TintFigure{figure.result, 0, {{1, 3}}, "occurs"}));
+    EXPECT_EQ(tint.result.maps, figure.result.maps);
+    EXPECT_EQ(tint.panels.at(0).source, 3);
+    wire::ExamplesFigure examples{{{}, {}}, {"Same"}, 2};
+    examples.examples[1].answer = "different";
+    EXPECT_EQ(std::get<wire::ExamplesFigure>(sent(examples)).examples.at(1).answer, "different");
 
     wire::StudyFigure study;
     study.study.plan.preset = "occurs", study.study.plan.vary = {{"model.n_heads_ra", {"1", "2"}}};

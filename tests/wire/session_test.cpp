@@ -277,8 +277,9 @@ TEST(Requests, ArriveWhole) {
     EXPECT_TRUE(std::isnan(evaluated.accuracy) && std::isnan(evaluated.classAccuracy[1]));
     EXPECT_EQ(evaluated.values, evaluation.values);
 
-    const AnalysisCost cost{{{"heads", 4}}, 0.25, "images", 9};
+    const AnalysisCost cost{{{"heads", 4}}, 0.25, 0.5, "images", 9};
     EXPECT_EQ(sent(cost).parts, cost.parts);
+    EXPECT_EQ(sent(cost).more, 0.5);
     EXPECT_EQ(sent(cost).noun, "images");
 }
 

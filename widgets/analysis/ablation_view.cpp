@@ -504,7 +504,7 @@ std::optional<Edit> AblationView::chosenEdit() const {
 }
 
 void AblationView::requestEdit() {
-    if (const auto edit = chosenEdit()) Q_EMIT editRequested(*edit);
+    if (const auto edit = chosenEdit()) Q_EMIT editsRequested({*edit}, {});
 }
 
 void AblationView::updateKnockOut() {

@@ -1,568 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <memory>
+#include <map>
+#include <utility>
 
 #include <QHeaderView>
 #include <QPainter>
-#include <QPainterPath>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
-#include <QTableWidget>
 #include <QVBoxLayout>
 
-#include "types/metric.h"
+#include "widgets/analysis/atlas_sheet.h"
+#include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
-#include "widgets/export/export.h"
-#include "widgets/source/pictures.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
 
-constexpr int kSheetSide = 16, kSheetRow = 20, kSheetGap = 14, kSheetHead = 22, kFitNames = 220,
-              kFitNumbers = 150, kHistogram = 84, kTile = 72, kStepsPlot = 150, kAtlasRow = 26,
-              kAtlasFigure = 1160, kMostAtlasRows = 40, kFigureLine = 26;
-constexpr std::size_t kTextPairs = 8;
-
-const std::array<const char*, 5> kShareNames = {"place", "example", "receiver", "sender", "pair"};
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
-QString number(double value, int digits) {
-    if (std::isnan(value)) return QString(QChar(0x2014));
-    if (std::isinf(value)) return QString(QChar(0x221E));
-    return QString::number(value, 'f', digits);
-}
-QString symmetryWords(double ratio) {
-    return std::isinf(ratio) ? QStringLiteral("symmetric") : number(ratio, 2);
-}
-QString rangeText(const RelationAtlas::Fit& fit) {
-    if (std::isnan(fit.untrained)) return QString(QChar(0x2014));
-    return QStringLiteral("%1 to %2")
-        .arg(number(fit.untrainedLow, 2), number(fit.untrainedHigh, 2));
-}
-
-/// A cell that sorts by its number.
-class NumberItem : public QTableWidgetItem {
-public:
-    NumberItem(const QString& text, double value) : QTableWidgetItem(text) {
-        setData(Qt::UserRole, value);
-        setFont(numberFont(12));
-        setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
-    }
-    bool operator<(const QTableWidgetItem& other) const override {
-        const double a = data(Qt::UserRole).toDouble(), b = other.data(Qt::UserRole).toDouble();
-        return std::isnan(b) ? !std::isnan(a) : a < b;
-    }
-};
-
-void text(QPainter* painter, const QRect& room, const QString& what, const QFont& font,
-          const QColor& ink, int align = Qt::AlignVCenter | Qt::AlignLeft) {
-    if (!painter) return;
-    painter->setFont(font);
-    painter->setPen(ink);
-    painter->drawText(room, align,
-                      QFontMetrics(font).elidedText(what, Qt::ElideRight, room.width()));
-}
-
-int title(QPainter* painter, int width, int y, const QString& what) {
-    text(painter, {kSheetSide, y, width - 2 * kSheetSide, kSheetHead}, what, smallFont(),
-         Theme::current().muted);
-    return y + kSheetHead;
-}
-
-}  // namespace
-
-// The sheet of one map
-// -------------------------------------------------------------------------------------------------
-
-AtlasSheet::AtlasSheet(QWidget* parent) : QWidget(parent) {
-    setAccessibleName(QStringLiteral("The chosen map"));
-}
-
-void AtlasSheet::show(const RelationAtlas& atlas, int relation) {
-    m_atlas = atlas;
-    m_relation = relation < static_cast<int>(atlas.relations.size()) ? relation : -1;
-    setAccessibleDescription(description());
-    fit(width());
-    update();
-}
-
-int AtlasSheet::fit(int width) {
-    const int height = paint(nullptr, width);
-    setMinimumHeight(height);
-    return height;
-}
-
-void AtlasSheet::resizeEvent(QResizeEvent*) {
-    fit(width());
-}
-
-void AtlasSheet::paintEvent(QPaintEvent*) {
-    QPainter painter(this);
-    painter.fillRect(rect(), Theme::current().panel);
-    paint(&painter, width());
-}
-
-QString AtlasSheet::description() const {
-    if (m_relation < 0) return {};
-    const auto& r = shown();
-    QStringList parts{QStringLiteral("%1: %2").arg(words(r.name), words(r.label))};
-    for (std::size_t a = 0; a < r.fits.size(); ++a)
-        parts << QStringLiteral("%1 %2").arg(words(m_atlas.attributes[a].name),
-                                             number(r.fits[a].fixed, 3));
-    return parts.join(QStringLiteral("; "));
-}
-
-// From 0 to 1: the untrained range, all pairs hollow, place held fixed filled with its interval.
-int AtlasSheet::paintAttributes(QPainter* painter, int width, int y) const {
-    const Theme& t = Theme::current();
-    y = title(painter, width, y,
-              QStringLiteral("Attributes: AUC with place held fixed (dot, with its 95 % interval), "
-                             "of all pairs (ring), of untrained models (band), at step 0 (line)"));
-    const int left = kSheetSide + kFitNames,
-              right = std::max(left + 60, width - kSheetSide - kFitNumbers);
-    const auto at = [&](double value) { return left + (right - left) * value; };
-    std::vector<std::size_t> order(m_atlas.attributes.size());
-    for (std::size_t a = 0; a < order.size(); ++a) order[a] = a;
-    const auto& r = shown();
-    const auto strength = [&](std::size_t a) {
-        if (std::isnan(r.fits[a].fixed)) return -1.0;
-        return m_atlas.attributes[a].ordered ? 0.5 * std::abs(r.fits[a].fixed)
-                                             : std::abs(r.fits[a].fixed - 0.5);
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto a, auto b) { return strength(a) > strength(b); });
-    for (const auto a : order) {
-        const auto& fit = r.fits[a];
-        const bool ordered = m_atlas.attributes[a].ordered;
-        // Correlations go from -1 to 1 on the same axis.
-        const auto place = [&](double value) { return at(ordered ? 0.5 * (value + 1.0) : value); };
-        const QRect row(kSheetSide, y, width - 2 * kSheetSide, kSheetRow);
-        const bool chosen = static_cast<std::int64_t>(a) == r.labelled;
-        text(painter, {kSheetSide, y, kFitNames - 8, kSheetRow}, words(m_atlas.attributes[a].name),
-             smallFont(), std::isnan(fit.fixed) ? t.muted : t.text);
-        QString value =
-            ordered ? QStringLiteral("ρ %1").arg(signedText(fit.fixed, 3)) : number(fit.fixed, 3);
-        if (!std::isnan(fit.low))
-            value += QStringLiteral(" [%1, %2]").arg(number(fit.low, 3), number(fit.high, 3));
-        if (painter) {
-            text(painter, {right + 8, y, kFitNumbers - 8, kSheetRow}, value, numberFont(11),
-                 chosen ? t.text : t.muted, Qt::AlignVCenter | Qt::AlignRight);
-            const double middle = y + 0.5 * kSheetRow;
-            painter->fillRect(QRectF(left, middle - 0.5, right - left, 1), t.grid);
-            painter->fillRect(QRectF(at(0.5) - 0.5, y + 2, 1, kSheetRow - 4), t.axis);
-            if (!std::isnan(fit.untrained)) {
-                QColor band = t.series[1];
-                band.setAlpha(70);
-                painter->fillRect(
-                    QRectF(place(fit.untrainedLow), y + 4,
-                           std::max(2.0, place(fit.untrainedHigh) - place(fit.untrainedLow)),
-                           kSheetRow - 8),
-                    band);
-            }
-            if (!std::isnan(fit.initial))
-                painter->fillRect(QRectF(place(fit.initial) - 0.75, y + 3, 1.5, kSheetRow - 6),
-                                  t.series[1]);
-            painter->setRenderHint(QPainter::Antialiasing, true);
-            const QColor ink = chosen ? t.accent : t.text;
-            if (!std::isnan(fit.plain)) {
-                painter->setPen(QPen(ink, 1.2));
-                painter->setBrush(Qt::NoBrush);
-                painter->drawEllipse(QPointF(place(fit.plain), middle), 3.5, 3.5);
-            }
-            if (!std::isnan(fit.fixed)) {
-                if (!std::isnan(fit.low)) {
-                    painter->setPen(QPen(ink, 1.5));
-                    painter->drawLine(QPointF(place(fit.low), middle),
-                                      QPointF(place(fit.high), middle));
-                }
-                painter->setPen(Qt::NoPen);
-                painter->setBrush(ink);
-                painter->drawEllipse(QPointF(place(fit.fixed), middle), 4, 4);
-            }
-            painter->setRenderHint(QPainter::Antialiasing, false);
-        }
-        y += row.height();
-    }
-    if (m_atlas.attributes.empty()) {
-        text(painter, {kSheetSide, y, width - 2 * kSheetSide, kSheetRow},
-             QStringLiteral("Nothing is known of pairs of objects in these data; give a file of "
-                            "attributes."),
-             smallFont(), t.muted);
-        y += kSheetRow;
-    }
-    for (const double tick : {0.0, 0.5, 1.0})
-        text(painter, QRect(static_cast<int>(at(tick)) - 20, y, 40, 16), number(tick, 1),
-             captionFont(), t.muted, Qt::AlignCenter);
-    return y + 16;
-}
-
-int AtlasSheet::paintHistogram(QPainter* painter, const QRect& room, const QString& what,
-                               const RelationAtlas::Distribution& values) const {
-    const Theme& t = Theme::current();
-    text(painter, {room.x(), room.y(), room.width(), kSheetHead}, what, smallFont(), t.muted);
-    const QRect bars(room.x(), room.y() + kSheetHead, room.width(), kHistogram);
-    if (painter && !values.bins.empty()) {
-        const auto most = *std::max_element(values.bins.begin(), values.bins.end());
-        const double each =
-            static_cast<double>(bars.width()) / static_cast<double>(values.bins.size());
-        const double wide = values.high - values.low;
-        for (std::size_t b = 0; b < values.bins.size(); ++b) {
-            const double high = static_cast<double>(values.bins[b]) *
-                                static_cast<double>(bars.height()) /
-                                static_cast<double>(std::max<std::int64_t>(1, most));
-            const double middle = values.low + wide * (static_cast<double>(b) + 0.5) /
-                                                   static_cast<double>(values.bins.size());
-            painter->fillRect(QRectF(bars.x() + each * static_cast<double>(b),
-                                     bars.bottom() + 1 - high, std::max(1.0, each - 1.0), high),
-                              signedBarColor(middle));
-        }
-        if (wide > 0 && values.low < 0 && values.high > 0)
-            painter->fillRect(QRectF(bars.x() - 0.5 - bars.width() * values.low / wide, bars.y(), 1,
-                                     bars.height()),
-                              t.axis);
-        painter->fillRect(QRect(bars.x(), bars.bottom() + 1, bars.width(), 1), t.grid);
-    }
-    const QRect below(bars.x(), bars.bottom() + 3, bars.width(), 16);
-    text(painter, below, QString::number(values.low, 'g', 3), captionFont(), t.muted);
-    text(painter, below, QString::number(values.high, 'g', 3), captionFont(), t.muted,
-         Qt::AlignVCenter | Qt::AlignRight);
-    text(painter, below,
-         QStringLiteral("mean %1, sd %2, above 0: %3 %")
-             .arg(QString::number(values.mean, 'g', 3), QString::number(values.sd, 'g', 3),
-                  number(100.0 * values.positive, 0)),
-         captionFont(), t.text, Qt::AlignCenter);
-    return below.bottom() + 1;
-}
-
-int AtlasSheet::paintVariance(QPainter* painter, int width, int y) const {
-    const Theme& t = Theme::current();
-    const auto& shares = shown().shares;
-    if (shares.size() != kShareNames.size() || std::isnan(shares.front())) return y;
-    y = title(painter, width, y, QStringLiteral("Where its variance comes from"));
-    double x = kSheetSide;
-    const double wide = width - 2 * kSheetSide;
-    QStringList legend;
-    for (std::size_t s = 0; s < shares.size(); ++s) {
-        const double part = wide * std::max(0.0, shares[s]);
-        if (painter) {
-            painter->fillRect(QRectF(x, y, part, kSheetRow - 4),
-                              t.seriesColor(static_cast<int>(s)));
-            const QString name = QStringLiteral("%1 %2 %").arg(QLatin1String(kShareNames[s]),
-                                                               number(100.0 * shares[s], 0));
-            if (QFontMetrics(captionFont()).horizontalAdvance(name) + 6 < part)
-                text(painter, QRect(static_cast<int>(x), y, static_cast<int>(part), kSheetRow - 4),
-                     name, captionFont(), Theme::textOn(t.seriesColor(static_cast<int>(s))),
-                     Qt::AlignCenter);
-            else
-                legend << name;
-        }
-        x += part;
-    }
-    y += kSheetRow;
-    text(
-        painter, QRect(kSheetSide, y, width - 2 * kSheetSide, 16),
-        legend.isEmpty() ? QString() : QStringLiteral("also: ") + legend.join(QStringLiteral(", ")),
-        captionFont(), t.muted);
-    return y + 16;
-}
-
-int AtlasSheet::paintUse(QPainter* painter, int width, int y) const {
-    const auto& uses = shown().uses;
-    if (uses.empty()) return y;
-    const Theme& t = Theme::current();
-    const MetricText metric(m_atlas.metric);
-    y = title(painter, width, y,
-              QStringLiteral("Use: %1 is %2; its change without this map, and without all of the "
-                             "layer")
-                  .arg(metric.title, metric.value(m_atlas.base)));
-    BarRange range;
-    for (const auto& use : uses)
-        for (const double value : {use.low, use.high, use.groupLow, use.groupHigh})
-            range.include(value);
-    for (const auto& use : uses)
-        for (const bool group : {false, true}) {
-            const double change = group ? use.groupChange : use.change,
-                         low = group ? use.groupLow : use.low,
-                         high = group ? use.groupHigh : use.high;
-            if (std::isnan(change)) continue;
-            const QString how =
-                use.how == "mean" ? QStringLiteral("mean") : QStringLiteral("another example");
-            text(painter, {kSheetSide, y, kFitNames - 8, kSheetRow},
-                 group ? QStringLiteral("all of the layer: %1").arg(how)
-                       : QStringLiteral("alone: %1").arg(how),
-                 smallFont(), t.text);
-            const QRect bars(kSheetSide + kFitNames, y,
-                             std::max(60, width - 2 * kSheetSide - kFitNames - kFitNumbers),
-                             kSheetRow);
-            if (painter) {
-                drawSignedBar(*painter, bars, change, range, 10);
-                drawInterval(*painter, bars, low, high, range);
-            }
-            text(painter, {bars.right() + 8, y, kFitNumbers - 8, kSheetRow},
-                 metric.change(change) + u' ' + metric.interval(low, high), numberFont(11), t.text,
-                 Qt::AlignVCenter | Qt::AlignRight);
-            y += kSheetRow;
-        }
-    return y;
-}
-
-int AtlasSheet::paintPairs(QPainter* painter, int width, int y, const QString& what,
-                           const std::vector<RelationAtlas::Pair>& pairs) const {
-    if (pairs.empty()) return y;
-    const Theme& t = Theme::current();
-    y = title(painter, width, y, what);
-    if (pairs.front().picture.empty()) {
-        for (std::size_t k = 0; k < std::min(kTextPairs, pairs.size()); ++k, y += kSheetRow) {
-            text(painter, {kSheetSide, y, 60, kSheetRow}, QString::number(pairs[k].value, 'g', 3),
-                 numberFont(11), t.muted);
-            text(painter, {kSheetSide + 64, y, width - 2 * kSheetSide - 64, kSheetRow},
-                 words(pairs[k].text), smallFont(), t.text);
-        }
-        return y;
-    }
-    int x = kSheetSide;
-    for (const auto& pair : pairs) {
-        if (pair.picture.empty() || x + kTile > width - kSheetSide) break;
-        const QRect room(x, y, kTile, kTile);
-        if (painter) {
-            const QImage picture = toQImage(pair.picture);
-            const QRect place = shownPlace(picture.size(), room);
-            drawPicture(*painter, room, picture);
-            if (m_atlas.columns > 0) {
-                const auto columns = static_cast<int>(m_atlas.columns);
-                const int rows = static_cast<int>(m_atlas.objects) / columns;
-                const auto patch = [&](std::int64_t k) {
-                    const int row = static_cast<int>(k) / columns,
-                              column = static_cast<int>(k) % columns;
-                    return QRectF(place.x() + 1.0 * place.width() * column / columns,
-                                  place.y() + 1.0 * place.height() * row / rows,
-                                  1.0 * place.width() / columns, 1.0 * place.height() / rows);
-                };
-                painter->setBrush(Qt::NoBrush);
-                painter->setPen(QPen(t.accent, 2));
-                painter->drawRect(patch(pair.i).adjusted(1, 1, -1, -1));
-                painter->setPen(QPen(t.accent, 2, Qt::DotLine));
-                painter->drawRect(patch(pair.j).adjusted(1, 1, -1, -1));
-            }
-        }
-        text(painter, QRect(x, y + kTile, kTile, 16), QString::number(pair.value, 'g', 3),
-             captionFont(), t.muted, Qt::AlignCenter);
-        x += kTile + 10;
-    }
-    return y + kTile + 18;
-}
-
-// The attribute and the accuracy over steps, whose axis is log(step + 1).
-int AtlasSheet::paintSteps(QPainter* painter, int width, int y) const {
-    if (m_atlas.steps.size() < 2) return y;
-    const Theme& t = Theme::current();
-    const auto& r = shown();
-    const auto m = static_cast<std::size_t>(m_relation);
-    const QString name =
-        r.attribute < 0 ? QString()
-                        : words(m_atlas.attributes[static_cast<std::size_t>(r.attribute)].name);
-    QString head = QStringLiteral("Along training: AUC of %1 (line), accuracy (dashed)").arg(name);
-    if (r.appearedBy >= 0)
-        head += QStringLiteral("; appeared between steps %1 and %2")
-                    .arg(r.appearedAfter)
-                    .arg(r.appearedBy);
-    y = title(painter, width, y, head);
-    y += 8;
-    const QRectF plot(kSheetSide + 34, y, width - 2 * kSheetSide - 34, kStepsPlot);
-    if (painter) {
-        const double most = std::log1p(static_cast<double>(m_atlas.steps.back().step));
-        const auto at = [&](std::int64_t step, double value) {
-            return QPointF(plot.x() + plot.width() * std::log1p(static_cast<double>(step)) /
-                                          std::max(1e-9, most),
-                           plot.bottom() - plot.height() * std::clamp(value, 0.0, 1.0));
-        };
-        for (const double value : {0.0, 0.5, 1.0}) {
-            painter->fillRect(QRectF(plot.x(), at(0, value).y() - 0.5, plot.width(), 1), t.grid);
-            text(painter, QRect(kSheetSide, static_cast<int>(at(0, value).y()) - 8, 28, 16),
-                 number(value, 1), captionFont(), t.muted, Qt::AlignVCenter | Qt::AlignRight);
-        }
-        if (r.attribute >= 0) {
-            const auto& fit = r.fits[static_cast<std::size_t>(r.attribute)];
-            if (!std::isnan(fit.untrained)) {
-                QColor band = t.series[1];
-                band.setAlpha(50);
-                painter->fillRect(QRectF(QPointF(plot.x(), at(0, fit.untrainedHigh).y()),
-                                         QPointF(plot.right(), at(0, fit.untrainedLow).y())),
-                                  band);
-            }
-        }
-        painter->setRenderHint(QPainter::Antialiasing, true);
-        painter->setBrush(Qt::NoBrush);
-        for (const bool accuracy : {true, false}) {
-            QPainterPath path;
-            for (const auto& step : m_atlas.steps) {
-                const double value =
-                    accuracy ? step.accuracy : (m < step.fits.size() ? step.fits[m] : NAN);
-                if (std::isnan(value)) continue;
-                const QPointF point = at(step.step, value);
-                path.elementCount() == 0 ? path.moveTo(point) : path.lineTo(point);
-            }
-            painter->setPen(accuracy ? QPen(t.muted, 1.2, Qt::DashLine) : QPen(t.series[0], 1.8));
-            painter->drawPath(path);
-        }
-        painter->setRenderHint(QPainter::Antialiasing, false);
-        double last = -100.0;
-        for (const auto& step : m_atlas.steps) {
-            const double x = at(step.step, 0.0).x();
-            if (x - last < 48) continue;
-            last = x;
-            text(painter, QRect(static_cast<int>(x) - 24, y + kStepsPlot + 2, 48, 16),
-                 QString::number(step.step), captionFont(), t.muted, Qt::AlignCenter);
-        }
-    }
-    return y + kStepsPlot + 20;
-}
-
-int AtlasSheet::paint(QPainter* painter, int width) const {
-    if (m_relation < 0) return 0;
-    const Theme& t = Theme::current();
-    const auto& r = shown();
-    int y = 8;
-    const int inner = width - 2 * kSheetSide;
-    text(painter, {kSheetSide, y, inner, kSheetHead},
-         QStringLiteral("%1: %2").arg(words(r.name), words(r.label)), headFont(), t.text);
-    y += kSheetHead;
-    const auto symmetry = [](double ratio) {
-        return (std::isinf(ratio) ? QString() : QStringLiteral("symmetry ")) + symmetryWords(ratio);
-    };
-    QString facts =
-        QStringLiteral("%1, effective rank %2").arg(symmetry(r.symmetry), number(r.rank, 2));
-    if (!std::isnan(r.weightRank))
-        facts += QStringLiteral("; of its weights: %1, effective rank %2")
-                     .arg(symmetry(r.weightSymmetry), number(r.weightRank, 1));
-    QStringList alike;
-    for (const auto& other : m_atlas.relations)
-        if (&other != &r && other.group == r.group) alike << words(other.name);
-    if (!alike.isEmpty())
-        facts +=
-            QStringLiteral("; correlated by 0.7 and more with ") + alike.join(QStringLiteral(", "));
-    if (!r.match.empty())
-        facts += QStringLiteral("; matches %1 of %2, correlation %3")
-                     .arg(words(r.match), words(m_atlas.otherRun), number(r.matchCorrelation, 2));
-    text(painter, {kSheetSide, y, inner, kSheetRow}, facts, smallFont(), t.muted);
-    y += kSheetRow + kSheetGap / 2;
-    y = paintAttributes(painter, width, y) + kSheetGap;
-    const bool sent = !r.sent.bins.empty();
-    const int half = sent ? (inner - 24) / 2 : inner;
-    const int below = paintHistogram(
-        painter, {kSheetSide, y, half, 0},
-        r.head ? QStringLiteral("Attention to other objects") : QStringLiteral("Values r"),
-        r.values);
-    if (sent)
-        paintHistogram(painter, {kSheetSide + half + 24, y, half, 0},
-                       QStringLiteral("What is sent: attention times r"), r.sent);
-    y = below + kSheetGap;
-    y = paintVariance(painter, width, y);
-    y = paintUse(painter, width, y + kSheetGap / 2) + kSheetGap / 2;
-    y = paintPairs(painter, width, y, QStringLiteral("Highest pairs, one of an example"),
-                   r.highest);
-    y = paintPairs(painter, width, y, QStringLiteral("Lowest"), r.lowest);
-    y = paintPairs(painter, width, y, QStringLiteral("Around zero"), r.nearZero);
-    y = paintSteps(painter, width, y + kSheetGap / 2);
-    return y + kSheetGap;
-}
-
-// The table
-// -------------------------------------------------------------------------------------------------
-
-namespace {
-
-const QStringList& atlasColumns() {
-    static const QStringList columns = {QStringLiteral("Map"),      QStringLiteral("Label"),
-                                        QStringLiteral("AUC"),      QStringLiteral("Untrained"),
-                                        QStringLiteral("Alone"),    QStringLiteral("Layer out"),
-                                        QStringLiteral("Symmetry"), QStringLiteral("Rank"),
-                                        QStringLiteral("Place"),    QStringLiteral("Pair")};
-    return columns;
-}
-
-void prepareAtlasTable(QTableWidget& table) {
-    table.setColumnCount(static_cast<int>(atlasColumns().size()));
-    table.setHorizontalHeaderLabels(atlasColumns());
-    table.setFrameShape(QFrame::NoFrame);
-    table.setShowGrid(false);
-    table.setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table.setSelectionBehavior(QAbstractItemView::SelectRows);
-    table.setSelectionMode(QAbstractItemView::SingleSelection);
-    table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    table.verticalHeader()->hide();
-    table.verticalHeader()->setMinimumSectionSize(kAtlasRow);
-    table.verticalHeader()->setDefaultSectionSize(kAtlasRow);
-    table.horizontalHeader()->setFont(smallFont());
-    table.horizontalHeader()->setHighlightSections(false);
-    for (int c = 0; c < table.columnCount(); ++c)
-        table.horizontalHeaderItem(c)->setTextAlignment(Qt::AlignVCenter |
-                                                        (c < 2 ? Qt::AlignLeft : Qt::AlignRight));
-}
-
-void fillAtlasTable(QTableWidget& table, const RelationAtlas& atlas, int most) {
-    const bool sorted = table.isSortingEnabled();
-    table.setSortingEnabled(false);
-    const int rows = std::min(most, static_cast<int>(atlas.relations.size()));
-    table.setRowCount(rows);
-    const MetricText metric(atlas.metric.empty() ? "accuracy" : std::string_view(atlas.metric));
-    for (int row = 0; row < rows; ++row) {
-        const auto& r = atlas.relations[static_cast<std::size_t>(row)];
-        const auto put = [&](int column, QTableWidgetItem* item) {
-            item->setToolTip(item->text());
-            table.setItem(row, column, item);
-        };
-        auto* name = new QTableWidgetItem(words(r.name));
-        name->setData(Qt::UserRole + 1, row);
-        name->setFont(smallFont());
-        put(0, name);
-        auto* label = new QTableWidgetItem(words(r.label));
-        label->setFont(smallFont());
-        if (r.labelled < 0) label->setForeground(Theme::current().muted);
-        put(1, label);
-        const RelationAtlas::Fit* fit =
-            r.attribute < 0 ? nullptr : &r.fits[static_cast<std::size_t>(r.attribute)];
-        put(2,
-            new NumberItem(fit ? number(fit->fixed, 3) : number(NAN, 3), fit ? fit->fixed : NAN));
-        if (fit)
-            table.item(row, 2)->setToolTip(
-                words(atlas.attributes[static_cast<std::size_t>(r.attribute)].name));
-        put(3, new NumberItem(fit ? rangeText(*fit) : number(NAN, 2), fit ? fit->untrained : NAN));
-        // The larger of the two replacements.
-        double alone = NAN, group = NAN;
-        for (const auto& use : r.uses) {
-            if (!(std::abs(use.change) <= std::abs(alone))) alone = use.change;
-            if (!(std::abs(use.groupChange) <= std::abs(group))) group = use.groupChange;
-        }
-        put(4, new NumberItem(metric.change(alone), alone));
-        put(5, new NumberItem(metric.change(group), group));
-        put(6, new NumberItem(symmetryWords(r.symmetry), r.symmetry));
-        put(7, new NumberItem(number(r.rank, 2), r.rank));
-        for (const auto& [column, share] : {std::pair(8, 0U), std::pair(9, 4U)}) {
-            const double value = share < r.shares.size() ? r.shares[share] : NAN;
-            put(column,
-                new NumberItem(std::isnan(value) ? number(value, 0)
-                                                 : number(100.0 * value, 0) + QStringLiteral(" %"),
-                               value));
-        }
-    }
-    table.setSortingEnabled(sorted);
-}
+constexpr int kAtlasFigure = 1160, kMostAtlasRows = 40, kFigureLine = 26, kFigureSide = 16,
+              kFigureGap = 14, kBesideEachOther = 900;
 
 }  // namespace
 
 AtlasView::AtlasView(QWidget* parent)
     : MeasureFrame(QStringLiteral("Relation atlas"), QStringLiteral("atlas"), parent),
-      m_table(new QTableWidget(this)),
+      m_keepOne(new QPushButton(QStringLiteral("Keep one of each group"), this)),
+      m_both(new QSplitter(Qt::Vertical, this)),
+      m_table(new AtlasTable(this)),
       m_scroll(new QScrollArea(this)),
       m_sheet(new AtlasSheet) {
-    prepareAtlasTable(*m_table);
     m_table->setAccessibleName(QStringLiteral("Relations and heads"));
     m_table->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     m_table->horizontalHeader()->setSortIndicatorClearable(true);
@@ -571,31 +40,34 @@ AtlasView::AtlasView(QWidget* parent)
     m_scroll->setWidget(m_sheet);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* both = new QSplitter(Qt::Vertical, this);
-    both->addWidget(m_table);
-    both->addWidget(m_scroll);
-    both->setStretchFactor(0, 2);
-    both->setStretchFactor(1, 3);
-    both->setSizes({220, 480});
-    both->setChildrenCollapsible(false);
-    content()->addWidget(both, 1);
+    m_both->addWidget(m_table);
+    m_both->addWidget(m_scroll);
+    m_both->setStretchFactor(0, 2);
+    m_both->setStretchFactor(1, 3);
+    m_both->setSizes({220, 480});
+    m_both->setChildrenCollapsible(false);
+    content()->addWidget(m_both, 1);
+    m_keepOne->setProperty("compact", true);
+    addControl(m_keepOne);
+    connect(m_keepOne, &QPushButton::clicked, this, &AtlasView::keepOne);
     connect(m_table, &QTableWidget::currentItemChanged, this,
             [this] { m_sheet->show(m_atlas, chosen()); });
-    connect(m_table, &QTableWidget::activated, this, &AtlasView::request);
+    connect(m_table, &QTableWidget::activated, this, [this] { request(nullptr); });
+    connect(m_sheet, &AtlasSheet::pairRequested, this,
+            [this](const RelationAtlas::Pair& pair) { request(&pair); });
+    connect(m_sheet, &AtlasSheet::pairChosen, this, [this](const QRect& room) {
+        m_scroll->ensureVisible(room.center().x(), room.center().y(), 50, room.height());
+    });
     AtlasView::clear(QStringLiteral("Not measured."));
 }
 
-int AtlasView::relationOfRow(int row) const {
-    const auto* item = m_table->item(row, 0);
-    return item ? item->data(Qt::UserRole + 1).toInt() : -1;
-}
-
 int AtlasView::chosen() const {
-    return isEmpty() ? -1 : relationOfRow(m_table->currentRow());
+    return isEmpty() ? -1 : m_table->relationOfRow(m_table->currentRow());
 }
 
 void AtlasView::clear(const QString& sentence) {
     m_atlas = {};
+    m_keepOne->hide();
     m_table->setRowCount(0);
     m_sheet->show(m_atlas, -1);
     MeasureFrame::clear(sentence);
@@ -615,34 +87,34 @@ void AtlasView::setResult(const RelationAtlas& atlas) {
                              [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
         before = static_cast<int>(best - atlas.relations.begin());
     }
-    fillAtlasTable(*m_table, m_atlas, static_cast<int>(m_atlas.relations.size()));
+    m_table->fill(m_atlas, static_cast<int>(m_atlas.relations.size()));
     QString sub = QStringLiteral("%1 %2 of %3, %4 objects each")
-                      .arg(groupedNumber(atlas.examples), words(atlas.noun), words(atlas.data))
+                      .arg(groupedNumber(atlas.examples), QString::fromStdString(atlas.noun),
+                           QString::fromStdString(atlas.data))
                       .arg(atlas.objects);
     if (atlas.untrainedModels > 0)
         sub += QStringLiteral("; %1 untrained models").arg(atlas.untrainedModels);
-    if (!atlas.remark.empty()) sub += QStringLiteral("; ") + words(atlas.remark);
+    if (!atlas.remark.empty()) sub += QStringLiteral("; ") + QString::fromStdString(atlas.remark);
     head()->setSubText(sub);
     leaveEmpty();
-    fitColumns(*m_table, width());
+    showGroups();
+    m_table->fit(m_table->width());
     for (int row = 0; row < m_table->rowCount(); ++row)
-        if (relationOfRow(row) == before) m_table->setCurrentCell(row, 0);
+        if (m_table->relationOfRow(row) == before) m_table->setCurrentCell(row, 0);
     m_sheet->show(m_atlas, chosen());
 }
 
-void AtlasView::fitColumns(QTableWidget& table, int width) const {
-    constexpr int names = 190, numbers = 80, untrained = 104;
-    const int label = std::max(180, width - names - untrained - 7 * numbers - 24);
-    for (int c = 0; c < table.columnCount(); ++c)
-        table.setColumnWidth(c, c == 0 ? names : c == 1 ? label : c == 3 ? untrained : numbers);
-}
-
+// Beside each other where both have room.
 void AtlasView::resizeEvent(QResizeEvent* event) {
     MeasureFrame::resizeEvent(event);
-    fitColumns(*m_table, width());
+    const auto wanted = width() >= kBesideEachOther ? Qt::Horizontal : Qt::Vertical;
+    if (m_both->orientation() != wanted) {
+        m_both->setOrientation(wanted);
+        m_both->setSizes(wanted == Qt::Horizontal ? QList<int>{5, 4} : QList<int>{2, 3});
+    }
 }
 
-void AtlasView::request() {
+void AtlasView::request(const RelationAtlas::Pair* pair) {
     const int at = chosen();
     if (at < 0) return;
     const auto& r = m_atlas.relations[static_cast<std::size_t>(at)];
@@ -651,22 +123,70 @@ void AtlasView::request() {
                       : r.name.find("relational") != std::string::npos
                           ? MapKind::RelationalAttention
                           : MapKind::SensoryAttention;
-    Q_EMIT mapRequested(kind, static_cast<int>(r.layerIndex), static_cast<int>(r.index));
+    const int layer = static_cast<int>(r.layerIndex), index = static_cast<int>(r.index);
+    if (!pair) return Q_EMIT mapRequested(kind, layer, index);
+    Q_EMIT exampleRequested(pair->example, {kind, layer, index, 0, static_cast<int>(pair->row),
+                                            static_cast<int>(pair->column)});
 }
 
-std::unique_ptr<QTableWidget> AtlasView::wholeTable() const {
-    auto whole = std::make_unique<QTableWidget>();
+// Redundancy
+// -------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Maps that are replaced by their mean, so that of each group the one that stands out is left.
+std::vector<Edit> redundant(const RelationAtlas& atlas) {
+    const auto rank = [&](const RelationAtlas::Relation& r) {
+        const bool told = r.attribute >= 0;
+        return std::pair(
+            r.labelled >= 0,
+            told ? std::abs(r.fits[static_cast<std::size_t>(r.attribute)].fixed - 0.5) : 0.0);
+    };
+    std::map<std::int64_t, const RelationAtlas::Relation*> kept;
+    for (const auto& r : atlas.relations)
+        if (auto& one = kept[r.group]; !one || rank(*one) < rank(r)) one = &r;
+    std::vector<Edit> edits;
+    for (const auto& r : atlas.relations) {
+        if (kept.at(r.group) == &r) continue;
+        Edit edit;
+        edit.op = EditOp::Mean;
+        edit.point = r.point;
+        // What a head adds, as in ablations.
+        if (r.head) edit.point.replace(edit.point.rfind('.'), std::string::npos, ".hook_z");
+        const bool ofHead = r.head || r.point.ends_with(".hook_pattern");
+        edit.selection[ofHead ? "head" : "relation"].places = {r.index};
+        edits.push_back(std::move(edit));
+    }
+    return edits;
+}
+
+}  // namespace
+
+void AtlasView::showGroups() {
+    const auto count = redundant(m_atlas).size();
+    m_keepOne->setVisible(count > 0);
+    m_keepOne->setToolTip(
+        QStringLiteral("Replace %1 in the inspector by the mean: maps that are correlated by 0.7 "
+                       "and more with one that stays")
+            .arg(count == 1 ? QStringLiteral("1 map") : QStringLiteral("%1 maps").arg(count)));
+}
+
+void AtlasView::keepOne() {
+    Q_EMIT editsRequested(redundant(m_atlas), m_keepOne->text());
+}
+
+std::unique_ptr<AtlasTable> AtlasView::wholeTable() const {
+    auto whole = std::make_unique<AtlasTable>();
     whole->setPalette(Theme::current().palette());
-    prepareAtlasTable(*whole);
-    fillAtlasTable(*whole, m_atlas, kMostAtlasRows);
+    whole->fill(m_atlas, kMostAtlasRows);
     whole->setSelectionMode(QAbstractItemView::NoSelection);
     whole->setFocusPolicy(Qt::NoFocus);
     whole->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     whole->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    fitColumns(*whole, kAtlasFigure);
+    whole->fit(kAtlasFigure);
     whole->resize(
         std::max(kAtlasFigure, whole->horizontalHeader()->length()),
-        whole->horizontalHeader()->sizeHint().height() + kAtlasRow * whole->rowCount() + 2);
+        whole->horizontalHeader()->sizeHint().height() + whole->verticalHeader()->length() + 2);
     return whole;
 }
 
@@ -674,26 +194,29 @@ QSize AtlasView::figureSize() const {
     if (isEmpty()) return {400, 80};
     const auto whole = wholeTable();
     int height =
-        kFigureLine + whole->height() + kSheetGap + m_sheet->paint(nullptr, whole->width());
+        kFigureLine + whole->height() + kFigureGap + m_sheet->paint(nullptr, whole->width());
     if (static_cast<int>(m_atlas.relations.size()) > kMostAtlasRows) height += kFigureLine;
-    return {whole->width() + kSheetSide, height};
+    return {whole->width() + kFigureSide, height};
 }
 
 void AtlasView::paintFigure(QPainter& painter) {
     const auto whole = wholeTable();
     int y = 0;
     const auto line = [&](const QFont& font, const QString& what) {
-        text(&painter, {kSheetSide, y, whole->width() - kSheetSide, kFigureLine}, what, font,
-             Theme::current().text);
+        const QRect room(kFigureSide, y, whole->width() - kFigureSide, kFigureLine);
+        painter.setFont(font);
+        painter.setPen(Theme::current().text);
+        painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                         QFontMetrics(font).elidedText(what, Qt::ElideRight, room.width()));
         y += kFigureLine;
     };
     line(headFont(), QStringLiteral("Relation atlas: ") + headText());
-    whole->render(&painter, QPoint(kSheetSide / 2, y), QRegion(), QWidget::DrawChildren);
+    whole->render(&painter, QPoint(kFigureSide / 2, y), QRegion(), QWidget::DrawChildren);
     y += whole->height();
     const int more = static_cast<int>(m_atlas.relations.size()) - kMostAtlasRows;
     if (more > 0) line(smallFont(), QStringLiteral("and %1 more maps").arg(groupedNumber(more)));
     painter.save();
-    painter.translate(0, y + kSheetGap);
+    painter.translate(0, y + kFigureGap);
     m_sheet->paint(&painter, whole->width());
     painter.restore();
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <QString>
 #include <QStringList>
@@ -133,8 +134,11 @@ public:
 Q_SIGNALS:
     /// An option that the view offers was changed by the user.
     void optionChosen(const QString& name, const relascope::FieldValue& value);
-    /// A part is to be taken out in the inspector.
-    void editRequested(const relascope::Edit& edit);
+    /// Parts are to be taken out in the inspector, in one step; `what` says so in its history, and
+    /// may be empty.
+    void editsRequested(const std::vector<relascope::Edit>& edits, const QString& what);
+    /// An example of the split is to be shown in the inspector, with that cell of a map.
+    void exampleRequested(qint64 example, const relascope::MapCell& cell);
     /// A head, or another map, is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
     void stepRequested(qint64 step);

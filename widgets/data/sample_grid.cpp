@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 
+#include <QGridLayout>
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QPainter>
 #include <QScrollBar>
 #include <QTextLayout>
@@ -10,6 +12,7 @@
 
 #include "types/text_piece.h"
 #include "widgets/data/sample_grid.h"
+#include "widgets/export/export.h"
 #include "widgets/source/pictures.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/theme/controls.h"
@@ -404,6 +407,56 @@ bool SampleGrid::viewportEvent(QEvent* event) {
             }
     }
     return QAbstractScrollArea::viewportEvent(event);
+}
+
+// A figure of examples
+// -------------------------------------------------------------------------------------------------
+
+namespace {
+
+class SampleCell : public QWidget {
+public:
+    SampleCell(const ShownSample& shown, QWidget* parent) : QWidget(parent), m_shown(shown) {
+        setFixedSize(sampleSize(shown));
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        paintSample(painter, rect(), m_shown);
+    }
+
+private:
+    ShownSample m_shown;
+};
+
+}  // namespace
+
+bool renderExamples(const std::vector<ShownSample>& samples, const QStringList& titles, int columns,
+                    const QString& path, QString* error) {
+    QWidget all;
+    paintOnPanelColour(&all);
+    auto* grid = new QGridLayout(&all);
+    grid->setSpacing(16);
+    for (int row = 0; row < titles.size(); ++row) {
+        auto* title = new QLabel(titles[row], &all);
+        title->setFont(headFont());
+        grid->addWidget(title, row, 0);
+        for (int column = 0; column < columns; ++column) {
+            const auto at = static_cast<std::size_t>(row * columns + column);
+            if (at >= samples.size()) break;
+            auto* cell = new QVBoxLayout;
+            cell->addWidget(new SampleCell(samples[at], &all));
+            auto* answer = new QLabel(sampleLabel(samples[at], {}), &all);
+            answer->setFont(captionFont());
+            cell->addWidget(answer);
+            grid->addLayout(cell, row, column + 1);
+        }
+    }
+    all.resize(all.layout()->sizeHint());
+    all.ensurePolished();
+    all.layout()->activate();
+    return exportWidget(all, path, 300, error);
 }
 
 }  // namespace relascope::widgets

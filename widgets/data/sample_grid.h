@@ -23,6 +23,11 @@ QSize sampleSize(const ShownSample& shown);
 /// Draws it at the top left of `place`; what does not fit is left out.
 void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown);
 
+/// Writes examples with their labels to .png (300 dpi), .svg or .pdf: rows of `columns`, below a
+/// title for each row. Returns false with a message in `error` on failure.
+bool renderExamples(const std::vector<ShownSample>& samples, const QStringList& titles, int columns,
+                    const QString& path, QString* error);
+
 /// Shows any number of samples of any form: images enlarged by whole factors, objects as pictures
 /// or bars, texts in a few lines. Only the visible samples and some screens around them are
 /// requested and kept, so 250,000 images scroll as smoothly as 25.

@@ -394,4 +394,25 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     return exportWidget(figure, path, 300, error);
 }
 
+bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
+                 const QString& path, QString* error, const QString& run) {
+    ViewMaps maps;
+    maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
+    QWidget all;
+    auto* row = rowOf(&all, {}, 0);
+    for (const auto& view : views) {
+        auto one = makeFigure(maps, maps.clamped(view), FigurePart::Source, run);
+        if (!one) {
+            if (error) *error = QStringLiteral("%1: the model has no map to draw").arg(path);
+            return false;
+        }
+        one->setFixedSize(one->size());
+        row->addWidget(one.release(), 0, Qt::AlignTop);
+    }
+    all.resize(all.layout()->sizeHint());
+    all.ensurePolished();
+    all.layout()->activate();
+    return exportWidget(all, path, 300, error);
+}
+
 }  // namespace relascope::widgets

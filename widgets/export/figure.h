@@ -78,6 +78,11 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
                   QString* error, const QString& run = {});
 
+/// The input beside itself, tinted by one relation at each view's layer and source, as
+/// renderFigure(): the figures of the papers.
+bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
+                 const QString& path, QString* error, const QString& run);
+
 Q_DECLARE_OPERATORS_FOR_FLAGS(FigureParts)
 
 }  // namespace relascope::widgets

@@ -318,9 +318,7 @@ void StudyGridPicture::paintRun(QPainter& painter, int index, const QRect& mark)
 
 namespace {
 
-constexpr int margin = StudyGridPicture::margin, gap = StudyGridPicture::gap;
-constexpr int headHeight = StudyGridPicture::headHeight, rowHeight = StudyGridPicture::rowHeight;
-constexpr int markTop = StudyGridPicture::markTop;
+using GridSizes = StudyGridPicture;
 
 }  // namespace
 
@@ -329,7 +327,7 @@ StudyGrid::StudyGrid(QWidget* parent) : QAbstractScrollArea(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(QStringLiteral("Runs of the study"));
     viewport()->setMouseTracking(true);
-    setMinimumHeight(headHeight + rowHeight);
+    setMinimumHeight(GridSizes::headHeight + GridSizes::rowHeight);
     restyle();
 }
 
@@ -357,12 +355,12 @@ void StudyGrid::measure() {
     horizontalScrollBar()->setPageStep(seen.width());
     horizontalScrollBar()->setSingleStep(m_picture.cellWidth());
     verticalScrollBar()->setRange(0, std::max(0, whole.height() - seen.height()));
-    verticalScrollBar()->setPageStep(seen.height() - headHeight);
-    verticalScrollBar()->setSingleStep(rowHeight);
+    verticalScrollBar()->setPageStep(seen.height() - GridSizes::headHeight);
+    verticalScrollBar()->setSingleStep(GridSizes::rowHeight);
 }
 
 QSize StudyGrid::sizeHint() const {
-    return {640, headHeight + 5 * rowHeight + 4};
+    return {640, GridSizes::headHeight + 5 * GridSizes::rowHeight + 4};
 }
 
 QPoint StudyGrid::scrolled() const {
@@ -374,7 +372,7 @@ QRect StudyGrid::runRect(int index) const {
 }
 int StudyGrid::runAt(const QPoint& at) const {
     // Head and labels cover the scrolled content.
-    if (at.y() < headHeight || at.x() < m_picture.labelWidth()) return -1;
+    if (at.y() < GridSizes::headHeight || at.x() < m_picture.labelWidth()) return -1;
     return m_picture.runAt(at + scrolled());
 }
 
@@ -385,13 +383,16 @@ void StudyGrid::setCurrent(int index) {
         auto* across = horizontalScrollBar();
         auto* down = verticalScrollBar();
         if (mark.left() < m_picture.labelWidth())
-            across->setValue(across->value() + mark.left() - m_picture.labelWidth() - gap);
-        else if (mark.right() + margin > viewport()->width())
-            across->setValue(across->value() + mark.right() + margin - viewport()->width());
-        if (mark.top() < headHeight + markTop)
-            down->setValue(down->value() + mark.top() - headHeight - markTop);
-        else if (mark.top() - markTop + rowHeight > viewport()->height())
-            down->setValue(down->value() + mark.top() - markTop + rowHeight - viewport()->height());
+            across->setValue(across->value() + mark.left() - m_picture.labelWidth() -
+                             GridSizes::gap);
+        else if (mark.right() + GridSizes::margin > viewport()->width())
+            across->setValue(across->value() + mark.right() + GridSizes::margin -
+                             viewport()->width());
+        if (mark.top() < GridSizes::headHeight + GridSizes::markTop)
+            down->setValue(down->value() + mark.top() - GridSizes::headHeight - GridSizes::markTop);
+        else if (mark.top() - GridSizes::markTop + GridSizes::rowHeight > viewport()->height())
+            down->setValue(down->value() + mark.top() - GridSizes::markTop + GridSizes::rowHeight -
+                           viewport()->height());
         setAccessibleDescription(m_picture.cells.text(current()));
     }
     viewport()->update();
@@ -420,7 +421,8 @@ void StudyGrid::keyPressEvent(QKeyEvent* event) {
     }
     const bool plain =
         event->modifiers() == Qt::NoModifier || event->modifiers() == Qt::KeypadModifier;
-    const int page = std::max(1, (viewport()->height() - headHeight) / rowHeight);
+    const int page =
+        std::max(1, (viewport()->height() - GridSizes::headHeight) / GridSizes::rowHeight);
     switch (plain ? event->key() : 0) {
         case Qt::Key_Left:
             return step(-1, 0);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Atlases that are kept beside the run: opened again, and measured again where they are of
+// something else, damaged or cannot be written.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/atlas.h"
+#include "cli/command_line.h"
+#include "files/crc32.h"
+#include "files/safetensors.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "wire/figures.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace testing_support;
+
+class AtlasCli : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        folder = new TemporaryFolder("atlas-cli");
+        const auto trained = runCli(
+            "train quick --steps 3 --threads 1 --out " + run() +
+            " --set data.train_size=64 --set data.validation_size=48 --set data.test_size=16");
+        ASSERT_EQ(trained.code, 0) << trained.err;
+    }
+    static void TearDownTestSuite() { delete folder; }
+    void SetUp() override { fs::remove_all(run() + "/atlas"); }
+    static std::string run() { return folder->path() + "/run"; }
+    static std::string kept() { return run() + "/atlas/step-3.safetensors"; }
+    static nlohmann::json atlas(const std::string& more = {}) {
+        const auto said = runCli("atlas " + run() +
+                                 " --json --examples 20 --untrained 1 "
+                                 "--use-examples 0 " +
+                                 more);
+        EXPECT_EQ(said.code, 0) << said.err;
+        return json(said);
+    }
+    /// Puts a remark into what is kept: who prints it has opened it.
+    static void mark(const std::string& remark) {
+        const SafetensorsFile file(kept());
+        const auto metadata = file.header().metadata;
+        const auto* entry = file.find("result");
+        wire::Bytes bytes(entry->bytes());
+        file.read(*entry, bytes);
+        auto result = std::any_cast<RelationAtlas>(
+            wire::analysisResultFromJson("atlas", wire::parseMessage(bytes)));
+        result.remark = remark;
+        bytes = wire::Json::to_cbor(wire::analysisResultToJson("atlas", result));
+        auto facts = metadata;
+        facts["crc32"] = std::to_string(crc32Of(0, bytes.data(), bytes.size()));
+        writeSafetensors(
+            kept(), {{"result", "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}}, facts);
+    }
+    static inline TemporaryFolder* folder = nullptr;
+};
+
+TEST_F(AtlasCli, IsOpenedTheNextTime) {
+    const auto first = atlas();
+    ASSERT_TRUE(fs::exists(kept()));
+    EXPECT_EQ(atlas(), first);
+    const auto readable = nlohmann::json::parse(slurp(run() + "/atlas/step-3.json"));
+    EXPECT_EQ(readable["format"], "relascope-result/1");
+    EXPECT_EQ(readable["relations"], first["relations"]);
+    EXPECT_EQ(readable["key"]["options"]["examples"], 20);
+    mark("from the file");
+    EXPECT_EQ(atlas()["remark"], "from the file");
+}
+
+TEST_F(AtlasCli, OfSomethingElseIsMeasuredAgain) {
+    const auto first = atlas();
+    for (const char* other :
+         {"--what heads", "--split train", "--edit 'layer 1 relation 1 zero'", "--checkpoint 1"}) {
+        fs::remove_all(run() + "/atlas");
+        atlas();
+        mark("from the file");
+        const auto step = std::string(other) == "--checkpoint 1" ? 1 : 3;
+        const auto asked = atlas(other);
+        EXPECT_EQ(asked["step"], step);
+        EXPECT_FALSE(asked.contains("remark")) << other;
+    }
+    // Weights of another training under the same names.
+    atlas();
+    mark("from the file");
+    const auto other =
+        runCli("train quick --steps 3 --threads 1 --seed 5 --out " + run() + "-other" +
+               " --set data.train_size=64 --set data.validation_size=48 --set data.test_size=16");
+    ASSERT_EQ(other.code, 0) << other.err;
+    fs::copy(run() + "/atlas", run() + "-other/atlas");
+    const auto said =
+        runCli("atlas " + run() + "-other --json --examples 20 --untrained 1 --use-examples 0");
+    EXPECT_FALSE(json(said).contains("remark"));
+    // A run that was moved is the same run.
+    atlas();
+    mark("from the file");
+    fs::rename(run(), run() + "-moved");
+    const auto moved =
+        runCli("atlas " + run() + "-moved --json --examples 20 --untrained 1 --use-examples 0");
+    fs::rename(run() + "-moved", run());
+    EXPECT_EQ(json(moved)["remark"], "from the file");
+    // A file of attributes, by its contents.
+    const auto csv = folder->path() + "/own.csv";
+    const auto write = [&](int last) {
+        std::ofstream(csv) << "example,i,j,own\n0,0,1,1\n0,1,2,0\n1,0,1,1\n1,2,3," << last << "\n";
+    };
+    write(0);
+    atlas("--attributes " + csv);
+    mark("from the file");
+    EXPECT_EQ(atlas("--attributes " + csv)["remark"], "from the file");
+    write(1);
+    EXPECT_FALSE(atlas("--attributes " + csv).contains("remark"));
+    // Another run is not looked into for changes.
+    fs::remove_all(run() + "/atlas");
+    atlas("--other " + run() + "-other");
+    EXPECT_FALSE(fs::exists(kept()));
+}
+
+TEST_F(AtlasCli, DamagedFilesAndAFullDiskCostNothingElse) {
+    const auto first = atlas();
+    const auto whole = slurp(kept());
+    for (std::size_t at = 0; at < whole.size(); at += whole.size() / 12) {
+        auto damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
+        std::ofstream(kept(), std::ios::binary) << damaged;
+        EXPECT_EQ(atlas(), first) << at;
+    }
+    std::ofstream(kept(), std::ios::binary) << whole.substr(0, whole.size() / 2);
+    EXPECT_EQ(atlas(), first);
+    EXPECT_EQ(slurp(kept()), whole) << "it is kept again";
+    // Nothing can be written there.
+    fs::remove_all(run() + "/atlas");
+    std::ofstream(run() + "/atlas") << "a file";
+    EXPECT_EQ(atlas(), first);
+    fs::remove(run() + "/atlas");
+}
+
+}  // namespace
+}  // namespace relascope
