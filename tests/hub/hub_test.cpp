@@ -75,7 +75,10 @@ protected:
         std::ofstream(path, std::ios::binary) << text;
     }
     void behave(const std::string& json) { core::writeTextFile(home / "models/behave.json", json); }
-    std::string requests() const { return core::readTextFile(home / "models/requests.log"); }
+    std::string requests() const {
+        const std::string log = home / "models/requests.log";
+        return fs::exists(log) ? core::readTextFile(log) : "";
+    }
     std::string original(const std::string& name) const {
         return core::readTextFile(home / ("models/org/tiny/" + name));
     }
@@ -310,6 +313,32 @@ TEST_F(HubTest, AFetchThatIsKilledIsContinued) {
     EXPECT_EQ(fetch(), "");
     expectWhole();
     EXPECT_TRUE(parts().empty());
+}
+
+TEST_F(HubTest, CommandsTakeModelsByName) {
+    for (const char* file : {"config.json", "model.safetensors"})
+        write("org/vidat", file,
+              core::readTextFile(RELASCOPE_FIXTURES "/golden/vidat_relational_games_mixed/" +
+                                 std::string(file)));
+    const auto run = [&](const std::string& arguments) {
+        const std::string command = RELASCOPE_BIN "/relascope-cli " + arguments + " > " +
+                                    shellWord(home / "out") + " 2> " + shellWord(home / "said");
+        const int status = std::system(command.c_str());
+        return std::pair(WEXITSTATUS(status), core::readTextFile(home / "said"));
+    };
+    const auto [absent, sentence] = run("info hub:org/vidat");
+    EXPECT_EQ(absent, 1);
+    EXPECT_NE(sentence.find("fetch it with: relascope-cli fetch org/vidat"), std::string::npos);
+    EXPECT_EQ(requests(), "") << "nothing is fetched without being asked for";
+    const auto [fetched, commit] = run("inspect hub:org/vidat --fetch --random 1 --json");
+    EXPECT_EQ(fetched, 0) << commit;
+    EXPECT_TRUE(commit.starts_with("org/vidat, commit ")) << commit;
+    EXPECT_EQ(run("info hub:org/vidat --json").first, 0);
+    EXPECT_NE(core::readTextFile(home / "out").find("models--org--vidat"), std::string::npos);
+    EXPECT_EQ(run("info hub:../x").first, 2);
+    EXPECT_EQ(run("fetch org/vidat --list --json").first, 0);
+    EXPECT_EQ(run("fetch --cached").first, 0);
+    EXPECT_TRUE(core::readTextFile(home / "out").starts_with("org/vidat "));
 }
 
 TEST(HubCache, TwoHundredModelsAreListedAtOnce) {
