@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QSplitter>
 #include <algorithm>
+#include <utility>
 
 #include "analysis/atlas.h"
 #include "app/controllers/controllers.h"
@@ -38,23 +39,35 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 if (!edits.empty()) m_controllers.runEdits.add(std::move(edits), what);
                 Q_EMIT workbenchRequested();
             });
-    const auto show = [this](const MapCell& cell, bool source) {
+    const auto viewOf = [this](MapKind kind, int layer, int index) {
         auto view = m_controllers.selection.view();
-        view.kind = cell.kind, view.layer = cell.layer, view.index = cell.index;
-        if (source) view.source = cell.i, view.target = cell.j, view.reversed = false;
-        m_controllers.selection.setView(view);
-        Q_EMIT workbenchRequested();
+        view.kind = kind, view.layer = layer, view.index = index;
+        return view;
     };
-    connect(this, &MeasureWindow::mapRequested, this, [show](MapKind kind, int layer, int index) {
-        show({kind, layer, index, 0, 0, 0}, false);
-    });
+    connect(this, &MeasureWindow::mapRequested, this,
+            [this, viewOf](MapKind kind, int layer, int index) {
+                m_controllers.selection.setView(viewOf(kind, layer, index));
+                Q_EMIT workbenchRequested();
+            });
     connect(this, &MeasureWindow::exampleRequested, this,
-            [this, show](const QString& split, qint64 example, const MapCell& cell) {
+            [this, viewOf](const QString& split, qint64 example, const MapCell& cell) {
                 // Captures hold other examples.
                 if (m_controllers.probe.showsCapture())
                     m_controllers.selection.setStep(std::nullopt);
                 m_controllers.probe.chooseSample(split, example);
-                show(cell, true);
+                m_wanted = viewOf(cell.kind, cell.layer, cell.index);
+                m_wanted->source = cell.i, m_wanted->target = cell.j;
+                m_wanted->reversed = false;
+                Q_EMIT workbenchRequested();
+            });
+    // The example that is shown until then may have fewer objects.
+    connect(&c.selection, &Selection::sampleChanged, this, [this] { m_wanted.reset(); });
+    connect(&c.probe, &ProbeController::resultReady, this,
+            [this](const widgets::Inspected& inspected) {
+                if (!m_wanted) return;
+                const int objects = inspected.result->sample.source.size();
+                if (objects == 0 || objects > std::max(m_wanted->source, m_wanted->target))
+                    m_controllers.selection.setView(*std::exchange(m_wanted, std::nullopt));
             });
 }
 

@@ -7,6 +7,7 @@
 #include <QByteArray>
 
 #include "app/pages/measure_window.h"
+#include "widgets/inspector/inspector_view.h"
 
 namespace relascope::app {
 
@@ -35,6 +36,7 @@ private:
     void refresh();
 
     Controllers& m_controllers;
+    std::optional<widgets::InspectorView> m_wanted;  ///< once the example is there
 };
 
 }  // namespace relascope::app

@@ -10,6 +10,8 @@
 #include <tuple>
 
 #include "analysis/ablation_options.h"
+#include "analysis/atlas_gallery.h"
+#include "analysis/atlas_labels.h"
 #include "analysis/auc_draws.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
@@ -27,13 +29,11 @@ namespace {
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFirstExamples = 500;  // after which there is something to see
 constexpr std::size_t kDraws = 200;
-constexpr std::size_t kGallery = 24, kPictures = 8;
 constexpr std::uint64_t kMostValues = 24U << 20;  // of all maps: 96 MiB
 constexpr double kMostDrawn = 4e10;               // pairs in all draws, of about ten attributes
 constexpr double kRankWork = 3e6, kMostRanks = 200;
 constexpr double kMostProducts = 2e9;  // of pairs of maps
-constexpr double kGrouped = 0.7, kSpreads = 4.0;
-constexpr std::size_t kFewestUntrained = 4;  // that have a spread
+constexpr double kGrouped = 0.7;
 constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4, kTimedExamplesOfAtlas = 64;
 
 using Fit = RelationAtlas::Fit;
@@ -43,11 +43,6 @@ RelationAtlas::Distribution distributed(const PairShape& shape, PairValues value
     const auto d = distributionOf(shape, values);
     return {d.mean, d.sd, d.positive, d.low, d.high, {d.quantiles.begin(), d.quantiles.end()},
             d.bins};
-}
-
-double logit(double auc) {
-    const double p = std::clamp(auc, 1e-4, 1.0 - 1e-4);
-    return std::log(p / (1.0 - p));
 }
 
 /// The data, attributes and maps of an atlas, and its stages one after the other.
@@ -239,7 +234,7 @@ private:
                                               : plainAuc(m_sorted.back(), truthOf(a, shape));
             }
             if (!whole) continue;
-            fillGallery(relation, readings.values[m]);
+            fillGallery(relation, m_objects, *m_subject.data, readings.values[m]);
             if (!readings.sent[m].empty()) relation.sent = distributed(shape, readings.sent[m]);
         }
         m_atlas.examples = static_cast<std::int64_t>(examples);
@@ -264,51 +259,6 @@ private:
                                     static_cast<std::int64_t>(join.second), join.correlation});
         const auto groups = correlatedGroups(tree, values.size(), kGrouped);
         for (std::size_t m = 0; m < groups.size(); ++m) m_atlas.relations[m].group = groups[m];
-    }
-
-    void fillGallery(Relation& relation, const std::vector<float>& values) const {
-        const auto& shape = m_objects.shape;
-        const std::size_t n = shape.objects;
-        // The pair of each example with the smallest key.
-        const auto first = [&](auto key) {
-            struct Found {
-                double key;
-                std::size_t entry;
-            };
-            std::vector<Found> found;
-            for (std::size_t e = 0; e < shape.examples; ++e) {
-                std::optional<Found> best;
-                for (std::size_t i = 0; i < n; ++i)
-                    for (std::size_t j = 0; j < (shape.causal ? i : n); ++j) {
-                        const std::size_t at = (e * n + i) * n + j;
-                        if (i == j) continue;
-                        if (const double k = key(values[at]); !best || k < best->key)
-                            best = Found{k, at};
-                    }
-                if (best) found.push_back(*best);
-            }
-            const auto most = std::min(kGallery, found.size());
-            std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most),
-                              found.end(), [](const Found& a, const Found& b) {
-                                  return std::tie(a.key, a.entry) < std::tie(b.key, b.entry);
-                              });
-            std::vector<RelationAtlas::Pair> pairs;
-            for (std::size_t k = 0; k < most; ++k) {
-                const auto at = found[k].entry;
-                const std::size_t e = at / (n * n), i = at / n % n, j = at % n;
-                const auto& data = *m_subject.data;
-                pairs.push_back({m_objects.examples[e], static_cast<std::int64_t>(i),
-                                 static_cast<std::int64_t>(j), static_cast<double>(values[at]),
-                                 pairText(m_objects, data, e, i, j),
-                                 k < kPictures ? pairPicture(m_objects, data, e, i, j) : Image(),
-                                 positionOf(m_objects, e, i), positionOf(m_objects, e, j)});
-                if (pairs.back().picture.pixels.empty()) pairs.back().picture = {};
-            }
-            return pairs;
-        };
-        relation.highest = first([](float r) { return -static_cast<double>(r); });
-        relation.lowest = first([](float r) { return static_cast<double>(r); });
-        if (!relation.head) relation.nearZero = first([](float r) { return std::abs(r); });
     }
 
     // Chance
@@ -413,36 +363,8 @@ private:
             const auto fits = fitsOfAll(reading, values);
             m_atlas.untrainedFits.insert(m_atlas.untrainedFits.end(), fits.begin(), fits.end());
         }
-        spreadOfUntrained();
+        compareWithUntrained(m_atlas);
         report();
-    }
-
-    // Relations of a layer start alike, so that all of them tell what untrained ones give.
-    void spreadOfUntrained() {
-        const std::size_t maps = m_atlas.relations.size(), attributes = m_atlas.attributes.size();
-        for (auto& relation : m_atlas.relations)
-            for (std::size_t a = 0; a < attributes; ++a) {
-                std::vector<double> all;
-                for (std::size_t k = a; k < m_atlas.untrainedFits.size(); k += attributes) {
-                    const auto& other = m_atlas.relations[k / attributes % maps];
-                    if (other.layer == relation.layer && other.head == relation.head &&
-                        std::isfinite(m_atlas.untrainedFits[k]))
-                        all.push_back(m_atlas.untrainedFits[k]);
-                }
-                if (all.empty()) continue;
-                auto& fit = relation.fits[a];
-                const auto count = static_cast<double>(all.size());
-                const auto [low, high] = std::minmax_element(all.begin(), all.end());
-                fit.untrainedLow = *low, fit.untrainedHigh = *high;
-                double sum = 0.0, center = 0.0, squares = 0.0;
-                for (const double auc : all) sum += auc, center += logit(auc);
-                fit.untrained = sum / count, center /= count;
-                for (const double auc : all) squares += std::pow(logit(auc) - center, 2);
-                if (all.size() < kFewestUntrained || m_atlas.attributes[a].ordered) continue;
-                const double by = kSpreads * std::sqrt(squares / (count - 1.0));
-                const double from = logit(fit.fixed) - center;
-                fit.apart = fit.fixed > 0.5 ? from > by : -from > by;
-            }
     }
 
     bool hasFirst() const {
@@ -549,23 +471,7 @@ private:
             m_atlas.steps.push_back(std::move(step));
             report();
         }
-        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) findAppearance(m);
-    }
-
-    void findAppearance(std::size_t m) {
-        auto& relation = m_atlas.relations[m];
-        if (relation.labelled < 0 || relation.origin != "learned") return;
-        const auto& fit = relation.fits[static_cast<std::size_t>(relation.labelled)];
-        const double before = std::isfinite(fit.untrained) ? fit.untrained : fit.initial;
-        const double half = 0.5 * (before + m_atlas.steps.back().fits[m]);
-        const bool yes = fit.fixed > 0.5;
-        std::size_t first = m_atlas.steps.size();
-        while (first > 0 && (yes ? m_atlas.steps[first - 1].fits[m] > half
-                                 : m_atlas.steps[first - 1].fits[m] < half))
-            --first;
-        if (first == 0 || first == m_atlas.steps.size()) return;
-        relation.appearedAfter = m_atlas.steps[first - 1].step;
-        relation.appearedBy = m_atlas.steps[first].step;
+        findAppearances(m_atlas);
     }
 
     // Another run

@@ -8,6 +8,7 @@
 #include <QSignalSpy>
 #include <QTextEdit>
 
+#include "app/pages/atlas_page.h"
 #include "app/pages/data_page.h"
 #include "app/pages/data_source.h"
 #include "options/estimates.h"
@@ -73,6 +74,23 @@ TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
     EXPECT_NE(c().selection.current(), first);
     EXPECT_TRUE(shows("the cat saw the dog"));
     EXPECT_FALSE(source()->textInput()->isOpen());
+}
+
+TEST_F(LanguageTest, APairOfALongerTextIsShownWithItsTokens) {
+    finishedText();
+    ASSERT_TRUE(shows("the cat saw the dog")) << "shorter than the places of the pair";
+    window->showPage(PageId::Atlas);
+    auto* atlas = qobject_cast<AtlasPage*>(window->page(PageId::Atlas));
+    Q_EMIT atlas->exampleRequested("validation", 2, {MapKind::Relation, 1, 1, 0, 22, 20});
+    EXPECT_EQ(window->currentPage(), PageId::Workbench);
+    ASSERT_TRUE(waitUntil([this] {
+        return inspector()->result()->sample.source.size() == kContext &&
+               inspector()->view().source == 22;
+    }));
+    EXPECT_EQ(inspector()->view().target, 20);
+    EXPECT_EQ(inspector()->view().layer, 1);
+    EXPECT_EQ(inspector()->view().index, 1);
+    EXPECT_EQ(c().selection.sample(), 2);
 }
 
 TEST_F(LanguageTest, KeysReadAndSearchTheText) {

@@ -319,7 +319,7 @@ TEST(PairAttributes, OfOrderedFacts) {
 }
 
 TEST(PairAttributes, OfMathematicsFindOperandsAndVariables) {
-    // By their places: 0 S, 6 2, 7 *, 8 x, 9 *, 10 *, 11 3, 13 +, 15 4, 16 1, 17 y, 19 =, 21 x, 22 .
+    // By their places: 0 S, 6 2, 7 *, 8 x, 9 *, 10 *, 11 3, 13 +, 15 4, 16 1, 17 y, 19 =, 21 x.
     const std::string text = "Solve 2*x**3 + 41y = x.", padded = text + std::string(3, '\0');
     const PairShape shape{2, padded.size(), false, false};
     const auto all = attributesOfMathematics(shape, {padded, text + "   "});

@@ -509,6 +509,14 @@ int AtlasSheet::paintTree(QPainter* painter, int width, int y) const {
     const auto& order = leaves[shownNode];
     QString head = QStringLiteral(
         "Alike: average linkage of |correlation| with place removed; groups from 0.7 on (line)");
+    if (order.size() == 1) {
+        // Its cluster is too large to be shown.
+        for (const auto& join : joins)
+            if (join.first == m_relation || join.second == m_relation)
+                return title(painter, width, y,
+                             QStringLiteral("Alike: no map by more than a |correlation| of %1")
+                                 .arg(atlasNumber(join.correlation, 2)));
+    }
     if (order.size() < maps) head += QStringLiteral("; %1 of %2 maps").arg(order.size()).arg(maps);
     y = title(painter, width, y, head);
     const int left = kSheetSide + std::min(kFitNames, width / 2), right = width - kSheetSide - 8;

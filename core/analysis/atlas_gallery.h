@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pairs of objects that a map tells most and least of. Does not include torch.
+#pragma once
+
+#include <vector>
+
+#include "analysis/atlas.h"
+#include "analysis/pair_objects.h"
+
+namespace relascope::core {
+
+/// Fills highest, lowest and, of relations, nearZero from values [examples, objects, objects]: 24
+/// pairs each, at most one of an example, the first 8 with pictures.
+void fillGallery(RelationAtlas::Relation& relation, const PairObjects& objects, const Dataset& data,
+                 const std::vector<float>& values);
+
+}  // namespace relascope::core
