@@ -9,6 +9,7 @@
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
+#include "text/text_splitter.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/words.h"
@@ -167,11 +168,13 @@ TEST(TokenizerJson, EncodesAsThePublicFamilies) {
             const std::string text = one["text"];
             const Ids ids = one["ids"];
             EXPECT_EQ(t->encodeTyped(text), ids) << family << ": " << text;
-            if (one.contains("without_template"))
+            if (one.contains("without_template")) {
                 EXPECT_EQ(t->encodeTyped(text, false), one["without_template"].get<Ids>())
                     << family << ": " << text;
-            if (one.contains("back"))
+            }
+            if (one.contains("back")) {
                 EXPECT_EQ(t->decode(ids), one["back"].get<std::string>()) << family << ": " << text;
+            }
         }
         // Written with a run, it is read back as it was.
         testing_support::TemporaryFolder kept("tokenizer");
