@@ -117,6 +117,9 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
         input.caption = name;
     };
     if (!a.text.empty()) {
+        if (model.options().input() != InputKind::Tokens)
+            throw OptionError("--text", "is for language models; " +
+                                            model.options().architecture() + " does not read text");
         input.subject.data = core::openEvaluationText(model, {"", a.text, "", 0}, {}, stop);
         return use(folderName(a.text));
     }
