@@ -224,7 +224,17 @@ void EditsTab::measure(const std::string& analysis) {
                 [this](MapKind kind, int layer, int index) {
                     editing().inspector().showMap(kind, layer, index);
                 });
-        // The Checkpoint page has no time cursor.
+        // The Checkpoint page has no examples of data.
+        connect(m_measure, &MeasureWindow::exampleRequested, this,
+                [this](const QString& split, qint64 example, qint64 i, qint64 j) {
+                    if (&editing() != m_workbench.get()) return;
+                    auto& selection = m_window.controllers().selection;
+                    auto view = selection.view();
+                    view.source = static_cast<int>(i), view.target = static_cast<int>(j);
+                    selection.setView(view);
+                    selection.setSample(split, example);
+                });
+        // Nor has it a time cursor.
         connect(m_measure, &MeasureWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
         });

@@ -6,6 +6,7 @@
 
 #include "analysis/atlas.h"
 #include "analysis/head_measures.h"
+#include "analysis/scan.h"
 #include "types/along.h"
 #include "types/edit_results.h"
 #include "types/lens.h"
@@ -87,8 +88,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matc
                                    explained)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, tree, data,
                                    noun, examples, objects, columns, causal, permutations,
-                                   untrainedModels, untrainedFits, initial, metric, base,
-                                   usedExamples, steps, otherRun, matches, remark)
+                                   untrainedModels, untrainedFits, untrainedScores, initial, metric,
+                                   base, usedExamples, steps, otherRun, matches, remark)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPlan, preset, models, sizes, seeds, vary, settings,
                                    sameData)
@@ -117,6 +118,13 @@ void from_json(const wire::Json& json, AblationRow& row) {
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, rows, cumulative,
                                    cumulativeWay, pairs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Part, title, row, estimate, estimatedSize, together)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding, text, part, maps, effect, selectivity,
+                                   example, i, j, layer, index, head)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, estimated, wanted,
+                                   exactExamples, measured, exact, untrained, otherExamples, along,
+                                   passes, described, allMaps, parts, atlas, findings, notFound,
+                                   remark)
 
 namespace wire {
 
@@ -140,7 +148,7 @@ const Codec& codecOf(const std::string& analysis) {
         {"ablate", codecOf<AblationTable>()}, {"patch", codecOf<PatchResult>()},
         {"lens", codecOf<LensResult>()},      {"attribute", codecOf<Attribution>()},
         {"along", codecOf<AlongTraining>()},  {"heads", codecOf<HeadMeasures>()},
-        {"atlas", codecOf<RelationAtlas>()},
+        {"atlas", codecOf<RelationAtlas>()},  {"scan", codecOf<ModelScan>()},
     };
     const auto found = codecs.find(analysis);
     if (found == codecs.end())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
-// along, heads; and inspect --along.
+// along, heads, atlas, scan; and inspect --along.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@ using Json = nlohmann::ordered_json;
 
 struct AnalysisArguments : SampleArguments {
     std::string path, checkpoint, out, device = "auto";
+    std::string data;            ///< a file to measure on
     std::string clean, corrupt;  ///< of a pair
     std::vector<std::string> edits;
 };
@@ -110,14 +112,32 @@ struct AnalysedInput {
 
 void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
     auto& model = *input.subject.model;
+    const auto use = [&](const std::string& name) {
+        if (input.subject.data->size() == 0) throw OptionError("--data", name + " has no examples");
+        input.points = input.subject.data->sample(0);
+        input.caption = name;
+    };
+    if (!a.text.empty()) {
+        if (model.options().input() != InputKind::Tokens)
+            throw OptionError("--text", "is for language models; " +
+                                            model.options().architecture() + " does not read text");
+        input.subject.data = core::openEvaluationText(model, {"", a.text, "", 0}, {}, stop);
+        return use(folderName(a.text));
+    }
+    if (!a.data.empty()) {
+        input.subject.data =
+            datasets::openEvaluationData(a.data, model.run().data, a.split, {}, stop);
+        return use(folderName(a.data));
+    }
     if (!model.isRun())
-        throw OptionError("path", a.path + " is no run folder; only runs have data to measure on");
+        throw OptionError("path", a.path +
+                                      " is a checkpoint, which has no data of its own; give a "
+                                      ".npz file with --data, or a text with --text");
     const auto splits = datasets::openData(core::runData(a.path, model.run().data), {}, stop);
     input.subject.data = splits.find(a.split);
     if (!input.subject.data)
         throw OptionError("--split", unknownName("split", a.split, splits.names()));
-    input.points = input.subject.data->sample(0);
-    input.caption = a.split;
+    use(a.split);
 }
 
 void readPair(AnalysedInput& input, const AnalysisArguments& a) {
@@ -172,6 +192,34 @@ Json jsonOf(const core::Analysis& analysis, const core::AnalysisResult& result,
     return all;
 }
 
+/// The command that gives a result again, without what it wrote.
+std::string commandOf(const core::Analysis& analysis, const AnalysisArguments& a,
+                      const core::OptionValues& values) {
+    std::string command = "relascope-cli " + analysis.name + " " + shellWord(a.path);
+    const auto add = [&](const std::string& name, const std::string& value) {
+        command += " " + name + " " + shellWord(value);
+    };
+    if (!a.checkpoint.empty()) add("--checkpoint", a.checkpoint);
+    if (!a.text.empty()) add("--text", a.text);
+    if (!a.data.empty()) add("--data", a.data);
+    if (a.text.empty()) add("--split", a.split);
+    for (const auto& edit : a.edits) add("--edit", edit);
+    return command + core::optionsToWords(analysis, values);
+}
+
+void writeReport(const core::Analysis& analysis, const core::AnalysisResult& result,
+                 const AnalysedInput& input, const AnalysisArguments& a,
+                 const core::OptionValues& values) {
+    const std::filesystem::path out(a.out);
+    std::error_code failed;  // writing says so
+    if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path(), failed);
+    const auto subject = editedCaption(a.path, *input.subject.model,
+                                       input.subject.interventions.edits, input.caption);
+    for (const auto& file :
+         analysis.report(result, out.stem().string(), subject, commandOf(analysis, a, values)))
+        core::writeTextFile((out.parent_path() / file.name).string(), file.content);
+}
+
 // Names of classes and files may be any bytes.
 std::string textOf(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -201,8 +249,9 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
                 const core::OptionValues& values, const Call& call) {
     const auto stop = stopOnSignals();
     if (!a.out.empty())
-        analysis.latex ? endingOf(a.out, {".csv", ".tex", ".json"})
-                       : endingOf(a.out, {".csv", ".json"});
+        analysis.report  ? endingOf(a.out, {".html", ".csv", ".json"})
+        : analysis.latex ? endingOf(a.out, {".csv", ".tex", ".json"})
+                         : endingOf(a.out, {".csv", ".json"});
     requireDrawing(a.out);
     withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
     core::OpenedModel model(a.path, a.checkpoint, a.device, stop);
@@ -228,27 +277,28 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     line.done();
     nameMeans(model, subject.interventions.edits);
     if (!a.out.empty()) {
-        write(analysis, result, input, a);
+        a.out.ends_with(".html") ? writeReport(analysis, result, input, a, values)
+                                 : write(analysis, result, input, a);
         line.say("wrote " + a.out);
     }
     if (const auto remark = analysis.remark ? analysis.remark(result) : ""; !remark.empty())
         line.say(remark);
     if (call.json)
         std::cout << textOf(jsonOf(analysis, result, input));
-    else if (a.out.empty())
+    else if (a.out.empty() || analysis.report)
         std::cout << analysis.terminal(result);
     return stop.stop_requested() ? kExitInterrupted : 0;
 }
 
 void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArguments& a) {
-    const bool ofRun =
-        analysis.input == AnalysisInput::Data || analysis.input == AnalysisInput::KeptSteps;
-    if (ofRun)
+    if (analysis.input == AnalysisInput::KeptSteps)
         command.add_option("path", a.path, "run folder")->required();
     else
         checkpointOption(command, a.path, "run or checkpoint folder");
     if (analysis.input == AnalysisInput::Data) {
         command.add_option("--split", a.split, "split to measure on");
+        auto* text = command.add_option("--text", a.text, "a text to measure on");
+        command.add_option("--data", a.data, ".npz images to measure on")->excludes(text);
     } else if (analysis.input == AnalysisInput::Pair) {
         command.add_option("--clean", a.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
             ->required();
@@ -273,8 +323,10 @@ Command analysisCommand(const core::Analysis& analysis) {
         for (const auto& field : analysis.fields)
             declareField(app, field, given->fields[field.spec.name]);
         app.add_option("--out", arguments->out,
-                       analysis.latex ? ".csv, .tex, .json, .png, .svg or .pdf"
-                                      : ".csv, .json, .png, .svg or .pdf");
+                       analysis.report  ? ".html (a report, with .md and pictures), .csv, .json, "
+                                          ".png, .svg or .pdf"
+                       : analysis.latex ? ".csv, .tex, .json, .png, .svg or .pdf"
+                                        : ".csv, .json, .png, .svg or .pdf");
         app.add_option("--device", arguments->device, "auto, cpu, cuda:0");
         app.add_option("--edit", arguments->edits, kEditHelp)->take_all();
         return [&analysis, arguments, given](const Call& call) {

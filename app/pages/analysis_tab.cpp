@@ -14,6 +14,7 @@
 #include "app/pages/data_source.h"
 #include "app/pages/measure_window.h"
 #include "interventions/edit_words.h"
+#include "types/text_format.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -537,7 +538,17 @@ void AnalysisTab::run() {
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
     m_read = true;
     m_caption = caption();
-    if (m_analysis.onDemand) m_strip->setDelay(kSoon);
+    if (m_analysis.onDemand) {
+        m_strip->setDelay(kSoon);
+        m_view->setCommand(
+            text("relascope-cli " + m_analysis.name + " " + shellWord(m_c.subject()->path) +
+                 (m_c.subject()->checkpoint.empty()
+                      ? std::string()
+                      : " --checkpoint " + shellWord(m_c.subject()->checkpoint)) +
+                 (m_split ? " --split " + shellWord(m_split->currentText().toStdString())
+                          : std::string()) +
+                 core::optionsToWords(m_analysis, m_values)));
+    }
     auto request = this->request();
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) request.known = m_view->shown();

@@ -106,6 +106,11 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
             });
     connect(tab->view(), &MeasureFrame::mapRequested, this, &MeasureWindow::mapRequested);
     connect(tab->view(), &MeasureFrame::stepRequested, this, &MeasureWindow::stepRequested);
+    connect(tab->view(), &MeasureFrame::exampleRequested, this,
+            [this, tab](qint64 example, qint64 i, qint64 j) {
+                Q_EMIT exampleRequested(QString::fromStdString(tab->request().split), example, i,
+                                        j);
+            });
     connect(tab, &AnalysisTab::valuesChanged, this,
             [this, tab, title](const QString& name, const core::OptionValues& before) {
                 const auto to = [this, tab](const core::OptionValues& values) {

@@ -114,7 +114,7 @@ private:
         input.x = input.x.slice(0, 0, 1);
         if (input.target.defined()) input.target = input.target.slice(0, 0, 1);
         m_points = pointsOf(m_model, input);
-        m_table.rows = ablationRows(m_points, m_how.what);
+        m_table.rows = m_how.rows.empty() ? ablationRows(m_points, m_how.what) : m_how.rows;
         if (m_table.rows.empty())
             throw OptionError("what", "this model has no such parts; `points` lists what it has");
         m_table.metric = m_how.metric;
@@ -406,6 +406,7 @@ AblationProgress::~AblationProgress() = default;
 
 void AblationProgress::clear() {
     m_state.reset();
+    m_scan.reset();
 }
 
 AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,

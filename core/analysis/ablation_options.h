@@ -2,6 +2,7 @@
 // What ablation tables measure, and their texts. Does not include torch.
 #pragma once
 
+#include <any>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ struct AblationOptions {
     std::vector<EditOp> how = {EditOp::Zero, EditOp::Mean, EditOp::Resample};
     /// Groups of AblationRow; "symbols" (of a library) are measured on demand only.
     std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
-    std::string metric = "accuracy";  ///< or "loss", "mean_error"
-    std::int64_t examples = 2000;     ///< at most, drawn from the data set by seed 0
+    std::vector<AblationRow> rows = {};  ///< these alone, in place of `what`; empty: by `what`
+    std::string metric = "accuracy";     ///< or "loss", "mean_error"
+    std::int64_t examples = 2000;        ///< at most, drawn from the data set by seed 0
     std::int64_t batchSize = 250;
     std::int64_t references = 1024;  ///< examples that means are taken over
     int draws = 3;                   ///< of resample, averaged
@@ -44,9 +46,12 @@ public:
 
     struct State;  ///< ablation.cpp
     std::unique_ptr<State>& state() { return m_state; }
+    /// What a cancelled scan has besides (scan.cpp).
+    std::any& scan() { return m_scan; }
 
 private:
     std::unique_ptr<State> m_state;
+    std::any m_scan;
 };
 
 /// The options of the analysis, as words.

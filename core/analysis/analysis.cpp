@@ -11,17 +11,19 @@
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
+#include "analysis/scan.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
 #include "types/error.h"
 #include "types/suggest.h"
+#include "types/text_format.h"
 
 namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),      &patchingAnalysis(),     &lensAnalysis(), &attributionAnalysis(),
-        &alongTrainingAnalysis(), &headMeasuresAnalysis(), &atlasAnalysis()};
+        &ablationAnalysis(),      &patchingAnalysis(),     &lensAnalysis(),  &attributionAnalysis(),
+        &alongTrainingAnalysis(), &headMeasuresAnalysis(), &atlasAnalysis(), &scanAnalysis()};
     return all;
 }
 
@@ -61,6 +63,22 @@ nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValue
             at != values.end() && at->second != field.initial)
             json[field.spec.name] = fieldValueToJson(at->second);
     return json;
+}
+
+std::string optionsToWords(const Analysis& analysis, const OptionValues& values) {
+    std::string words;
+    for (const auto& field : analysis.fields) {
+        const auto at = values.find(field.spec.name);
+        if (at == values.end() || at->second == field.initial) continue;
+        auto name = field.spec.name;
+        std::replace(name.begin(), name.end(), '_', '-');
+        words += " --" + name;
+        if (const bool* on = std::get_if<bool>(&at->second); on && *on) continue;
+        const auto text = fieldValueText(at->second);
+        const bool plain = text.find_first_not_of("0123456789.-") == std::string::npos;
+        words += " " + (plain && !text.empty() ? text : shellWord(text));
+    }
+    return words;
 }
 
 OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json) {

@@ -20,7 +20,7 @@ namespace relascope::core {
 struct AnalysisRunner;  // run_analysis.h
 
 /// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining,
-/// HeadMeasures or RelationAtlas, as its header says.
+/// HeadMeasures, RelationAtlas or ModelScan, as its header says.
 using AnalysisResult = std::any;
 
 /// What an analysis reads beside the model.
@@ -41,6 +41,11 @@ struct AnalysisField {
     FieldValue initial;
     /// In the window: in the row of the tab, and not in its view or the inspector.
     bool inRow = true;
+};
+
+/// A file of a report: its name and its content.
+struct ReportFile {
+    std::string name, content;
 };
 
 struct Analysis {
@@ -68,6 +73,11 @@ struct Analysis {
     Text terminal;     ///< for people, ends with a newline
     Text remark = {};  ///< a sentence beside it; may be empty
     std::function<nlohmann::ordered_json(const AnalysisResult&)> json;  ///< an object
+    /// `name`.html, which stands alone, and `name`.md with the pictures beside it; `subject`: what
+    /// was analysed, "occurs, step 250, validation"; `command`: what repeats it. Empty: none.
+    std::function<std::vector<ReportFile>(const AnalysisResult&, const std::string& name,
+                                          const std::string& subject, const std::string& command)>
+        report = {};
 
     const AnalysisField* field(const std::string& name) const {
         for (const auto& one : fields)
@@ -88,6 +98,8 @@ void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& 
 /// {"top": 5, ...}: the values that are not the defaults; and back. Throws OptionError.
 nlohmann::ordered_json optionsToJson(const Analysis& analysis, const OptionValues& values);
 OptionValues optionsFromJson(const Analysis& analysis, const nlohmann::ordered_json& json);
+/// The same for a command line: " --top 5", each with a space before it.
+std::string optionsToWords(const Analysis& analysis, const OptionValues& values);
 
 /// Options as the struct that their fields belong to.
 template <class Options>

@@ -48,8 +48,13 @@ RelationAtlas::Distribution distributed(const PairShape& shape, PairValues value
 /// The data, attributes and maps of an atlas, and its stages one after the other.
 class AtlasRun {
 public:
-    AtlasRun(AnalysisSubject& subject, const AtlasOptions& options, const AnalysisWatch& watch)
-        : m_subject(subject), m_model(*subject.model), m_options(options), m_watch(watch) {
+    AtlasRun(AnalysisSubject& subject, const AtlasOptions& options, const AnalysisWatch& watch,
+             const AblationTable* measured)
+        : m_subject(subject),
+          m_model(*subject.model),
+          m_options(options),
+          m_watch(watch),
+          m_measured(measured) {
         if (!subject.data || subject.data->size() == 0)
             throw OptionError("data", "contains nothing to describe");
         const auto& model = m_model.options();
@@ -59,6 +64,11 @@ public:
         };
         m_reading.maps = pairMaps(m_model.points(subject.data->sample(0)), m_objects.whole,
                                   asked("relations"), asked("heads"));
+        if (!options.only.empty())
+            std::erase_if(m_reading.maps, [&](const PairMap& map) {
+                return std::find(options.only.begin(), options.only.end(), map.name) ==
+                       options.only.end();
+            });
         if (m_reading.maps.empty())
             throw OptionError("what",
                               "this model has no such maps among its own objects; choose "
@@ -78,15 +88,18 @@ public:
                              " are described: more would take too long for " +
                              std::to_string(m_reading.maps.size()) + " maps.";
         keepExamples(m_objects, fit);
-        m_reading.batchSize = model.input() == InputKind::Tokens ? kAtlasTextBatch : kAtlasBatch;
+        m_reading.batchSize = options.batchSize > 0                ? options.batchSize
+                              : model.input() == InputKind::Tokens ? kAtlasTextBatch
+                                                                   : kAtlasBatch;
         describeSubject();
     }
 
     RelationAtlas run() {
         const bool fresh = m_options.untrained > 0, first = hasFirst(),
-                   uses = m_options.use_examples > 0, along = m_options.along,
+                   uses = m_measured || m_options.use_examples > 0, along = m_options.along,
                    other = !m_options.other.empty();
-        m_weights = 5.0 + 2.0 * fresh + first + 4.0 * uses + 4.0 * along + other;
+        const double ablating = uses && !m_measured ? 4.0 : 0.0;
+        m_weights = 5.0 + 2.0 * fresh + first + ablating + 4.0 * along + other;
         stage(1.0), read();
         stage(1.0), describe(m_values, m_objects.shape.examples, true);
         takeKnown();
@@ -94,7 +107,7 @@ public:
         stage(3.0), test();
         if (fresh) stage(2.0), compareUntrained();
         if (first) stage(1.0), compareFirst();
-        if (uses) stage(4.0), measureUse();
+        if (uses) stage(ablating), measureUse();
         if (along) stage(4.0), follow();
         if (other) stage(1.0), match();
         label();
@@ -332,9 +345,9 @@ private:
     // Other weights
     // ---------------------------------------------------------------------------------------------
 
-    PairReading shorter() const {
+    PairReading shorter(std::size_t most) const {
         auto reading = m_reading;
-        const auto examples = std::min<std::size_t>(AtlasOptions::kOther, reading.shape.examples);
+        const auto examples = std::min(most, reading.shape.examples);
         reading.shape.examples = examples;
         reading.examples.resize(examples);
         if (!reading.starts.empty()) reading.starts.resize(examples);
@@ -350,7 +363,8 @@ private:
     }
 
     void compareUntrained() {
-        const auto reading = shorter();
+        auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
+        reading.answers = true;
         const auto seed = static_cast<std::uint64_t>(m_model.isRun() ? 1000003 : 0);
         for (; m_atlas.untrainedModels < m_options.untrained; ++m_atlas.untrainedModels) {
             const auto done = [&](double more) {
@@ -362,6 +376,7 @@ private:
                 m_watch.stop, part(done(0.0), done(1.0)));
             const auto fits = fitsOfAll(reading, values);
             m_atlas.untrainedFits.insert(m_atlas.untrainedFits.end(), fits.begin(), fits.end());
+            m_atlas.untrainedScores.push_back(values.accuracy);
         }
         compareWithUntrained(m_atlas);
         report();
@@ -375,7 +390,7 @@ private:
     void compareFirst() {
         if (m_atlas.initial) return;
         OpenedModel first(m_subject.run, "0", m_subject.device, m_watch.stop, part(0.0, 0.3));
-        const auto reading = shorter();
+        const auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
         const auto fits = fitsOfAll(
             reading, first.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.3, 1.0)));
         for (std::size_t m = 0; m < m_atlas.relations.size(); ++m)
@@ -388,8 +403,7 @@ private:
     // Use
     // ---------------------------------------------------------------------------------------------
 
-    void measureUse() {
-        if (!m_atlas.metric.empty()) return;
+    AblationTable withoutEach() {
         const auto& model = m_model.options();
         const bool text = model.input() == InputKind::Tokens;
         AblationOptions how;
@@ -403,24 +417,31 @@ private:
         how.draws = 1;
         // Of a window every token counts, and the means of all relations of a text take minutes.
         if (text) how.references = AtlasOptions::kTextUse;
-        const auto table = m_model.ablate(m_subject.data, m_subject.interventions, how,
-                                          m_watch.stop, part(), {}, m_subject.kept);
-        const auto rowOf = [&](const Edit& edit) -> const AblationRow* {
+        return m_model.ablate(m_subject.data, m_subject.interventions, how, m_watch.stop, part(),
+                              {}, m_subject.kept);
+    }
+
+    void measureUse() {
+        if (!m_atlas.metric.empty()) return;
+        const auto table = m_measured ? *m_measured : withoutEach();
+        const auto rowOf = [&](const Edit& edit, const std::string& name) -> const AblationRow* {
             for (const auto& row : table.rows)
-                if (row.edit == edit) return &row;
+                if (row.edit == edit || row.part == name) return &row;
             return nullptr;
         };
         for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
             const auto& map = m_reading.maps[m];
             Edit whole;
-            whole.point = map.group;
-            const auto *alone = rowOf(map.edit), *group = rowOf(whole);
-            if (!alone) continue;
-            for (const auto& way : alone->ways) {
+            whole.point = map.group.empty() ? map.point : map.group;
+            const auto *alone = rowOf(map.edit, map.name), *group = rowOf(whole, {});
+            if (!alone && !group) continue;
+            for (const auto& way : (alone ? alone : group)->ways) {
                 RelationAtlas::Use use;
                 use.how = editOpName(way.how);
-                use.change = way.change.change, use.low = way.change.low;
-                use.high = way.change.high;
+                use.change = use.low = use.high = kNotMeasured;
+                if (alone)
+                    use.change = way.change.change, use.low = way.change.low,
+                    use.high = way.change.high;
                 use.groupChange = use.groupLow = use.groupHigh = kNotMeasured;
                 if (group)
                     for (const auto& other : group->ways)
@@ -431,7 +452,7 @@ private:
                 m_atlas.relations[m].uses.push_back(std::move(use));
             }
         }
-        m_atlas.metric = how.metric;
+        m_atlas.metric = table.metric;
         m_atlas.base = table.base;
         m_atlas.usedExamples = table.examples;
         report();
@@ -449,7 +470,7 @@ private:
                               "There are no weights along training: the run kept none.";
             return;
         }
-        auto reading = shorter();
+        auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
         reading.answers = true;
         const auto all = static_cast<double>(steps.size());
         for (std::size_t k = 0; k < steps.size(); ++k) {
@@ -479,7 +500,7 @@ private:
 
     void match() {
         OpenedModel model(m_options.other, "", m_subject.device, m_watch.stop, part(0.0, 0.2));
-        auto reading = shorter();
+        auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
         const auto maps =
             pairMaps(model.points(m_subject.data->sample(0)), m_objects.whole, true, true);
         if (maps.empty())
@@ -550,6 +571,7 @@ private:
         m_atlas.permutations = known->permutations;
         m_atlas.untrainedModels = known->untrainedModels;
         m_atlas.untrainedFits = known->untrainedFits;
+        m_atlas.untrainedScores = known->untrainedScores;
         m_atlas.initial = known->initial;
         m_atlas.metric = known->metric, m_atlas.base = known->base;
         m_atlas.usedExamples = known->usedExamples;
@@ -560,6 +582,7 @@ private:
     OpenedModel& m_model;
     const AtlasOptions& m_options;
     const AnalysisWatch& m_watch;
+    const AblationTable* m_measured;
     double m_weights = 1.0, m_begin = 0.0, m_end = 0.0;
     PairObjects m_objects;
     PairReading m_reading;
@@ -573,7 +596,7 @@ private:
 
 RelationAtlas runAtlas(AnalysisSubject& subject, const AtlasOptions& options,
                        const AnalysisWatch& watch) {
-    return AtlasRun(subject, options, watch).run();
+    return AtlasRun(subject, options, watch, nullptr).run();
 }
 
 // From a small atlas of the model itself, of which reading is a fifth of the progress.
@@ -607,6 +630,11 @@ AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
 }
 
 }  // namespace
+
+RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& options,
+                                const AnalysisWatch& watch, const AblationTable* measured) {
+    return AtlasRun(subject, options, watch, measured).run();
+}
 
 const AnalysisRunner& atlasRunner() {
     static const AnalysisRunner runner = [] {

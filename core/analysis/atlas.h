@@ -16,6 +16,8 @@
 
 namespace relascope {
 
+struct AblationTable;
+
 struct RelationAtlas {
     struct Attribute {
         std::string name;      ///< "same object"
@@ -118,15 +120,16 @@ struct RelationAtlas {
     std::int64_t objects = 0;         ///< of each, that pairs are made of
     std::int64_t columns = 0;         ///< of the grid of the objects; 0: none
     bool causal = false;
-    std::int64_t permutations = 0;      ///< 0: not yet
-    std::int64_t untrainedModels = 0;   ///< measured so far
-    std::vector<double> untrainedFits;  ///< Fit::fixed of each [models, relations, attributes]
-    bool initial = false;               ///< the weights before the first step are measured
-    std::string metric;                 ///< of the uses; empty: not measured
-    double base = 0.0;                  ///< that metric of the whole model
-    std::int64_t usedExamples = 0;      ///< that it is measured on
-    std::vector<Step> steps;            ///< along training, ascending
-    std::string otherRun;               ///< that relations are matched with
+    std::int64_t permutations = 0;        ///< 0: not yet
+    std::int64_t untrainedModels = 0;     ///< measured so far
+    std::vector<double> untrainedFits;    ///< Fit::fixed of each [models, relations, attributes]
+    std::vector<double> untrainedScores;  ///< accuracy of each (of numbers: mean error)
+    bool initial = false;                 ///< the weights before the first step are measured
+    std::string metric;                   ///< of the uses; empty: not measured
+    double base = 0.0;                    ///< that metric of the whole model
+    std::int64_t usedExamples = 0;        ///< that it is measured on
+    std::vector<Step> steps;              ///< along training, ascending
+    std::string otherRun;                 ///< that relations are matched with
     std::vector<LayerMatch> matches;
     std::string remark;  ///< what was left out, one sentence; may be empty
 };
@@ -141,12 +144,19 @@ struct AtlasOptions {
     bool along = false;
     std::string attributes;  ///< a CSV file; empty: those of the data
     std::string other;       ///< a run folder; empty: none
+    // What a scan sets besides.
+    std::vector<std::string> only;        ///< names of maps that are described; empty: by `what`
+    std::int64_t otherExamples = kOther;  ///< of other weights: their AUCs differ by more
+    std::int64_t batchSize = 0;           ///< 0: by what the model reads
     bool operator==(const AtlasOptions&) const = default;
 };
 
 }  // namespace relascope
 
 namespace relascope::core {
+
+struct AnalysisSubject;  // run_analysis.h
+struct AnalysisWatch;    // of the same
 
 /// "atlas": a RelationAtlas. Throws OptionError for a model without such maps among its own
 /// objects, fewer than two examples and values that are not finite, FileError for a file of
@@ -156,6 +166,12 @@ namespace relascope::core {
 const Analysis& atlasAnalysis();
 const FieldTable<AtlasOptions>& atlasFields();
 const AnalysisRunner& atlasRunner();
+
+/// An atlas. `measured`: in place of the atlas' own ablation, whose rows have the names of the
+/// maps, or take them or their layer out; null: use_examples of AtlasOptions.
+RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& options,
+                                const AnalysisWatch& watch,
+                                const AblationTable* measured = nullptr);
 
 /// Of relation l, the AUC of attribute a within the answers of attribute `rival`; NaN where they
 /// cannot be told apart.

@@ -235,6 +235,19 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     p.probes = std::make_unique<EditProbes>(*p.model, p.options);
 }
 
+OpenedModel::OpenedModel(const ModelOptions& options, std::uint64_t seed, const std::string& device)
+    : m_parts(std::make_unique<Parts>()) {
+    auto& p = *m_parts;
+    p.options = p.run.model = options;
+    p.model = untrainedModel(options, {}, seed);
+    p.device = resolveDevice(device);
+    withinMemory(
+        p.device, [&] { p.model->to(torch::Device(p.device)); },
+        [] { return std::string(" for the weights of a new model"); });
+    p.model->eval();
+    p.probes = std::make_unique<EditProbes>(*p.model, p.options);
+}
+
 OpenedModel::~OpenedModel() = default;
 OpenedModel::OpenedModel(OpenedModel&&) noexcept = default;
 OpenedModel& OpenedModel::operator=(OpenedModel&&) noexcept = default;
@@ -517,6 +530,25 @@ PairReadings OpenedModel::readUntrainedPairs(std::uint64_t seed, const DatasetPt
     const auto& p = *m_parts;
     return core::readUntrainedPairs(p.options, p.isRun ? p.run.train.init : std::string(), seed,
                                     p.device, data, what, stop, progress);
+}
+
+EffectEstimates OpenedModel::estimateEffects(
+    const DatasetPtr& data, const Interventions& interventions, const EstimateOptions& what,
+    const std::stop_token& stop, const ProgressCallback& progress,
+    const std::function<void(const EffectEstimates&)>& partial, std::any* kept) {
+    auto& p = *m_parts;
+    if (data) requireReadable(p.options, *data);
+    p.means.clear();
+    const auto trained = p.makeTrainingEditSession(interventions.data);
+    const HookScope below(hooksOf(trained));
+    return withinMemory(
+        p.device,
+        [&] {
+            return core::estimateEffects(*p.model, p.options, data,
+                                         {interventions.edits, p.completed(interventions.data)},
+                                         what, stop, progress, partial, kept);
+        },
+        [&] { return " with batches of " + std::to_string(what.batchSize); });
 }
 
 PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,

@@ -2,6 +2,7 @@
 // A model for inspection or evaluation, from a run folder or a checkpoint. Does not include torch.
 #pragma once
 
+#include <any>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -17,6 +18,10 @@
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
+namespace relascope {
+struct EffectEstimates;  // patching_options.h
+}  // namespace relascope
+
 namespace relascope::core {
 
 struct AblationOptions;  // ablation_options.h
@@ -24,6 +29,7 @@ struct PairReading;      // pair_reading.h
 struct PairReadings;     // of the same
 class AblationProgress;  // of the same
 struct PatchOptions;     // patching_options.h
+struct EstimateOptions;  // of the same
 
 /// What OpenedModel opens for a step of a run.
 struct StepToOpen {
@@ -42,6 +48,8 @@ public:
     /// Cancelled.
     OpenedModel(const std::string& path, const std::string& checkpoint, const std::string& device,
                 std::stop_token stop = {}, const ProgressCallback& progress = {});
+    /// A model of no file, with weights that are drawn by `seed` as a training begins.
+    OpenedModel(const ModelOptions& options, std::uint64_t seed, const std::string& device);
     ~OpenedModel();
     OpenedModel(OpenedModel&&) noexcept;
     OpenedModel& operator=(OpenedModel&&) noexcept;
@@ -119,6 +127,12 @@ public:
     PairReadings readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
                                     const PairReading& what, const std::stop_token& stop = {},
                                     const ProgressCallback& progress = {}) const;
+    /// First-order estimates of the effects of parts over a data set (patching.h).
+    EffectEstimates estimateEffects(const DatasetPtr& data, const Interventions& interventions,
+                                    const EstimateOptions& what, const std::stop_token& stop = {},
+                                    const ProgressCallback& progress = {},
+                                    const std::function<void(const EffectEstimates&)>& partial = {},
+                                    std::any* kept = nullptr);
     /// The patching maps from one input into another (patching.h).
     PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
                       const PatchOptions& how, const Interventions& interventions = {},

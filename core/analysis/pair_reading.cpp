@@ -117,6 +117,34 @@ ReadTensor readAt(const PointReader& reader, const std::string& name) {
     return {found->second, *point};
 }
 
+/// Keeps of maps over a text the block of each example alone, so that whole maps of one layer at a
+/// time exist. Without `starts` whole ones.
+class BlockReader : public PointReader {
+public:
+    BlockReader(std::vector<std::string> names, const PairReading& what, std::int64_t first)
+        : PointReader(std::move(names)), m_what(what), m_first(first) {}
+
+    torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {
+        const auto dimension = [&](Axis axis) {
+            return std::find(point.axes.begin(), point.axes.end(), axis) - point.axes.begin();
+        };
+        const auto i = dimension(Axis::I), j = dimension(Axis::J), all = value.dim();
+        const auto n = static_cast<std::int64_t>(m_what.shape.objects);
+        std::vector<torch::Tensor> blocks;
+        if (!m_what.starts.empty() && i < all && j < all)
+            for (std::int64_t e = 0; e < value.size(0); ++e) {
+                const auto start = m_what.starts.at(static_cast<std::size_t>(m_first + e));
+                blocks.push_back(value.narrow(0, e, 1).narrow(i, start, n).narrow(j, start, n));
+            }
+        PointReader::at(point, blocks.empty() ? value : torch::cat(blocks));
+        return value;
+    }
+
+private:
+    const PairReading& m_what;
+    std::int64_t m_first;
+};
+
 // The maps of a batch, [b, i, j].
 torch::Tensor mapOf(const PointReader& reader, const PairMap& map) {
     const auto [tensor, point] = readAt(reader, map.point);
@@ -127,21 +155,17 @@ torch::Tensor attentionOf(const PointReader& reader, const PairMap& map) {
     return turned(tensor.mean(point.dimension("head")), point);
 }
 
-// The objects of a batch of maps whose first example is number `first`, into out [b, n, n].
-void copyObjects(const torch::Tensor& maps, const PairReading& what, std::int64_t first,
-                 float* out) {
+// The objects of a batch of maps, into out [b, n, n].
+void copyObjects(const torch::Tensor& maps, const PairReading& what, float* out) {
     const auto n = static_cast<std::int64_t>(what.shape.objects);
     const auto whole = maps.to(torch::kCPU, torch::kFloat);
     const auto into = torch::from_blob(out, {whole.size(0), n, n});
-    if (!what.positions.empty()) {
-        const auto positions = torch::tensor(what.positions);
-        into.copy_(whole.index_select(1, positions).index_select(2, positions));
+    if (what.positions.empty()) {
+        into.copy_(whole);
         return;
     }
-    for (std::int64_t e = 0; e < whole.size(0); ++e) {
-        const auto start = what.starts.at(static_cast<std::size_t>(first + e));
-        into[e].copy_(whole[e].narrow(0, start, n).narrow(1, start, n));
-    }
+    const auto positions = torch::tensor(what.positions);
+    into.copy_(whole.index_select(1, positions).index_select(2, positions));
 }
 
 }  // namespace
@@ -215,7 +239,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
         const auto batch = makeBatch(*data, indices.data(), count);
         const auto input = inputOf(batch, device);
         if (session) session->prepareBatch(input, data, indices);
-        PointReader reader({names.begin(), names.end()});
+        BlockReader reader({names.begin(), names.end()}, what, first);
         {
             std::optional<InterventionScope> edited;
             if (session) edited.emplace(&session->editor());
@@ -227,9 +251,9 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
             const auto& map = what.maps[m];
             const auto values = mapOf(reader, map);
             float* to = readings.values[m].data() + static_cast<std::size_t>(first) * cells;
-            copyObjects(values, what, first, to);
+            copyObjects(values, what, to);
             if (!readings.sent[m].empty())
-                copyObjects(values * attentionOf(reader, map), what, first,
+                copyObjects(values * attentionOf(reader, map), what,
                             readings.sent[m].data() + static_cast<std::size_t>(first) * cells);
             if (!std::all_of(to, to + static_cast<std::size_t>(count) * cells,
                              [](float v) { return std::isfinite(v); }))
@@ -250,10 +274,8 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
     return readings;
 }
 
-PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
-                                std::uint64_t seed, const std::string& device,
-                                const DatasetPtr& data, const PairReading& what,
-                                const std::stop_token& stop, const ProgressCallback& progress) {
+std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
+                                          std::uint64_t seed) {
     // The weights come from torch's generator, whose state is another's.
     auto generator = at::globalContext().defaultGenerator(at::kCPU);
     const auto state = generator.get_state();
@@ -267,6 +289,14 @@ PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& 
         throw;
     }
     generator.set_state(state);
+    return model;
+}
+
+PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
+                                std::uint64_t seed, const std::string& device,
+                                const DatasetPtr& data, const PairReading& what,
+                                const std::stop_token& stop, const ProgressCallback& progress) {
+    const auto model = untrainedModel(options, init, seed);
     model->to(torch::Device(device));
     return readPairs(*model, options, data, {}, what, stop, progress);
 }

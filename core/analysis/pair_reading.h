@@ -66,7 +66,10 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
                        const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                        const std::function<void(const PairReadings&, std::int64_t)>& partial = {});
 
-/// The same of weights that are drawn anew by `seed`, as a training of the run would begin.
+/// A model whose weights are drawn by `seed`, as a training that begins with `init` would.
+std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
+                                          std::uint64_t seed);
+/// The same as readPairs() of such a model.
 PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
                                 std::uint64_t seed, const std::string& device,
                                 const DatasetPtr& data, const PairReading& what,

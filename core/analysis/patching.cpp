@@ -50,16 +50,6 @@ struct Cell {
 
 constexpr std::int64_t kMostCells = 4096;  // exact ones of a relation, each a pass
 
-// Reads points from which gradients begin where an edit has put numbers.
-class GradientReader : public PointReader {
-public:
-    using PointReader::PointReader;
-    torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {
-        const bool begins = torch::GradMode::is_enabled() && !value.requires_grad();
-        return PointReader::at(point, begins ? value.detach().requires_grad_() : value);
-    }
-};
-
 // Keeps the tensors of points and their gradients' graph.
 std::map<std::string, torch::Tensor> pointsWithGraph(ModelImpl& model, const ModelInput& input,
                                                      const std::set<std::string>& names,

@@ -2,6 +2,7 @@
 // Patching maps: parts of a clean input's forward pass put into that of a corrupted one.
 #pragma once
 
+#include <any>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -31,6 +32,17 @@ struct AnswerMetric {
                               const torch::Tensor& corrupted);
 };
 
+/// Reads points from which gradients begin where an edit has put numbers, or where no parameter
+/// wants any.
+class GradientReader : public PointReader {
+public:
+    using PointReader::PointReader;
+    torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {
+        const bool begins = torch::GradMode::is_enabled() && !value.requires_grad();
+        return PointReader::at(point, begins ? value.detach().requires_grad_() : value);
+    }
+};
+
 /// Edits in force in every pass of patch(), on A and on B.
 struct PatchedEdits {
     EditSession* session = nullptr;                ///< null: none
@@ -48,5 +60,17 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                   const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                   const std::function<void(const PatchResult&)>& partial = {},
                   const PatchedEdits& edits = {});
+
+/// Estimates of all parts at once: sum (mean(T) - T) dL/dT over the examples, of the mean of T over
+/// the same examples at each position (of texts over all positions, and of cells for each j - i),
+/// with one forward and one backward pass a batch (attribution patching, Nanda 2023). A cancelled
+/// call leaves what it has in `kept`, and the next one with the same model, data and options
+/// continues there to the same numbers. Throws Error for values that are not finite, Cancelled.
+EffectEstimates estimateEffects(ModelImpl& model, const ModelOptions& options,
+                                const DatasetPtr& data, const Interventions& interventions,
+                                const EstimateOptions& what, const std::stop_token& stop = {},
+                                const ProgressCallback& progress = {},
+                                const std::function<void(const EffectEstimates&)>& partial = {},
+                                std::any* kept = nullptr);
 
 }  // namespace relascope::core

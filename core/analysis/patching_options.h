@@ -9,7 +9,27 @@
 #include "analysis/analysis.h"
 #include "types/edit_results.h"
 
+namespace relascope {
+
+/// First-order estimates of what the loss of a data set changes by, a target, without each part.
+struct EffectEstimates {
+    std::vector<double> change;  ///< of each part; positive: the loss rises
+    /// The same with the absolute value of each example and position, so that nothing cancels.
+    std::vector<double> size;
+    std::int64_t examples = 0;  ///< measured so far
+};
+
+}  // namespace relascope
+
 namespace relascope::core {
+
+/// What is estimated, on which examples of the data.
+struct EstimateOptions {
+    std::vector<AblationRow> parts;
+    std::vector<std::int64_t> examples;
+    std::int64_t batchSize = 250;
+    bool operator==(const EstimateOptions&) const = default;
+};
 
 struct PatchOptions {
     /// Also "cells:2:1": the cells of relation 1 of layer 2.

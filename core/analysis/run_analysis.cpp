@@ -10,6 +10,7 @@
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
 #include "analysis/run_analysis.h"
+#include "analysis/scan.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -22,7 +23,8 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&attributionAnalysis(), &attributionRunner()},
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
         {&headMeasuresAnalysis(), &headMeasuresRunner()},
-        {&atlasAnalysis(), &atlasRunner()}};
+        {&atlasAnalysis(), &atlasRunner()},
+        {&scanAnalysis(), &scanRunner()}};
     const auto at = std::find_if(all.begin(), all.end(),
                                  [&](const auto& one) { return *one.first == analysis; });
     if (at == all.end()) throw Error("The analysis '" + analysis.name + "' cannot be run.");

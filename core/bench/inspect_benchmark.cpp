@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <random>
 #include <set>
 
+#include "analysis/atlas.h"
+#include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
+#include "analysis/scan.h"
 #include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
 #include "files/memory.h"
@@ -107,15 +112,123 @@ void readCell(const ProbeResult& result, int layer, int row, int column) {
         if (map.layer == layer && map.kind != MapKind::Symbols) map.at(row, column);
 }
 
+/// Images of nine squares, of which some are empty, with two facts each.
+class Squares : public ImageDataset {
+public:
+    explicit Squares(std::int64_t size) {
+        m_info.name = "squares", m_info.size = size, m_info.classNames = {"no", "yes"};
+        m_facts = {{{"shape"}, {"colour"}}, 9, 3};
+    }
+    const DatasetInfo& info() const override { return m_info; }
+    const ObjectFacts* objectFacts() const override { return &m_facts; }
+    void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override {
+        std::mt19937_64 random(static_cast<std::uint64_t>(index));
+        for (std::size_t cell = 0; cell < 9; ++cell) {
+            const auto drawn = static_cast<std::int32_t>(random() % 48);
+            const bool empty = drawn >= 24;
+            facts[2 * cell] = empty ? kEmptyPlace : drawn / 6;
+            facts[2 * cell + 1] = empty ? kEmptyPlace : drawn % 6;
+        }
+    }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        std::int32_t facts[18];
+        readFacts(index, facts);
+        for (std::size_t p = 0; p < pixels.size(); ++p) {
+            const std::size_t cell = p / 3 / 36 / 12 * 3 + p / 3 % 36 / 12;
+            const auto shape = facts[2 * cell], colour = facts[2 * cell + 1];
+            pixels[p] = shape < 0
+                            ? 0
+                            : static_cast<std::uint8_t>(60 * shape + 30 * (colour >> (p % 3) & 1));
+        }
+        return index % 2;
+    }
+
+private:
+    DatasetInfo m_info;
+    ObjectFacts m_facts;
+};
+
+class RandomTexts : public TokenDataset {
+public:
+    RandomTexts(std::int64_t size, std::int64_t context, std::int64_t vocabulary)
+        : m_context(context), m_vocabulary(vocabulary) {
+        m_info.name = "random tokens", m_info.size = size, m_info.targets = TargetKind::Tokens;
+    }
+    const DatasetInfo& info() const override { return m_info; }
+    std::int64_t context() const override { return m_context; }
+    TokenizerPtr tokenizer() const override { return nullptr; }
+    void read(std::int64_t index, std::span<std::int64_t> tokens) const override {
+        std::mt19937_64 random(static_cast<std::uint64_t>(index));
+        for (auto& token : tokens)
+            token = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(m_vocabulary));
+    }
+    ProbeSample sample(std::int64_t index) const override {
+        ProbeSample sample;
+        sample.source.tokens.resize(static_cast<std::size_t>(m_context) + 1);
+        read(index, sample.source.tokens);
+        sample.source.tokens.pop_back();
+        sample.origin = m_info.name + " " + std::to_string(index);
+        return sample;
+    }
+
+private:
+    DatasetInfo m_info;
+    std::int64_t m_context, m_vocabulary;
+};
+
+/// Times a whole analysis, and when it gives its first result.
+BenchmarkResult runAnalysisBenchmark(const std::string& name) {
+    const bool scan = name == "scan_345m";
+    auto options = presetOptions(scan ? "lm-343m" : "relational-games-occurs", "dat").model;
+    if (scan) options.set("max_block_size", std::int64_t{512});
+    OpenedModel model(options, 1, "cpu");
+    AnalysisSubject subject;
+    subject.model = &model, subject.device = "cpu";
+    if (scan)
+        subject.data = std::make_shared<RandomTexts>(8, 512, options.outputs());
+    else
+        subject.data = std::make_shared<Squares>(5000);
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
+    const double weights = ownMb("VmRSS");
+    const auto start = Clock::now();
+    double first = 0.0, estimated = 0.0;
+    AnalysisWatch watch;
+    watch.partial = [&](const AnalysisResult& part) {
+        if (first == 0.0) first = since(start);
+        const auto* so = std::any_cast<ModelScan>(&part);
+        if (so && so->passes == 1 && estimated == 0.0) estimated = since(start);
+    };
+    if (scan)
+        runnerOf(scanAnalysis())
+            .run(subject, {{"examples", std::int64_t{8}}, {"seconds", std::int64_t{600}}}, watch);
+    else
+        runnerOf(atlasAnalysis())
+            .run(subject, {{"examples", std::int64_t{5000}}, {"use_examples", std::int64_t{0}}},
+                 watch);
+    BenchmarkResult result;
+    result.name = name, result.device = "cpu", result.form = "none";
+    result.parameters = parameterCount(options);
+    result.figures = {{"first_result_s", first / 1000.0}, {"whole_s", since(start) / 1000.0}};
+    if (scan) result.figures.emplace_back("first_pass_s", estimated / 1000.0);
+    result.peakRssMb = ownMb("VmHWM");
+    result.figures.emplace_back("peak_over_weights_mb", result.peakRssMb - weights);
+    if (scan)
+        result.figures.emplace_back("forward_s",
+                                    best(1, [&] { model.evaluate(subject.data, 1); }) / 1000.0);
+    return result;
+}
+
 }  // namespace
 
 const std::vector<std::string>& inspectBenchmarkNames() {
     static const std::vector<std::string> names = {"inspect_343m_1024", "inspect_12x12_512",
-                                                   "inspect_4096"};
+                                                   "inspect_4096", "atlas_5000", "scan_345m"};
     return names;
 }
 
 BenchmarkResult runInspectBenchmark(const std::string& name) {
+    if (name == "atlas_5000" || name == "scan_345m") return runAnalysisBenchmark(name);
     const auto subject = subjectOf(name);
     const auto model = randomModel(subject.model);
     const torch::NoGradGuard noGrad;

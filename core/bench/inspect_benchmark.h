@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The workloads of `relascope-cli bench` that look inside a language model of published size.
+// The workloads of `relascope-cli bench` that look inside models: maps of a language model of
+// published size, an atlas, a scan.
 #pragma once
 
 #include <string>
@@ -10,13 +11,17 @@
 namespace relascope::core {
 
 /// inspect_343m_1024: the published model of 343M parameters and 1,024 tokens; inspect_12x12_512:
-/// 12 layers of 12 heads and 512 tokens; inspect_4096: 2 small layers and 4,096 tokens.
+/// 12 layers of 12 heads and 512 tokens; inspect_4096: 2 small layers and 4,096 tokens. atlas_5000:
+/// an atlas of a small ViDAT over 5,000 images; scan_345m: a scan of the published model over 8
+/// random texts of 512 tokens.
 const std::vector<std::string>& inspectBenchmarkNames();
 
 /// Measures one, with random weights. Figures, in milliseconds: the whole probe; the first map when
 /// the first, and when the last layer is looked at, from the request to its values; another
 /// relation, head and layer; the numbers of one cell of all maps of a layer (hover). In megabytes:
-/// the factors that the result keeps, and the peak memory of the process over its weights.
+/// the factors that the result keeps, and the peak memory of the process over its weights. Of the
+/// last two, in seconds: the first result and the whole; of the scan a forward pass of all texts,
+/// and the first pass in those.
 BenchmarkResult runInspectBenchmark(const std::string& name);
 
 }  // namespace relascope::core

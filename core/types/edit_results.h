@@ -39,8 +39,10 @@ struct AblationRow {
         EditOp how = EditOp::Zero;
         PairedChange change;
         double changedAnswers = 0.0;
+        bool operator==(const Way&) const = default;
     };
     std::vector<Way> ways;
+    bool operator==(const AblationRow&) const = default;
 };
 
 struct AblationTable {

@@ -7,6 +7,8 @@
 #include <QFile>
 #include <QFocusEvent>
 #include <QHeaderView>
+#include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -29,6 +31,7 @@
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patch_maps.h"
+#include "widgets/analysis/scan_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 
@@ -615,6 +618,101 @@ TEST(AtlasView, OfAGroupTheMapThatStandsOutIsKept) {
     EXPECT_EQ(asked[0][1].toString(), "Keep one of each group");
 }
 
+ModelScan scanOf() {
+    ModelScan scan;
+    scan.data = "occurs, pentos", scan.noun = "images", scan.metric = "accuracy";
+    scan.base = 0.957, scan.passes = 3, scan.wanted = scan.measured = scan.estimated = 1000;
+    scan.atlas = atlasOf();
+    for (const auto& map : scan.atlas.relations) {
+        ModelScan::Part part;
+        part.title = part.row.part = map.name, part.estimate = 0.25;
+        if (map.labelled >= 0)
+            part.row.ways = {{EditOp::Mean, {"accuracy", 0.957, 0.5, -0.457, -0.476, -0.441}, 0.4}};
+        scan.parts.push_back(std::move(part));
+    }
+    scan.findings = {{"Layer 2, relation 2 answers *same object*.",
+                      "layer 2 relation 2",
+                      {2},
+                      0.457,
+                      0.5,
+                      7,
+                      0,
+                      4,
+                      1,
+                      1,
+                      false},
+                     {"Layer 1, symbols together are used.", "layer 1 symbols"}};
+    scan.notFound = {"No relation of layer 1 is used."};
+    return scan;
+}
+
+TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
+    ScanView view;
+    view.resize(900, 600);
+    EXPECT_TRUE(view.isEmpty());
+    view.setResult(scanOf());
+    view.show();
+    EXPECT_EQ(view.headText(), "1,000 images of occurs, pentos; accuracy 95.7 %");
+    auto* sentences = view.sentences();
+    ASSERT_EQ(sentences->count(), 3);
+    EXPECT_TRUE(sentences->item(0)->text().startsWith(
+        "1. Layer 2, relation 2 answers \u201csame object\u201d."))
+        << sentences->item(0)->text().toStdString();
+    QSignalSpy maps(&view, &ScanView::mapRequested), examples(&view, &ScanView::exampleRequested);
+    sentences->setCurrentRow(0);
+    sentences->setFocus();
+    QTest::keyClick(sentences, Qt::Key_Return);
+    ASSERT_EQ(maps.size(), 1);
+    EXPECT_EQ(maps[0][0].value<MapKind>(), MapKind::Relation);
+    ASSERT_EQ(examples.size(), 1);
+    EXPECT_EQ(examples[0][0].toLongLong(), 7);
+    EXPECT_EQ(examples[0][2].toLongLong(), 4);
+    sentences->setCurrentRow(1);
+    QTest::keyClick(sentences, Qt::Key_Return);
+    sentences->setCurrentRow(2);
+    QTest::keyClick(sentences, Qt::Key_Return);
+    EXPECT_EQ(maps.size(), 1) << "these have no map";
+    auto* table = view.table();
+    ASSERT_EQ(table->rowCount(), 3);
+    for (const auto order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+        table->horizontalHeader()->setSortIndicator(2, order);
+        EXPECT_TRUE(table->item(0, 2)->text().startsWith("\u221245.7 ["))
+            << "what is not measured comes last";
+    }
+    // A report beside the chosen name.
+    QTemporaryDir folder;
+    auto analysis = analysisOf("scan");
+    analysis.report = [](const core::AnalysisResult& result, const std::string& name,
+                         const std::string& subject, const std::string& command) {
+        const auto& scan = std::any_cast<const ModelScan&>(result);
+        return std::vector<core::ReportFile>{
+            {name + ".html", subject + command + scan.findings[0].text}, {name + ".md", "x"}};
+    };
+    view.setAnalysis(analysis);
+    view.setCaption("occurs, validation");
+    view.setCommand("relascope-cli scan 'occurs'");
+    view.menu()->askPath = [&](const QString&, const QString&, const QString& filter) {
+        EXPECT_TRUE(filter.contains("html"));
+        return folder.filePath("report.html");
+    };
+    QSignalSpy saved(view.menu(), &ViewMenu::saved);
+    view.menu()->menu()->actions().back()->trigger();
+    ASSERT_EQ(saved.size(), 1);
+    EXPECT_EQ(saved[0][0].toString(), folder.filePath("report.html"));
+    QFile file(folder.filePath("report.html"));
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(file.readAll().startsWith("occurs, validationrelascope-cli scan 'occurs'Layer 2"));
+    EXPECT_TRUE(QFile::exists(folder.filePath("report.md")));
+    // While it is measured.
+    auto begun = scanOf();
+    begun.passes = 0, begun.measured = 0;
+    view.setResult(begun);
+    EXPECT_TRUE(view.headText().endsWith("first pass: estimates"));
+    view.clear("Not measured.");
+    EXPECT_EQ(sentences->count(), 0);
+    EXPECT_TRUE(view.isEmpty());
+}
+
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     QTemporaryDir folder;
     QString error;
@@ -633,6 +731,7 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
             renderAnalysis(analysisOf("attribute"), attribution(), "text", path("t"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), atlasOf(), "occurs", path("r"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("scan"), scanOf(), "occurs", path("s"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));

@@ -7,6 +7,7 @@
 
 #include "analysis/atlas.h"
 #include "analysis/head_measures.h"
+#include "analysis/scan.h"
 #include "support/rooms.h"
 #include "types/along.h"
 #include "types/edit_results.h"
@@ -121,6 +122,21 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_EQ(described.steps[0].fits, atlas.steps[0].fits);
     EXPECT_EQ(described.matches[0].explained, 0.2);
     EXPECT_EQ(described.untrainedFits, atlas.untrainedFits);
+
+    ModelScan scan;
+    scan.metric = "accuracy", scan.noun = "images", scan.passes = 2, scan.described = {"a", "b"};
+    scan.parts = {{"layer 2, relation 3", row, std::nan(""), 0.5, true}};
+    scan.findings = {{"a sentence", "layer 1 relations", {0}, 0.5, 0.25, 3, 1, 2, 0, 1, true}};
+    scan.notFound = {"nothing"}, scan.atlas = atlas;
+    const auto scanned = sentResult("scan", scan);
+    ASSERT_EQ(scanned.parts.size(), 1U);
+    EXPECT_EQ(scanned.parts[0].row, row);
+    EXPECT_TRUE(std::isnan(scanned.parts[0].estimate));
+    EXPECT_EQ(scanned.findings[0].text, "a sentence");
+    EXPECT_EQ(scanned.findings[0].example, 3);
+    EXPECT_TRUE(scanned.findings[0].head);
+    EXPECT_EQ(scanned.described, scan.described);
+    EXPECT_EQ(scanned.atlas.untrainedFits, atlas.untrainedFits);
 }
 
 TEST(Figures, MapsAndStudiesArriveWhole) {

@@ -5,7 +5,11 @@
 #include <memory>
 #include <utility>
 
+#include <QAction>
+#include <QDir>
+#include <QFileInfo>
 #include <QLocale>
+#include <QMenu>
 #include <QPainter>
 #include <QStackedLayout>
 #include <QStringList>
@@ -22,6 +26,7 @@
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patch_maps.h"
+#include "widgets/analysis/scan_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -173,6 +178,7 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) 
         if (analysis.name == "along") return new AlongView(parent);
         if (analysis.name == "heads") return new HeadsView(parent);
         if (analysis.name == "atlas") return new AtlasView(parent);
+        if (analysis.name == "scan") return new ScanView(parent);
         throw Error("there is no view of " + analysis.name);
     };
     MeasureFrame* view = make();
@@ -234,6 +240,28 @@ void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
                 return isEmpty() ? QString() : QString::fromStdString(latex(shown()));
             },
             QStringLiteral("LaTeX table..."));
+    m_report = analysis.report;
+    if (m_report)
+        connect(m_menu->menu()->addAction(QStringLiteral("Report (HTML and Markdown)...")),
+                &QAction::triggered, this, &MeasureFrame::saveReport);
+}
+
+void MeasureFrame::saveReport() {
+    if (isEmpty()) return;
+    const QString path = m_menu->askPath(QStringLiteral("Save the report"),
+                                         m_menu->fileName() + QStringLiteral(".html"),
+                                         QStringLiteral("HTML (*.html)"));
+    if (path.isEmpty()) return;
+    const QFileInfo place(path);
+    QString error;
+    for (const auto& file : m_report(shown(), place.completeBaseName().toStdString(),
+                                     m_caption.toStdString(), m_command.toStdString()))
+        if (!exportCsv(QString::fromStdString(file.content),
+                       place.dir().filePath(QString::fromStdString(file.name)), &error)) {
+            Q_EMIT m_menu->failed(error);
+            return;
+        }
+    Q_EMIT m_menu->saved(place.dir().filePath(place.completeBaseName() + QStringLiteral(".html")));
 }
 
 QString MeasureFrame::csv() const {

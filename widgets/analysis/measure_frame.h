@@ -108,6 +108,8 @@ public:
     ViewMenu* menu() const { return m_menu; }
     /// Run, step and sample, below figures.
     void setCaption(const QString& caption) { m_caption = caption; }
+    /// What repeats the result on a command line, for reports.
+    void setCommand(const QString& command) { m_command = command; }
 
     /// Whose tables are copied and saved; without it there are pictures only.
     void setAnalysis(const core::Analysis& analysis);
@@ -142,6 +144,8 @@ Q_SIGNALS:
     /// A head, or another map, is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
     void stepRequested(qint64 step);
+    /// Example `example` of the split is to be shown in the inspector, with objects i and j.
+    void exampleRequested(qint64 example, qint64 i, qint64 j);
     /// A position of the input was chosen.
     void positionRequested(std::int64_t position);
 
@@ -158,7 +162,10 @@ private:
     QWidget* m_results;
     QVBoxLayout* m_content;
     ViewMenu* m_menu;
-    QString m_sentence, m_caption;
+    void saveReport();
+
+    QString m_sentence, m_caption, m_command;
+    decltype(core::Analysis::report) m_report;
     std::function<std::string(const core::AnalysisResult&)> m_csv;
 };
 

@@ -70,7 +70,7 @@ namespace {
 constexpr int chipHeight = 24;
 constexpr int chipGap = 10;
 constexpr int numberedPatch = 64;  ///< from this size a patch carries its number
-constexpr int edge = 1;            ///< room for the outline of a patch at the border
+constexpr int patchEdge = 1;       ///< room for the outline of a patch at the border
 constexpr int reach = 4;           ///< how far the marks of a token extend beyond it
 
 /// The letter of i or j in the corner of its patch.
@@ -132,9 +132,9 @@ void PatchView::layOut() {
         m_place = QRect();
         return;
     }
-    const QSize room(
-        width() - 2 * edge,
-        height() - 2 * edge - (m_grid.classToken || !m_label.isEmpty() ? chipHeight + chipGap : 0));
+    const QSize room(width() - 2 * patchEdge,
+                     height() - 2 * patchEdge -
+                         (m_grid.classToken || !m_label.isEmpty() ? chipHeight + chipGap : 0));
     const double fit = qMin(static_cast<double>(room.width()) / m_image.width(),
                             static_cast<double>(room.height()) / m_image.height());
     QSize size;
@@ -145,7 +145,7 @@ void PatchView::layOut() {
         size = QSize(qMax(1, static_cast<int>(m_image.width() * fit)),
                      qMax(1, static_cast<int>(m_image.height() * fit)));
     }
-    m_place = QRect(QPoint(edge, edge), size);
+    m_place = QRect(QPoint(patchEdge, patchEdge), size);
 }
 
 QRect PatchView::tokenRect(int token) const {

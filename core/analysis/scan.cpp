@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/scan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
+#include "analysis/pair_objects.h"
+#include "analysis/pair_reading.h"
+#include "analysis/patching_options.h"
+#include "analysis/run_analysis.h"
+#include "checkpoint/kept_weights.h"
+#include "interventions/edit_session.h"
+#include "model/architecture.h"
+#include "options/estimates.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kScanExamples = 1000, kScanTexts = 32, kFewestExamples = 100,
+                       kFewestTexts = 8;
+constexpr std::int64_t kScanBatch = 250, kScanTextBatch = 4, kOthers = 500, kMeans = 1024;
+constexpr std::int64_t kLargeModel = 50'000'000;  // parameters, of which one text is read at a time
+constexpr double kStrongest = 0.05;
+constexpr std::size_t kFewestParts = 24, kFewestInTime = 8;
+// Of many maps so many are described that matter, and so many with the strongest attributes.
+constexpr std::size_t kMostMaps = 48, kMatter = 32, kScreened = 200, kScreenedTexts = 4;
+constexpr double kScreenedValues = 24e6;
+// How the time is divided, in forward passes of an example; a backward pass takes two.
+constexpr double kPassOne = 3.2, kForEach = 1.2, kDescribing = 3.0, kFresh = 1.2;
+constexpr double kMakingWeights = 2e-8;  // seconds a parameter
+constexpr double kEndOfEstimates = 0.15, kEndOfEffects = 0.55;
+
+/// What a cancelled scan leaves in a session.
+struct KeptScan {
+    OpenedModel* model = nullptr;
+    DatasetPtr data;
+    EditList edits;
+    ScanOptions options;
+    ModelScan scan;
+    std::any estimates;
+};
+
+class ScanRun {
+public:
+    ScanRun(AnalysisSubject& subject, const ScanOptions& options, const AnalysisWatch& watch)
+        : m_subject(subject), m_model(*subject.model), m_options(options), m_watch(watch) {
+        if (!subject.data || subject.data->size() == 0)
+            throw OptionError("data", "contains nothing to scan");
+        if (subject.data->size() < 2)
+            throw OptionError("data",
+                              "has one example; a scan compares two or more, so give more data");
+        m_text = m_model.options().input() == InputKind::Tokens;
+        m_batch = !m_text                                            ? kScanBatch
+                  : parameterCount(m_model.options()) >= kLargeModel ? 1
+                                                                     : kScanTextBatch;
+        listParts();
+        if (!continueKept()) plan();
+    }
+
+    ModelScan run() {
+        if (m_scan.passes < 1) estimate();
+        if (m_scan.passes < 2) measure();
+        if (m_scan.passes < 3) describe();
+        conclude();
+        if (m_subject.kept) m_subject.kept->scan().reset();
+        return std::move(m_scan);
+    }
+
+private:
+    // Progress
+    // ---------------------------------------------------------------------------------------------
+
+    ProgressCallback part(double from, double to) const {
+        return [this, from, to](double done) {
+            return !m_watch.progress || m_watch.progress(from + done * (to - from));
+        };
+    }
+    void report() {
+        conclude();
+        if (auto* kept = keptScan()) kept->scan = m_scan;
+        if (m_watch.partial) m_watch.partial(m_scan);
+    }
+    /// Sentences, with the objects of examples as positions of the input.
+    void conclude() {
+        concludeScan(m_scan);
+        for (auto& finding : m_scan.findings) {
+            const auto at =
+                std::find(m_objects.examples.begin(), m_objects.examples.end(), finding.example);
+            if (at == m_objects.examples.end()) continue;
+            const auto first = m_objects.starts.empty()
+                                   ? m_objects.positions.front()
+                                   : m_objects.starts.at(
+                                         static_cast<std::size_t>(at - m_objects.examples.begin()));
+            finding.i += first, finding.j += first;
+        }
+    }
+    KeptScan* keptScan() {
+        return m_subject.kept ? std::any_cast<KeptScan>(&m_subject.kept->scan()) : nullptr;
+    }
+
+    // Parts and plan
+    // ---------------------------------------------------------------------------------------------
+
+    void listParts() {
+        const auto& data = *m_subject.data;
+        const auto points = m_model.points(data.sample(0));
+        const auto has = [&](const std::string& name) {
+            return std::any_of(points.begin(), points.end(),
+                               [&](const auto& point) { return point.name == name; });
+        };
+        const auto moduleOf = [](const Edit& edit) {
+            return edit.point.substr(0, edit.point.rfind('.'));
+        };
+        auto rows = ablationRows(points, {"heads", "relations", "paths", "mlp"});
+        std::map<std::string, std::vector<AblationRow>> relations;  // by module
+        for (auto& row : rows) {
+            if (row.group != "relations") continue;
+            // What heads receive through a relation has no cells, and is far smaller.
+            if (const auto received = moduleOf(row.edit) + ".hook_attended_r"; has(received))
+                row.edit.point = received;
+            relations[moduleOf(row.edit)].push_back(row);
+        }
+        for (auto& [module, of] : relations) {
+            const auto together = module + ".hook_z_rel";
+            if (of.size() < 2) {  // alone is together
+                std::erase_if(rows, [&](const auto& row) { return row.edit.point == together; });
+            } else if (!has(together)) {
+                AblationRow row;
+                row.group = "paths";
+                row.edit.point = of.front().edit.point;
+                const auto& name = of.front().part;
+                row.part = name.substr(0, name.rfind(' ', name.rfind(' ') - 1)) + " relations";
+                rows.push_back(std::move(row));
+            }
+        }
+        if (rows.empty())
+            throw OptionError("path", m_model.options().architecture() +
+                                          " has no attention, relations or layers to take out");
+        for (auto& row : rows) {
+            const bool together = row.group == "paths";
+            auto title = partTitle(row.part);
+            m_scan.parts.push_back({std::move(title), std::move(row), kUnmeasured, 0.0, together});
+        }
+        m_scan.data = data.info().name;
+        m_scan.step = m_model.step();
+        m_scan.noun = m_text                                           ? "windows of text"
+                      : m_model.options().input() == InputKind::Images ? "images"
+                                                                       : "examples";
+        m_scan.metric = m_model.options().info().numbers ? "mean_error" : "accuracy";
+        m_scan.base = kUnmeasured;
+        const auto maps = pairMaps(points, wholeOf(), true, true);
+        m_scan.allMaps = std::ssize(maps);
+        for (const auto& map : maps) m_mapNames.push_back(map.name);
+        m_points = points;
+    }
+
+    /// Positions of a map over the objects that the model reads.
+    std::int64_t wholeOf() const {
+        return pairObjects(m_model.options(), *m_subject.data, 2, m_options.attributes).whole;
+    }
+
+    bool continueKept() {
+        const auto fits = [&](const ModelScan& scan) {
+            const auto same = [&](const ModelScan::Part& a) {
+                return std::any_of(m_scan.parts.begin(), m_scan.parts.end(), [&](const auto& b) {
+                    return a.row.part == b.row.part && a.row.edit == b.row.edit;
+                });
+            };
+            return scan.data == m_scan.data && scan.step == m_scan.step && scan.wanted > 0 &&
+                   scan.parts.size() == m_scan.parts.size() &&
+                   std::all_of(scan.parts.begin(), scan.parts.end(), same);
+        };
+        if (auto* kept = keptScan();
+            kept && kept->model == &m_model && kept->data == m_subject.data &&
+            kept->edits == m_subject.interventions.edits && kept->options == m_options &&
+            fits(kept->scan) && std::any_cast<ModelScan>(&m_watch.known)) {
+            m_scan = kept->scan;
+            return true;
+        }
+        if (m_subject.kept)
+            m_subject.kept->scan() = KeptScan{
+                &m_model, m_subject.data, m_subject.interventions.edits, m_options, {}, {}};
+        const auto* known = std::any_cast<ModelScan>(&m_watch.known);
+        if (!known || !fits(*known)) return false;
+        m_scan = *known;
+        return true;
+    }
+
+    EstimateOptions estimateOptions(std::int64_t examples) const {
+        EstimateOptions what;
+        for (const auto& one : m_scan.parts) what.parts.push_back(one.row);
+        // By name, since the table is sorted while it is measured.
+        std::sort(what.parts.begin(), what.parts.end(),
+                  [](const auto& a, const auto& b) { return a.part < b.part; });
+        for (auto& row : what.parts) row.ways.clear(), row.partNorm = row.streamNorm = 0.0;
+        what.examples = drawnExamples(m_subject.data->size(), examples, 0);
+        what.batchSize = m_batch;
+        return what;
+    }
+
+    /// Seconds of a forward pass of one example: a third of a forward and a backward pass.
+    double secondsPerExample() {
+        using Clock = std::chrono::steady_clock;
+        auto what =
+            estimateOptions(m_text ? 1 : std::min<std::int64_t>(32, m_subject.data->size()));
+        double seconds = 0.0;
+        for (int time = 0; time < 2 && seconds < 1.0; ++time) {
+            const auto began = Clock::now();
+            m_model.estimateEffects(m_subject.data, m_subject.interventions, what, m_watch.stop,
+                                    part(0.0, 0.0));
+            seconds = std::chrono::duration<double>(Clock::now() - began).count();
+        }
+        return std::max(1e-7, seconds / 3.0 / static_cast<double>(what.examples.size()));
+    }
+
+    void plan() {
+        const double time = static_cast<double>(m_options.seconds), f = secondsPerExample();
+        const auto size = m_subject.data->size();
+        const auto together =
+            static_cast<std::size_t>(std::count_if(m_scan.parts.begin(), m_scan.parts.end(),
+                                                   [](const auto& one) { return one.together; }));
+        const auto single = m_scan.parts.size() - together;
+        const std::size_t strongest =
+            together + std::min(single, std::max(kFewestParts,
+                                                 static_cast<std::size_t>(std::ceil(
+                                                     kStrongest * static_cast<double>(single)))));
+        const double each = kPassOne + kDescribing + 2.0 +
+                            kForEach * static_cast<double>(strongest) +
+                            kFresh * static_cast<double>(m_options.untrained);
+        const auto most = m_text ? kScanTexts : kScanExamples,
+                   fewest = m_text ? kFewestTexts : kFewestExamples;
+        m_scan.wanted =
+            m_options.examples > 0
+                ? m_options.examples
+                : std::clamp(static_cast<std::int64_t>(0.7 * time / (f * each)), fewest, most);
+        m_scan.wanted = std::clamp<std::int64_t>(m_scan.wanted, 2, size);
+        // Rather fewer texts than fewer parts.
+        m_scan.exactExamples =
+            m_batch == 1 ? std::max<std::int64_t>(2, m_scan.wanted / 2) : m_scan.wanted;
+        const double rounds = 0.45 * time / (f * static_cast<double>(m_scan.exactExamples));
+        const auto inTime = static_cast<std::size_t>(
+            std::clamp((rounds - 2.0) / kForEach, static_cast<double>(kFewestInTime), 1e6));
+        m_scan.exact = static_cast<std::int64_t>(std::min(
+            m_scan.parts.size(), m_options.exact > 0 ? static_cast<std::size_t>(m_options.exact)
+                                 : inTime < m_scan.parts.size() ? std::min(strongest, inTime)
+                                                                : m_scan.parts.size()));
+        // A spread takes four models.
+        const double fresh =
+            kMakingWeights * static_cast<double>(parameterCount(m_model.options()));
+        m_scan.otherExamples = m_batch == 1 ? std::max<std::int64_t>(2, m_scan.wanted / 4)
+                                            : std::min(m_scan.wanted, kOthers);
+        const auto seconds = [&](std::int64_t models) {
+            return static_cast<double>(models) *
+                   (fresh + kFresh * f * static_cast<double>(m_scan.otherExamples));
+        };
+        m_scan.untrained = m_options.untrained;
+        while (m_scan.untrained > 4 && seconds(m_scan.untrained) > 0.25 * time) --m_scan.untrained;
+        if (m_subject.run.empty()) return;
+        const auto steps = static_cast<double>(KeptWeights(m_subject.run).steps().size());
+        m_scan.along =
+            steps > 2.0 &&
+            steps * (0.05 + fresh + f * static_cast<double>(m_scan.otherExamples)) < 0.5 * time;
+        if (steps > 2.0 && !m_scan.along)
+            m_scan.remark = "There was no time to follow findings along training; give --seconds.";
+    }
+
+    // The three passes
+    // ---------------------------------------------------------------------------------------------
+
+    void takeEstimates(const EstimateOptions& what, const EffectEstimates& estimates) {
+        m_scan.estimated = estimates.examples;
+        for (auto& one : m_scan.parts)
+            for (std::size_t p = 0; p < what.parts.size(); ++p)
+                if (what.parts[p].part == one.row.part)
+                    one.estimate = estimates.change[p], one.estimatedSize = estimates.size[p];
+        std::stable_sort(
+            m_scan.parts.begin(), m_scan.parts.end(),
+            [](const auto& a, const auto& b) { return a.estimatedSize > b.estimatedSize; });
+    }
+
+    void estimate() {
+        const auto what = estimateOptions(m_scan.wanted);
+        auto* kept = keptScan();
+        const auto estimates = m_model.estimateEffects(
+            m_subject.data, m_subject.interventions, what, m_watch.stop, part(0.0, kEndOfEstimates),
+            [&](const EffectEstimates& soFar) { takeEstimates(what, soFar), report(); },
+            kept ? &kept->estimates : nullptr);
+        takeEstimates(what, estimates);
+        if (kept) kept->estimates.reset();
+        m_scan.passes = 1;
+        report();
+    }
+
+    /// The strongest parts in turn: a single one, and several together, of which relations come
+    /// first.
+    std::vector<AblationRow> strongestRows() const {
+        std::vector<const ModelScan::Part*> single, together, chosen;
+        for (const auto& one : m_scan.parts) (one.together ? together : single).push_back(&one);
+        const auto relations = [](const auto* one) {
+            return one->row.part.ends_with(" relations");
+        };
+        const auto bySize = [&](const auto* a, const auto* b) {
+            if (relations(a) != relations(b)) return relations(a);
+            return a->estimatedSize > b->estimatedSize;
+        };
+        std::stable_sort(single.begin(), single.end(), bySize);
+        std::stable_sort(together.begin(), together.end(), bySize);
+        std::size_t s = 0, t = 0;
+        while (chosen.size() < static_cast<std::size_t>(m_scan.exact)) {
+            if (s < single.size()) chosen.push_back(single[s++]);
+            if (t < together.size()) chosen.push_back(together[t++]);
+        }
+        chosen.resize(static_cast<std::size_t>(m_scan.exact));
+        std::vector<AblationRow> rows;
+        for (const auto* one : chosen) {
+            rows.push_back(one->row);
+            rows.back().ways.clear();
+            rows.back().partNorm = rows.back().streamNorm = 0.0;
+        }
+        std::sort(rows.begin(), rows.end(),
+                  [](const auto& a, const auto& b) { return a.part < b.part; });
+        return rows;
+    }
+
+    void takeEffects(const AblationTable& table) {
+        m_scan.base = table.base;
+        m_scan.measured = table.examples;
+        for (const auto& row : table.rows)
+            for (auto& one : m_scan.parts)
+                if (one.row.part == row.part) one.row = row;
+        const auto largest = [](const ModelScan::Part& one) {
+            double most = -1.0;
+            for (const auto& way : one.row.ways) most = std::max(most, std::abs(way.change.change));
+            return most;
+        };
+        std::stable_sort(
+            m_scan.parts.begin(), m_scan.parts.end(), [&](const auto& a, const auto& b) {
+                const double first = largest(a), second = largest(b);
+                return first != second ? first > second : a.estimatedSize > b.estimatedSize;
+            });
+    }
+
+    void measure() {
+        AblationOptions how;
+        how.how = {EditOp::Mean, EditOp::Resample};
+        how.rows = strongestRows();
+        how.metric = m_scan.metric;
+        how.examples = m_scan.exactExamples;
+        how.batchSize = m_batch;
+        how.draws = 1;
+        how.references = m_text ? std::min(kScanTexts, m_scan.wanted) : kMeans;
+        const auto table = m_model.ablate(
+            m_subject.data, m_subject.interventions, how, m_watch.stop,
+            part(kEndOfEstimates, kEndOfEffects),
+            [&](const AblationTable& soFar) { takeEffects(soFar), report(); }, m_subject.kept);
+        takeEffects(table);
+        m_scan.passes = 2;
+        report();
+    }
+
+    AblationTable measuredTable() const {
+        AblationTable table;
+        table.metric = m_scan.metric, table.base = m_scan.base;
+        table.examples = table.wanted = m_scan.measured;
+        for (const auto& one : m_scan.parts)
+            if (!one.row.ways.empty()) table.rows.push_back(one.row);
+        return table;
+    }
+
+    void chooseMaps() {
+        if (m_mapNames.size() <= kMostMaps) {
+            m_scan.described = m_mapNames;
+            return;
+        }
+        // The parts are sorted: those with the largest effects, then those with the largest
+        // estimates.
+        for (const auto& one : m_scan.parts)
+            if (m_scan.described.size() < kMatter &&
+                std::find(m_mapNames.begin(), m_mapNames.end(), one.row.part) != m_mapNames.end())
+                m_scan.described.push_back(one.row.part);
+        const auto screened = strongestLabels();
+        for (const auto& name : screened)
+            if (m_scan.described.size() < kMostMaps) m_scan.described.push_back(name);
+    }
+
+    /// The other maps, by how far the AUC of any attribute is from 0.5 over some examples.
+    std::vector<std::string> strongestLabels() {
+        auto objects =
+            pairObjects(m_model.options(), *m_subject.data, m_scan.wanted, m_options.attributes);
+        PairReading reading;
+        for (const auto& map : pairMaps(m_points, objects.whole, true, true))
+            if (std::find(m_scan.described.begin(), m_scan.described.end(), map.name) ==
+                m_scan.described.end())
+                reading.maps.push_back(map);
+        objects.shape.causal = reading.maps.front().causal;
+        const auto fit = static_cast<std::size_t>(
+            kScreenedValues / static_cast<double>(reading.maps.size() * objects.shape.cells()));
+        keepExamples(objects, std::clamp<std::size_t>(fit, 2, m_text ? kScreenedTexts : kScreened));
+        reading.shape = objects.shape, reading.examples = objects.examples;
+        reading.positions = objects.positions, reading.starts = objects.starts;
+        reading.batchSize = m_batch;
+        const auto attributes =
+            attributesOf(objects, m_model.options(), *m_subject.data, m_options.attributes);
+        const auto values =
+            m_model.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
+                              part(kEndOfEffects, kEndOfEffects + 0.05));
+        const auto places = pairPlaces(reading.shape);
+        std::vector<std::pair<double, std::string>> found;
+        for (std::size_t m = 0; m < reading.maps.size(); ++m) {
+            const SortedPairs sorted(reading.shape, places, values.values[m]);
+            double most = 0.0;
+            for (const auto& attribute : attributes.all)
+                if (!attribute.ordered)
+                    if (const double auc = placeFixedAuc(sorted, attribute.truth);
+                        std::isfinite(auc))
+                        most = std::max(most, std::abs(auc - 0.5));
+            found.emplace_back(-most, reading.maps[m].name);
+        }
+        std::stable_sort(found.begin(), found.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::vector<std::string> names;
+        for (const auto& [strength, name] : found) names.push_back(name);
+        return names;
+    }
+
+    void describe() {
+        if (!m_mapNames.empty()) {
+            if (m_scan.described.empty()) chooseMaps();
+            m_objects = pairObjects(m_model.options(), *m_subject.data, m_scan.wanted,
+                                    m_options.attributes);
+            AtlasOptions how;
+            how.examples = m_scan.wanted;
+            how.untrained = m_scan.untrained;
+            how.otherExamples = m_scan.otherExamples;
+            how.use_examples = 0;
+            how.along = m_scan.along;
+            how.attributes = m_options.attributes;
+            how.only = m_scan.described;
+            how.batchSize = m_batch;
+            AnalysisWatch watch{m_watch.stop, part(kEndOfEffects + 0.05, 1.0), {}, m_scan.atlas};
+            watch.partial = [&](const AnalysisResult& soFar) {
+                m_scan.atlas = std::any_cast<const RelationAtlas&>(soFar);
+                report();
+            };
+            const auto table = measuredTable();
+            m_scan.atlas = describeRelations(m_subject, how, watch, &table);
+        }
+        m_scan.passes = 3;
+    }
+
+    AnalysisSubject& m_subject;
+    OpenedModel& m_model;
+    const ScanOptions& m_options;
+    const AnalysisWatch& m_watch;
+    bool m_text = false;
+    std::int64_t m_batch = kScanBatch;
+    std::vector<PointInfo> m_points;
+    std::vector<std::string> m_mapNames;
+    PairObjects m_objects;  // of the described maps
+    ModelScan m_scan;
+};
+
+ModelScan runScan(AnalysisSubject& subject, const ScanOptions& options,
+                  const AnalysisWatch& watch) {
+    return ScanRun(subject, options, watch).run();
+}
+
+}  // namespace
+
+const AnalysisRunner& scanRunner() {
+    static const AnalysisRunner runner = makeRunner(scanFields(), runScan);
+    return runner;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A scan looks through a whole model in three passes: first-order estimates of what each part does
+// for the answers, exact effects of the strongest parts, and attributes of pairs of objects that
+// the maps among them tell apart. What is left is a handful of findings, each a sentence. Does not
+// include torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/atlas.h"
+#include "types/edit_results.h"
+
+namespace relascope {
+
+struct ModelScan {
+    struct Part {
+        std::string title;      ///< "layer 2, relation 1"
+        AblationRow row;        ///< its ways by mean and resampling; none: not measured exactly
+        double estimate = 0.0;  ///< of the change of the loss without it; NaN: not yet
+        double estimatedSize = 0.0;  ///< the same without signs, by which parts are ordered
+        bool together = false;       ///< several parts at once: all relations of a layer
+    };
+    struct Finding {
+        std::string text;                ///< a sentence; names of attributes between asterisks
+        std::string part;                ///< AblationRow::part that it is about
+        std::vector<std::int64_t> maps;  ///< of `atlas`, the best first; empty: no map
+        double effect = 0.0;             ///< what the metric loses without the part
+        /// 0..1: how much of what untrained models miss of its attribute the map has; 0 without
+        /// one.
+        double selectivity = 0.0;
+        // Its best example with two positions, and the map in the inspector; -1: none.
+        std::int64_t example = -1, i = -1, j = -1;
+        std::int64_t layer = -1, index = -1;
+        bool head = false;
+    };
+    std::string data, noun;                  ///< "occurs, pentos", "images"
+    std::int64_t step = 0;                   ///< of the weights
+    std::string metric;                      ///< "accuracy", "mean_error"
+    double base = 0.0;                       ///< of the whole model; NaN: not yet
+    std::int64_t estimated = 0, wanted = 0;  ///< examples of the first pass, so far and in all
+    std::int64_t exactExamples = 0;          ///< of the second pass: of large models half of them
+    std::int64_t measured = 0;               ///< those so far
+    std::int64_t exact = 0;                  ///< parts that are measured exactly
+    std::int64_t untrained = 0;              ///< models that are compared
+    std::int64_t otherExamples = 0;          ///< examples that these answer
+    bool along = false;                      ///< maps are followed along training
+    std::int64_t passes = 0;                 ///< that are done, of three
+    std::vector<std::string> described;  ///< maps whose attributes are looked for; empty: not yet
+    std::int64_t allMaps = 0;            ///< that the model has
+    std::vector<Part> parts;             ///< by the largest effect, then by the estimate
+    RelationAtlas atlas;                 ///< of the described maps
+    std::vector<Finding> findings;       ///< the best first, at most twelve
+    std::vector<std::string> notFound;   ///< sentences on what is not there
+    std::string remark;                  ///< what time did not suffice for; may be empty
+};
+
+struct ScanOptions {
+    std::int64_t seconds = 60;
+    std::int64_t examples = 0;
+    std::int64_t exact = 0;
+    std::int64_t untrained = 8;
+    std::string attributes;
+    bool operator==(const ScanOptions&) const = default;
+};
+
+}  // namespace relascope
+
+namespace relascope::core {
+
+/// "scan": a ModelScan. What is measured is handed to AnalysisWatch::partial after each batch of
+/// the first two passes and each step of the third. A cancelled one continues from
+/// AnalysisWatch::known, and within a session also at the batch (AnalysisSubject::kept). Throws
+/// OptionError for data with fewer than two examples and for values that are not finite, Cancelled.
+const Analysis& scanAnalysis();
+const FieldTable<ScanOptions>& scanFields();
+const AnalysisRunner& scanRunner();
+
+/// Writes findings and what was not found from the numbers, by the rules of interventions.md
+/// section 8.
+void concludeScan(ModelScan& scan);
+
+/// What a part has to cost to count as used: 5 % of what the metric is above the mean of untrained
+/// models; without any, 5 % of the metric.
+double leastCost(const ModelScan& scan);
+
+/// "layer 2 relation 1" -> "layer 2, relation 1".
+std::string partTitle(const std::string& part);
+
+/// The files of Analysis::report.
+std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& name,
+                                   const std::string& subject, const std::string& command);
+
+}  // namespace relascope::core

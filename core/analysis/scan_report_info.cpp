@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The report of a scan: one HTML file with its pictures inline, and the same as Markdown.
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "analysis/scan.h"
+#include "types/metric.h"
+#include "types/text_format.h"
+#include "types/text_piece.h"
+
+namespace relascope::core {
+namespace {
+
+using Way = AblationRow::Way;
+using Relation = RelationAtlas::Relation;
+
+constexpr std::size_t kBars = 24, kRows = 200, kExamplesShown = 6;
+constexpr double kWidth = 720.0, kNames = 230.0, kBar = 22.0;
+
+// Text
+// -------------------------------------------------------------------------------------------------
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
+    }
+    return out;
+}
+
+/// A sentence of a finding: what stands between asterisks is emphasised.
+std::string emphasised(const std::string& sentence) {
+    std::string out;
+    bool open = false;
+    for (const char c : escaped(sentence)) {
+        if (c == '*')
+            out += (open = !open) ? "<em>" : "</em>";
+        else
+            out += c;
+    }
+    return open ? out + "</em>" : out;
+}
+
+/// A cell of a table of Markdown.
+std::string cell(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+        text.replace(at, 1, "\\|");
+    return text;
+}
+
+/// Values of the metric: percent, and their changes in points.
+struct Numbers {
+    bool percent;
+    explicit Numbers(const std::string& metric) : percent(metricInfo(metric).isFraction()) {}
+    std::string value(double v) const {
+        if (std::isnan(v)) return "";
+        return numberWithMinus(percent ? 100.0 * v : v, percent ? 1 : 3) + (percent ? " %" : "");
+    }
+    std::string change(double v) const {
+        if (std::isnan(v)) return "";
+        const double shown = percent ? 100.0 * v : v;
+        const int digits = percent ? 1 : 3;
+        const bool none = std::round(shown * std::pow(10.0, digits)) == 0.0;
+        return (none ? "" : shown > 0 ? "+" : "") + numberWithMinus(none ? 0.0 : shown, digits);
+    }
+};
+
+const Way* wayOf(const ModelScan::Part& part, EditOp how) {
+    for (const auto& way : part.row.ways)
+        if (way.how == how) return &way;
+    return nullptr;
+}
+
+std::string changeText(const Numbers& numbers, const Way* way) {
+    if (!way) return {};
+    return numbers.change(way->change.change) + " [" + numbers.change(way->change.low) + ", " +
+           numbers.change(way->change.high) + "]";
+}
+
+const Relation* mapNamed(const ModelScan& scan, const std::string& name) {
+    for (const auto& map : scan.atlas.relations)
+        if (map.name == name) return &map;
+    return nullptr;
+}
+
+struct ReportTable {
+    std::vector<std::string> heads;
+    std::vector<std::vector<std::string>> rows;
+    std::size_t left = 0;  ///< rows that are not shown
+};
+
+ReportTable partTable(const ModelScan& scan) {
+    const Numbers numbers(scan.metric);
+    ReportTable table{
+        {"Part", "Estimate", "Mean in its place", "Another example's", "Label", "AUC", "Untrained"},
+        {},
+        scan.parts.size() - std::min(kRows, scan.parts.size())};
+    for (std::size_t k = 0; k < std::min(kRows, scan.parts.size()); ++k) {
+        const auto& part = scan.parts[k];
+        std::vector<std::string> row = {
+            part.title, std::isnan(part.estimate) ? "" : numberWithMinus(part.estimate, 4),
+            changeText(numbers, wayOf(part, EditOp::Mean)),
+            changeText(numbers, wayOf(part, EditOp::Resample))};
+        const auto* map = mapNamed(scan, part.row.part);
+        // Its last word is of the atlas, by 0.05 of the metric.
+        row.push_back(map ? map->label.substr(0, map->use.empty() || map->labelled < 0
+                                                     ? std::string::npos
+                                                     : map->label.rfind(", " + map->use))
+                          : "");
+        const auto* fit = map && map->attribute >= 0
+                              ? &map->fits[static_cast<std::size_t>(map->attribute)]
+                              : nullptr;
+        row.push_back(fit ? fixedField(fit->fixed, 3) : "");
+        row.push_back(fit && std::isfinite(fit->untrained)
+                          ? fixedField(fit->untrainedLow, 2) + " to " +
+                                fixedField(fit->untrainedHigh, 2)
+                          : "");
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+/// How each number was made.
+std::vector<std::string> methods(const ModelScan& scan) {
+    const std::string examples = groupedNumber(scan.wanted) + " " + scan.noun;
+    std::vector<std::string> all = {
+        "Estimate: the sum of (mean \u2212 value) times the gradient of the loss, over " +
+            groupedNumber(scan.estimated) + " " + scan.noun +
+            ", with one forward and one backward pass a batch; what the loss rises by without the "
+            "part, to first order. Parts are ordered by its absolute values of each example, which "
+            "do not cancel; its sign means little.",
+        "Exact: " + metricLabel(scan.metric) +
+            " with the part replaced, minus that without, on the same " +
+            groupedNumber(scan.measured) + " " + scan.noun +
+            "; by its mean over training examples, and by that of another example. 95 % intervals "
+            "by bootstrap over examples (2,000 draws). Of a relation it is what the heads receive "
+            "through it that is replaced."};
+    if (!scan.atlas.relations.empty()) {
+        all.push_back(
+            "AUC: how often the map is larger on a pair that has the attribute than on one that "
+            "has "
+            "not, at the same places i, j (of texts at the same distance); over " +
+            groupedNumber(scan.atlas.examples) + " " + scan.atlas.noun + " with " +
+            std::to_string(scan.atlas.objects) +
+            " objects each. 95 % intervals by bootstrap over examples.");
+        all.push_back("Label: an attribute with p < 0.01 by " +
+                      std::to_string(scan.atlas.permutations) +
+                      " permutations of examples (the largest of all maps and attributes counts), "
+                      "an AUC at least 0.1 from 0.5, and "
+                      "not explained by another attribute.");
+        if (scan.untrained > 0)
+            all.push_back("Untrained: the same maps of " + std::to_string(scan.untrained) +
+                          " models with the same options and fresh weights, on " +
+                          groupedNumber(scan.otherExamples) +
+                          " examples; all relations of a layer, or all its heads, count together.");
+    }
+    const Numbers numbers(scan.metric);
+    all.push_back(
+        "Findings are ranked by effect times selectivity: what the metric loses, times how much of "
+        "what untrained models miss of the attribute the map has. A part counts as used where a "
+        "replacement costs at least 5 % of what the model is better than untrained ones (here " +
+        numbers.change(leastCost(scan)) + (numbers.percent ? " points" : "") +
+        "), with an interval without 0.");
+    return all;
+}
+
+// Pictures
+// -------------------------------------------------------------------------------------------------
+
+std::string base64(std::string_view bytes) {
+    static constexpr char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t k = 0; k < bytes.size(); k += 3) {
+        std::uint32_t three = 0;
+        for (std::size_t b = 0; b < 3; ++b)
+            three =
+                three << 8 | (k + b < bytes.size() ? static_cast<unsigned char>(bytes[k + b]) : 0U);
+        for (std::size_t d = 0; d < 4; ++d)
+            out += k + d <= bytes.size() ? digits[three >> (18 - 6 * d) & 63U] : '=';
+    }
+    return out;
+}
+
+/// An image as a PNG file (W3C, Portable Network Graphics).
+std::string pngOf(const Image& image) {
+    const auto number = [](std::uint32_t n) {
+        return std::string{static_cast<char>(n >> 24), static_cast<char>(n >> 16),
+                           static_cast<char>(n >> 8), static_cast<char>(n)};
+    };
+    const auto chunk = [&](const std::string& name, const std::string& content) {
+        const auto body = name + content;
+        const auto sum =
+            crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+        return number(static_cast<std::uint32_t>(content.size())) + body +
+               number(static_cast<std::uint32_t>(sum));
+    };
+    std::string rows;
+    const auto width = static_cast<std::size_t>(image.width * image.channels);
+    for (int y = 0; y < image.height; ++y) {
+        rows += '\0';  // no filter
+        rows.append(reinterpret_cast<const char*>(image.pixels.data()) +
+                        static_cast<std::size_t>(y) * width,
+                    width);
+    }
+    uLongf size = compressBound(static_cast<uLong>(rows.size()));
+    std::string packed(size, '\0');
+    compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+              reinterpret_cast<const Bytef*>(rows.data()), static_cast<uLong>(rows.size()), 9);
+    packed.resize(size);
+    const std::string form{8, static_cast<char>(image.channels == 1 ? 0 : 2), 0, 0, 0};
+    return "\x89PNG\r\n\x1a\n" +
+           chunk("IHDR", number(static_cast<std::uint32_t>(image.width)) +
+                             number(static_cast<std::uint32_t>(image.height)) + form) +
+           chunk("IDAT", packed) + chunk("IEND", "");
+}
+
+const char* const kColours =
+    ".t{fill:#1b1b1b}.m{fill:#6b6b6b}.g{stroke:#d9d9d9}.a{fill:#7a4fb5}.b{fill:#c9b6e4}"
+    ".u{fill:#c9b6e4}.d{fill:#7a4fb5}.l{stroke:#1b1b1b}.i,.j{fill:none;stroke:#e2554f;stroke-width:"
+    "2}.j{stroke-dasharray:3 3}.s{stroke:#7a4fb5;fill:none}"
+    ".q{stroke:#6b6b6b;fill:none;stroke-dasharray:4 3}"
+    "@media(prefers-color-scheme:dark){.t{fill:#e8e8e8}.m{fill:#a0a0a0}.g{stroke:#444}"
+    ".a{fill:#b48cf2}.b{fill:#5c4a7d}.u{fill:#5c4a7d}.d{fill:#b48cf2}.l{stroke:#e8e8e8}"
+    ".s{stroke:#b48cf2}.q{stroke:#a0a0a0}}";
+
+/// Builds a picture from lines, bars and words.
+class Svg {
+public:
+    explicit Svg(const std::string& title) : m_title(title) {}
+    void text(double x, double y, const std::string& words, const char* style = "t",
+              const char* anchor = "start", int size = 13) {
+        m_body += "<text x=\"" + fixedField(x, 1) + "\" y=\"" + fixedField(y, 1) + "\" class=\"" +
+                  style + "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor +
+                  "\">" + escaped(words) + "</text>\n";
+        m_height = std::max(m_height, y + 8);
+    }
+    void bar(double from, double to, double y, double height, const char* style) {
+        m_body += "<rect x=\"" + fixedField(std::min(from, to), 1) + "\" y=\"" + fixedField(y, 1) +
+                  "\" width=\"" + fixedField(std::max(1.0, std::abs(to - from)), 1) +
+                  "\" height=\"" + fixedField(height, 1) + "\" class=\"" + style + "\"/>\n";
+        m_height = std::max(m_height, y + height + 8);
+    }
+    void line(double x1, double y1, double x2, double y2, const char* style = "g") {
+        m_body += "<line x1=\"" + fixedField(x1, 1) + "\" y1=\"" + fixedField(y1, 1) + "\" x2=\"" +
+                  fixedField(x2, 1) + "\" y2=\"" + fixedField(y2, 1) + "\" class=\"" + style +
+                  "\"/>\n";
+    }
+    void frame(double x, double y, double side, const char* style) {
+        m_body += "<rect x=\"" + fixedField(x + 1, 1) + "\" y=\"" + fixedField(y + 1, 1) +
+                  "\" width=\"" + fixedField(side - 2, 1) + "\" height=\"" +
+                  fixedField(side - 2, 1) + "\" class=\"" + style + "\"/>\n";
+    }
+    void dot(double x, double y) {
+        m_body += "<circle cx=\"" + fixedField(x, 1) + "\" cy=\"" + fixedField(y, 1) +
+                  "\" r=\"4\" class=\"d\"/>\n";
+    }
+    void path(const std::vector<std::pair<double, double>>& points, const char* style) {
+        if (points.size() < 2) return;
+        m_body += "<polyline class=\"" + std::string(style) + "\" stroke-width=\"1.6\" points=\"";
+        for (const auto& [x, y] : points) m_body += fixedField(x, 1) + "," + fixedField(y, 1) + " ";
+        m_body += "\"/>\n";
+    }
+    void picture(double x, double y, double size, const Image& image) {
+        m_body += "<image x=\"" + fixedField(x, 1) + "\" y=\"" + fixedField(y, 1) + "\" width=\"" +
+                  fixedField(size * image.width / std::max(1, image.height), 1) + "\" height=\"" +
+                  fixedField(size, 1) +
+                  "\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64," +
+                  base64(pngOf(image)) + "\"/>\n";
+        m_height = std::max(m_height, y + size + 8);
+    }
+    /// A whole file.
+    std::string file() const {
+        const auto height = fixedField(m_height, 0);
+        return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + fixedField(kWidth, 0) +
+               " " + height + "\" width=\"" + fixedField(kWidth, 0) + "\" height=\"" + height +
+               "\" font-family=\"system-ui, sans-serif\" role=\"img\"><title>" + escaped(m_title) +
+               "</title><style>" + kColours + "</style>\n" + m_body + "</svg>\n";
+    }
+
+private:
+    std::string m_title, m_body;
+    double m_height = 20.0;
+};
+
+struct ReportFigure {
+    std::string name, caption, svg;
+};
+
+/// The parts with the largest effects.
+ReportFigure effectFigure(const ModelScan& scan) {
+    const Numbers numbers(scan.metric);
+    const std::string caption = "Change of " + metricLabel(scan.metric) +
+                                (numbers.percent ? " in points" : "") +
+                                " without each part: with its mean in its place (dark), and with "
+                                "another example's values (light); lines are 95 % intervals.";
+    Svg svg("What the model loses without each part");
+    std::vector<const ModelScan::Part*> parts;
+    double low = 0.0, high = 0.0;
+    for (const auto& part : scan.parts) {
+        if (part.row.ways.empty() || parts.size() == kBars) continue;
+        parts.push_back(&part);
+        for (const auto& way : part.row.ways)
+            for (const double v : {way.change.low, way.change.high, way.change.change})
+                if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
+    }
+    if (parts.empty() || low == high) return {};
+    const double left = kNames + 10, right = kWidth - 60;
+    const auto at = [&](double v) { return left + (right - left) * (v - low) / (high - low); };
+    const double bottom = 24 + kBar * static_cast<double>(parts.size());
+    // Four to ten lines at 1, 2 or 5 times a power of ten.
+    double step = std::pow(10.0, std::floor(std::log10((high - low) / 2.0)));
+    for (const double more : {5.0, 2.0, 1.0})
+        if ((high - low) / (step * more) >= 4.0) {
+            step *= more;
+            break;
+        }
+    for (double k = std::ceil(low / step); k <= std::floor(high / step); ++k) {
+        const double v = k * step;
+        svg.line(at(v), 20, at(v), bottom);
+        svg.text(at(v), 14, numbers.change(v), "m", "middle", 11);
+    }
+    double y = 24;
+    for (const auto* part : parts) {
+        svg.text(kNames, y + 14, part->title, "t", "end");
+        double top = y + 3;
+        for (const auto how : {EditOp::Mean, EditOp::Resample})
+            if (const auto* way = wayOf(*part, how)) {
+                svg.bar(at(0.0), at(way->change.change), top, 7, how == EditOp::Mean ? "a" : "b");
+                svg.line(at(way->change.low), top + 3.5, at(way->change.high), top + 3.5, "l");
+                top += 8;
+            }
+        y += kBar;
+    }
+    svg.line(at(0.0), 20, at(0.0), bottom, "l");
+    return {"effects", caption, svg.file()};
+}
+
+/// The maps that findings name, with their AUCs and those of untrained models.
+ReportFigure labelFigure(const ModelScan& scan) {
+    Svg svg("How well maps tell their attributes");
+    const double left = kNames + 190, right = kWidth - 20;
+    const auto at = [&](double auc) { return left + (right - left) * auc; };
+    double y = 24;
+    for (std::size_t k = 0; k < scan.findings.size(); ++k)
+        for (const auto m : scan.findings[k].maps) {
+            const auto& map = scan.atlas.relations[static_cast<std::size_t>(m)];
+            if (map.labelled < 0) continue;
+            const auto a = static_cast<std::size_t>(map.labelled);
+            const auto& fit = map.fits[a];
+            svg.text(left - 10, y + 14,
+                     std::to_string(k + 1) + ". " + partTitle(map.name) + ": " +
+                         (fit.fixed < 0.5 ? "not " : "") + scan.atlas.attributes[a].name,
+                     "t", "end");
+            if (std::isfinite(fit.untrained))
+                svg.bar(at(fit.untrainedLow), at(fit.untrainedHigh), y + 6, 8, "u");
+            if (std::isfinite(fit.low)) svg.line(at(fit.low), y + 10, at(fit.high), y + 10, "l");
+            svg.dot(at(fit.fixed), y + 10);
+            y += kBar;
+        }
+    if (y == 24) return {};
+    for (const double auc : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+        svg.line(at(auc), 20, at(auc), y);
+        svg.text(at(auc), 14, fixedField(auc, 2), "m", "middle", 11);
+    }
+    return {"labels",
+            "AUC of each map of a finding, place held fixed (dot, with its 95 % interval), and the "
+            "range of untrained models (bar); 0.5 is chance.",
+            svg.file()};
+}
+
+/// The pairs of objects on which the maps of findings are largest (or smallest: "not").
+ReportFigure exampleFigure(const ModelScan& scan) {
+    Svg svg("Best examples");
+    double y = 16;
+    bool any = false;
+    for (std::size_t k = 0; k < scan.findings.size(); ++k) {
+        const auto& finding = scan.findings[k];
+        if (finding.maps.empty()) continue;
+        const auto& map = scan.atlas.relations[static_cast<std::size_t>(finding.maps.front())];
+        if (map.labelled < 0) continue;
+        const auto& pairs = map.highest;
+        if (pairs.empty()) continue;
+        any = true;
+        svg.text(0, y,
+                 std::to_string(k + 1) + ". " + partTitle(map.name) + ": " +
+                     map.label.substr(0, map.label.find(", ")));
+        y += 8;
+        const auto shown = std::min(kExamplesShown, pairs.size());
+        if (const auto& first = pairs.front().picture; !first.empty()) {
+            // Two cards side by side are wider than high.
+            const double side = std::min(96.0, 112.0 * first.height / std::max(1, first.width));
+            for (std::size_t p = 0; p < shown; ++p) {
+                const double x = 120.0 * static_cast<double>(p);
+                const auto& picture = pairs[p].picture;
+                if (picture.empty()) continue;
+                svg.picture(x, y, side, picture);
+                if (const auto columns = scan.atlas.columns; columns > 0) {
+                    const double cell = side / static_cast<double>(columns);
+                    for (const auto& [object, style] :
+                         {std::pair(pairs[p].i, "i"), std::pair(pairs[p].j, "j")})
+                        svg.frame(x + cell * static_cast<double>(object % columns),
+                                  y + cell * static_cast<double>(object / columns), cell, style);
+                }
+                const auto arrow = pairs[p].text.find(" \u2190 ");
+                svg.text(x, y + side + 12, pairs[p].text.substr(0, arrow), "m", "start", 8);
+                if (arrow != std::string::npos)
+                    svg.text(x, y + side + 22, pairs[p].text.substr(arrow + 1), "m", "start", 8);
+            }
+            y += side + 46;
+        } else {
+            for (std::size_t p = 0; p < shown; ++p)
+                svg.text(12, y += 18,
+                         numberWithMinus(pairs[p].value, 2) + "  " + validUtf8(pairs[p].text), "m",
+                         "start", 12);
+            y += 30;
+        }
+    }
+    if (!any) return {};
+    return {
+        "examples",
+        "Pairs of objects, i \u2190 j, on which the maps of the findings are largest, one of an "
+        "example; i in a full frame, j in a dashed one.",
+        svg.file()};
+}
+
+/// AUCs of the maps of findings along training, and the accuracy.
+ReportFigure stepFigure(const ModelScan& scan) {
+    const auto& steps = scan.atlas.steps;
+    if (steps.size() < 3) return {};
+    Svg svg("Along training");
+    const double left = 40, right = kWidth - 170, top = 12, bottom = 212;
+    const double last = std::log1p(static_cast<double>(steps.back().step));
+    const auto x = [&](std::int64_t step) {
+        return left + (right - left) * std::log1p(static_cast<double>(step)) / std::max(1e-9, last);
+    };
+    const auto y = [&](double v) { return bottom - (bottom - top) * std::clamp(v, 0.0, 1.0); };
+    for (const double v : {0.0, 0.5, 1.0}) {
+        svg.line(left, y(v), right, y(v));
+        svg.text(left - 6, y(v) + 4, fixedField(v, 1), "m", "end", 11);
+    }
+    double before = -100.0;
+    for (const auto& step : steps)
+        if (x(step.step) - before > 44)
+            svg.text(before = x(step.step), bottom + 18, std::to_string(step.step), "m", "middle",
+                     11);
+    struct Label {
+        double at;
+        std::string words;
+        const char* style;
+    };
+    std::vector<Label> labels;
+    for (const auto& finding : scan.findings) {
+        if (finding.maps.empty()) continue;
+        const auto m = static_cast<std::size_t>(finding.maps.front());
+        if (scan.atlas.relations[m].labelled < 0) continue;
+        std::vector<std::pair<double, double>> points;
+        for (const auto& step : steps)
+            if (m < step.fits.size() && std::isfinite(step.fits[m]))
+                points.emplace_back(x(step.step), y(step.fits[m]));
+        svg.path(points, "s");
+        if (!points.empty())
+            labels.push_back({points.back().second, partTitle(scan.atlas.relations[m].name), "t"});
+    }
+    if (labels.empty()) return {};
+    if (!metricInfo(scan.metric).lowerIsBetter) {
+        std::vector<std::pair<double, double>> points;
+        for (const auto& step : steps) points.emplace_back(x(step.step), y(step.accuracy));
+        svg.path(points, "q");
+        labels.push_back({points.back().second, metricLabel(scan.metric), "m"});
+    }
+    std::stable_sort(labels.begin(), labels.end(),
+                     [](const Label& a, const Label& b) { return a.at < b.at; });
+    double above = -100.0;
+    for (const auto& label : labels) {
+        above = std::max(label.at, above + 14.0);
+        svg.text(right + 6, above + 4, label.words, label.style, "start", 11);
+    }
+    return {
+        "training",
+        "AUC of the maps of the findings at the kept steps of the run, with the accuracy of the "
+        "model (dashed).",
+        svg.file()};
+}
+
+// The files
+// -------------------------------------------------------------------------------------------------
+
+const char* const kPage =
+    ":root{color-scheme:light dark}body{max-width:760px;margin:2em auto;padding:0 1em;"
+    "font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;background:#fff}"
+    "h1{font-size:1.5em}h2{font-size:1.2em;margin-top:2em}li{margin:.5em 0}"
+    "figure{margin:1.5em 0}figure svg{max-width:100%;height:auto}"
+    "figcaption,.small{color:#6b6b6b;font-size:.85em}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.8em}"
+    "th,td{padding:.2em .6em;text-align:right;white-space:nowrap;border-bottom:1px solid #e3e3e3}"
+    "th:first-child,td:first-child,td:nth-child(5),th:nth-child(5){text-align:left}"
+    "pre{background:#f4f4f4;padding:.7em;overflow-x:auto;font-size:.85em}"
+    "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#1c1c1e}"
+    "figcaption,.small{color:#a0a0a0}th,td{border-color:#3a3a3c}pre{background:#2c2c2e}}";
+
+std::string introduction(const ModelScan& scan) {
+    const Numbers numbers(scan.metric);
+    std::int64_t exact = 0;
+    for (const auto& part : scan.parts) exact += !part.row.ways.empty();
+    return "Data: " + scan.data + ", " + groupedNumber(scan.wanted) + " " + scan.noun + ". " +
+           "The whole model: " + metricLabel(scan.metric) + " " + numbers.value(scan.base) + ". " +
+           groupedNumber(std::ssize(scan.parts)) + " parts estimated, " + groupedNumber(exact) +
+           " measured exactly, " + groupedNumber(std::ssize(scan.described)) +
+           " maps compared with " + groupedNumber(std::ssize(scan.atlas.attributes)) +
+           " attributes and " + std::to_string(scan.untrained) + " untrained models.";
+}
+
+std::string htmlOf(const ModelScan& scan, const std::string& subject, const std::string& command,
+                   const std::vector<ReportFigure>& figures) {
+    const std::string title = "Scan of " + escaped(subject);
+    std::string page =
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
+        title + "</title><style>" + kPage + "</style></head><body>\n<h1>" + title + "</h1>\n<p>" +
+        escaped(introduction(scan)) + "</p>\n<h2>Findings</h2>\n";
+    if (scan.findings.empty()) page += "<p>There are none.</p>\n";
+    page += "<ol>\n";
+    for (const auto& finding : scan.findings) page += "<li>" + emphasised(finding.text) + "</li>\n";
+    page += "</ol>\n";
+    if (!scan.notFound.empty()) page += "<h2>What was not found</h2>\n<ul>\n";
+    for (const auto& sentence : scan.notFound) page += "<li>" + emphasised(sentence) + "</li>\n";
+    if (!scan.notFound.empty()) page += "</ul>\n";
+    if (!scan.remark.empty()) page += "<p>" + escaped(scan.remark) + "</p>\n";
+    for (const auto& figure : figures)
+        page += "<figure>" + figure.svg + "<figcaption>" + escaped(figure.caption) +
+                "</figcaption></figure>\n";
+    const auto table = partTable(scan);
+    page += "<h2>Parts</h2>\n<div class=\"wide\"><table><tr>";
+    for (const auto& head : table.heads) page += "<th>" + escaped(head) + "</th>";
+    page += "</tr>\n";
+    for (const auto& row : table.rows) {
+        page += "<tr>";
+        for (const auto& one : row) page += "<td>" + escaped(one) + "</td>";
+        page += "</tr>\n";
+    }
+    page += "</table></div>\n";
+    if (table.left > 0)
+        page += "<p class=\"small\">and " + groupedNumber(static_cast<std::int64_t>(table.left)) +
+                " weaker parts.</p>\n";
+    page += "<h2>How each number was made</h2>\n<ul class=\"small\">\n";
+    for (const auto& method : methods(scan)) page += "<li>" + escaped(method) + "</li>\n";
+    return page + "</ul>\n<h2>Again</h2>\n<pre>" + escaped(command) + "</pre>\n</body></html>\n";
+}
+
+std::string markdownOf(const ModelScan& scan, const std::string& subject,
+                       const std::string& command, const std::vector<ReportFigure>& figures,
+                       const std::string& name) {
+    std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n## Findings\n\n";
+    if (scan.findings.empty()) page += "There are none.\n";
+    for (std::size_t k = 0; k < scan.findings.size(); ++k)
+        page += std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";
+    if (!scan.notFound.empty()) page += "\n## What was not found\n\n";
+    for (const auto& sentence : scan.notFound) page += "- " + sentence + "\n";
+    if (!scan.remark.empty()) page += "\n" + scan.remark + "\n";
+    page += "\n";
+    for (const auto& figure : figures)
+        page += "![" + figure.caption + "](" + name + "-" + figure.name + ".svg)\n\n";
+    const auto table = partTable(scan);
+    page += "## Parts\n\n|";
+    for (const auto& head : table.heads) page += " " + head + " |";
+    page += "\n|";
+    for (std::size_t c = 0; c < table.heads.size(); ++c)
+        page += c == 0 || c == 4 ? "---|" : "---:|";
+    page += "\n";
+    for (const auto& row : table.rows) {
+        page += "|";
+        for (const auto& one : row) page += " " + cell(one) + " |";
+        page += "\n";
+    }
+    if (table.left > 0)
+        page +=
+            "\nand " + groupedNumber(static_cast<std::int64_t>(table.left)) + " weaker parts.\n";
+    page += "\n## How each number was made\n\n";
+    for (const auto& method : methods(scan)) page += "- " + method + "\n";
+    return page + "\n## Again\n\n```\n" + command + "\n```\n";
+}
+
+}  // namespace
+
+std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& name,
+                                   const std::string& subject, const std::string& command) {
+    std::vector<ReportFigure> figures;
+    for (auto&& figure :
+         {effectFigure(scan), labelFigure(scan), exampleFigure(scan), stepFigure(scan)})
+        if (!figure.svg.empty()) figures.push_back(figure);
+    // What the time decided, so that the command gives the same numbers.
+    auto again = command;
+    for (const auto& [option, count] :
+         {std::pair(" --examples ", scan.wanted), std::pair(" --exact ", scan.exact),
+          std::pair(" --untrained ", scan.untrained)})
+        if (command.find(option) == std::string::npos) again += option + std::to_string(count);
+    std::vector<ReportFile> files = {
+        {name + ".html", htmlOf(scan, subject, again, figures)},
+        {name + ".md", markdownOf(scan, subject, again, figures, name)}};
+    for (auto& figure : figures)
+        files.push_back({name + "-" + figure.name + ".svg", std::move(figure.svg)});
+    return files;
+}
+
+}  // namespace relascope::core

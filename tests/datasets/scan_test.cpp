@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The scan: its estimates against finite differences, what it finds in a short training and not in
+// fresh weights, its sentences, cancelled and continued scans, its report, and what cannot be
+// scanned.
+#include "analysis/scan.h"
+
+#include <gtest/gtest.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/ablation_options.h"
+#include "analysis/open_model.h"
+#include "analysis/pair_reading.h"
+#include "analysis/patching.h"
+#include "analysis/run_analysis.h"
+#include "datasets/registry.h"
+#include "evaluate/scoring.h"
+#include "interventions/edit_session.h"
+#include "model/finite_outputs.h"
+#include "options/presets.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_tasks.h"
+#include "support/trained.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+RunOptions scanOptions() {
+    auto o = presetOptions("relational-games-occurs");
+    o.model.set("n_relations", std::int64_t{2});
+    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
+    o.model.set("rel_proj_dim", std::int64_t{8});
+    o.data.train_size = 64, o.data.validation_size = 300, o.data.test_size = 2;
+    return o;
+}
+
+struct ScanSubject {
+    DataSplits splits;
+    OpenedModel model;
+    AnalysisSubject subject;
+
+    ScanSubject(const RunOptions& options, std::uint64_t seed)
+        : splits(datasets::openData(options.data)), model(options.model, seed, "cpu") {
+        complete();
+    }
+    ScanSubject(const std::string& run, const DataSplits& data, const std::string& step = "")
+        : splits(data), model(run, step, "cpu") {
+        subject.run = run;
+        complete();
+    }
+    ModelScan scan(OptionValues values = {}, const AnalysisWatch& watch = {}) {
+        values.try_emplace("examples", std::int64_t{200});
+        values.try_emplace("exact", std::int64_t{100});
+        values.try_emplace("untrained", std::int64_t{4});
+        return std::any_cast<ModelScan>(scanRunner().run(subject, values, watch));
+    }
+
+private:
+    void complete() {
+        subject.model = &model;
+        subject.device = "cpu";
+        subject.data = splits.validation;
+        subject.interventions.data = editDataOf(splits, model.options());
+    }
+};
+
+// Estimates
+// -------------------------------------------------------------------------------------------------
+
+/// Moves the selected part of a point a little towards its mean over the batch.
+class Towards : public Hooks {
+public:
+    Towards(const Edit& edit, bool text, double by) : m_edit(edit), m_text(text), m_by(by) {}
+    bool takes(std::string_view prefix) const override { return m_edit.point.starts_with(prefix); }
+    torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {
+        if (point.name != m_edit.point) return value;
+        auto mean = value.mean(0, true);
+        if (m_text) mean = mean.mean(1, true);
+        auto mask = torch::zeros_like(value);
+        auto part = mask;
+        for (const auto& [axis, places] : m_edit.selection)
+            for (std::size_t d = 0; d < point.axes.size(); ++d)
+                if (axis == core::axisName(point.axes[d]))
+                    part = part.narrow(static_cast<std::int64_t>(d), places.places.front(), 1);
+        part.fill_(m_by);
+        return value + mask * (mean - value);
+    }
+
+private:
+    const Edit& m_edit;
+    bool m_text;
+    double m_by;
+};
+
+void expectEstimatesAsDifferences(const ModelOptions& options, const core::DatasetPtr& data,
+                                  bool text) {
+    const auto model = core::untrainedModel(options, {}, 5);
+    model->to(torch::kDouble);
+    model->eval();
+    constexpr std::int64_t count = 6;
+    const auto indices = core::drawnExamples(data->size(), count, 0);
+    const auto batch = core::makeBatch(*data, indices.data(), count);
+    auto input = core::inputOf(batch, torch::kCPU);
+    if (input.x.is_floating_point()) input.x = input.x.to(torch::kDouble);
+    const auto lossWith = [&](const Edit& edit, double by) {
+        const torch::NoGradGuard noGrad;
+        Towards towards(edit, text, by);
+        const HookScope scope(&towards);
+        return core::lossOf(core::answersOf(*model, input), batch, options.ignoredTarget())
+            .item<double>();
+    };
+    EstimateOptions what;
+    for (auto& row :
+         core::ablationRows(core::pointsOf(*model, input), {"heads", "columns", "paths", "mlp"}))
+        what.parts.push_back(std::move(row));
+    what.examples = indices;
+    what.batchSize = text ? 2 : count;  // of images the mean of the batch is that of all
+    // Batches are of single precision.
+    const auto single = core::untrainedModel(options, {}, 5);
+    const auto estimates = core::estimateEffects(*single, options, data, {}, what);
+    ASSERT_EQ(estimates.change.size(), what.parts.size());
+    ASSERT_EQ(estimates.size.size(), what.parts.size());
+    ASSERT_GT(what.parts.size(), 8u);
+    double most = 0.0;
+    for (std::size_t p = 0; p < what.parts.size(); ++p) {
+        constexpr double step = 1e-4;
+        const auto& edit = what.parts[p].edit;
+        const double slope = (lossWith(edit, step) - lossWith(edit, -step)) / (2.0 * step);
+        EXPECT_NEAR(estimates.change[p], slope, 2e-5 + 1e-3 * std::abs(slope))
+            << what.parts[p].part;
+        most = std::max(most, std::abs(slope));
+        if (!text) {
+            EXPECT_GE(estimates.size[p], 0.999 * std::abs(slope)) << what.parts[p].part;
+        }
+    }
+    EXPECT_GT(most, 5e-4) << "nothing would be compared";
+}
+
+TEST(Scan, EstimatesAreSlopesTowardsTheMean) {
+    const auto options = scanOptions();
+    expectEstimatesAsDifferences(options.model, datasets::openData(options.data).validation, false);
+}
+
+TEST(Scan, EstimatesOfATextAreSlopesTowardsTheMeanOfAllPositions) {
+    TemporaryFolder folder("scan-text");
+    auto options = presetOptions("text");
+    std::filesystem::create_directories(folder.path());
+    std::ofstream file(folder / "text.txt");
+    for (int k = 0; k < 400; ++k) file << "line " << k * 7919 % 1000 << " of some text\n";
+    file.close();
+    options.data.path = folder / "text.txt", options.data.context = 24;
+    options.data.train_size = 20, options.data.validation_size = 8;
+    options.data.tokenizer = "characters";
+    options.model.set("max_block_size", std::int64_t{24});
+    options.model.set("d_model", std::int64_t{16}), options.model.set("dff", std::int64_t{16});
+    options.model.set("n_layers", std::int64_t{2});
+    options.model.set("n_relations", std::int64_t{2});
+    const auto splits = datasets::openData(options.data);
+    options.model.set("vocab_size", splits.tokenizer->size());
+    expectEstimatesAsDifferences(options.model, splits.validation, true);
+}
+
+// Fresh weights
+// -------------------------------------------------------------------------------------------------
+
+TEST(Scan, FindsNothingInFreshWeights) {
+    const auto options = scanOptions();
+    for (std::uint64_t seed = 101; seed <= 104; ++seed) {
+        ScanSubject fresh(options, seed);
+        const auto scan = fresh.scan();
+        EXPECT_TRUE(scan.findings.empty()) << scan.findings.front().text;
+        ASSERT_FALSE(scan.notFound.empty());
+        EXPECT_EQ(scan.notFound.front().find("The model answers no better than untrained ones: "),
+                  0u)
+            << scan.notFound.front();
+        EXPECT_EQ(scan.passes, 3);
+        for (const auto& part : scan.parts) {
+            EXPECT_TRUE(std::isfinite(part.estimate)) << part.row.part;
+            EXPECT_EQ(part.row.ways.size(), 2u) << part.row.part;
+        }
+    }
+}
+
+TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
+    ScanSubject fresh(scanOptions(), 7);
+    const auto text = scanAnalysis().json(fresh.scan()).dump();
+    core::AblationProgress kept;
+    for (const bool session : {false, true}) {
+        fresh.subject.kept = session ? &kept : nullptr;
+        AnalysisResult known;
+        // Cancelled again and again until it is done: each time it comes further.
+        int times = 0;
+        for (bool done = false; !done && times < 60; ++times) {
+            AnalysisWatch watch;
+            int left = 2;
+            watch.known = known;
+            watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
+            watch.progress = [&](double) { return left > 0; };
+            try {
+                EXPECT_EQ(scanAnalysis().json(fresh.scan({}, watch)).dump(), text);
+                done = true;
+            } catch (const Cancelled&) {
+            }
+        }
+        EXPECT_GT(times, 3) << "it was never cancelled";
+        EXPECT_LT(times, 60) << "it never ended";
+    }
+}
+
+TEST(Scan, ProgressRisesToOne) {
+    ScanSubject fresh(scanOptions(), 7);
+    double last = 0.0;
+    AnalysisWatch watch;
+    watch.progress = [&](double done) {
+        EXPECT_GE(done, last - 1e-9);
+        last = done;
+        return true;
+    };
+    fresh.scan({}, watch);
+    EXPECT_NEAR(last, 1.0, 1e-6);
+}
+
+TEST(Scan, LittleTimeTakesFewerPartsAndSaysSo) {
+    ScanSubject fresh(scanOptions(), 7);
+    const auto scan = fresh.scan({{"exact", std::int64_t{5}}});
+    const auto measured = std::count_if(scan.parts.begin(), scan.parts.end(),
+                                        [](const auto& part) { return !part.row.ways.empty(); });
+    EXPECT_EQ(measured, 5);
+    // Single parts and groups in turn, each the strongest by its estimate.
+    double least = 1e30, rest = 0.0;
+    int groups = 0;
+    for (const auto& part : scan.parts) {
+        const bool measuredOne = !part.row.ways.empty();
+        groups += part.together && measuredOne;
+        if (part.together) continue;
+        measuredOne ? least = std::min(least, part.estimatedSize)
+                    : rest = std::max(rest, part.estimatedSize);
+    }
+    EXPECT_EQ(groups, 2);
+    EXPECT_GT(rest, 0.0);
+    EXPECT_GE(least, rest);
+}
+
+// A short training, about 10 s
+// -------------------------------------------------------------------------------------------------
+
+TEST(Scan, AShortTrainingUsesTheSameObject) {
+    auto options = scanOptions();
+    options.model.set("n_relations", std::int64_t{1});
+    options.model.set("d_model", std::int64_t{64}), options.model.set("dff", std::int64_t{128});
+    options.model.set("rel_proj_dim", std::int64_t{64});
+    options.data.train_size = 2500, options.data.validation_size = 600;
+    options.train.device = "cpu", options.train.seeds = {0}, options.train.keep_mib = 16;
+    options.train.batch_size = 128, options.train.steps = 280, options.train.learning_rate = 2e-3;
+    TemporaryFolder folder("scan");
+    const auto splits = datasets::openData(options.data);
+    auto run = RunFolder::create(folder / "run", options);
+    Control control;
+    trainIn(run, control, splits);
+    const OptionValues values = {{"examples", std::int64_t{500}},
+                                 {"untrained", std::int64_t{8}},
+                                 {"seconds", std::int64_t{1000}}};
+    ScanSubject trained(folder / "run", splits);
+    const auto scan = trained.scan(values);
+    ASSERT_GT(scan.base, 0.8) << "it learned to answer";
+    const auto found =
+        std::find_if(scan.findings.begin(), scan.findings.end(), [](const auto& finding) {
+            return finding.text.find(", relation 1 answers *same object* (AUC 0.9") < 12;
+        });
+    ASSERT_NE(found, scan.findings.end()) << scanAnalysis().terminal(scan);
+    const auto& first = *found;
+    EXPECT_NE(first.text.find("; untrained 0."), std::string::npos) << first.text;
+    EXPECT_NE(first.text.find("without it accuracy falls from "), std::string::npos) << first.text;
+    EXPECT_NE(first.text.find("; it appeared between steps "), std::string::npos) << first.text;
+    EXPECT_GE(first.example, 0);
+    EXPECT_GT(first.selectivity, 0.5);
+    EXPECT_GT(first.effect, 0.1);
+    // The numbers of the sentence are those of the ablation of the same examples.
+    const auto text = scanAnalysis().terminal(scan);
+    EXPECT_NE(text.find(first.text), std::string::npos);
+    EXPECT_NE(scanAnalysis().csv(scan).find(first.part + ",relations,"), std::string::npos);
+    const auto json = scanAnalysis().json(scan);
+    EXPECT_EQ(json.at("findings").size(), scan.findings.size());
+
+    const auto files = core::scanReport(scan, "report", "run <1>", "relascope-cli scan 'run'");
+    ASSERT_GE(files.size(), 4u);
+    EXPECT_EQ(files[0].name, "report.html");
+    EXPECT_EQ(files[1].name, "report.md");
+    const auto& html = files[0].content;
+    EXPECT_NE(html.find("<em>same object</em>"), std::string::npos);
+    EXPECT_NE(html.find("run &lt;1&gt;"), std::string::npos);
+    EXPECT_NE(html.find("data:image/png;base64,"), std::string::npos);
+    EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
+    EXPECT_EQ(html.find("src=\"http"), std::string::npos) << "it opens anywhere";
+    EXPECT_NE(html.find("--examples 500 --exact"), std::string::npos);
+    for (std::size_t k = 2; k < files.size(); ++k) {
+        EXPECT_TRUE(files[k].name.ends_with(".svg"));
+        EXPECT_NE(files[1].content.find("](" + files[k].name + ")"), std::string::npos);
+        EXPECT_EQ(files[k].content.find("<svg "), 0u);
+    }
+    ScanSubject before(folder / "run", splits, "0");
+    EXPECT_TRUE(before.scan(values).findings.empty());
+}
+
+// Sentences
+// -------------------------------------------------------------------------------------------------
+
+ModelScan::Part partOf(const std::string& name, const std::string& group, double mean,
+                       double resample) {
+    ModelScan::Part part;
+    part.row.part = name, part.title = core::partTitle(name);
+    part.row.group = group, part.together = group == "paths";
+    for (const auto& [how, change] :
+         {std::pair(EditOp::Mean, mean), std::pair(EditOp::Resample, resample)})
+        part.row.ways.push_back(
+            {how,
+             {"accuracy", 0.957, 0.957 + change, change, change - 0.019, change + 0.016},
+             0.1});
+    return part;
+}
+
+/// A layer with two relations, of which the first has a label.
+ModelScan scanOf(double alone, double together, const std::string& origin = "learned") {
+    ModelScan scan;
+    scan.metric = "accuracy", scan.base = 0.957, scan.noun = "images", scan.data = "occurs";
+    scan.passes = 3, scan.wanted = scan.measured = 1000, scan.allMaps = 1;
+    scan.described = {"layer 2 relation 1"};
+    scan.parts = {partOf("layer 2 relation 1", "relations", alone, alone + 0.1),
+                  partOf("layer 2 relation 2", "relations", -0.001, 0.001),
+                  partOf("layer 2 relations", "paths", together, together)};
+    scan.atlas.attributes = {{"same object", false}};
+    RelationAtlas::Relation map;
+    map.name = "layer 2 relation 1", map.layer = "layer 2", map.layerIndex = 1;
+    map.labelled = map.attribute = 0, map.origin = origin;
+    RelationAtlas::Fit fit;
+    fit.fixed = 0.996, fit.low = 0.994, fit.high = 0.998, fit.untrained = 0.82;
+    fit.untrainedLow = 0.73, fit.untrainedHigh = 0.92, fit.initial = NAN;
+    map.fits = {fit};
+    map.appearedAfter = 60, map.appearedBy = 120;
+    map.highest = {{17, 3, 5, 2.0, "", {}}};
+    scan.atlas.relations = {map};
+    scan.atlas.untrainedScores = {0.48, 0.52};
+    return scan;
+}
+
+std::vector<std::string> sentencesOf(ModelScan scan) {
+    core::concludeScan(scan);
+    std::vector<std::string> all;
+    for (const auto& finding : scan.findings) all.push_back(finding.text);
+    all.insert(all.end(), scan.notFound.begin(), scan.notFound.end());
+    return all;
+}
+
+TEST(ScanSentences, SayWhatAMapAnswersAndWhatIsLostWithoutIt) {
+    auto scan = scanOf(-0.457, -0.5);
+    core::concludeScan(scan);
+    ASSERT_EQ(scan.findings.size(), 1u) << "its layer is no second one";
+    EXPECT_EQ(
+        scan.findings[0].text,
+        "Layer 2, relation 1 answers *same object* (AUC 0.996 [0.994, 0.998] within places; "
+        "untrained 0.73 to 0.92); without it accuracy falls from 95.7 to 50.0 % [48.1, 51.6]; "
+        "it appeared between steps 60 and 120.");
+    EXPECT_EQ(scan.findings[0].example, 17);
+    EXPECT_NEAR(scan.findings[0].selectivity, (0.996 - 0.82) / 0.18, 1e-9);
+    EXPECT_NEAR(scan.findings[0].effect, 0.457, 1e-9);
+    EXPECT_TRUE(scan.notFound.empty()) << scan.notFound.front();
+}
+
+TEST(ScanSentences, SayWhereOneReplacementCostsNothing) {
+    const auto all = sentencesOf(scanOf(-0.09, -0.09));
+    EXPECT_NE(all[0].find("falls from 95.7 to 86.7 % [84.8, 88.3] with its mean in its place, but "
+                          "with another example's values it is 96.7 % [94.8, 98.3]"),
+              std::string::npos)
+        << all[0];
+}
+
+TEST(ScanSentences, RelationsThatAreUsedTogetherAreOneFinding) {
+    const auto all = sentencesOf(scanOf(-0.002, -0.4));
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0],
+              "Layer 2, relation 1 answers *same object* (AUC 0.996 [0.994, 0.998] within places; "
+              "untrained 0.73 to 0.92); it appeared between steps 60 and 120; taking it out alone "
+              "costs 0.2 points [\u22121.4, 2.1], but without all relations of the layer accuracy "
+              "falls from 95.7 to 55.7 % [53.8, 57.3].");
+}
+
+TEST(ScanSentences, SayWhatWasNotFound) {
+    const auto all = sentencesOf(scanOf(-0.002, -0.003));
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0],
+              "No part that was measured costs 2.3 points of accuracy or more alone, and no "
+              "layer's relations do together.");
+    EXPECT_EQ(all[1],
+              "No relation of layer 2 is used: all 2 out cost 0.3 points [\u22121.3, 2.2].");
+    EXPECT_EQ(all[2],
+              "Layer 2, relation 1 answers *same object* (AUC 0.996 [0.994, 0.998] within places; "
+              "untrained 0.73 to 0.92), but nothing shows that it is used: taking it out costs 0.2 "
+              "points [\u22121.4, 2.1].");
+}
+
+TEST(ScanSentences, SayWhatIsHardlyUsed) {
+    auto scan = scanOf(-0.002, -0.02);
+    for (auto& way : scan.parts[2].row.ways) way.change.low = -0.022, way.change.high = -0.018;
+    EXPECT_EQ(sentencesOf(scan)[1],
+              "Relations of layer 2 are hardly used: all 2 out cost 2.0 points [1.8, 2.2].");
+    scan = scanOf(-0.002, -0.023);
+    for (auto& way : scan.parts[2].row.ways) way.change.low = -0.025, way.change.high = -0.021;
+    EXPECT_NE(sentencesOf(scan)[0].find("without all relations of the layer accuracy falls"),
+              std::string::npos)
+        << "5 % of what it is better than untrained models";
+}
+
+TEST(ScanSentences, WhatUntrainedModelsDoIsSaidAndNamesNothing) {
+    const auto inborn = sentencesOf(scanOf(-0.457, -0.5, "inborn"));
+    EXPECT_NE(inborn[0].find("is used: without it accuracy falls"), std::string::npos) << inborn[0];
+    EXPECT_NE(inborn[0].find("but not clearly better than weights that are not trained"),
+              std::string::npos);
+    auto chance = scanOf(-0.457, -0.5);
+    chance.atlas.untrainedScores = {0.5, 0.956};
+    const auto none = sentencesOf(chance);
+    ASSERT_EQ(none.size(), 1u);
+    EXPECT_EQ(none[0],
+              "The model answers no better than untrained ones: accuracy 95.7 %, and 2 models with "
+              "fresh weights reach 50.0 to 95.6 %. Nothing can be said of what its parts do.");
+    const auto unknown = sentencesOf(scanOf(-0.457, -0.5, ""));
+    EXPECT_TRUE(unknown[0].ends_with("Whether untrained models do so, too, was not measured."));
+}
+
+TEST(ScanSentences, AtMostTwelveAndTheStrongestFirst) {
+    auto scan = scanOf(-0.3, -0.3);
+    for (int k = 3; k < 20; ++k) {
+        const auto name = "layer " + std::to_string(k) + " relation 1";
+        scan.parts.push_back(partOf(name, "relations", -0.01 * k - 0.05, -0.01 * k - 0.05));
+        auto map = scan.atlas.relations.front();
+        map.name = name, map.layer = "layer " + std::to_string(k);
+        scan.atlas.relations.push_back(map);
+    }
+    core::concludeScan(scan);
+    ASSERT_EQ(scan.findings.size(), 12u);
+    EXPECT_EQ(scan.findings[0].part, "layer 2 relation 1");
+    EXPECT_EQ(scan.findings[1].part, "layer 19 relation 1");
+    for (std::size_t k = 1; k < 12; ++k)
+        EXPECT_GE(scan.findings[k - 1].effect, scan.findings[k].effect);
+    EXPECT_NE(scan.notFound.front().find("6 more findings are weaker"), std::string::npos);
+}
+
+TEST(ScanSentences, BeforeAnythingIsMeasuredThereAreEstimates) {
+    auto scan = scanOf(-0.3, -0.3);
+    scan.passes = 0, scan.measured = 0, scan.estimated = 250;
+    for (auto& part : scan.parts) part.row.ways.clear(), part.estimate = 0.125;
+    const auto all = sentencesOf(scan);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0],
+              "Layer 2, relation 1: without it the loss rises by about 0.125, by a "
+              "first-order estimate over 250 images; it is not measured yet.");
+}
+
+// What cannot be scanned
+// -------------------------------------------------------------------------------------------------
+
+std::string whyNoScan(ScanSubject& subject, const OptionValues& values = {}) {
+    try {
+        subject.scan(values);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+TEST(Scan, WhatCannotBeScannedIsNamedInOneSentence) {
+    ScanSubject one(scanOptions(), 1);
+    one.subject.data = std::make_shared<Larger>(1, 1);
+    EXPECT_EQ(whyNoScan(one),
+              "data: has one example; a scan compares two or more, so give more data");
+    ScanSubject none(scanOptions(), 1);
+    none.subject.data = nullptr;
+    EXPECT_EQ(whyNoScan(none), "data: contains nothing to scan");
+    none.subject.data = none.splits.validation;
+    EXPECT_EQ(whyNoScan(none, {{"seconds", std::int64_t{0}}}).find("seconds: "), 0u);
+    EXPECT_NE(whyNoScan(none, {{"attributes", std::string("no/file.csv")}}).find("no/file.csv"),
+              std::string::npos);
+}
+
+TEST(Scan, DataThatNothingIsKnownOfGiveEffectsAlone) {
+    RunOptions options;
+    options.model = presetOptions("relational-games-occurs").model;
+    auto o = presetOptions("pairwise-order");
+    o.model.set("n_relations", std::int64_t{1});
+    DataSplits splits;
+    splits.train = std::make_shared<Larger>(64, 1);
+    splits.validation = std::make_shared<Larger>(64, 2);
+    auto model = o.model;
+    model.set("object_dim", std::int64_t{4});
+    core::OpenedModel opened(model, 3, "cpu");
+    AnalysisSubject subject;
+    subject.model = &opened, subject.device = "cpu", subject.data = splits.validation;
+    subject.interventions.data = editDataOf(splits, model);
+    const auto scan =
+        std::any_cast<ModelScan>(scanRunner().run(subject, {{"untrained", std::int64_t{0}}}, {}));
+    ASSERT_FALSE(scan.notFound.empty());
+    EXPECT_EQ(scan.atlas.attributes.size(), 0u);
+    EXPECT_NE(scan.notFound.back().find("Nothing is known of the objects of these data"),
+              std::string::npos)
+        << scan.notFound.back();
+}
+
+}  // namespace
+}  // namespace relascope
