@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "analysis/atlas.h"
+#include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection_session.h"
 #include "app/inspector_editing.h"
 #include "app/main_window.h"
+#include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/measure_window.h"
 #include "app/pages/workbench_page.h"
@@ -212,7 +214,10 @@ QByteArray EditsTab::measureOptions() const {
 }
 
 void EditsTab::measure(const std::string& analysis) {
-    if (analysis == core::atlasAnalysis().name) return m_window.showPage(PageId::Atlas);
+    if (analysis == core::atlasAnalysis().name || analysis == core::scanAnalysis().name) {
+        m_window.showPage(PageId::Atlas);
+        return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->showTab(analysis);
+    }
     if (!m_measure) {
         m_measure = new MeasureWindow(&m_window);
         m_measure->restoreOptions(m_measureOptions);
@@ -224,17 +229,7 @@ void EditsTab::measure(const std::string& analysis) {
                 [this](MapKind kind, int layer, int index) {
                     editing().inspector().showMap(kind, layer, index);
                 });
-        // The Checkpoint page has no examples of data.
-        connect(m_measure, &MeasureWindow::exampleRequested, this,
-                [this](const QString& split, qint64 example, qint64 i, qint64 j) {
-                    if (&editing() != m_workbench.get()) return;
-                    auto& selection = m_window.controllers().selection;
-                    auto view = selection.view();
-                    view.source = static_cast<int>(i), view.target = static_cast<int>(j);
-                    selection.setView(view);
-                    selection.setSample(split, example);
-                });
-        // Nor has it a time cursor.
+        // The Checkpoint page has no time cursor.
         connect(m_measure, &MeasureWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
         });

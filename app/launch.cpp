@@ -65,11 +65,11 @@ QString localPath(const QString& word) {
 }  // namespace
 
 const QStringList& commandNames() {
-    static const QStringList names = {"presets", "datasets", "devices",   "eval",   "inspect",
-                                      "study",   "generate", "tokenize",  "data",   "verify",
-                                      "info",    "convert",  "bench",     "points", "ablate",
-                                      "patch",   "lens",     "attribute", "along",  "heads",
-                                      "atlas",   "export",   "session",   "attach", "figure"};
+    static const QStringList names = {
+        "presets",  "datasets", "devices", "eval",      "inspect", "study", "generate",
+        "tokenize", "data",     "verify",  "info",      "convert", "bench", "points",
+        "ablate",   "patch",    "lens",    "attribute", "along",   "heads", "atlas",
+        "export",   "session",  "attach",  "figure",    "scan",    "fetch"};
     return names;
 }
 

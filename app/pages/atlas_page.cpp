@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/atlas.h"
+#include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/inspection_session.h"
 #include "app/pages/analysis_tab.h"
@@ -17,7 +18,8 @@
 namespace relascope::app {
 
 AtlasPage::AtlasPage(Controllers& controllers)
-    : MeasureWindow({&core::atlasAnalysis()}, controllers.history), m_controllers(controllers) {
+    : MeasureWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history),
+      m_controllers(controllers) {
     auto& c = m_controllers;
     const auto follow = [this](auto* sender, auto signal) {
         connect(sender, signal, this, &AtlasPage::refresh);
@@ -111,10 +113,10 @@ void AtlasPage::showEvent(QShowEvent* event) {
 }
 
 QByteArray AtlasPage::panesState() const {
-    return current()->view()->findChild<QSplitter*>()->saveState();
+    return tab(core::atlasAnalysis().name)->view()->findChild<QSplitter*>()->saveState();
 }
 void AtlasPage::restorePanes(const QByteArray& state) {
-    current()->view()->findChild<QSplitter*>()->restoreState(state);
+    tab(core::atlasAnalysis().name)->view()->findChild<QSplitter*>()->restoreState(state);
 }
 
 }  // namespace relascope::app

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/atlas.h"
+#include "analysis/scan.h"
 #include "app/controllers/undo_history.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
@@ -26,7 +27,8 @@ namespace {
 
 std::vector<const core::Analysis*> analysesOfWindow() {
     auto all = core::analyses();
-    std::erase(all, &core::atlasAnalysis());
+    for (const auto* ofPage : {&core::atlasAnalysis(), &core::scanAnalysis()})
+        std::erase(all, ofPage);
     return all;
 }
 
@@ -106,11 +108,6 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
             });
     connect(tab->view(), &MeasureFrame::mapRequested, this, &MeasureWindow::mapRequested);
     connect(tab->view(), &MeasureFrame::stepRequested, this, &MeasureWindow::stepRequested);
-    connect(tab->view(), &MeasureFrame::exampleRequested, this,
-            [this, tab](qint64 example, qint64 i, qint64 j) {
-                Q_EMIT exampleRequested(QString::fromStdString(tab->request().split), example, i,
-                                        j);
-            });
     connect(tab, &AnalysisTab::valuesChanged, this,
             [this, tab, title](const QString& name, const core::OptionValues& before) {
                 const auto to = [this, tab](const core::OptionValues& values) {

@@ -69,8 +69,6 @@ Q_SIGNALS:
     void stepRequested(qint64 step);
     /// A head is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
-    /// Example `example` of that split is to be shown in the inspector, with objects i and j.
-    void exampleRequested(const QString& split, qint64 example, qint64 i, qint64 j);
 
 protected:
     void showEvent(QShowEvent* event) override;

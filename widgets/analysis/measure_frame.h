@@ -144,8 +144,6 @@ Q_SIGNALS:
     /// A head, or another map, is to be shown in the inspector.
     void mapRequested(relascope::MapKind kind, int layer, int index);
     void stepRequested(qint64 step);
-    /// Example `example` of the split is to be shown in the inspector, with objects i and j.
-    void exampleRequested(qint64 example, qint64 i, qint64 j);
     /// A position of the input was chosen.
     void positionRequested(std::int64_t position);
 

@@ -221,8 +221,10 @@ void ScanView::open(int row) {
                       : finding.part.find("relational") != std::string::npos
                           ? MapKind::RelationalAttention
                           : MapKind::SensoryAttention;
-    Q_EMIT mapRequested(kind, static_cast<int>(finding.layer), static_cast<int>(finding.index));
-    if (finding.example >= 0) Q_EMIT exampleRequested(finding.example, finding.i, finding.j);
+    const auto layer = static_cast<int>(finding.layer), index = static_cast<int>(finding.index);
+    if (finding.example < 0) return mapRequested(kind, layer, index);
+    Q_EMIT exampleRequested(finding.example, {kind, layer, index, 0, static_cast<int>(finding.i),
+                                              static_cast<int>(finding.j)});
 }
 
 QSize ScanView::figureSize() const {
