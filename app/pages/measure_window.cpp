@@ -96,7 +96,9 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
     const int at = m_bar->addTab(title);
     QString summary = QString::fromStdString(analysis.summary);
     if (!summary.isEmpty()) summary[0] = summary[0].toUpper();
-    m_bar->setTabToolTip(at, QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
+    const bool isPage = m_undo->parent() != this;  // the keys of pages are those of the window
+    m_bar->setTabToolTip(
+        at, isPage ? summary : QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
     m_pages->addWidget(tab);
     // Fields would take Ctrl+Z for themselves, and have nothing to undo after a click on an arrow.
     for (QObject* field : tab->findChildren<QLineEdit*>()) field->installEventFilter(this);
