@@ -81,7 +81,8 @@ std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
 
 Folder listFolder(Session& session, const std::string& host, const std::string& path,
                   const Session::Progress& progress) {
-    auto folder = answerOf<Folder>(session, "list folder", {{"host", host}, {"path", path}}, progress);
+    auto folder =
+        answerOf<Folder>(session, "list folder", {{"host", host}, {"path", path}}, progress);
     for (const auto& entry : folder.entries) requireInside(entry.name);
     return folder;
 }
