@@ -323,7 +323,7 @@ TEST(EditCli, RefusesByNameWhatDoesNotFit) {
     expectRefused(inspect + "\"layer 1 relation 9 zero\"", 2, "out of range: there are 4");
     expectRefused(inspect + "\"layer 1 relation 1 zap\"", 2, "did you mean");
     expectRefused(inspect + "missing.json", 1, "missing.json");
-    expectRefused("ablate " + kLm, 2, "is no run folder");
+    expectRefused("ablate " + kLm, 2, "has no data of its own; give a .npz file with --data");
     expectRefused("ablate " + run() + " --what headz", 2, "did you mean 'heads'");
     expectRefused("eval " + run() + " --edit \"layer 1 relation 1 i 0 j 1 mask\"", 2,
                   "hook_attn_scores only");
