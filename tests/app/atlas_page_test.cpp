@@ -2,6 +2,7 @@
 // The page Atlas: what it measures and opens again, and what it asks of the inspector.
 #include <QAction>
 #include <QLabel>
+#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
@@ -10,6 +11,7 @@
 #include <QTabBar>
 #include <filesystem>
 
+#include "app/edits_tab.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
@@ -20,6 +22,7 @@
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
+#include "widgets/analysis/scan_view.h"
 
 namespace relascope {
 namespace {
@@ -140,6 +143,26 @@ TEST_F(AtlasPageTest, APairIsShownInTheInspector) {
     QTest::keyClick(table, Qt::Key_Return);
     EXPECT_EQ(window->currentPage(), PageId::Workbench);
     EXPECT_EQ(c().selection.sample(), next.example);
+}
+
+TEST_F(AtlasPageTest, TheScanIsItsSecondTab) {
+    run = finishedRun();
+    window->edits().measure("scan");
+    EXPECT_EQ(window->currentPage(), PageId::Atlas);
+    auto* scan = page()->tab("scan");
+    EXPECT_EQ(page()->current(), scan);
+    EXPECT_LE(page()->minimumSizeHint().width(), 960 - 240);
+    scan->setValues({{"examples", std::int64_t{24}}, {"untrained", std::int64_t{0}}});
+    ASSERT_TRUE(waitUntil([&] { return scan->runButton()->isEnabled(); }));
+    click(scan->runButton());
+    auto* shown = dynamic_cast<ScanView*>(scan->view());
+    ASSERT_TRUE(waitUntil(
+        [&] { return !shown->isEmpty() && !page()->controller().task(scan->analysis()).busy(); },
+        120000))
+        << shown->sentence().toStdString();
+    EXPECT_TRUE(shown->headText().startsWith("24 images")) << shown->headText().toStdString();
+    EXPECT_GT(shown->sentences()->count(), 0) << "what was not found is said, too";
+    EXPECT_GT(shown->table()->rowCount(), 4);
 }
 
 TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
