@@ -150,7 +150,7 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
 namespace {
 
 constexpr qint64 kActivePollMs = 1000, kIdlePollMs = 5000;  ///< ms between two readings
-constexpr int kFollowMs = 200;
+constexpr int kFollowMs = 200, kListMs = 1000;
 constexpr qint64 kBeginsMs = 20000;          ///< until a machine is heard to work on a study
 constexpr std::chrono::seconds kSaving(60);  ///< a process may take to save
 
@@ -169,6 +169,10 @@ StudyController::StudyController(QObject* parent) : QObject(parent) {
     m_folder = clean(QString::fromStdString(core::studiesFolder(core::defaultRunsFolder())));
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, &StudyController::refresh);
+    // Mirrors change several times a second while a run trains; the study shown is read by m_timer.
+    m_listing.setSingleShot(true);
+    m_listing.setInterval(kListMs);
+    connect(&m_listing, &QTimer::timeout, this, &StudyController::refreshList);
     m_following.setInterval(kFollowMs);
     connect(&m_following, &QTimer::timeout, this, &StudyController::follow);
 }
@@ -230,8 +234,7 @@ void StudyController::setMirrors(const std::map<QString, QString>& mirrors) {
 }
 
 void StudyController::look() {
-    refreshList();
-    if (!hostOf(m_path).isEmpty()) refresh();
+    if (!m_listing.isActive()) m_listing.start();
 }
 
 void StudyController::setOpened(const QStringList& paths) {

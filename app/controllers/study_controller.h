@@ -76,7 +76,7 @@ public:
     std::function<bool(const QString& host)> isUsable = [](const QString& host) {
         return host.isEmpty();
     };
-    /// The files of a mirror have changed.
+    /// The files of a mirror have changed: studies are listed again within a second.
     void look();
     const QStringList& opened() const { return m_opened; }
     void setOpened(const QStringList& paths);
@@ -168,7 +168,7 @@ private:
     quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
     quint64 m_choice = 0;   ///< the same for folders to open
     bool m_quiet = false, m_reads = false, m_again = false, m_watched = false;
-    QTimer m_timer, m_following;
+    QTimer m_timer, m_following, m_listing;
     std::map<QString, Work> m_works;                        ///< by study
     std::map<QString, std::unique_ptr<JobQueue>> m_asking;  ///< by machine: none waits for another
     bool m_endsWithWindow = false;

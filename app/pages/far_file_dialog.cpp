@@ -70,10 +70,10 @@ FarFileDialog::FarFileDialog(const QString& host, Choice choice, const QString& 
     column->addWidget(m_strip);
     column->addWidget(m_list, 1);
     column->addLayout(buttons);
-    connect(m_path, &QLineEdit::returnPressed, this, [this] { show(m_path->text().trimmed()); });
+    connect(m_path, &QLineEdit::returnPressed, this, [this] { enter(m_path->text().trimmed()); });
     connect(m_up, &QPushButton::clicked, this, [this] {
         const auto end = m_folder.lastIndexOf(u'/');
-        show(end > 0 ? m_folder.left(end) : QStringLiteral("/"));
+        enter(end > 0 ? m_folder.left(end) : QStringLiteral("/"));
     });
     connect(m_list, &QListWidget::itemActivated, this, &FarFileDialog::activate);
     connect(m_list, &QListWidget::currentItemChanged, this, &FarFileDialog::chosenChanged);
@@ -85,7 +85,7 @@ FarFileDialog::FarFileDialog(const QString& host, Choice choice, const QString& 
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_strip, &JobStrip::cancelled, this, &QDialog::reject);
     chosenChanged();
-    show(start);
+    enter(start);
 }
 
 FarFileDialog::~FarFileDialog() = default;
@@ -100,7 +100,7 @@ QString FarFileDialog::path() const {
     return QString::fromStdString(wire::mirrorPath(m_host.toStdString(), m_chosen.toStdString()));
 }
 
-void FarFileDialog::show(const QString& folder) {
+void FarFileDialog::enter(const QString& folder) {
     m_error->setSentence({});
     m_task.run(
         *m_jobs, QStringLiteral("Asking %1").arg(m_host),
@@ -152,7 +152,7 @@ void FarFileDialog::chosenChanged() {
 void FarFileDialog::activate(const QListWidgetItem* item) {
     if (!item) return;
     const QString path = joinedPath(m_folder, item->data(kFarName).toString());
-    if (item->data(kFarIsFolder).toBool()) return show(path);
+    if (item->data(kFarIsFolder).toBool()) return enter(path);
     if (m_choice == Choice::Folder) return;
     m_chosen = path;
     accept();

@@ -45,7 +45,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    void show(const QString& folder);
+    void enter(const QString& folder);
     void take(const wire::Folder& folder);
     void activate(const QListWidgetItem* item);
     void chosenChanged();

@@ -130,8 +130,8 @@ public:
     /// The commit of the revision, and the names of all files.
     std::pair<std::string, std::vector<std::string>> revision() {
         const auto [answer, text] =
-            text_(m_endpoint + "/api/models/" + escaped(m_model.name, true) + "/revision/" +
-                  escaped(m_model.revision, false));
+            textAt(m_endpoint + "/api/models/" + escaped(m_model.name, true) + "/revision/" +
+                   escaped(m_model.revision, false));
         const Json json = Json::parse(text, nullptr, false);
         std::vector<std::string> names;
         std::string commit;
@@ -257,7 +257,7 @@ private:
         return {"Authorization: Bearer " + m_token};
     }
 
-    std::pair<HttpAnswer, std::string> text_(std::string address) {
+    std::pair<HttpAnswer, std::string> textAt(std::string address) {
         std::string text;
         for (int hop = 0;; ++hop) {
             const auto answer = asked([&] {

@@ -215,7 +215,7 @@ TEST_F(HostsTest, ACheckpointThereIsChosenAndLookedInto) {
     EXPECT_EQ(page->hosts(), QStringList{"gpu1"});
     page->askOnHost = [&](const QString& host) {
         FarFileDialog dialog(host, FarFileDialog::Choice::Either, {}, window.get());
-        dialog.QDialog::show();
+        dialog.show();
         EXPECT_TRUE(waitUntil([&] { return dialog.list()->count() > 0; }));
         EXPECT_EQ(dialog.field()->text(), QString::fromStdString(fs::canonical(root + "/far")));
         const auto enter = [&](const QString& folder) {
