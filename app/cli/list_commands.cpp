@@ -253,6 +253,8 @@ void printBenchmark(const core::BenchmarkResult& r) {
 
 int bench(const BenchArguments& a, const Call&) {
     const auto device = core::resolveDevice(a.device);
+    // A benchmark leaves nothing that a stop could cost.
+    const std::stop_callback end(stopOnSignals(), [] { _exit(kExitInterrupted); });
     Json object = Json::object();
     for (const auto& name : a.names.empty() ? core::benchmarkNames() : a.names) {
         const auto r = core::runBenchmark(name, device, a.seconds);

@@ -74,6 +74,29 @@ torch::Tensor sizes(const torch::Tensor& value, const torch::Tensor& gradient,
     return size;
 }
 
+/// The gradient of the sum of the losses by the answers. Of texts in blocks of positions: answers
+/// over a vocabulary are large, and a loss needs them three times.
+torch::Tensor gradientOfLoss(const torch::Tensor& answers, const Batch& batch,
+                             std::int64_t ignore) {
+    constexpr std::int64_t block = 64;
+    const auto of = [ignore](const torch::Tensor& part, const Batch& targets) {
+        const auto leaf = part.detach().requires_grad_();
+        const auto loss = lossOf(leaf, targets, ignore);
+        const auto count = static_cast<double>(answersIn(targets, ignore));
+        return count > 0 ? torch::autograd::grad({loss * count}, {leaf})[0]
+                         : torch::zeros_like(leaf);
+    };
+    if (batch.kind != TargetKind::Tokens || batch.mixed.defined()) return of(answers, batch);
+    auto gradient = torch::empty_like(answers);
+    auto part = batch;
+    for (std::int64_t first = 0; first < answers.size(1); first += block) {
+        const auto count = std::min(block, answers.size(1) - first);
+        part.targets = batch.targets.narrow(1, first, count);
+        gradient.narrow(1, first, count).detach().copy_(of(answers.narrow(1, first, count), part));
+    }
+    return gradient;
+}
+
 class Estimates {
 public:
     Estimates(ModelImpl& model, const ModelOptions& options, DatasetPtr data, EditList edits,
@@ -108,16 +131,17 @@ public:
         if (batch.mixed.defined()) batch.mixed = batch.mixed.to(device);
         const auto targets = static_cast<double>(answersIn(batch, ignore));
         GradientReader reader({m_names.begin(), m_names.end()});
-        torch::Tensor loss;
+        torch::Tensor answers;
         const torch::AutoGradMode gradients(true);
         {
             std::optional<InterventionScope> edited;
             if (session) edited.emplace(&session->editor());
             const InterventionScope reading(&reader);
             const RecordingScope unrecorded(nullptr);
-            loss = lossOf(answersOf(m_model, input), batch, ignore);
+            answers = answersOf(m_model, input);
         }
-        add(reader, loss, targets);
+        const auto gradient = gradientOfLoss(answers, batch, ignore);
+        add(reader, answers, gradient);
         m_targets += targets;
         m_done += count;
         return true;
@@ -160,7 +184,8 @@ private:
         torch::Tensor value, count, gradient, product, size;
     };
 
-    void add(const GradientReader& reader, const torch::Tensor& loss, double targets) {
+    void add(const GradientReader& reader, const torch::Tensor& answers,
+             const torch::Tensor& gradient) {
         std::vector<const PointInfo*> points;
         std::vector<torch::Tensor> tensors;
         for (const auto& point : reader.points())
@@ -168,7 +193,7 @@ private:
                 points.push_back(&point);
                 tensors.push_back(at->second);
             }
-        const auto found = torch::autograd::grad({loss * targets}, tensors, {}, false, false,
+        const auto found = torch::autograd::grad({answers}, tensors, {gradient}, false, false,
                                                  /*allow_unused=*/true);
         const torch::NoGradGuard noGrad;
         const bool text = m_options.input() == InputKind::Tokens;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/scan.h"
 
+#include <malloc.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,7 +35,9 @@ constexpr std::size_t kFewestParts = 24, kFewestInTime = 8;
 constexpr std::size_t kMostMaps = 48, kMatter = 32, kScreened = 200, kScreenedTexts = 4;
 constexpr double kScreenedValues = 24e6;
 // How the time is divided, in forward passes of an example; a backward pass takes two.
-constexpr double kPassOne = 3.2, kForEach = 1.2, kDescribing = 3.0, kFresh = 1.2;
+// Of large models both replacements take a pass each, of small ones little more than half of it.
+constexpr double kPassOne = 3.2, kForEach = 1.2, kForEachLarge = 2.1, kDescribing = 3.0,
+                 kFresh = 1.2;
 constexpr double kMakingWeights = 2e-8;  // seconds a parameter
 constexpr double kEndOfEstimates = 0.15, kEndOfEffects = 0.55;
 
@@ -84,9 +87,14 @@ private:
         };
     }
     void report() {
+        returnMemory();
         conclude();
         if (auto* kept = keptScan()) kept->scan = m_scan;
         if (m_watch.partial) m_watch.partial(m_scan);
+    }
+    /// What a pass of a large model needed is cut into pieces that the next one cannot use whole.
+    void returnMemory() const {
+        if (m_batch == 1) malloc_trim(0);
     }
     /// Sentences, with the objects of examples as positions of the input.
     void conclude() {
@@ -213,6 +221,7 @@ private:
             estimateOptions(m_text ? 1 : std::min<std::int64_t>(32, m_subject.data->size()));
         double seconds = 0.0;
         for (int time = 0; time < 2 && seconds < 1.0; ++time) {
+            returnMemory();
             const auto began = Clock::now();
             m_model.estimateEffects(m_subject.data, m_subject.interventions, what, m_watch.stop,
                                     part(0.0, 0.0));
@@ -232,8 +241,9 @@ private:
             together + std::min(single, std::max(kFewestParts,
                                                  static_cast<std::size_t>(std::ceil(
                                                      kStrongest * static_cast<double>(single)))));
+        const double forEach = m_batch == 1 ? kForEachLarge : kForEach;
         const double each = kPassOne + kDescribing + 2.0 +
-                            kForEach * static_cast<double>(strongest) +
+                            forEach * static_cast<double>(strongest) +
                             kFresh * static_cast<double>(m_options.untrained);
         const auto most = m_text ? kScanTexts : kScanExamples,
                    fewest = m_text ? kFewestTexts : kFewestExamples;
@@ -247,7 +257,7 @@ private:
             m_batch == 1 ? std::max<std::int64_t>(2, m_scan.wanted / 2) : m_scan.wanted;
         const double rounds = 0.45 * time / (f * static_cast<double>(m_scan.exactExamples));
         const auto inTime = static_cast<std::size_t>(
-            std::clamp((rounds - 2.0) / kForEach, static_cast<double>(kFewestInTime), 1e6));
+            std::clamp((rounds - 2.0) / forEach, static_cast<double>(kFewestInTime), 1e6));
         m_scan.exact = static_cast<std::int64_t>(std::min(
             m_scan.parts.size(), m_options.exact > 0 ? static_cast<std::size_t>(m_options.exact)
                                  : inTime < m_scan.parts.size() ? std::min(strongest, inTime)

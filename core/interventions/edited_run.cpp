@@ -26,10 +26,10 @@ std::map<std::string, torch::Tensor> readPoints(ModelImpl& model, const ModelInp
 }
 
 const torch::Tensor& pointIn(const std::map<std::string, torch::Tensor>& tensors,
-                             const Edit& edit) {
-    const auto found = tensors.find(edit.point);
+                             const std::string& point) {
+    const auto found = tensors.find(point);
     if (found == tensors.end())
-        throw OptionError("edits.point", "this input does not reach " + edit.point);
+        throw OptionError("edits.point", "this input does not reach " + point);
     return found->second;
 }
 
@@ -91,7 +91,7 @@ void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
     for (const auto& [key, source] : sources) {
         const auto tensors = readPoints(model, source.input, source.names);
         for (const auto index : source.edits)
-            editor.setValues(index, pointIn(tensors, editor.edit(index)));
+            editor.setValues(index, pointIn(tensors, editor.edit(index).point));
     }
 }
 
@@ -105,8 +105,7 @@ namespace {
 // Sums over examples and over the places that share a mean.
 class MeanSum {
 public:
-    MeanSum(const Edit& edit, const PointInfo& point, std::string over)
-        : m_point(point), m_over(std::move(over)), m_at(edit.point) {}
+    MeanSum(const PointInfo& point, std::string over) : m_point(point), m_over(std::move(over)) {}
 
     void add(const torch::Tensor& tensor) {
         const auto x = tensor.detach().to(torch::kDouble);
@@ -131,23 +130,26 @@ public:
                 throw OptionError("edits.reference",
                                   "the examples have different lengths; take the mean over offset "
                                   "or all of " +
-                                      m_at);
+                                      m_point.name);
             m_total = m_total + total, m_squares = m_squares + squares, m_count = m_count + count;
         }
         m_examples += batch ? x.size(0) : 1;
     }
 
-    void finish(Editor& editor, std::size_t index, TakenMean& taken) const {
-        if (!m_total.defined())
-            throw OptionError("edits.reference", "there are no examples to take a mean of");
-        const auto count = m_count.clamp_min(1.0), mean = m_total / count;
-        const auto variance = (m_squares / count - mean.square()).clamp_min(0.0);
+    void finish(Editor& editor, std::size_t index, TakenMean& taken) {
+        if (!m_mean.defined()) {
+            if (!m_total.defined())
+                throw OptionError("edits.reference", "there are no examples to take a mean of");
+            const auto count = m_count.clamp_min(1.0), mean = m_total / count;
+            const auto variance = (m_squares / count - mean.square()).clamp_min(0.0);
+            m_standardError = std::sqrt((variance / count).mean().item<double>());
+            m_mean = mean.to(torch::kFloat);
+        }
         taken.examples = m_examples;
-        taken.standardError = std::sqrt((variance / count).mean().item<double>());
+        taken.standardError = m_standardError;
         taken.over = m_over;
-        const auto values = mean.to(torch::kFloat);
-        taken.values = chosen(values, editor.edit(index));
-        editor.setValues(index, values, m_offsets);
+        taken.values = chosen(m_mean, editor.edit(index));
+        editor.setValues(index, m_mean, m_offsets);
     }
 
 private:
@@ -201,8 +203,9 @@ private:
     }
 
     PointInfo m_point;
-    std::string m_over, m_at;
-    torch::Tensor m_total, m_squares, m_count;
+    std::string m_over;
+    torch::Tensor m_total, m_squares, m_count, m_mean;
+    double m_standardError = 0.0;
     std::int64_t m_examples = 0, m_offsets = -1;
 };
 
@@ -228,24 +231,28 @@ TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
             group.push_back(index);
             names.insert(editor.edit(index).point);
         }
-        std::map<std::size_t, MeanSum> sums;
+        // Edits of one point share a sum, as those of all relations of a layer.
+        std::map<std::pair<std::string, std::string>, MeanSum> sums;
+        const auto keyOf = [&](std::size_t index) {
+            const auto& edit = editor.edit(index);
+            const auto over = edit.reference ? edit.reference->over : std::string();
+            return std::pair(edit.point, over.empty() ? usual : over);
+        };
         while (auto input = next(first)) {
             if (sums.empty()) {
                 const auto points = pointsOf(model, *input);
                 for (const auto index : group) {
-                    const auto& edit = editor.edit(index);
-                    const auto over = edit.reference ? edit.reference->over : std::string();
-                    sums.try_emplace(index, edit, findPoint(points, edit.point, "edits.point"),
-                                     over.empty() ? usual : over);
+                    const auto key = keyOf(index);
+                    sums.try_emplace(key, findPoint(points, key.first, "edits.point"), key.second);
                 }
             }
             const auto tensors = readPoints(model, *input, names);
-            for (auto& [index, sum] : sums) sum.add(pointIn(tensors, editor.edit(index)));
+            for (auto& [key, sum] : sums) sum.add(pointIn(tensors, key.first));
         }
         if (sums.empty())
             throw OptionError("edits.reference", "there are no examples to take a mean of");
         for (const auto index : group) {
-            sums.at(index).finish(editor, index, taken[index]);
+            sums.at(keyOf(index)).finish(editor, index, taken[index]);
             left.erase(index);
         }
     }
