@@ -71,6 +71,11 @@ struct OpenedModel::Parts {
     /// What `reader` gives for the sample, with the interventions in force.
     template <class Read>
     auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
+    /// What `reader` gives for examples, of which it takes `batchSize` at a time: it applies the
+    /// completed interventions itself.
+    template <class Read>
+    auto readData(const DatasetPtr& data, const Interventions& interventions,
+                  std::int64_t batchSize, Read&& reader);
 };
 
 namespace {
@@ -491,19 +496,30 @@ EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
         [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
 }
 
+template <class Read>
+auto OpenedModel::Parts::readData(const DatasetPtr& data, const Interventions& interventions,
+                                  std::int64_t batchSize, Read&& reader) {
+    if (data) requireReadable(options, *data);
+    means.clear();
+    const auto trained = makeTrainingEditSession(interventions.data);
+    const HookScope below(hooksOf(trained));
+    return withinMemory(
+        device,
+        [&] {
+            return reader(Interventions{interventions.edits, completed(interventions.data)});
+        },
+        [&] { return " with batches of " + std::to_string(batchSize); });
+}
+
 AblationTable OpenedModel::ablate(const DatasetPtr& data, const Interventions& interventions,
                                   const AblationOptions& how, std::stop_token stop,
                                   const ProgressCallback& progress,
                                   const std::function<void(const AblationTable&)>& partial,
                                   AblationProgress* kept) {
     auto& p = *m_parts;
-    if (data) requireReadable(p.options, *data);
-    p.means.clear();
-    const auto trained = p.makeTrainingEditSession(interventions.data);
-    const HookScope below(hooksOf(trained));
-    return core::ablate(*p.model, p.options, data,
-                        {interventions.edits, p.completed(interventions.data)}, how,
-                        std::move(stop), progress, partial, kept);
+    return p.readData(data, interventions, how.batchSize, [&](const Interventions& all) {
+        return core::ablate(*p.model, p.options, data, all, how, stop, progress, partial, kept);
+    });
 }
 
 PairReadings OpenedModel::readPairs(
@@ -511,17 +527,9 @@ PairReadings OpenedModel::readPairs(
     const std::stop_token& stop, const ProgressCallback& progress,
     const std::function<void(const PairReadings&, std::int64_t)>& partial) {
     auto& p = *m_parts;
-    p.means.clear();
-    const auto trained = p.makeTrainingEditSession(interventions.data);
-    const HookScope below(hooksOf(trained));
-    return withinMemory(
-        p.device,
-        [&] {
-            return core::readPairs(*p.model, p.options, data,
-                                   {interventions.edits, p.completed(interventions.data)}, what,
-                                   stop, progress, partial);
-        },
-        [&] { return " with batches of " + std::to_string(what.batchSize); });
+    return p.readData(data, interventions, what.batchSize, [&](const Interventions& all) {
+        return core::readPairs(*p.model, p.options, data, all, what, stop, progress, partial);
+    });
 }
 
 PairReadings OpenedModel::readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
@@ -537,18 +545,10 @@ EffectEstimates OpenedModel::estimateEffects(
     const std::stop_token& stop, const ProgressCallback& progress,
     const std::function<void(const EffectEstimates&)>& partial, std::any* kept) {
     auto& p = *m_parts;
-    if (data) requireReadable(p.options, *data);
-    p.means.clear();
-    const auto trained = p.makeTrainingEditSession(interventions.data);
-    const HookScope below(hooksOf(trained));
-    return withinMemory(
-        p.device,
-        [&] {
-            return core::estimateEffects(*p.model, p.options, data,
-                                         {interventions.edits, p.completed(interventions.data)},
-                                         what, stop, progress, partial, kept);
-        },
-        [&] { return " with batches of " + std::to_string(what.batchSize); });
+    return p.readData(data, interventions, what.batchSize, [&](const Interventions& all) {
+        return core::estimateEffects(*p.model, p.options, data, all, what, stop, progress, partial,
+                                     kept);
+    });
 }
 
 PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
