@@ -279,6 +279,7 @@ void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field)
         case FieldKind::Integer: {
             auto* box = numberBox(label, spec.minimum, spec.maximum, this);
             box->setToolTip(help);
+            if (!field.automatic.empty()) box->setSpecialValueText(text(field.automatic));
             row.add(label, box);
             row.addGap();
             keep([box](const FieldValue& v) {

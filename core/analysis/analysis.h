@@ -41,6 +41,7 @@ struct AnalysisField {
     FieldValue initial;
     /// In the window: in the row of the tab, and not in its view or the inspector.
     bool inRow = true;
+    std::string automatic = {};  ///< what 0 stands for; empty where 0 is an ordinary value
 };
 
 /// A file of a report: its name and its content.
@@ -119,7 +120,8 @@ template <class Options>
 std::vector<AnalysisField> fieldsOf(const FieldTable<Options>& table, OfferedIn place) {
     std::vector<AnalysisField> fields;
     for (const auto& field : table)
-        fields.push_back({field.spec, field.get(Options()), place == OfferedIn::Row});
+        fields.push_back({field.spec, field.get(Options()), place == OfferedIn::Row,
+                          field.automatic ? field.automatic(Options()) : std::string()});
     return fields;
 }
 

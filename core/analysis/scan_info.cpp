@@ -18,21 +18,25 @@ namespace relascope::core {
 
 const FieldTable<ScanOptions>& scanFields() {
     using O = ScanOptions;
+    static const auto inTime = [](auto field) {
+        field.automatic = [](const O&) { return std::string("as time allows"); };
+        return field;
+    };
     static const FieldTable<O> table = {
         fields::integer(&O::seconds, "seconds", "Seconds",
                         "about how long it may take: less time takes fewer examples, then fewer "
                         "exact effects",
                         1, 1e6),
-        fields::integer(
+        inTime(fields::integer(
             &O::examples, "examples", "Examples",
             "number of examples; 0: as many as there is time for, at most 1,000, of text "
             "32 windows",
-            0, 1e6),
-        fields::integer(
+            0, 1e6)),
+        inTime(fields::integer(
             &O::exact, "exact", "Exact effects",
             "number of parts that are measured exactly; 0: groups and the strongest 5 %, "
             "at least 24, as far as there is time",
-            0, 1e6),
+            0, 1e6)),
         fields::integer(&O::untrained, "untrained", "Untrained models",
                         "models with the same options and fresh weights that findings are compared "
                         "with; 0: none",
@@ -274,7 +278,18 @@ private:
         const double there = std::clamp(side(before), 0.5, 0.999);
         return std::clamp((side(fit.fixed) - there) / (1.0 - there), 0.0, 1.0);
     }
-    static const char* verb(const Relation& map) { return map.head ? " tells " : " answers "; }
+    /// "answers *same object*"; of a head "attends where *same object* holds".
+    std::string told(const Relation& map) const {
+        if (!map.head) return "answers " + labelOf(map);
+        std::string text = "attends where ";
+        for (const auto attribute : {map.labelled, map.second}) {
+            if (attribute < 0) continue;
+            const auto at = static_cast<std::size_t>(attribute);
+            text += (attribute == map.labelled ? "*" : " or *") + m_scan.atlas.attributes[at].name +
+                    (map.fits[at].fixed < 0.5 ? "* does not hold" : "* holds");
+        }
+        return text;
+    }
 
     ModelScan::Finding findingOf(const Relation& map) const {
         ModelScan::Finding finding;
@@ -303,7 +318,7 @@ private:
             if (used(part)) {
                 auto finding = findingOf(map);
                 finding.effect = m_words.cost(worst(part)->change.change);
-                finding.text = upper(partTitle(map.name)) + verb(map) + labelOf(map) + " (" +
+                finding.text = upper(partTitle(map.name)) + " " + told(map) + " (" +
                                numbersOf(map) + "); without it " + without(*part) + appeared(map) +
                                "." + unknownOrigin(map);
                 m_scan.findings.push_back(std::move(finding));
@@ -418,15 +433,15 @@ private:
         if (m_scan.passes < 3) return "what it tells is not measured yet";
         if (m_scan.atlas.attributes.empty())
             return "nothing is known of these objects to name it by";
-        const Relation* told = map && map->origin == "inborn" ? map : nullptr;
+        const Relation* inborn = map && map->origin == "inborn" ? map : nullptr;
         if (!map)  // any of its layer
             for (const auto& one : m_scan.atlas.relations)
-                if (!told && one.origin == "inborn" && !one.head &&
+                if (!inborn && one.origin == "inborn" && !one.head &&
                     one.layer + " relations" == name)
-                    told = &one;
-        if (told)
-            return (map ? "it tells " : "relation " + std::to_string(told->index + 1) + " tells ") +
-                   labelOf(*told) + " (" + numbersOf(*told) +
+                    inborn = &one;
+        if (inborn)
+            return (map ? "it " : "relation " + std::to_string(inborn->index + 1) + " ") +
+                   told(*inborn) + " (" + numbersOf(*inborn) +
                    "), but not clearly better than weights that are not trained";
         return "none of the " + std::to_string(m_scan.atlas.attributes.size()) +
                " attributes explains what " + (map ? "it tells" : "they tell");
@@ -511,7 +526,7 @@ private:
             const auto& change = worst(partOf(map.name))->change;
             const bool little = m_words.certain(change);
             m_scan.notFound.push_back(
-                upper(partTitle(map.name)) + verb(map) + labelOf(map) + " (" + numbersOf(map) +
+                upper(partTitle(map.name)) + " " + told(map) + " (" + numbersOf(map) +
                 (little ? "), but is hardly used: taking it out "
                         : "), but nothing shows that it is used: taking it out ") +
                 m_words.costs(change) + ".");

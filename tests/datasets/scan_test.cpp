@@ -374,6 +374,28 @@ TEST(ScanSentences, SayWhatAMapAnswersAndWhatIsLostWithoutIt) {
     EXPECT_TRUE(scan.notFound.empty()) << scan.notFound.front();
 }
 
+TEST(ScanSentences, SayWhereAHeadAttends) {
+    auto scan = scanOf(-0.457, -0.5);
+    auto& map = scan.atlas.relations[0];
+    scan.parts[0].row.part = map.name = "layer 2 relational head 1";
+    map.head = true;
+    core::concludeScan(scan);
+    ASSERT_FALSE(scan.findings.empty());
+    EXPECT_EQ(scan.findings[0].text.find(
+                  "Layer 2, relational head 1 attends where *same object* holds (AUC 0.996 ["),
+              0u)
+        << scan.findings[0].text;
+    auto& fit = map.fits[0];
+    fit.fixed = 0.02, fit.low = 0.01, fit.high = 0.03;
+    fit.untrained = 0.4, fit.untrainedLow = 0.3, fit.untrainedHigh = 0.5;
+    core::concludeScan(scan);
+    ASSERT_FALSE(scan.findings.empty());
+    EXPECT_EQ(scan.findings[0].text.find("Layer 2, relational head 1 attends where *same object* "
+                                         "does not hold (AUC 0.020 ["),
+              0u)
+        << scan.findings[0].text;
+}
+
 TEST(ScanSentences, SayWhereOneReplacementCostsNothing) {
     const auto all = sentencesOf(scanOf(-0.09, -0.09));
     EXPECT_NE(all[0].find("falls from 95.7 to 86.7 % [84.8, 88.3] with its mean in its place, but "
@@ -487,6 +509,44 @@ TEST(Scan, WhatCannotBeScannedIsNamedInOneSentence) {
     EXPECT_EQ(whyNoScan(none, {{"seconds", std::int64_t{0}}}).find("seconds: "), 0u);
     EXPECT_NE(whyNoScan(none, {{"attributes", std::string("no/file.csv")}}).find("no/file.csv"),
               std::string::npos);
+}
+
+/// All relations of the model, changed alike.
+std::vector<Edit> editsOfRelations(ScanSubject& of, EditOp op, double factor) {
+    std::vector<Edit> edits;
+    for (const auto& row :
+         core::ablationRows(of.model.points(of.subject.data->sample(0)), {"relations"})) {
+        edits.push_back(row.edit);
+        edits.back().op = op, edits.back().factor = factor;
+    }
+    return edits;
+}
+
+TEST(Scan, RelationsThatAreConstantTellNothing) {
+    ScanSubject constant(scanOptions(), 1);
+    constant.subject.interventions.edits.edits = editsOfRelations(constant, EditOp::Zero, 1.0);
+    ASSERT_FALSE(constant.subject.interventions.edits.edits.empty());
+    const auto scan = constant.scan();
+    EXPECT_EQ(scan.passes, 3);
+    for (const auto& map : scan.atlas.relations)
+        if (!map.head) {
+            EXPECT_EQ(map.label, "no label") << map.name;
+            for (const auto& fit : map.fits)
+                EXPECT_TRUE(std::isnan(fit.fixed) || fit.fixed == 0.5 || fit.fixed == 0.0)
+                    << map.name << " " << fit.fixed;
+        }
+    for (const auto& part : scan.parts)
+        if (part.row.group == "relations") EXPECT_EQ(part.estimate, 0.0) << part.title;
+    EXPECT_FALSE(scanAnalysis().terminal(scan).empty());
+    EXPECT_FALSE(core::scanReport(scan, "report", "constant", "scan").empty());
+}
+
+TEST(Scan, ValuesThatAreNotFiniteAreNamed) {
+    ScanSubject broken(scanOptions(), 1);
+    broken.subject.interventions.edits.edits = editsOfRelations(broken, EditOp::Scale, 1e300);
+    const auto why = whyNoScan(broken);
+    EXPECT_NE(why.find("not finite"), std::string::npos) << why;
+    EXPECT_EQ(why.find('\n'), std::string::npos) << why;
 }
 
 TEST(Scan, DataThatNothingIsKnownOfGiveEffectsAlone) {
