@@ -41,6 +41,8 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 if (!edits.empty()) m_controllers.runEdits.add(std::move(edits), what);
                 Q_EMIT workbenchRequested();
             });
+    connect(this, &MeasureWindow::stepRequested, this,
+            [this](qint64 step) { m_controllers.selection.setStep(step); });
     const auto viewOf = [this](MapKind kind, int layer, int index) {
         auto view = m_controllers.selection.view();
         view.kind = kind, view.layer = layer, view.index = index;

@@ -565,6 +565,29 @@ TEST(AtlasView, PairsAreChosenWithTheMouseAndTheKeyboard) {
     EXPECT_EQ(view.findChild<QSplitter*>()->orientation(), Qt::Vertical);
 }
 
+TEST(AtlasView, AClickOnThePlotAlongTrainingNamesTheNearestStep) {
+    AtlasView view;
+    view.resize(1400, 700);
+    view.setResult(atlasOf());
+    view.show();
+    auto* sheet = view.sheet();
+    const QRectF plot = sheet->stepsPlot();
+    ASSERT_FALSE(plot.isEmpty());
+    QSignalSpy asked(&view, &AtlasView::stepRequested);
+    const auto clickAt = [&](double along) {
+        QTest::mouseClick(sheet, Qt::LeftButton, {},
+                          QPointF(plot.x() + along * plot.width(), plot.center().y()).toPoint());
+    };
+    clickAt(0.97), clickAt(0.1), clickAt(1.1);
+    ASSERT_EQ(asked.size(), 2) << "beside the plot there is no step";
+    EXPECT_EQ(asked[0][0].toLongLong(), 10);
+    EXPECT_EQ(asked[1][0].toLongLong(), 0);
+    auto atlas = atlasOf();
+    atlas.steps.clear();
+    view.setResult(atlas);
+    EXPECT_TRUE(sheet->stepsPlot().isEmpty());
+}
+
 // What the tree draws: a leaf for each map, and of each join its place on the axis.
 TEST(AtlasView, TheTreeShowsWhichMapsAreAlike) {
     auto atlas = atlasOf();

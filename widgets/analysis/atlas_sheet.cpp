@@ -66,7 +66,8 @@ void AtlasSheet::show(const RelationAtlas& atlas, int relation) {
 
 int AtlasSheet::fit(int width) {
     m_pairs.clear();
-    const int height = paint(nullptr, width, &m_pairs);
+    m_stepsPlot = {};
+    const int height = paint(nullptr, width, &m_pairs, &m_stepsPlot);
     if (m_pair >= static_cast<int>(m_pairs.size())) m_pair = -1;
     setMinimumHeight(height);
     return height;
@@ -80,6 +81,23 @@ int AtlasSheet::pairAt(const QPoint& point) const {
         return place.room.contains(point);
     });
     return at == m_pairs.end() ? -1 : static_cast<int>(at - m_pairs.begin());
+}
+
+// The place of a step along the plot, 0..1.
+double AtlasSheet::alongPlot(std::int64_t step) const {
+    const double most = std::log1p(static_cast<double>(m_atlas.steps.back().step));
+    return std::log1p(static_cast<double>(step)) / std::max(1e-9, most);
+}
+
+std::int64_t AtlasSheet::stepAt(const QPoint& point) const {
+    if (!m_stepsPlot.contains(point)) return -1;
+    const double along = (point.x() - m_stepsPlot.x()) / m_stepsPlot.width();
+    const auto distance = [&](const RelationAtlas::Step& step) {
+        return std::abs(alongPlot(step.step) - along);
+    };
+    return std::min_element(m_atlas.steps.begin(), m_atlas.steps.end(),
+                            [&](const auto& a, const auto& b) { return distance(a) < distance(b); })
+        ->step;
 }
 
 void AtlasSheet::setPair(int pair) {
@@ -96,26 +114,29 @@ void AtlasSheet::setPair(int pair) {
 bool AtlasSheet::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
-        const int pair = pairAt(help->pos());
-        QToolTip::showText(help->globalPos(),
-                           pair < 0
-                               ? QString()
-                               : QStringLiteral("%1, example %2; a click shows it in the inspector")
-                                     .arg(words(m_pairs[static_cast<std::size_t>(pair)].pair.text))
-                                     .arg(m_pairs[static_cast<std::size_t>(pair)].pair.example),
-                           this);
+        QString tip;
+        if (const int pair = pairAt(help->pos()); pair >= 0)
+            tip = QStringLiteral("%1, example %2; a click shows it in the inspector")
+                      .arg(words(m_pairs[static_cast<std::size_t>(pair)].pair.text))
+                      .arg(m_pairs[static_cast<std::size_t>(pair)].pair.example);
+        else if (const auto step = stepAt(help->pos()); step >= 0)
+            tip = QStringLiteral("Step %1; a click moves the time cursor there").arg(step);
+        QToolTip::showText(help->globalPos(), tip, this);
         return true;
     }
     return QWidget::event(event);
 }
 
 void AtlasSheet::mouseMoveEvent(QMouseEvent* event) {
-    setCursor(pairAt(event->pos()) < 0 ? Qt::ArrowCursor : Qt::PointingHandCursor);
+    const bool there = pairAt(event->pos()) >= 0 || stepAt(event->pos()) >= 0;
+    setCursor(there ? Qt::PointingHandCursor : Qt::ArrowCursor);
 }
 
 void AtlasSheet::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (const auto step = stepAt(event->pos()); step >= 0) return Q_EMIT stepChosen(step);
     const int pair = pairAt(event->pos());
-    if (event->button() != Qt::LeftButton || pair < 0) return;
+    if (pair < 0) return;
     setPair(pair);
     Q_EMIT pairRequested(m_pairs[static_cast<std::size_t>(pair)].pair);
 }
@@ -423,7 +444,7 @@ int AtlasSheet::paintPairs(QPainter* painter, int width, int y, const QString& w
 }
 
 // The attribute and the accuracy over steps, whose axis is log(step + 1).
-int AtlasSheet::paintSteps(QPainter* painter, int width, int y) const {
+int AtlasSheet::paintSteps(QPainter* painter, int width, int y, QRectF* room) const {
     if (m_atlas.steps.size() < 2) return y;
     const Theme& t = Theme::current();
     const auto& r = shown();
@@ -438,11 +459,10 @@ int AtlasSheet::paintSteps(QPainter* painter, int width, int y) const {
     y = title(painter, width, y, head);
     y += 8;
     const QRectF plot(kSheetSide + 34, y, width - 2 * kSheetSide - 34, kStepsPlot);
+    if (room) *room = plot;
     if (painter) {
-        const double most = std::log1p(static_cast<double>(m_atlas.steps.back().step));
         const auto at = [&](std::int64_t step, double value) {
-            return QPointF(plot.x() + plot.width() * std::log1p(static_cast<double>(step)) /
-                                          std::max(1e-9, most),
+            return QPointF(plot.x() + plot.width() * alongPlot(step),
                            plot.bottom() - plot.height() * std::clamp(value, 0.0, 1.0));
         };
         for (const double value : {0.0, 0.5, 1.0}) {
@@ -564,7 +584,8 @@ int AtlasSheet::paintTree(QPainter* painter, int width, int y) const {
     return bottom + 16;
 }
 
-int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pairs) const {
+int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pairs,
+                      QRectF* steps) const {
     if (m_relation < 0) return 0;
     const Theme& t = Theme::current();
     const auto& r = shown();
@@ -610,7 +631,7 @@ int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pair
                    pairs);
     y = paintPairs(painter, width, y, QStringLiteral("Lowest"), r.lowest, pairs);
     y = paintPairs(painter, width, y, QStringLiteral("Around zero"), r.nearZero, pairs);
-    y = paintSteps(painter, width, y + kSheetGap / 2);
+    y = paintSteps(painter, width, y + kSheetGap / 2, steps);
     y = paintTree(painter, width, y + kSheetGap / 2);
     return y + kSheetGap;
 }

@@ -30,13 +30,19 @@ public:
     int fit(int width);
     /// Paints at the origin, `width` px wide, and returns the height; measures only without a
     /// painter.
-    int paint(QPainter* painter, int width, std::vector<PairPlace>* pairs = nullptr) const;
+    int paint(QPainter* painter, int width, std::vector<PairPlace>* pairs = nullptr,
+              QRectF* steps = nullptr) const;
+    /// The nearest step at a point of the plot along training; -1 elsewhere.
+    std::int64_t stepAt(const QPoint& point) const;
+    const QRectF& stepsPlot() const { return m_stepsPlot; }  ///< empty without one
     /// All of it in words, for people who do not see it.
     QString description() const;
 
 Q_SIGNALS:
     /// A click on a pair, or Enter on the current one.
     void pairRequested(const relascope::RelationAtlas::Pair& pair);
+    /// A click on the plot along training.
+    void stepChosen(qint64 step);
     /// The current pair is there now.
     void pairChosen(const QRect& room);
 
@@ -60,7 +66,8 @@ private:
     int paintPairs(QPainter* painter, int width, int y, const QString& title,
                    const std::vector<RelationAtlas::Pair>& pairs,
                    std::vector<PairPlace>* places) const;
-    int paintSteps(QPainter* painter, int width, int y) const;
+    int paintSteps(QPainter* painter, int width, int y, QRectF* room) const;
+    double alongPlot(std::int64_t step) const;
     int paintTree(QPainter* painter, int width, int y) const;
     int pairAt(const QPoint& point) const;  ///< -1: none
     void setPair(int pair);
@@ -68,6 +75,7 @@ private:
     RelationAtlas m_atlas;
     int m_relation = -1;
     std::vector<PairPlace> m_pairs;
+    QRectF m_stepsPlot;
     int m_pair = -1;  ///< the current one
 };
 

@@ -55,6 +55,7 @@ AtlasView::AtlasView(QWidget* parent)
     connect(m_table, &QTableWidget::activated, this, [this] { request(nullptr); });
     connect(m_sheet, &AtlasSheet::pairRequested, this,
             [this](const RelationAtlas::Pair& pair) { request(&pair); });
+    connect(m_sheet, &AtlasSheet::stepChosen, this, &AtlasView::stepRequested);
     connect(m_sheet, &AtlasSheet::pairChosen, this, [this](const QRect& room) {
         m_scroll->ensureVisible(room.center().x(), room.center().y(), 50, room.height());
     });
