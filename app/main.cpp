@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string_view>
 
 #include "analysis/analysis.h"
@@ -55,8 +56,19 @@ bool drawOne(const wire::TintFigure& figure, const QString& out, QString* error)
         widgets::InspectorView view;
         view.layer = panel.layer, view.index = figure.index;
         view.source = view.target = panel.source;
-        view.processing = widgets::Processing::Tanh;
-        view.paper = true;
+        view.paper = true, view.reversed = panel.reversed;
+        using widgets::Processing;
+        static const std::map<std::string, Processing> forms = {
+            {"tanh", Processing::Tanh},
+            {"sign", Processing::Sign},
+            {"sigmoid", Processing::Sigmoid},
+            {"softmax", Processing::SoftmaxOverJ}};
+        if (const auto form = forms.find(panel.form); form != forms.end())
+            view.processing = form->second;
+        if (panel.form == "attention") view.kind = MapKind::RelationalAttention;
+        if (panel.form == "scaled") view.kind = MapKind::AttentionTimesRelation;
+        if (panel.form != "tanh") view.range = widgets::Range::ThisMap;
+        view.robust = panel.form == "clip";
         views.push_back(view);
     }
     return widgets::renderTints(figure.result, views, out, error,

@@ -128,7 +128,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, es
 
 namespace wire {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TintFigure::Panel, layer, source)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TintFigure::Panel, layer, source, form, reversed)
 
 namespace {
 
@@ -187,6 +187,12 @@ Json messageOf(const AnalysisFigure& figure, Bytes&) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& tintForms() {
+    static const std::vector<std::string> forms = {"attention", "relation", "scaled",  "clip",
+                                                   "tanh",      "sign",     "sigmoid", "softmax"};
+    return forms;
+}
 
 Json analysisResultToJson(const std::string& analysis, const std::any& result) {
     return codecOf(analysis).toJson(result);

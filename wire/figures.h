@@ -23,17 +23,22 @@ struct MapFigure {
     std::string run;  ///< the name of the run or checkpoint, in the caption
 };
 
-/// The input of a probe, tinted by one of its relations from a source, layer after layer, as in the
-/// papers: tanh of r, in green and red.
+/// The input of a probe, tinted by maps from a source: relations in green and red as in the papers.
 struct TintFigure {
     struct Panel {
         int layer = 0, source = 0;
+        std::string form = "tanh";  ///< one of tintForms()
+        bool reversed = false;      ///< what the source sends, not what it receives
     };
     ProbeResult result;
-    int index = 0;  ///< of the relation
+    int index = 0;  ///< of the relation, or of the head for attention
     std::vector<Panel> panels;
     std::string run;
 };
+
+/// "attention" of the relational head, "relation", "scaled" (attention times relation), and of
+/// relations "clip" (ends at the 2nd and 98th percentile), "tanh", "sign", "sigmoid", "softmax".
+const std::vector<std::string>& tintForms();
 
 /// Examples with their answers, in rows of `columns`, and a title for each row.
 struct ExamplesFigure {

@@ -80,8 +80,10 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
-    std::vector<int> layers;         ///< of the papers' figure, from 1
-    std::vector<std::string> words;  ///< the source of each: the first such token
+    std::vector<int> layers;                    ///< of the papers' figure, from 1
+    std::vector<std::string> words;             ///< the source of each: the first such token
+    std::vector<std::string> tints = {"tanh"};  ///< of the same picture: forms (tintForms)
+    bool transposed = false;                    ///< what the source sends
     bool along = false;  ///< every kept step: of cell (source, to), and of an answer by its name
     int to = -1;
     std::string answer;

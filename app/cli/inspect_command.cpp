@@ -178,7 +178,7 @@ int tokenOfWord(const std::vector<std::string>& pieces, const std::string& word)
 }
 
 // The source of each layer: the token that is asked for, of a text the last one, else the one that
-// tells most; layers behind the last one are the last.
+// tells most; layers behind the last one are the last. Each in all forms.
 wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result,
                             const RelationMap& map) {
     wire::TintFigure figure{result, a.index - 1, {}, folderName(a.path)};
@@ -193,7 +193,8 @@ wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result
         const bool twice = !figure.panels.empty() && figure.panels.back().layer == layer &&
                            figure.panels.back().source == source;
         if (!twice && result.count(MapKind::Relation, layer) > 0)
-            figure.panels.push_back({layer, source});
+            for (const auto& form : a.tints)
+                figure.panels.push_back({layer, source, form, a.transposed});
     }
     return figure;
 }
@@ -293,6 +294,11 @@ void inspectOptions(CLI::App& command, InspectArguments& a) {
         ->check(CLI::Range(1, 1000));
     command.add_option("--words", a.words, "the token i of each of --layers: the end of that word")
         ->delimiter(',');
+    command.add_option("--tints", a.tints, "with --layers: what tints it (default: tanh)")
+        ->delimiter(',')
+        ->check(CLI::IsMember(wire::tintForms()));
+    command.add_flag("--transposed", a.transposed,
+                     "with --layers: what i sends, as on the authors' pages, not what it receives");
     command.add_option("--out", a.out, ".png, .svg, .pdf or .csv");
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--edit", a.edits, kEditHelp)->take_all();

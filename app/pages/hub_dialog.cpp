@@ -52,6 +52,8 @@ HubDialog::HubDialog(HubModels& models, QWidget* parent)
     m_name->setClearButtonEnabled(true);
     m_list->setAccessibleName(QStringLiteral("Models"));
     m_list->setAlternatingRowColors(false);
+    m_list->setWordWrap(true);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_note->setWordWrap(true);
     m_note->setTextFormat(Qt::PlainText);
     m_strip->setDelay(0);

@@ -35,11 +35,18 @@ protected:
                          study())
                       .code,
                   0);
+        ASSERT_EQ(runCli("study text --models dat,dat-rca --vary model.n_layers=1,2 --seeds 1 "
+                         "--quiet --set train.steps=1 --set model.d_model=32 --set model.dff=32 "
+                         "--set train.batch_size=2 --set data.validation_size=8 --out " +
+                         languages())
+                      .code,
+                  0);
     }
     static void TearDownTestSuite() { delete folder; }
     static std::string run() { return folder->path() + "/run"; }
     static std::string text() { return folder->path() + "/text"; }
     static std::string study() { return folder->path() + "/study"; }
+    static std::string languages() { return folder->path() + "/languages"; }
     /// The words in a figure.
     static std::string drawn(const std::string& words) {
         const auto out = folder->path() + "/figure.svg";
@@ -88,6 +95,11 @@ TEST_F(FigureCli, DrawsThoseOfRuns) {
     expectWords(drawn("vidat-relation " + run() + " --sample 3 --source 5"),
                 {"layer 1", "layer 2", "pentos 3"});
     expectWords(drawn("lm-relation " + text()), {"token 6 ", "token 17 ", "layer 1", "layer 4"});
+    const auto forms = drawn("authors-app " + text());
+    expectWords(forms, {"sign r", "sigmoid r", "softmax r", "2nd to 98th percentile", "_ij"});
+    const auto transposed = drawn("authors-app " + text() + " --transposed --tints relation,sign");
+    expectWords(transposed, {"sign r", "_ji"});
+    EXPECT_EQ(transposed.find("softmax"), std::string::npos);
     expectWords(drawn("ablation " + run() + " --examples 8 --how zero"),
                 {"layer 1 relation 1", "Parts removed"});
     expectWords(drawn("patching " + run() + " --estimate"), {"Relational heads"});
@@ -104,6 +116,8 @@ TEST_F(FigureCli, DrawsThoseOfStudies) {
     const auto symmetry = drawn("relational-games-symmetry " + study());
     expectWords(symmetry, {"dat-asymmetric"});
     EXPECT_EQ(symmetry.find("transformer"), std::string::npos) << "it compares others";
+    expectWords(drawn("scaling " + languages()), {"dat-rca", "n_layers", "erplexity"});
+    expectWords(drawn("rca-language " + languages()), {"dat-rca", "erplexity"});
 }
 
 }  // namespace

@@ -399,7 +399,11 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
     ViewMaps maps;
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
     QWidget all;
-    auto* row = rowOf(&all, {}, 0);
+    auto* grid = new QGridLayout(&all);
+    grid->setContentsMargins({});
+    grid->setSpacing(0);
+    constexpr int across = 4;
+    int place = 0;
     for (const auto& view : views) {
         auto one = makeFigure(maps, maps.clamped(view), FigurePart::Source, run);
         if (!one) {
@@ -407,7 +411,8 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
             return false;
         }
         one->setFixedSize(one->size());
-        row->addWidget(one.release(), 0, Qt::AlignTop);
+        grid->addWidget(one.release(), place / across, place % across, Qt::AlignTop);
+        ++place;
     }
     all.resize(all.layout()->sizeHint());
     all.ensurePolished();

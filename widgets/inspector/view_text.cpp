@@ -33,6 +33,8 @@ QString processedWord(const InspectorView& view) {
             return QStringLiteral("sigmoid ");
         case Processing::SoftmaxOverJ:
             return QStringLiteral("softmax ");
+        case Processing::Sign:
+            return QStringLiteral("sign ");
         default:
             return {};
     }

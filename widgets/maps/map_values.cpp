@@ -106,6 +106,7 @@ void processRow(float* row, MapValues::Mask mask, int i, int columns, Processing
             break;
         case Processing::Tanh:
         case Processing::Sigmoid:
+        case Processing::Sign:
             for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
             break;
         case Processing::SoftmaxOverJ:
@@ -132,6 +133,8 @@ const char* processingName(Processing processing) {
             return "softmax over j";
         case Processing::TopK:
             return "top k";
+        case Processing::Sign:
+            return "sign";
     }
     return "";
 }
@@ -153,6 +156,8 @@ const char* rangeName(Range range) {
 float processedValue(float value, Processing processing) {
     if (processing == Processing::Tanh) return std::tanh(value);
     if (processing == Processing::Sigmoid) return 1.0F / (1.0F + std::exp(-value));
+    if (processing == Processing::Sign && value == value)
+        return static_cast<float>((value > 0.0F) - (value < 0.0F));
     return value;
 }
 

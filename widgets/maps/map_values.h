@@ -17,14 +17,14 @@ class HeadPlaces;
 namespace relascope::widgets {
 
 /// TopK keeps the k entries of largest size in each row i and sets the others to 0.
-enum class Processing { Raw, Tanh, Sigmoid, SoftmaxOverJ, TopK };
+enum class Processing { Raw, Tanh, Sigmoid, SoftmaxOverJ, TopK, Sign };
 /// The values that share one colour scale. Fixed is -1..+1 for signed values, else 0..1.
 enum class Range { ThisMap, ThisLayer, WholeModel, Fixed };
 
 const char* processingName(Processing processing);
 const char* rangeName(Range range);
 
-/// One value through Tanh or Sigmoid; the others need the row and return it as it is.
+/// One value through Tanh, Sigmoid or Sign; the others need the row and return it as it is.
 float processedValue(float value, Processing processing);
 /// The whole map. Softmax runs over the cells of a row that are not masked; a row with a NaN or
 /// +inf, or with nothing finite, becomes NaN. `topK` is at least 1.
