@@ -96,9 +96,9 @@ TEST_F(FigureCli, DrawsThoseOfRuns) {
                 {"layer 1", "layer 2", "pentos 3"});
     expectWords(drawn("lm-relation " + text()), {"token 6 ", "token 17 ", "layer 1", "layer 4"});
     const auto forms = drawn("authors-app " + text());
-    expectWords(forms, {"sign r", "sigmoid r", "softmax r", "2nd to 98th percentile", "_ij"});
+    expectWords(forms, {"sign r", "sigmoid r", "softmax r", "2nd to 98th percentile", ">ij<"});
     const auto transposed = drawn("authors-app " + text() + " --transposed --tints relation,sign");
-    expectWords(transposed, {"sign r", "_ji"});
+    expectWords(transposed, {"sign r", ">ji<"});
     EXPECT_EQ(transposed.find("softmax"), std::string::npos);
     expectWords(drawn("ablation " + run() + " --examples 8 --how zero"),
                 {"layer 1 relation 1", "Parts removed"});

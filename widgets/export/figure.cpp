@@ -201,15 +201,19 @@ private:
     bool m_upright;
 };
 
+void setOnPanel(QWidget& widget) {
+    widget.setAutoFillBackground(true);
+    QPalette p = Theme::current().palette();
+    p.setColor(QPalette::Window, Theme::current().panel);
+    widget.setPalette(p);
+}
+
 /// The figure as a widget, so that it is drawn by the same code as in the window.
 class Figure : public QWidget {
 public:
     Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run,
            const LayerMaps* small = nullptr) {
-        setAutoFillBackground(true);
-        QPalette p = Theme::current().palette();
-        p.setColor(QPalette::Window, Theme::current().panel);
-        setPalette(p);
+        setOnPanel(*this);
         setAccessibleName(mapTitle(maps, view));
         auto* column = columnOf(this, {20, 16, 20, 16}, 10);
         auto* row = new QHBoxLayout;
@@ -270,6 +274,7 @@ private:
             link(*strip, *strip);
             strip->setFixedWidth(420);
             strip->resize(420, 40);  // wraps the text, which determines its height
+            strip->grab();           // lays out what is never shown
             strip->setFixedHeight(qMax(40, strip->contentHeight()));
             row->addWidget(strip, 0, Qt::AlignTop);
         } else if (const ProbeSequence* to = columns >= 0 ? textAlong(result, columns) : nullptr;
@@ -399,6 +404,7 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
     ViewMaps maps;
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
     QWidget all;
+    setOnPanel(all);
     auto* grid = new QGridLayout(&all);
     grid->setContentsMargins({});
     grid->setSpacing(0);
@@ -411,7 +417,19 @@ bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& vi
             return false;
         }
         one->setFixedSize(one->size());
-        grid->addWidget(one.release(), place / across, place % across, Qt::AlignTop);
+        auto* bar = new ColorBar(&all);
+        const auto shown = maps.clamped(view);
+        bar->setScale(maps.scale(shown));
+        bar->setExtent(maps.ends(shown).extent);
+        bar->setCaption(scaleCaption(maps, shown));
+        auto* panel = new QWidget(&all);
+        auto* column = columnOf(panel, {}, 0);
+        column->addWidget(one.release());
+        auto* below = new QHBoxLayout;
+        below->setContentsMargins(20, 0, 20, 16);
+        below->addWidget(bar);
+        column->addLayout(below);
+        grid->addWidget(panel, place / across, place % across, Qt::AlignTop);
         ++place;
     }
     all.resize(all.layout()->sizeHint());
