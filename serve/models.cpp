@@ -85,9 +85,8 @@ Frame Models::answer(Request& request) {
     if (what == "effect") return effect(request);
     if (what == "evaluate") return evaluate(request);
     if (what == "verify")
-        return answered(core::verifyFolder(
-            wire::valueOf<std::string>(request.message(), "path"), "cpu", "",
-            datasets::readImageFile));
+        return answered(core::verifyFolder(wire::valueOf<std::string>(request.message(), "path"),
+                                           "cpu", "", datasets::readImageFile));
     if (what == "branch") {
         const Json& asked = request.message();
         core::branchRun(wire::valueOf<std::string>(asked, "from"),

@@ -130,9 +130,9 @@ void printInfo(const CheckpointInfo& info) {
     if (!info.config.empty())
         std::printf("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
     if (info.model)
-        std::printf("model: %s, %lld parameters, %lld trainable%s\n",
-                    info.title.c_str(), static_cast<long long>(info.parameters),
-                    static_cast<long long>(info.trainable), info.loads() ? ", loads" : "");
+        std::printf("model: %s, %lld parameters, %lld trainable%s\n", info.title.c_str(),
+                    static_cast<long long>(info.parameters), static_cast<long long>(info.trainable),
+                    info.loads() ? ", loads" : "");
     if (!info.unusedKeys.empty()) {
         std::string keys;
         for (const auto& key : info.unusedKeys) keys += (keys.empty() ? "" : ", ") + key;

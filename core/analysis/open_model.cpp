@@ -31,8 +31,8 @@
 #include "model/blocks/parameters.h"
 #include "model/model.h"
 #include "model/public/public_options.h"
-#include "options/image_processor.h"
 #include "options/estimates.h"
+#include "options/image_processor.h"
 #include "options/published_config.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
@@ -66,8 +66,9 @@ struct OpenedModel::Parts {
         return given.empty() ? classNames : given;
     }
     /// Whether a text is typed as the ids of its tokens.
-    bool typesIds() const { return options.info().opened && !tokenizer &&
-                                   options.input() == InputKind::Tokens; }
+    bool typesIds() const {
+        return options.info().opened && !tokenizer && options.input() == InputKind::Tokens;
+    }
     void takeEnds(const std::string& folder);
     /// Texts are read by the model's own tokenizer unless `data` says how.
     EditData completed(EditData data) const;
@@ -128,12 +129,8 @@ Image imageOf(const torch::Tensor& batch, std::int64_t index, const ModelOptions
         };
         stored = stored * row(processor.deviation) + row(processor.mean);
     }
-    const auto bytes = (stored * 255.0)
-                           .round()
-                           .clamp(0, 255)
-                           .to(torch::kByte)
-                           .permute({1, 2, 0})
-                           .contiguous();
+    const auto bytes =
+        (stored * 255.0).round().clamp(0, 255).to(torch::kByte).permute({1, 2, 0}).contiguous();
     const auto* data = bytes.const_data_ptr<std::uint8_t>();
     return {static_cast<int>(bytes.size(1)),
             static_cast<int>(bytes.size(0)),
@@ -269,8 +266,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         smaller);
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
     try {
-        if (p.options.input() == InputKind::Tokens)
-            p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+        if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
     } catch (const Cancelled&) {
         throw;
     } catch (const std::exception& error) {
@@ -281,8 +277,9 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress).text();
     if (p.options.find<PublicImageOptions>() &&
         !fs::exists(fs::path(source->files().at(0)).parent_path() / "preprocessor_config.json"))
-        trouble = "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
-                  "and deviation 0.5";
+        trouble =
+            "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
+            "and deviation 0.5";
     if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
     p.device = resolveDevice(device);
     withinMemory(
@@ -467,8 +464,8 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
                               const TokenSink& sink, const Interventions& interventions) {
     auto& p = *m_parts;
     if (!p.typesIds()) requireTokenizer(p.tokenizer, p.options);
-    const auto ids = p.typesIds() ? typedIds(prompt, p.options, "prompt")
-                                  : promptTokens(*p.tokenizer, prompt);
+    const auto ids =
+        p.typesIds() ? typedIds(prompt, p.options, "prompt") : promptTokens(*p.tokenizer, prompt);
     const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
     std::unique_ptr<EditSession> session;

@@ -215,10 +215,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         }
     }
     for (auto& [name, tensor] : ours) tensor = tensor.detach().clone();
-    {
-        const HookScope hooks(edits ? edits->hooks() : nullptr);
-        addPublicKeys(ours, io, *model, options, c.input, folder);
-    }
+    addPublicKeys(ours, io, *model, options, c.input, folder, edits ? edits->hooks() : nullptr);
     std::vector<double> deviation;
     if (io.count("preprocess/pixel_values") && readImage && !preprocessor.empty()) {
         const auto processor = imageProcessorFrom(preprocessor);

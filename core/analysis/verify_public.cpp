@@ -7,6 +7,7 @@
 #include "checkpoint/tensor_io.h"
 #include "interventions/edited_run.h"
 #include "interventions/editor.h"
+#include "model/public/family.h"
 #include "probe/map_collector.h"
 
 namespace relascope::core {
@@ -85,12 +86,12 @@ torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor) {
 }
 
 void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const ModelOptions& options,
-                   const ModelInput& input, const std::string& folder) {
-    if (!io.count("hidden/0") && !io.count("hidden/1")) return;
+                   const ModelInput& input, const std::string& folder, Hooks* edits) {
+    if (!familyOf(options)) return;
     const torch::NoGradGuard noGrad;
     const auto stream = answerStream(model, options);
-    const std::string stack = options.input() == InputKind::Tokens ? "layers.blocks"
-                                                                   : "encoder_blocks";
+    const std::string stack =
+        options.input() == InputKind::Tokens ? "layers.blocks" : "encoder_blocks";
     for (const auto& [layer, tensor] : numbered(ours, "scores/", stack))
         ours["scores/" + std::to_string(layer)] = tensor;
     for (const auto& [layer, tensor] : numbered(ours, "hidden/", stack))
@@ -102,7 +103,8 @@ void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const Mod
                       normed = "ln_final.hook_normalized";
     if (wants("hidden/0") || wants("hidden/last_norm")) {
         PointReader reader({before, normed});
-        const HookScope scope(&reader);
+        HookChain both(edits ? edits : &reader, &reader);
+        const HookScope scope(edits ? static_cast<Hooks*>(&both) : &reader);
         model.forward(input);
         if (const auto at = reader.tensors().find(before); at != reader.tensors().end())
             ours["hidden/0"] = at->second;

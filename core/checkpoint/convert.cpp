@@ -133,11 +133,16 @@ std::string publishedConfig(const CheckpointSource& source, bool* hubModel) {
 }
 
 // The files of a public family's folder that are copied as they are.
-constexpr std::array kCopied = {"generation_config.json", "preprocessor_config.json",
-                                "tokenizer.json",         "tokenizer_config.json",
-                                "special_tokens_map.json", "added_tokens.json",
-                                "vocab.json",             "merges.txt",
-                                "tokenizer.model",        "chat_template.jinja"};
+constexpr std::array kCopied = {"generation_config.json",
+                                "preprocessor_config.json",
+                                "tokenizer.json",
+                                "tokenizer_config.json",
+                                "special_tokens_map.json",
+                                "added_tokens.json",
+                                "vocab.json",
+                                "merges.txt",
+                                "tokenizer.model",
+                                "chat_template.jinja"};
 
 void copyBeside(const CheckpointSource& source, const std::string& out) {
     const auto from = fs::path(source.files().at(0)).parent_path();
@@ -196,9 +201,9 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
             config->write(configuration);
         }
         // A file alone has the configuration in its metadata.
-        writeAsSafetensors(*source, weights, folder ? "" : configuration, pump,
-                           family || (folder && !hubModel) ? SharedTensors::EveryName
-                                                           : SharedTensors::Once);
+        writeAsSafetensors(
+            *source, weights, folder ? "" : configuration, pump,
+            family || (folder && !hubModel) ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
         if (folder && family) copyBeside(*source, out);
         if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");

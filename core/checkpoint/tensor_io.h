@@ -49,8 +49,8 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
 /// the weights load.
 LoadReport requireFit(const ModelOptions& options, const CheckpointSource& source);
 
-/// Makes the matrices of a new model of a public family those of the file's type, where products can
-/// be computed with it (bfloat16), so that it takes no more memory than the file.
+/// Makes the matrices of a new model of a public family those of the file's type, where products
+/// can be computed with it (bfloat16), so that it takes no more memory than the file.
 void keepFileTypes(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source);
 /// The bytes of its weights then; for any other model as float32.
 std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source);

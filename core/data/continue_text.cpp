@@ -75,7 +75,8 @@ std::vector<std::int64_t> typedIds(const std::string& text, const ModelOptions& 
         if (error != std::errc() || id < 0 || id >= options.outputs())
             throw OptionError(option,
                               "this model has no tokenizer that can be read; type token ids from 0 "
-                              "to " + std::to_string(options.outputs() - 1) +
+                              "to " +
+                                  std::to_string(options.outputs() - 1) +
                                   ", such as 12 7 3, or give a tokenizer.json");
         ids.push_back(id);
         at = rest;

@@ -139,7 +139,8 @@ private:
     void requireFullAttention() {
         const auto* types = find("layer_types");
         if (!types) return;
-        if (!types->is_array()) refuse("layer_types", *types, "a list of full_attention would open");
+        if (!types->is_array())
+            refuse("layer_types", *types, "a list of full_attention would open");
         for (const auto& type : *types)
             if (type != "full_attention")
                 refuse("layer_types", type, "full_attention in every layer would open");
@@ -289,7 +290,8 @@ private:
 
     void requireBounds(const ModelOptions& m) const {
         for (const auto& field : m.info().fields)
-            if (field.applies(m)) checkFieldValue(nameOf(field.spec.name), field.spec, field.get(m));
+            if (field.applies(m))
+                checkFieldValue(nameOf(field.spec.name), field.spec, field.get(m));
     }
 
     const Family& m_family;

@@ -140,8 +140,8 @@ ImageProcessor imageProcessorFrom(const std::string& text) {
         p.deviation = json.at("deviation").get<std::vector<double>>();
         return p;
     } catch (const nlohmann::json::exception&) {
-        throw OptionError("model.preprocessor", "'" + text.substr(0, 60) +
-                                                    "' does not describe how pictures are read");
+        throw OptionError("model.preprocessor",
+                          "'" + text.substr(0, 60) + "' does not describe how pictures are read");
     }
 }
 

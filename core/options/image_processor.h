@@ -16,7 +16,7 @@ struct ImageProcessor {
 
     int height = 0, width = 0;  ///< scaled to; 0: as it is
     Filter filter = Filter::Bilinear;
-    int cropHeight = 0, cropWidth = 0;  ///< the middle that is kept; 0: all
+    int cropHeight = 0, cropWidth = 0;    ///< the middle that is kept; 0: all
     std::vector<double> mean, deviation;  ///< of pixels in 0..1, a number a channel
 
     bool operator==(const ImageProcessor&) const = default;

@@ -74,7 +74,8 @@ TokenizerPtr openTokenizer(const std::string& nameOrPath);
 /// the papers: their vocabulary says nothing.
 TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary);
 
-/// `eos_token_id` of a generation_config.json in that folder, a number or a list; empty without one.
+/// `eos_token_id` of a generation_config.json in that folder, a number or a list; empty without
+/// one.
 std::vector<std::int64_t> endTokensIn(const std::string& folder);
 
 /// Throws OptionError unless all ids of the tokenizer are within the vocabulary of the model.

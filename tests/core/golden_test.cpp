@@ -35,12 +35,11 @@ std::vector<std::string> cases() {
     return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(cases()),
-                         [](const auto& info) {
-                             auto name = info.param;
-                             std::replace(name.begin(), name.end(), '/', '_');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(cases()), [](const auto& info) {
+    auto name = info.param;
+    std::replace(name.begin(), name.end(), '/', '_');
+    return name;
+});
 
 TEST(GoldenCases, AreAllThere) {
     EXPECT_EQ(cases().size(), 36u);

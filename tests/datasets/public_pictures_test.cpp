@@ -65,7 +65,8 @@ TEST(PublicPictures, KeepEvenPictures) {
     for (const int filter : {0, 2, 3})
         for (const int side : {7, 24, 64}) {
             ImageProcessor p;
-            p.width = side, p.height = 2 * side, p.filter = static_cast<ImageProcessor::Filter>(filter);
+            p.width = side, p.height = 2 * side,
+            p.filter = static_cast<ImageProcessor::Filter>(filter);
             const auto out = prepared(even, p);
             EXPECT_EQ(out.width, side);
             EXPECT_EQ(out.height, 2 * side);

@@ -42,13 +42,12 @@ TEST_P(GoldenEdit, EveryStoredTensorAgrees) {
                              << " " << line.note;
 }
 
-INSTANTIATE_TEST_SUITE_P(Published, GoldenEdit, testing::ValuesIn(cases()),
-                         [](const auto& info) {
-                             auto name = info.param;
-                             for (auto& c : name)
-                                 if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Published, GoldenEdit, testing::ValuesIn(cases()), [](const auto& info) {
+    auto name = info.param;
+    for (auto& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+});
 
 TEST(GoldenEdits, AreAllThere) {
     EXPECT_EQ(cases().size(), 47u);

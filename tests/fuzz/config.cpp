@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any text is either a model's options or an Error with a sentence, as a config.json, and the same as
-// a preprocessor_config.json.
+// Any text is either a model's options or an Error with a sentence, as a config.json, and the same
+// as a preprocessor_config.json.
 #include <cstdlib>
 #include <string>
 

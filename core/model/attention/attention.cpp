@@ -117,9 +117,9 @@ bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch:
                     const HeadOptions& options) {
     if (options.causal && q.size(2) != k.size(2) && q.size(2) != 1) return false;
     const auto mask = fusedMask(q, k, options);
-    const auto choice = at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0,
-                                              mask.causal, scaleOf(options),
-                                              sharesHeads(q) && q.size(1) != k.size(1));
+    const auto choice =
+        at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0, mask.causal,
+                              scaleOf(options), sharesHeads(q) && q.size(1) != k.size(1));
     return choice != static_cast<std::int64_t>(at::SDPBackend::math);
 }
 

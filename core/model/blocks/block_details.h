@@ -28,10 +28,10 @@ struct RotaryOptions {
 
 struct BlockDetails : RotaryOptions {
     double norm_eps = 1e-5;
-    std::int64_t head_dim = 0;       ///< 0: d_model / heads
-    bool sa_add_bias_q = false;      ///< on the queries
-    std::int64_t sliding_window = 0; ///< i attends to j with 0 <= i - j < window; 0: to all before
-    bool parallel_residual = false;  ///< x + attn(norm1 x) + mlp(norm2 x)
+    std::int64_t head_dim = 0;        ///< 0: d_model / heads
+    bool sa_add_bias_q = false;       ///< on the queries
+    std::int64_t sliding_window = 0;  ///< i attends to j with 0 <= i - j < window; 0: to all before
+    bool parallel_residual = false;   ///< x + attn(norm1 x) + mlp(norm2 x)
 
     bool operator==(const BlockDetails&) const = default;
 };

@@ -245,7 +245,9 @@ WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolO
     const auto projected = s.dual && b.ra_type == "relational_attention" && b.rel_proj_dim > 0
                                ? b.rel_proj_dim * b.relations()
                                : s.d_model;
-    work.headFactors = 2 * std::max(s.d_model, work.heads * s.headDim());  // more than enough where heads share their keys
+    work.headFactors =
+        2 * std::max(s.d_model,
+                     work.heads * s.headDim());  // more than enough where heads share their keys
     work.relationFactors = work.relations > 0 ? 2 * projected : 0;
     if (symbols && symbols->symbol_retrieval == "symbolic_attention")
         work.symbolScores = symbols->symbol_heads * symbols->n_symbols;

@@ -221,9 +221,9 @@ torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
     const auto attend = [&](const torch::Tensor& y) {
         return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
     };
-    x = m_parallel ? throughParallelBlock(hooks, x, norm1, norm2, m_dropout, ff_block, attend)
-                   : throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block,
-                                         attend);
+    x = m_parallel
+            ? throughParallelBlock(hooks, x, norm1, norm2, m_dropout, ff_block, attend)
+            : throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block, attend);
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }

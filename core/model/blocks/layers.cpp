@@ -149,9 +149,8 @@ torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start
     const auto whole = width == x.size(3) ? x : x.slice(3, 0, width);
     const auto pairs =
         torch::view_as_complex(whole.to(type).contiguous().unflatten(3, {width / 2, 2}));
-    const auto turned = torch::view_as_real(pairs * table)
-                            .flatten(3)
-                            .to(x.scalar_type());  // [b, heads, n, width]
+    const auto turned =
+        torch::view_as_real(pairs * table).flatten(3).to(x.scalar_type());  // [b, heads, n, width]
     return width == x.size(3) ? turned : torch::cat({turned, rest}, 3);
 }
 

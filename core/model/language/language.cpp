@@ -52,7 +52,8 @@ LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options, const 
 void LanguageModelImpl::finish() {
     const auto& o = m_options;
     m_layers->register_module("blocks", m_blocks);
-    m_norm = m_layers->register_module("norm", Norm(o.d_model, o.norm_type, m_stack.details.norm_eps));
+    m_norm =
+        m_layers->register_module("norm", Norm(o.d_model, o.norm_type, m_stack.details.norm_eps));
     // Tied: one tensor under both names.
     m_out = m_tied ? Linear(m_tokens->weight) : Linear(o.d_model, o.vocab_size, false);
     m_layers->register_module("final_out", m_out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tables of language models: GPT-2, Llama, Mistral, Qwen2, GPT-NeoX. Keys, defaults and names of
-// tensors are those of the `transformers` package 4.57.
+// The tables of language models: GPT-2, Llama, Mistral, Qwen2, GPT-NeoX. Keys, defaults and names
+// of tensors are those of the `transformers` package 4.57.
 #include "model/public/family.h"
 #include "model/public/public_options.h"
 
@@ -25,9 +25,12 @@ Family gpt2() {
     f.type = "gpt2", f.title = "GPT-2", f.architecture = kPublicDecoder;
     f.classes = {"GPT2LMHeadModel"};
     f.prefix = "transformer.";
-    f.fixed = {{"pos_enc_type", std::string("pos_emb")}, {"norm_type", std::string("layernorm")},
-               {"activation", std::string("gelu")},      {"bias", true},
-               {"sa_add_bias_q", true},                  {"sa_add_bias_kv", true},
+    f.fixed = {{"pos_enc_type", std::string("pos_emb")},
+               {"norm_type", std::string("layernorm")},
+               {"activation", std::string("gelu")},
+               {"bias", true},
+               {"sa_add_bias_q", true},
+               {"sa_add_bias_kv", true},
                {"ff_bias", true}};
     f.keys = {{{"vocab_size"}, "vocab_size", std::int64_t{50257}},
               {{"n_embd", "hidden_size"}, "d_model", std::int64_t{768}},

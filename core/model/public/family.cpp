@@ -33,8 +33,7 @@ std::vector<std::int64_t> shapeInFile(StoredForm form,
     auto shape = parts.front();
     for (std::size_t i = 1; i < parts.size(); ++i) shape.front() += parts[i].front();
     if (shape.size() < 2) return shape;
-    if (form == StoredForm::Transposed || form == StoredForm::Thirds)
-        std::swap(shape[0], shape[1]);
+    if (form == StoredForm::Transposed || form == StoredForm::Thirds) std::swap(shape[0], shape[1]);
     if (form == StoredForm::Patches) {
         const auto& o = options.get<ImageInput>();
         return {shape[0], o.channels(), o.patch_size.at(1), o.patch_size.at(0)};
@@ -187,9 +186,9 @@ std::vector<CheckpointProblem> FamilyFile::problems() const {
     }
     for (const auto& tensor : m_stored)
         if (!known.count(tensor.name) && !ignores(tensor))
-            problems.push_back({ProblemKind::Unexpected, tensor.name,
-                                "it is in the file, " + shapeOf(tensor.shape) +
-                                    ", but not in the model"});
+            problems.push_back(
+                {ProblemKind::Unexpected, tensor.name,
+                 "it is in the file, " + shapeOf(tensor.shape) + ", but not in the model"});
     return problems;
 }
 

@@ -78,7 +78,8 @@ std::string modelTitle(const ModelOptions& options);
 
 /// The model of a config.json whose model_type is that of a family. `unused` gets the keys that
 /// this program does not use; `shape` returns the shape of a tensor of the file by name, empty if
-/// there is none (classes without names are counted there). Throws OptionError naming key and value.
+/// there is none (classes without names are counted there). Throws OptionError naming key and
+/// value.
 using ShapeInFile = std::function<std::vector<std::int64_t>(const std::string&)>;
 ModelOptions modelOfFamily(const Family& family, const nlohmann::ordered_json& config,
                            const ShapeInFile& shape = {},

@@ -32,21 +32,20 @@ Family vit() {
               {{"qkv_bias"}, "sa_add_bias_kv", true}};
     f.limits = {{"hidden_act", {"gelu"}}};
     const std::string embeddings = "embeddings.", block = "encoder.layer.I.";
-    f.tensors = {{embeddings + "cls_token", {"cls_token"}},
-                 {embeddings + "position_embeddings", {"pos_embedding"}},
-                 {embeddings + "patch_embeddings.projection",
-                  {"to_patch_embedding.2"},
-                  StoredForm::Patches},
-                 {block + "layernorm_before", part("norm1")},
-                 {block + "attention.attention.query", part("self_attn.wq")},
-                 {block + "attention.attention.key", part("self_attn.wk")},
-                 {block + "attention.attention.value", part("self_attn.wv")},
-                 {block + "attention.output.dense", part("self_attn.wo")},
-                 {block + "layernorm_after", part("norm2")},
-                 {block + "intermediate.dense", part("ff_block.linear1")},
-                 {block + "output.dense", part("ff_block.linear2")},
-                 {"layernorm", {"final_out.0"}},
-                 {"classifier", {"final_out.1"}, StoredForm::Plain, true}};
+    f.tensors = {
+        {embeddings + "cls_token", {"cls_token"}},
+        {embeddings + "position_embeddings", {"pos_embedding"}},
+        {embeddings + "patch_embeddings.projection", {"to_patch_embedding.2"}, StoredForm::Patches},
+        {block + "layernorm_before", part("norm1")},
+        {block + "attention.attention.query", part("self_attn.wq")},
+        {block + "attention.attention.key", part("self_attn.wk")},
+        {block + "attention.attention.value", part("self_attn.wv")},
+        {block + "attention.output.dense", part("self_attn.wo")},
+        {block + "layernorm_after", part("norm2")},
+        {block + "intermediate.dense", part("ff_block.linear1")},
+        {block + "output.dense", part("ff_block.linear2")},
+        {"layernorm", {"final_out.0"}},
+        {"classifier", {"final_out.1"}, StoredForm::Plain, true}};
     f.ignored = {"pooler.dense.weight", "pooler.dense.bias"};
     return f;
 }

@@ -31,26 +31,23 @@ const std::vector<std::string> kActivations = {"gelu", "exact_gelu", "swiglu"};
 FieldTable<RotaryOptions> rotaryFields() {
     using namespace fields;
     using O = RotaryOptions;
-    return {advanced(positive(real(&O::rope_theta, "rope_theta", "Rotary base",
-                                   "Base of the rotary frequencies.", 0.0, 1e12))),
-            advanced(integer(&O::rotary_dims, "rotary_dims", "Rotated dimensions",
-                             "First dimensions of a head that turn; 0 means all.", 0, 65536)),
-            advanced(boolean(&O::rotary_halves, "rotary_halves", "Halves turn",
-                             "Dimensions i and i + r/2 turn together, not 2i and 2i + 1.")),
-            advanced(positive(real(&O::rope_factor, "rope_factor", "Rotary factor",
-                                   "Low frequencies are divided by it; 1 means no scaling.", 0.0,
-                                   1e6))),
-            advanced(positive(real(&O::rope_low_freq_factor, "rope_low_freq_factor",
-                                   "Low frequency",
-                                   "Waves longer than the original context / it are low.", 0.0,
-                                   1e6))),
-            advanced(positive(real(&O::rope_high_freq_factor, "rope_high_freq_factor",
-                                   "High frequency",
-                                   "Waves shorter than the original context / it are kept.", 0.0,
-                                   1e6))),
-            advanced(integer(&O::rope_original, "rope_original", "Original context",
-                             "Tokens of the context before the frequencies were scaled.", 1,
-                             1e9))};
+    return {
+        advanced(positive(real(&O::rope_theta, "rope_theta", "Rotary base",
+                               "Base of the rotary frequencies.", 0.0, 1e12))),
+        advanced(integer(&O::rotary_dims, "rotary_dims", "Rotated dimensions",
+                         "First dimensions of a head that turn; 0 means all.", 0, 65536)),
+        advanced(boolean(&O::rotary_halves, "rotary_halves", "Halves turn",
+                         "Dimensions i and i + r/2 turn together, not 2i and 2i + 1.")),
+        advanced(
+            positive(real(&O::rope_factor, "rope_factor", "Rotary factor",
+                          "Low frequencies are divided by it; 1 means no scaling.", 0.0, 1e6))),
+        advanced(positive(real(&O::rope_low_freq_factor, "rope_low_freq_factor", "Low frequency",
+                               "Waves longer than the original context / it are low.", 0.0, 1e6))),
+        advanced(
+            positive(real(&O::rope_high_freq_factor, "rope_high_freq_factor", "High frequency",
+                          "Waves shorter than the original context / it are kept.", 0.0, 1e6))),
+        advanced(integer(&O::rope_original, "rope_original", "Original context",
+                         "Tokens of the context before the frequencies were scaled.", 1, 1e9))};
 }
 
 // Of every family; `decoder`: and those of decoders alone.
@@ -86,13 +83,12 @@ FieldTable<Options> familyFields(bool rotary) {
     auto blocks = plainBlock(plainHeads());
     for (auto& field : blocks)
         if (field.spec.name == "activation") field.spec.choices = kActivations;
-    return joined<Options>(
-        {of<Options>(FieldTable<O>{
-             make(family, &O::family),
-             advanced(boolean(&O::ff_bias, "ff_bias", "Feed-forward bias",
-                              "Adds biases inside the feed-forward block."))}),
-         of<Options>(depth()), of<Options>(stream()), block<Options>(blocks, false),
-         of<Options>(detailFields(rotary))});
+    return joined<Options>({of<Options>(FieldTable<O>{
+                                make(family, &O::family),
+                                advanced(boolean(&O::ff_bias, "ff_bias", "Feed-forward bias",
+                                                 "Adds biases inside the feed-forward block."))}),
+                            of<Options>(depth()), of<Options>(stream()),
+                            block<Options>(blocks, false), of<Options>(detailFields(rotary))});
 }
 
 FieldTable<Decoder> decoderFields() {
@@ -100,11 +96,11 @@ FieldTable<Decoder> decoderFields() {
     const FieldTable<TransformerLMOptions> positions = {
         choice(&TransformerLMOptions::pos_enc_type, "pos_enc_type", "Positions",
                "Learned position embeddings, or rotary positions.", {"RoPE", "pos_emb"})};
-    const FieldTable<Decoder> own = {advanced(boolean(&Decoder::tie_word_embeddings,
-                                                      "tie_word_embeddings", "Tied output",
-                                                      "The output layer is the embedding."))};
-    return joined<Decoder>({familyFields<Decoder>(true), of<Decoder>(tokenInput()),
-                            of<Decoder>(positions), own});
+    const FieldTable<Decoder> own = {
+        advanced(boolean(&Decoder::tie_word_embeddings, "tie_word_embeddings", "Tied output",
+                         "The output layer is the embedding."))};
+    return joined<Decoder>(
+        {familyFields<Decoder>(true), of<Decoder>(tokenInput()), of<Decoder>(positions), own});
 }
 
 FieldTable<ImageModel> imageFields() {
@@ -175,8 +171,8 @@ void imageShapes(const ImageModel& o, ShapeList& list) {
 
 // The three parts of the attention, which a file may keep as one tensor.
 void addProjections(OutlineNode& attention, OutlineBuilder& builder) {
-    for (const auto& [title, name] : {std::pair{"queries", "wq"}, {"keys", "wk"},
-                                      {"values", "wv"}, {"output", "wo"}})
+    for (const auto& [title, name] :
+         {std::pair{"queries", "wq"}, {"keys", "wk"}, {"values", "wv"}, {"output", "wo"}})
         builder.add(attention, title, name);
 }
 

@@ -34,8 +34,7 @@ torch::Tensor joinedParts(const FileTensor& tensor, const std::vector<torch::Ten
             heads.push_back(part.unflatten(0, {tensor.heads, part.size(0) / tensor.heads}));
         joined = torch::stack(heads, 1).flatten(0, 2);
     }
-    const bool turned =
-        tensor.form == StoredForm::Transposed || tensor.form == StoredForm::Thirds;
+    const bool turned = tensor.form == StoredForm::Transposed || tensor.form == StoredForm::Thirds;
     if (turned && joined.dim() == 2) joined = joined.t();
     return joined.contiguous().view(tensor.shape);
 }

@@ -10,8 +10,8 @@
 
 namespace relascope::core {
 
-/// The tensors of the model, FileTensor::parts, that are in one of the file's shape and of any type:
-/// views of it where the form allows.
+/// The tensors of the model, FileTensor::parts, that are in one of the file's shape and of any
+/// type: views of it where the form allows.
 std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor& stored);
 
 /// The inverse: contiguous, of the file's shape.

@@ -21,7 +21,7 @@ torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
     if (m_form == PatchForm::Convolution)
         return m_projection(cut.permute({0, 2, 4, 1, 3, 5})  // [b, rows, columns, c, ph, pw]
                                 .flatten(3)
-                                .flatten(1, 2));  // [b, patches, c * ph * pw]
+                                .flatten(1, 2));          // [b, patches, c * ph * pw]
     const auto patches = cut.permute({0, 2, 4, 3, 5, 1})  // [b, rows, columns, ph, pw, c]
                              .flatten(3)
                              .flatten(1, 2);            // [b, patches, ph * pw * c]
@@ -79,7 +79,7 @@ void VisionModelImpl::addClassifier() {
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     requireInput(images.x, m_options);
-    auto x = to_patch_embedding(standardised(images.x));                        // [b, patches, d]
+    auto x = to_patch_embedding(standardised(images.x));                       // [b, patches, d]
     x = torch::cat({firstTokens().expand({x.size(0), -1, x.size(2)}), x}, 1);  // [b, n, d]
     const HookedModule hooks("");
     x = hooks("hook_embed", axes::stream, x) +
@@ -94,8 +94,7 @@ torch::Tensor VisionModelImpl::classified(const torch::Tensor& x) {
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options)
-    : VisionTransformerImpl(options, options.tokens(), PatchForm::Normed,
-                            stackOf(options, false)) {
+    : VisionTransformerImpl(options, options.tokens(), PatchForm::Normed, stackOf(options, false)) {
     addClassifier();
 }
 
@@ -122,8 +121,7 @@ PublicImageModelImpl::PublicImageModelImpl(const PublicImageOptions& o)
     : VisionTransformerImpl(o, o.tokens(), PatchForm::Convolution, stackOf(o)),
       m_processor(imageProcessorFrom(o.preprocessor)) {
     if (o.first_tokens > 1)
-        distillation_token =
-            register_parameter("distillation_token", newNormal({1, 1, o.d_model}));
+        distillation_token = register_parameter("distillation_token", newNormal({1, 1, o.d_model}));
     auto parts = register_module("final_out", torch::nn::ModuleList());
     final_norm = Norm(o.d_model, o.norm_type, o.norm_eps);
     parts->push_back(final_norm);

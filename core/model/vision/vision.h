@@ -14,8 +14,8 @@
 #include "model/graph/device_graph.h"
 #include "model/model.h"
 #include "model/public/public_options.h"
-#include "options/image_processor.h"
 #include "model/vision/vision_options.h"
+#include "options/image_processor.h"
 
 namespace relascope::core {
 
@@ -28,7 +28,8 @@ enum class PatchForm {
 /// Registered as `to_patch_embedding` with the published numbers 1, 2, 3, or 2 alone. [b, c, H, W]
 /// -> [b, patches, d].
 struct PatchEmbeddingImpl : torch::nn::Module {
-    PatchEmbeddingImpl(const ImageInput& images, std::int64_t d, PatchForm form = PatchForm::Normed);
+    PatchEmbeddingImpl(const ImageInput& images, std::int64_t d,
+                       PatchForm form = PatchForm::Normed);
     torch::Tensor forward(const torch::Tensor& images);
 
 private:
