@@ -85,7 +85,8 @@ Frame Models::answer(Request& request) {
     if (what == "effect") return effect(request);
     if (what == "evaluate") return evaluate(request);
     if (what == "verify")
-        return answered(core::verifyFolder(wire::valueOf<std::string>(request.message(), "path")));
+        return answered(core::verifyFolder(wire::valueOf<std::string>(request.message(), "path"),
+                                           "cpu", "", datasets::readImageFile));
     if (what == "branch") {
         const Json& asked = request.message();
         core::branchRun(wire::valueOf<std::string>(asked, "from"),
@@ -320,7 +321,7 @@ Frame Models::generate(Request& request) {
         throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
     std::vector<std::int64_t> ids;
     std::vector<std::string> pieces;
-    for (const auto id : tokenizer->encode(asked.prompt)) {
+    for (const auto id : tokenizer->encodeTyped(asked.prompt)) {
         ids.push_back(id);
         pieces.emplace_back(tokenizer->piece(id));
     }

@@ -103,18 +103,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, step, totalSteps, epoch, totalEpoch
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EditValues, shape, numbers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenMean, examples, standardError, over, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PointInfo, name, axes, shape, causal)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken, secondToken)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, target)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataExample, sample, answer, order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredTensor, name, stored, dtype, shape, bytes, sameAs, file)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredTensor, name, stored, dtype, shape, bytes, sameAs, file,
+                                   note)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointProblem, kind, subject, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutlineNode, title, detail, prefix, parameters, children)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointInfo, path, folder, name, form, files, bytes, tensors,
-                                   metadata, config, configFrom, model, parameters, trainable,
-                                   outline, problems, hasReference)
+                                   metadata, config, configFrom, model, title, unusedKeys,
+                                   classNames, parameters, trainable, outline, problems,
+                                   hasReference)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedCheckpoint, info, run, data)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorStatistics, name, count, notFinite, minimum, maximum, mean,
                                    deviation, histogram)

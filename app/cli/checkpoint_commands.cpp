@@ -89,6 +89,7 @@ Json infoJson(const CheckpointInfo& info) {
             {"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes}};
         if (t.stored != t.name) tensor["stored"] = t.stored;
         if (!t.sameAs.empty()) tensor["same_as"] = t.sameAs;
+        if (!t.note.empty()) tensor["note"] = t.note;
         tensors.push_back(std::move(tensor));
     }
     for (const auto& p : info.problems)
@@ -104,6 +105,9 @@ Json infoJson(const CheckpointInfo& info) {
                    {"problems", problems},       {"tensors", tensors}};
     if (info.model) {
         object["model"] = info.model->architecture();
+        if (info.title != info.model->architecture()) object["family"] = info.title;
+        if (!info.unusedKeys.empty()) object["unused_keys"] = info.unusedKeys;
+        if (!info.classNames.empty()) object["classes"] = info.classNames;
         object["parameters"] = info.parameters;
         object["trainable"] = info.trainable;
         object["loads"] = info.loads();
@@ -115,7 +119,8 @@ void printInfo(const CheckpointInfo& info) {
     for (const auto& t : info.tensors)
         std::printf("%-72s %-6s %-20s %12llu bytes%s\n", shown(t.name).c_str(), t.dtype.c_str(),
                     shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
-                    t.sameAs.empty() ? "" : ("  same as " + shown(t.sameAs)).c_str());
+                    t.sameAs.empty() ? t.note.empty() ? "" : ("  " + t.note).c_str()
+                                     : ("  same as " + shown(t.sameAs)).c_str());
     std::printf("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(),
                 info.form.c_str(), info.tensors.size(), static_cast<long long>(info.parameters),
                 static_cast<unsigned long long>(info.bytes));
@@ -125,9 +130,14 @@ void printInfo(const CheckpointInfo& info) {
     if (!info.config.empty())
         std::printf("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
     if (info.model)
-        std::printf("model: %s, %lld parameters, %lld trainable%s\n",
-                    info.model->architecture().c_str(), static_cast<long long>(info.parameters),
-                    static_cast<long long>(info.trainable), info.loads() ? ", loads" : "");
+        std::printf("model: %s, %lld parameters, %lld trainable%s\n", info.title.c_str(),
+                    static_cast<long long>(info.parameters), static_cast<long long>(info.trainable),
+                    info.loads() ? ", loads" : "");
+    if (!info.unusedKeys.empty()) {
+        std::string keys;
+        for (const auto& key : info.unusedKeys) keys += (keys.empty() ? "" : ", ") + key;
+        std::printf("not used by this program: %s\n", shown(keys).c_str());
+    }
     for (const auto& p : info.problems)
         std::printf("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());
 }

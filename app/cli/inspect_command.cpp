@@ -21,6 +21,7 @@
 #include "checkpoint/kept_weights.h"
 #include "files/atomic_file.h"
 #include "interventions/edit_words.h"
+#include "model/public/public_options.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -100,6 +101,9 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditLis
     const auto chosen = a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{};
     keptStep = chosen.kept;
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
+    if (const auto none = core::noRelationsText(opened.options());
+        !none.empty() && kindFromName(a.kind) != MapKind::SensoryAttention)
+        throw OptionError("--kind", none + "; give --kind attention-sa");
     const auto [sample, classNames] = readSample(opened, a.path, a);
     resolveTrainingEdits(a.edits, a.path, opened);
     training = opened.trainingEdits();

@@ -13,6 +13,7 @@
 #include "bench/benchmark.h"
 #include "datasets/examples.h"
 #include "datasets/generators/relational_games.h"
+#include "datasets/readers/image_folder.h"
 #include "datasets/readers/npz.h"
 #include "datasets/registry.h"
 #include "model/kernels/plugin.h"
@@ -216,7 +217,7 @@ int verify(const VerifyArguments& a, const Call&) {
     bool ok = true;
     Json all = Json::array();
     for (const auto& folder : folders) {
-        const auto report = core::verifyFolder(folder, device, models);
+        const auto report = core::verifyFolder(folder, device, models, datasets::readImageFile);
         Json keys = Json::array();
         for (const auto& line : report.lines) {
             if (!json)

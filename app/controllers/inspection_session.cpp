@@ -8,6 +8,7 @@
 #include "app/controllers/inspection_session.h"
 #include "data/text_tokens.h"
 #include "files/memory.h"
+#include "model/public/public_options.h"
 #include "probe/probe_memory.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
@@ -22,7 +23,7 @@ std::int64_t longestLook(const ModelOptions& model) {
 
 TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                     const ModelOptions& model) {
-    const auto ids = tokenizer.encode(text);
+    const auto ids = tokenizer.encodeTyped(text);
     if (ids.empty()) throw OptionError("text", "is empty; enter a text to inspect");
     TypedText typed;
     const auto count = static_cast<std::int64_t>(ids.size());
@@ -91,7 +92,7 @@ core::TokenizerPtr tokenizerOf(const wire::Weights& weights, const ModelOptions&
         // The tokenizer of a run is in the run folder, not next to the weights.
         const std::string run = core::runOfWeights(weights.path), own = run + "/tokenizer.json";
         if (!run.empty() && fs::exists(own)) return core::openTokenizer(own);
-        return core::tokenizerBeside(weights.path, model.outputs());
+        return core::tokenizerBeside(weights.path, core::knownVocabulary(model));
     } catch (const Error&) {
         return nullptr;  // the session warns of it
     }

@@ -52,6 +52,8 @@ QString filesText(const CheckpointInfo& info) {
             if (const QString name = QFileInfo(QString::fromStdString(file)).fileName();
                 !names.contains(name))
                 names << name;
+    if (info.model && info.title != info.model->architecture())
+        where = QString::fromStdString(info.title) + QStringLiteral(" \u00B7 ") + where;
     return where + QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
                        .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
                             widgets::groupedNumber(info.parameters));
@@ -141,6 +143,12 @@ void CheckpointHead::opened() {
     m_title->setToolTip(
         widgets::plainTip(QString::fromStdString(far ? far->host + ": " + far->path : info.path)));
     m_files->setText(filesText(info));
+    QStringList unused;
+    for (const auto& key : info.unusedKeys) unused << QString::fromStdString(key);
+    m_files->setToolTip(unused.isEmpty()
+                            ? QString()
+                            : widgets::plainTip(QStringLiteral("Not used by this program: ") +
+                                                unused.join(QStringLiteral(", "))));
     m_badge->setUnknown(info.hasReference);
     m_verify->setText(QStringLiteral("Verify"));
 }

@@ -141,7 +141,7 @@ widgets::InspectorView firstView(const ProbeResult& result) {
                 varied = image.pixels[image.index(y, x, 0)] != first;
         if (varied) tokens.push_back(widgets::tokenOfPatch(grid, patch));
     }
-    view.source = tokens.empty() ? (grid.classToken ? 1 : 0) : tokens.front();
+    view.source = tokens.empty() ? grid.firstTokens() : tokens.front();
     view.target = tokens.size() < 2 ? view.source : tokens.back();
     return view;
 }

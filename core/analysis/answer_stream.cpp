@@ -49,6 +49,8 @@ torch::Tensor AnswerStream::pooled(const torch::Tensor& x) const {
             return x.mean(1, true);
         case Pool::First:
             return x.slice(1, 0, 1);
+        case Pool::Pair:
+            return x.slice(1, 0, 2);
         case Pool::Flat:
             return x.flatten(1).unsqueeze(1);
     }
@@ -59,6 +61,8 @@ torch::Tensor AnswerStream::answer(const torch::Tensor& pooled) const {
     auto x = pooled;
     if (!norm.is_empty()) x = norm.ptr()->forward(x);
     if (!hidden.is_empty()) x = torch::relu(hidden->forward(x));
+    if (pool == Pool::Pair)
+        return (out->forward(x.slice(1, 0, 1)) + second->forward(x.slice(1, 1, 2))) / 2;
     x = out->forward(x);
     return x.size(-1) == 1 ? torch::cat({torch::zeros_like(x), x}, -1) : x;
 }
@@ -90,7 +94,11 @@ AnswerStream answerStream(ModelImpl& model, const ModelOptions& o) {
         s.hidden = Linear(anyOf<LinearImpl>(model, {"hidden", "mlp_predictor.0"}));
     }
     s.out = Linear(anyOf<LinearImpl>(
-        model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2"}));
+        model, {"layers.final_out", "final_out.1", "final_out", "mlp_predictor.2", "class_out"}));
+    if (auto second = part<LinearImpl>(model, "distillation_out")) {
+        s.pool = Pool::Pair;
+        s.second = Linear(second);
+    }
     if (!s.blocks || s.blocks->is_empty() || s.out.is_empty())
         throw OptionError("model",
                           articled(o.architecture()) +

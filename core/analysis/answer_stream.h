@@ -17,8 +17,9 @@ namespace relascope::core {
 /// the model's own.
 struct AnswerStream {
     /// How the positions become one vector: not at all, by their mean, by the first alone, or one
-    /// after another.
-    enum class Pool { None, Mean, First, Flat };
+    /// after another. Pair: the first two, each with an output layer of its own; their mean is the
+    /// answer.
+    enum class Pool { None, Mean, First, Pair, Flat };
 
     std::shared_ptr<torch::nn::ModuleListImpl> blocks;
     std::string stack;  ///< prefix of the blocks' hook points: "blocks", "decoder"
@@ -28,10 +29,11 @@ struct AnswerStream {
     Pool pool = Pool::None;
     Norm norm{nullptr};
     Linear hidden{nullptr}, out{nullptr};
+    Linear second{nullptr};  ///< the output layer of the second position, of Pair
 
     /// One answer for the whole input, not one for each position.
     bool whole() const { return pool != Pool::None; }
-    /// [b, n, d] -> [b, n, d] without pooling, otherwise [b, 1, d] or [b, 1, n d].
+    /// [b, n, d] -> [b, n, d] without pooling, otherwise [b, 1, d], [b, 2, d] or [b, 1, n d].
     torch::Tensor pooled(const torch::Tensor& x) const;
     /// Pooled streams [b, n, d] -> scores [b, n, answers]. A model with a single score answers yes
     /// or no: it gets a second one, 0 for no, in front.

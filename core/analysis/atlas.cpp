@@ -20,6 +20,7 @@
 #include "analysis/run_analysis.h"
 #include "checkpoint/kept_weights.h"
 #include "model/architecture.h"
+#include "model/public/public_options.h"
 #include "types/error.h"
 #include "types/text_format.h"
 
@@ -69,6 +70,8 @@ public:
                 return std::find(options.only.begin(), options.only.end(), map.name) ==
                        options.only.end();
             });
+        if (const auto none = noRelationsText(model); m_reading.maps.empty() && !none.empty())
+            throw OptionError("what", none + "; choose heads");
         if (m_reading.maps.empty())
             throw OptionError("what",
                               "this model has no such maps among its own objects; choose "

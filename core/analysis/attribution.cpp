@@ -127,6 +127,23 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
         d.biases.insert(d.biases.begin(), {name, value.sum().item<double>()});
     };
     const auto& out = *stream.out;
+    if (stream.pool == Pool::Pair) {
+        // Half of each of two answers, each from its own position through the norm.
+        const auto tokens = stream.pooled(x)[0];
+        std::vector<torch::Tensor> weights;
+        double outBias = 0.0, normBias = 0.0;
+        for (std::int64_t token = 0; token < 2; ++token) {
+            const auto& layer = token == 0 ? out : *stream.second;
+            auto back = row(layer.weight) / 2;
+            if (layer.bias.defined()) outBias += (row(layer.bias) / 2).sum().item<double>();
+            auto& norm = *stream.norm.ptr();
+            if (norm.bias.defined()) normBias += (back * exact(norm.bias)).sum().item<double>();
+            weights.push_back(throughNorm(norm, tokens[token], back));
+        }
+        d.biases = {{"final norm", normBias}, {"output layer", outBias}};
+        d.weights = torch::stack(weights);
+        return d;
+    }
     auto back = row(out.weight);
     if (out.bias.defined()) bias("output layer", row(out.bias));
     const auto pooled = stream.pool == Pool::None ? x[0][position] : stream.pooled(x)[0][0];
@@ -148,6 +165,7 @@ Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
             d.first = position;
             [[fallthrough]];
         case Pool::First:
+        case Pool::Pair:
             d.weights = back.unsqueeze(0);
             break;
         case Pool::Mean:

@@ -96,7 +96,12 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
         // Message passing has no stream of this width before its first layer.
         if (found == reader.tensors().end()) continue;
         result.rows.push_back(row == 0 ? stream.before : "layer " + std::to_string(row));
-        const auto x = stream.pooled(found->second).slice(1, first, first + count);
+        const auto pooled = stream.pooled(found->second);
+        if (result.whole) {
+            addCells(result, stream.answer(pooled)[0], what, own);
+            continue;
+        }
+        const auto x = pooled.slice(1, first, first + count);
         for (std::int64_t c = 0; c < count; c += step)
             addCells(result, stream.answer(x.slice(1, c, c + step))[0], what,
                      own.slice(0, c, c + step));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <optional>
 
 #include "analysis/ablation.h"
@@ -19,15 +20,20 @@
 #include "checkpoint/tensor_io.h"
 #include "data/continue_text.h"
 #include "data/text.h"
+#include "data/text_tokens.h"
 #include "evaluate/evaluate.h"
 #include "files/crc32.h"
 #include "files/memory.h"
 #include "interventions/edit_probes.h"
 #include "interventions/edit_session.h"
 #include "interventions/edited_run.h"
+#include "model/architecture.h"
 #include "model/blocks/parameters.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 #include "options/estimates.h"
+#include "options/image_processor.h"
+#include "options/published_config.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -49,10 +55,21 @@ struct OpenedModel::Parts {
     std::string device;
     std::string reference;  // io.safetensors, "" without one
     TokenizerPtr tokenizer;
+    std::vector<std::int64_t> ends;       // tokens that end a text
+    std::vector<std::string> classNames;  // of the checkpoint's configuration
     EditList training;
     TakenMeans means;  // of the last call with edits
     std::unique_ptr<EditProbes> probes;
 
+    /// The names of classes: those given, else the checkpoint's own.
+    const std::vector<std::string>& named(const std::vector<std::string>& given) const {
+        return given.empty() ? classNames : given;
+    }
+    /// Whether a text is typed as the ids of its tokens.
+    bool typesIds() const {
+        return options.info().opened && !tokenizer && options.input() == InputKind::Tokens;
+    }
+    void takeEnds(const std::string& folder);
     /// Texts are read by the model's own tokenizer unless `data` says how.
     EditData completed(EditData data) const;
     /// The edits that the weights are trained with; null without any.
@@ -106,13 +123,19 @@ ProbeSequence sequenceOf(const torch::Tensor& batch, std::int64_t index) {
     return s;
 }
 
-Image imageOf(const torch::Tensor& batch, std::int64_t index) {
-    const auto bytes = (batch[index] * 255.0)
-                           .round()
-                           .clamp(0, 255)
-                           .to(torch::kByte)
-                           .permute({1, 2, 0})
-                           .contiguous();
+// Stored images of a public family are without mean and deviation.
+Image imageOf(const torch::Tensor& batch, std::int64_t index, const ModelOptions& options) {
+    auto stored = batch[index];
+    const auto* family = options.find<PublicImageOptions>();
+    if (family && !family->preprocessor.empty()) {
+        const auto processor = imageProcessorFrom(family->preprocessor);
+        const auto row = [](const std::vector<double>& numbers) {
+            return torch::tensor(numbers, torch::kFloat).view({-1, 1, 1});
+        };
+        stored = stored * row(processor.deviation) + row(processor.mean);
+    }
+    const auto bytes =
+        (stored * 255.0).round().clamp(0, 255).to(torch::kByte).permute({1, 2, 0}).contiguous();
     const auto* data = bytes.const_data_ptr<std::uint8_t>();
     return {static_cast<int>(bytes.size(1)),
             static_cast<int>(bytes.size(0)),
@@ -136,10 +159,20 @@ const char* inputKey(const ModelOptions& options) {
 
 // A run stores its tokenizer, unless it is built into the program.
 TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
-    if (!isRun) return tokenizerBeside(path, run.model.outputs());
+    if (!isRun) return tokenizerBeside(path, knownVocabulary(run.model));
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
     const auto file = std::filesystem::path(path) / "tokenizer.json";
     return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
+}
+
+// Throws where the weights of a family take more memory than there is.
+void requireMemoryFor(std::uint64_t needed, const std::string& path) {
+    const auto available = availableMemory();
+    if (available == 0 || needed <= available) return;
+    throw OutOfMemory("the weights of " + path + " take " + byteText(needed) + ", and " +
+                      byteText(available) +
+                      " are available; free some memory, save the model in bfloat16, or open a "
+                      "smaller one");
 }
 
 // The kept weights of exactly the step that `checkpoint` is, if there is no checkpoint of it.
@@ -183,6 +216,13 @@ EditData OpenedModel::Parts::completed(EditData data) const {
     return data;
 }
 
+// The end of a text by generation_config.json of a public family, else by the tokenizer.
+void OpenedModel::Parts::takeEnds(const std::string& folder) {
+    if (!folder.empty() && options.info().opened) ends = endTokensIn(folder);
+    if (!ends.empty() || !tokenizer) return;
+    if (const auto separator = tokenizer->endOfText()) ends = {*separator};
+}
+
 OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
                          const std::string& device, std::stop_token stop,
                          const ProgressCallback& progress)
@@ -211,6 +251,11 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
         if (fs::is_regular_file(beside)) p.reference = beside.string();
     }
+    // Before memory is taken for a model that the file does not have.
+    if (p.options.info().opened) {
+        requireFit(p.options, *source);
+        requireMemoryFor(keptBytes(p.options, *source), path);
+    }
     const auto smaller = [&] {
         const auto bytes = 4 * static_cast<std::uint64_t>(parameterCount(p.options));
         return " for the weights of " + path + ", which take " + byteText(bytes) +
@@ -221,6 +266,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         [&] {
             const ParameterScope scope(ParameterFill::Uninitialised);  // filled from the file
             p.model = makeModel(p.options);
+            keepFileTypes(*p.model, p.options, *source);
         },
         smaller);
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
@@ -231,7 +277,14 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     } catch (const std::exception& error) {
         trouble = error.what();
     }
-    p.warning = loadWeights(*p.model, *source, std::move(stop), progress).text();
+    if (!p.isRun && p.options.info().opened) p.classNames = classNamesOfConfig(source->config());
+    p.takeEnds(std::filesystem::path(source->files().at(0)).parent_path().string());
+    p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress).text();
+    if (p.options.find<PublicImageOptions>() &&
+        !fs::exists(fs::path(source->files().at(0)).parent_path() / "preprocessor_config.json"))
+        trouble =
+            "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
+            "and deviation 0.5";
     if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
     p.device = resolveDevice(device);
     withinMemory(
@@ -306,7 +359,7 @@ ProbeSample OpenedModel::referenceInput(int index) const {
     ProbeSample sample;
     sample.origin = "reference input " + std::to_string(index + 1);
     if (o.input() == InputKind::Images) {
-        sample.image = imageOf(batch("input/images", 4), index);
+        sample.image = imageOf(batch("input/images", 4), index, o);
     } else {
         sample.source = sequenceOf(batch(inputKey(o), 2), index);
         if (o.input() == InputKind::Pairs)
@@ -326,6 +379,7 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
                                const std::vector<std::string>& classNames,
                                const Interventions& interventions, ProbeWatch watch) {
     m_parts->means.clear();
+    const auto& names = m_parts->named(classNames);
     if (watch.partial)
         watch.partial = [this, report = std::move(watch.partial)](ProbeResult part) {
             if (m_parts->tokenizer) namePieces(part, *m_parts->tokenizer);
@@ -342,12 +396,12 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
             if (interventions.edits.anyEnabled()) {
                 auto edited =
                     p.probes->edited({interventions.edits, p.completed(interventions.data)}, sample,
-                                     p.step, classNames, watch, trained != nullptr);
+                                     p.step, names, watch, trained != nullptr);
                 p.means = p.probes->means();
                 return edited;
             }
-            if (!trained) return p.probes->plain(sample, p.step, classNames, watch);
-            return probeModel(*p.model, p.options, sample, p.step, classNames, watch);
+            if (!trained) return p.probes->plain(sample, p.step, names, watch);
+            return probeModel(*p.model, p.options, sample, p.step, names, watch);
         },
         [] {
             return std::string(
@@ -383,24 +437,40 @@ void OpenedModel::setTokenizer(const std::string& nameOrPath) {
     auto tokenizer = openTokenizer(nameOrPath);
     requireVocabulary(*tokenizer, m_parts->options.outputs());
     m_parts->tokenizer = std::move(tokenizer);
+    m_parts->takeEnds({});
 }
 
 ProbeSample OpenedModel::textInput(const std::string& text) const {
-    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
-    requireVocabulary(tokenizer, m_parts->options.outputs());
-    return textSample(tokenizer, text, m_parts->options.tokens(), "typed text");
+    const auto& p = *m_parts;
+    if (p.typesIds())
+        return tokenSample(nullptr, typedIds(text, p.options, "text"), "typed tokens");
+    const auto& tokenizer = requireTokenizer(p.tokenizer, p.options);
+    requireVocabulary(tokenizer, p.options.outputs());
+    // The whole text: a longer one is refused with both numbers where it is read.
+    const auto longest =
+        p.options.info().opened ? std::numeric_limits<std::int64_t>::max() : p.options.tokens();
+    return textSample(tokenizer, text, longest, "typed text");
 }
 
 ProbeSample OpenedModel::promptInput(const std::string& prompt) const {
-    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
-    requireVocabulary(tokenizer, m_parts->options.outputs());
-    return promptSample(tokenizer, prompt, m_parts->options.tokens());
+    const auto& p = *m_parts;
+    if (p.typesIds()) {
+        auto ids = typedIds(prompt, p.options, "prompt");
+        if (static_cast<std::int64_t>(ids.size()) > p.options.tokens())
+            ids.resize(static_cast<std::size_t>(p.options.tokens()));
+        return tokenSample(nullptr, std::move(ids), "prompt");
+    }
+    const auto& tokenizer = requireTokenizer(p.tokenizer, p.options);
+    requireVocabulary(tokenizer, p.options.outputs());
+    return promptSample(tokenizer, prompt, p.options.tokens());
 }
 
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
                               const TokenSink& sink, const Interventions& interventions) {
-    const auto& tokenizer = requireTokenizer(m_parts->tokenizer, m_parts->options);
     auto& p = *m_parts;
+    if (!p.typesIds()) requireTokenizer(p.tokenizer, p.options);
+    const auto ids =
+        p.typesIds() ? typedIds(prompt, p.options, "prompt") : promptTokens(*p.tokenizer, prompt);
     const auto trained = p.makeTrainingEditSession(interventions.data);
     const HookScope below(hooksOf(trained));
     std::unique_ptr<EditSession> session;
@@ -408,15 +478,15 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
         session = std::make_unique<EditSession>(*p.model, p.options, interventions.edits,
                                                 p.completed(interventions.data), EditUse::Generate);
         session->prepare(inputOf(promptInput(prompt), p.options));
-        session->editor().setPrompt(
-            static_cast<std::int64_t>(promptTokens(tokenizer, prompt).size()));
+        session->editor().setPrompt(static_cast<std::int64_t>(ids.size()));
     }
     return withinMemory(
         m_parts->device,
         [&] {
             std::optional<InterventionScope> scope;
             if (session) scope.emplace(&session->editor());
-            return continueText(*p.model, p.options, tokenizer, prompt, options, sink);
+            return continueTokens(*p.model, p.options, p.tokenizer.get(), ids, p.ends, options,
+                                  sink);
         },
         [] {
             return std::string(" for the text so far; generate fewer tokens, or on another device");
@@ -607,7 +677,7 @@ LensResult OpenedModel::lens(const ProbeSample& sample, const LensOptions& what,
     auto result = p.read(sample, interventions, [&](const ModelInput& input) {
         return logitLens(*p.model, p.options, input, what);
     });
-    AnswerNames(p.options, p.tokenizer, classNames, sample).fill(result);
+    AnswerNames(p.options, p.tokenizer, p.named(classNames), sample).fill(result);
     const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
     for (const auto position : result.positions)
         if (static_cast<std::size_t>(position) < inputs.size())
@@ -622,7 +692,7 @@ Attribution OpenedModel::attribution(const ProbeSample& sample, const Attributio
     auto result = p.read(sample, interventions, [&](const ModelInput& input) {
         return attributeLogit(*p.model, p.options, input, what);
     });
-    const AnswerNames names(p.options, p.tokenizer, classNames, sample);
+    const AnswerNames names(p.options, p.tokenizer, p.named(classNames), sample);
     names.fill(result.answer), names.fill(result.minus);
     const auto inputs = answeredInputs(p.options, sample, p.tokenizer);
     if (static_cast<std::size_t>(result.position) < inputs.size())
@@ -633,7 +703,8 @@ Attribution OpenedModel::attribution(const ProbeSample& sample, const Attributio
 std::int64_t OpenedModel::answerId(const std::string& word, const std::string& option,
                                    const ProbeSample& sample,
                                    const std::vector<std::string>& classNames) const {
-    return AnswerNames(m_parts->options, m_parts->tokenizer, classNames, sample).find(word, option);
+    return AnswerNames(m_parts->options, m_parts->tokenizer, m_parts->named(classNames), sample)
+        .find(word, option);
 }
 
 DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,

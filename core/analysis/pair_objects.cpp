@@ -315,7 +315,7 @@ PairObjects pairObjects(const ModelOptions& model, const Dataset& data, std::int
     if (const auto* images = model.find<ImageInput>()) {
         objects.columns = images->gridColumns();
         all = images->patches();
-        first = model.info().classToken ? 1 : 0;
+        first = static_cast<std::int64_t>(model.tokens()) - images->patches();
     }
     if (input == InputKind::Tokens) {
         const auto& text = dynamic_cast<const TokenDataset&>(data);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/verify.h"
+#include "analysis/verify_public.h"
 #include "analysis/verify_relations.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
@@ -16,6 +17,8 @@
 #include "interventions/edit_json.h"
 #include "interventions/edited_run.h"
 #include "model/decode/generate.h"
+#include "model/public/public_options.h"
+#include "options/image_processor.h"
 #include "probe/map_collector.h"
 
 namespace relascope::core {
@@ -146,7 +149,8 @@ torch::Tensor trainedLosses(ModelImpl& model, const Case& c, const ModelOptions&
 }  // namespace
 
 VerifyReport verifyFolder(const std::string& folder, const std::string& deviceName,
-                          const std::string& models) {
+                          const std::string& models,
+                          const std::function<Image(const std::string&)>& readImage) {
     namespace fs = std::filesystem;
     if (fs::exists(fs::path(folder) / "expected.json")) return verifyRelations(folder);
     const bool edited = fs::exists(fs::path(folder) / "edit.json");
@@ -161,14 +165,17 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         modelFolder = ((models.empty() ? parent.parent_path() : fs::path(models)) / name).string();
     }
     const auto source = CheckpointSource::open(modelFolder);
-    const auto options = checkpointModel(*source);
+    auto options = checkpointModel(*source);
+    std::string preprocessor;
+    // Stored images have been normalised already.
+    if (auto* images = options.find<PublicImageOptions>()) preprocessor.swap(images->preprocessor);
     const torch::Device device(deviceName);
     const bool cuda = device.is_cuda();
     const double outputTolerance = cuda ? 1e-4 : 2e-5, gradientTolerance = cuda ? 5e-4 : 1e-4;
     at::globalContext().setFloat32MatmulPrecision("highest");
 
     auto model = makeModel(options);
-    loadWeights(*model, *source);
+    loadWeights(*model, options, *source);
     const Tensors io = readTensors(folder + "/io.safetensors");
     Case c = edited ? readCase(readTensors(modelFolder + "/io.safetensors"), options, modelFolder)
                     : readCase(io, options, folder);
@@ -208,6 +215,14 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         }
     }
     for (auto& [name, tensor] : ours) tensor = tensor.detach().clone();
+    addPublicKeys(ours, io, *model, options, c.input, folder, edits ? edits->hooks() : nullptr);
+    std::vector<double> deviation;
+    if (io.count("preprocess/pixel_values") && readImage && !preprocessor.empty()) {
+        const auto processor = imageProcessorFrom(preprocessor);
+        deviation = processor.deviation;
+        ours["preprocess/pixel_values"] =
+            pixelValues(prepared(readImage(folder + "/image.png"), processor), processor);
+    }
     if (const auto greedy = io.find("generate/greedy"); greedy != io.end()) {
         const auto prompt = storedTensor(io, "generate/prompt", stored(folder));
         const std::int64_t more = greedy->second.dim() == 2 && prompt.dim() == 2
@@ -222,16 +237,21 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     VerifyReport report;
     report.ok = true;
     for (const auto& [name, theirs] : io) {
-        if (startsWith(name, "input/") || name == "generate/prompt" ||
+        if (startsWith(name, "input/") || name == "generate/prompt" || name == "patch/input" ||
             (edited && startsWith(name, "B/")))
             continue;
+        if (startsWith(name, "preprocess/") && !readImage) continue;
         torch::Tensor computed;
         if (const auto found = ours.find(name); found != ours.end()) computed = found->second;
         if (name == "train/adamw_losses" && c.targets.defined() && theirs.dim() == 1 &&
             theirs.size(0) <= 1000)
             computed = trainedLosses(*model, c, options, theirs.size(0), edits ? &*edits : nullptr);
         const bool gradient = startsWith(name, "grad/") || startsWith(name, "train/");
-        auto line = compare(name, computed, theirs, gradient ? gradientTolerance : outputTolerance);
+        auto tolerance = gradient ? gradientTolerance : outputTolerance;
+        // Two steps of 8 bits, where pictures were scaled.
+        if (name == "preprocess/pixel_values" && !deviation.empty())
+            tolerance = 2.0 / 255.0 / *std::min_element(deviation.begin(), deviation.end());
+        auto line = compare(name, computed, theirs, tolerance);
         report.ok = report.ok && line.ok;
         report.worst =
             std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;

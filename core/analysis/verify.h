@@ -8,6 +8,7 @@
 
 #include "types/checkpoint_info.h"
 #include "types/error.h"
+#include "types/image.h"
 
 namespace relascope::core {
 
@@ -19,7 +20,10 @@ namespace relascope::core {
 /// input are those of the folder that it names, in `models` (empty: the folder two levels up). A
 /// folder with expected.json is one of relations and what an atlas says of them
 /// (verify_relations.h): no model, within 1e-5.
+/// `readImage` reads the pictures of cases that have one (datasets/readers/image_folder.h); without
+/// it what is stored of them is left out.
 VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu",
-                          const std::string& models = "");
+                          const std::string& models = "",
+                          const std::function<Image(const std::string&)>& readImage = {});
 
 }  // namespace relascope::core

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // readCheckpointInfo() and openCheckpoint() of checkpoint.h.
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -7,20 +8,59 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
+#include "files/atomic_file.h"
 #include "hub/hub_cache.h"
 #include "model/architecture.h"
+#include "model/public/family.h"
+#include "model/public/public_options.h"
+#include "options/image_processor.h"
 #include "options/published_config.h"
 #include "run/run_folder.h"
 
 namespace relascope::core {
 namespace {
 
+void nameParts(OutlineNode& node, const FamilyFile& file) {
+    node.prefix = file.prefixOf(node.prefix);
+    for (auto& child : node.children) nameParts(child, file);
+}
+
+// What is particular to checkpoints of public families: names of parts, notes on tensors, classes.
+void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
+    const FamilyFile file(model, info.tensors);
+    nameParts(info.outline, file);
+    std::map<std::string, const FileTensor*> known;
+    for (const auto& tensor : file.tensors()) known[file.nameOf(tensor)] = &tensor;
+    for (auto& stored : info.tensors) {
+        const auto found = known.find(stored.name);
+        if (found == known.end()) {
+            if (file.ignores(stored)) stored.note = "not used: a buffer of an older version";
+            continue;
+        }
+        if (found->second->parts.size() == 3) stored.note = "queries, keys and values";
+        if (found->second->optional) stored.note = "equal to the embedding";
+    }
+    info.classNames = classNamesOfConfig(info.config);
+    // An output that the configuration ties to the embedding, and that differs from it.
+    const auto* used = model.find<PublicDecoderOptions>();
+    if (!used || used->tie_word_embeddings) return;
+    const auto configured = modelFromPublishedConfig(info.config);
+    if (!configured.get<PublicDecoderOptions>().tie_word_embeddings) return;
+    for (auto& stored : info.tensors) {
+        const auto found = known.find(stored.name);
+        if (found != known.end() && found->second->outside)
+            stored.note = "differs from the embedding, and is the output";
+    }
+}
+
 // The model, its outline and the differences between the file and the model.
 void describeModel(CheckpointInfo& info, const CheckpointSource& source) {
     try {
-        auto model = checkpointModel(source, &info.configFrom);
-        info.problems = compareTensors(modelShapes(model), info.tensors);
+        auto model = checkpointModel(source, &info.configFrom, &info.unusedKeys);
+        info.problems = compareCheckpoint(model, source);
         info.outline = modelOutline(model);
+        info.title = modelTitle(model);
+        if (hasFamilyNames(model, source)) describeFamily(info, model);
         const auto count = countParameters(model);
         info.parameters = count.total;
         info.trainable = count.trainable;
@@ -123,7 +163,77 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
     return "[" + text + "]";
 }
 
-ModelOptions checkpointModel(const CheckpointSource& source, std::string* from) {
+namespace {
+
+// Whether two tensors hold the same bytes.
+bool sameBytes(const CheckpointSource& source, const StoredTensor& a, const StoredTensor& b) {
+    if (a.sameAs == b.name || b.sameAs == a.name) return true;
+    if (a.dtype != b.dtype || a.shape != b.shape) return false;
+    constexpr std::uint64_t piece = 1u << 20;
+    std::vector<std::uint8_t> first(piece), second(piece);
+    for (std::uint64_t at = 0; at < a.bytes; at += piece) {
+        const auto count = std::min(piece, a.bytes - at);
+        source.readPart(a, at, std::span(first).first(count));
+        source.readPart(b, at, std::span(second).first(count));
+        if (!std::equal(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(count),
+                        second.begin()))
+            return false;
+    }
+    return true;
+}
+
+// A tied output that is stored and differs from the embedding is the output all the same.
+void untieIfStored(ModelOptions& model, const CheckpointSource& source) {
+    auto* decoder = model.find<PublicDecoderOptions>();
+    if (!decoder || !decoder->tie_word_embeddings) return;
+    const FamilyFile file(model, source.tensors());
+    const StoredTensor *embedding = nullptr, *output = nullptr;
+    for (const auto& tensor : file.tensors()) {
+        if (tensor.optional) output = file.find(tensor);
+        if (tensor.parts.front() == "layers.token_embedder.weight") embedding = file.find(tensor);
+    }
+    if (embedding && output && !sameBytes(source, *embedding, *output))
+        decoder->tie_word_embeddings = false;
+}
+
+}  // namespace
+
+namespace {
+
+// How pictures are read, from the file beside the weights.
+void takePreprocessor(ModelOptions& model, const std::string& weights) {
+    auto* o = model.find<PublicImageOptions>();
+    if (!o) return;
+    const auto beside = fs::path(weights).parent_path() / "preprocessor_config.json";
+    const auto width = static_cast<int>(o->image_shape[1]),
+               height = static_cast<int>(o->image_shape[2]);
+    auto processor = usualImageProcessor(width, height, static_cast<int>(o->image_shape[0]));
+    if (fs::is_regular_file(beside)) {
+        try {
+            processor = imageProcessorOf(readTextFile(beside.string(), 1u << 20), width, height);
+        } catch (const FileError&) {
+            throw;
+        } catch (const Error& error) {
+            throw FileError(beside.string(), error.what());
+        }
+    }
+    o->preprocessor = imageProcessorText(processor);
+}
+
+}  // namespace
+
+bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source) {
+    return familyOf(model) && !source.find(modelShapes(model).front().name);
+}
+
+std::vector<CheckpointProblem> compareCheckpoint(const ModelOptions& model,
+                                                 const CheckpointSource& source) {
+    if (hasFamilyNames(model, source)) return FamilyFile(model, source.tensors()).problems();
+    return compareTensors(modelShapes(model), source.tensors());
+}
+
+ModelOptions checkpointModel(const CheckpointSource& source, std::string* from,
+                             std::vector<std::string>* unused) {
     const std::string& file = source.files().at(0);
     if (!source.config().empty()) {
         if (from) *from = source.configFrom();
@@ -131,8 +241,14 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from) 
         const std::string where =
             own ? (fs::path(file).parent_path() / "config.json").string() : file;
         try {
-            auto model = modelFromPublishedConfig(source.config());
+            const auto shape = [&source](const std::string& name) {
+                const auto* tensor = source.find(name);
+                return tensor ? tensor->shape : std::vector<std::int64_t>{};
+            };
+            auto model = modelFromPublishedConfig(source.config(), shape, unused);
             takeFromTensors(model, source);
+            untieIfStored(model, source);
+            takePreprocessor(model, file);
             return model;
         } catch (const FileError&) {
             throw;

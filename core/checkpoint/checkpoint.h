@@ -45,7 +45,17 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
 /// blocks that published code builds) are taken from them. `from` is set to the source:
 /// "config.json", "run.json". Throws FileError with the reason if there is no configuration or it
 /// is not supported.
-ModelOptions checkpointModel(const CheckpointSource& source, std::string* from = nullptr);
+/// `unused` gets the keys of a public family's configuration that are not used.
+ModelOptions checkpointModel(const CheckpointSource& source, std::string* from = nullptr,
+                             std::vector<std::string>* unused = nullptr);
+
+/// Every difference between the model and the tensors of the checkpoint: compareTensors(), of a
+/// public family with the names of its files.
+std::vector<CheckpointProblem> compareCheckpoint(const ModelOptions& model,
+                                                 const CheckpointSource& source);
+
+/// Whether its tensors have the names of a public family, and not those of the model (as in runs).
+bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source);
 
 /// Every difference between a model and the tensors of a file, in one list: missing (a tied tensor
 /// may be stored under any of its names), unexpected, of another shape, or of a type that cannot be

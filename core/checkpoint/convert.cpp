@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // convertCheckpoint() of checkpoint.h.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -121,12 +122,36 @@ void requireCheckpointFolder(const std::string& out) {
 // The configuration with the names of the published package; unchanged if it describes no known
 // model. The checkpoint of a run gets the configuration of the run.
 std::string publishedConfig(const CheckpointSource& source, bool* hubModel) {
+    if (isFamilyConfig(source.config())) return source.config();
     try {
         const auto model = checkpointModel(source);
         *hubModel = model.info().plainConfig;
         return modelToPublishedConfig(model);
     } catch (const FileError&) {
         return source.config();
+    }
+}
+
+// The files of a public family's folder that are copied as they are.
+constexpr std::array kCopied = {"generation_config.json",
+                                "preprocessor_config.json",
+                                "tokenizer.json",
+                                "tokenizer_config.json",
+                                "special_tokens_map.json",
+                                "added_tokens.json",
+                                "vocab.json",
+                                "merges.txt",
+                                "tokenizer.model",
+                                "chat_template.jinja"};
+
+void copyBeside(const CheckpointSource& source, const std::string& out) {
+    const auto from = fs::path(source.files().at(0)).parent_path();
+    for (const char* name : kCopied) {
+        std::error_code none;
+        if (!fs::is_regular_file(from / name, none)) continue;
+        AtomicFile file((fs::path(out) / name).string());
+        file.write(readTextFile((from / name).string(), 64u << 20));
+        file.commit();
     }
 }
 
@@ -155,6 +180,7 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
 
     // A language model is of little use without its tokenizer, which is therefore copied.
     TokenizerPtr tokenizer;
+    const bool family = isFamilyConfig(source->config());
     try {
         if (folder && hubModel) tokenizer = tokenizerBeside(source->files().at(0), 0);
     } catch (const Error&) {  // an unreadable one is not copied; the conversion still succeeds
@@ -175,9 +201,11 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
             config->write(configuration);
         }
         // A file alone has the configuration in its metadata.
-        writeAsSafetensors(*source, weights, folder ? "" : configuration, pump,
-                           folder && !hubModel ? SharedTensors::EveryName : SharedTensors::Once);
+        writeAsSafetensors(
+            *source, weights, folder ? "" : configuration, pump,
+            family || (folder && !hubModel) ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
+        if (folder && family) copyBeside(*source, out);
         if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");
     } catch (...) {
         if (made) fs::remove(out, error);  // empty again, as the temporary files have been removed

@@ -10,6 +10,8 @@
 #include "checkpoint/tensor_io.h"
 #include "checkpoint/tensor_numbers.h"
 #include "files/byte_source.h"
+#include "model/blocks/parameters.h"
+#include "model/public/stored_form.h"
 
 namespace relascope::core {
 namespace {
@@ -41,6 +43,19 @@ public:
     Loader(const CheckpointSource& source, std::stop_token stop,
            const std::function<bool(double)>& progress, std::uint64_t total)
         : m_source(source), m_stop(std::move(stop)), m_progress(progress), m_total(total) {}
+
+    /// The same of a tensor of a family's file, into the parameters that are its parts.
+    bool load(const StoredTensor& stored, const FileTensor& tensor,
+              const std::vector<torch::Tensor>& parameters) {
+        // A plain one has the bytes of its parameter in their order.
+        const bool plain = tensor.form == StoredForm::Plain || tensor.form == StoredForm::Patches;
+        if (plain) return load(stored, parameters.front());
+        auto whole = torch::empty(stored.shape, *scalarType(stored.dtype));
+        const bool finite = load(stored, whole);
+        const auto parts = partsOf(tensor, whole);
+        for (std::size_t i = 0; i < parts.size(); ++i) parameters[i].copy_(parts[i]);
+        return finite;
+    }
 
     /// Returns whether all values are finite.
     bool load(const StoredTensor& stored, torch::Tensor parameter) {
@@ -98,12 +113,12 @@ std::string LoadReport::text() const {
     return all;
 }
 
-LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
-    std::vector<TensorShape> shapes;
-    for (const auto& entry : stateOf(model))
-        shapes.push_back({entry.name, entry.tensor.sizes().vec(), entry.aliasOf});
+namespace {
+
+LoadReport reportOf(const std::vector<CheckpointProblem>& problems,
+                    const CheckpointSource& source) {
     LoadReport report;
-    for (const auto& problem : compareTensors(shapes, source.tensors())) {
+    for (const auto& problem : problems) {
         const auto* stored = source.find(problem.subject);
         if (problem.kind == ProblemKind::Missing)
             report.missing.push_back(problem.subject);
@@ -115,6 +130,86 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
             report.wrongType.push_back(problem.subject + " " + stored->dtype);
     }
     return report;
+}
+
+}  // namespace
+
+LoadReport requireFit(const ModelOptions& options, const CheckpointSource& source) {
+    auto report = reportOf(compareCheckpoint(options, source), source);
+    if (!report.loads())
+        throw FileError(source.files().at(0), "does not fit the model: " + report.text());
+    return report;
+}
+
+LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
+    std::vector<TensorShape> shapes;
+    for (const auto& entry : stateOf(model))
+        shapes.push_back({entry.name, entry.tensor.sizes().vec(), entry.aliasOf});
+    return reportOf(compareTensors(shapes, source.tensors()), source);
+}
+
+namespace {
+
+// The weights of a family's file.
+LoadReport loadFamily(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source,
+                      std::stop_token stop, const std::function<bool(double)>& progress,
+                      LoadReport report) {
+    std::map<std::string, torch::Tensor> parameters;
+    for (const auto& entry : stateOf(model)) parameters[entry.name] = entry.tensor;
+    const FamilyFile file(options, source.tensors());
+    std::uint64_t total = 0;
+    for (const auto& tensor : file.tensors())
+        if (const auto* stored = file.find(tensor)) total += stored->bytes;
+    const torch::NoGradGuard noGrad;
+    Loader loader(source, std::move(stop), progress, total);
+    for (const auto& tensor : file.tensors()) {
+        const auto* stored = file.find(tensor);
+        if (!stored || tensor.optional) continue;
+        std::vector<torch::Tensor> parts;
+        for (const auto& part : tensor.parts) parts.push_back(parameters.at(part));
+        if (!loader.load(*stored, tensor, parts)) report.nonFinite.push_back(stored->name);
+    }
+    return report;
+}
+
+}  // namespace
+
+std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source) {
+    const auto all = 4 * static_cast<std::uint64_t>(countParameters(options).total);
+    if (!hasFamilyNames(options, source)) return all;
+    std::uint64_t saved = 0;
+    for (const auto& tensor : source.tensors())
+        if (tensor.dtype == "BF16" && tensor.shape.size() > 1 && tensor.sameAs.empty())
+            saved += tensor.bytes;
+    return all - std::min(all, saved);
+}
+
+void keepFileTypes(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source) {
+    if (!hasFamilyNames(options, source)) return;
+    const torch::NoGradGuard noGrad;
+    const FamilyFile file(options, source.tensors());
+    std::map<std::string, torch::Tensor> weights;
+    for (const auto& part : model.named_modules())
+        if (part.value()->as<LinearImpl>() || part.value()->as<EmbeddingImpl>())
+            weights[part.key() + ".weight"] = part.value()->named_parameters(false)["weight"];
+    for (const auto& tensor : file.tensors()) {
+        const auto* stored = file.find(tensor);
+        if (!stored || stored->dtype != "BF16") continue;
+        // Replaces the data and not the tensor, so that tied weights stay one tensor.
+        for (const auto& part : tensor.parts)
+            if (auto weight = weights.find(part); weight != weights.end())
+                weight->second.set_data(
+                    torch::empty(weight->second.sizes(), torch::TensorOptions(torch::kBFloat16)));
+    }
+}
+
+LoadReport loadWeights(ModelImpl& model, const ModelOptions& options,
+                       const CheckpointSource& source, std::stop_token stop,
+                       const std::function<bool(double)>& progress) {
+    if (!hasFamilyNames(options, source))
+        return loadWeights(model, source, std::move(stop), progress);
+    auto report = requireFit(options, source);
+    return loadFamily(model, options, source, std::move(stop), progress, std::move(report));
 }
 
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop,

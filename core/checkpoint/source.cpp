@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,6 +10,7 @@
 #include "files/atomic_file.h"
 #include "files/byte_source.h"
 #include "files/safetensors.h"
+#include "options/published_config.h"
 
 namespace relascope::core {
 namespace {
@@ -21,6 +23,10 @@ bool stripPrefix(std::string& name, std::string_view prefix) {
     name.erase(0, prefix.size());
     return true;
 }
+
+/// Files of weights of a published folder, which stand for the folder.
+constexpr std::array kPublishedNames = {"model.safetensors", "model.safetensors.index.json",
+                                        "pytorch_model.bin", "pytorch_model.bin.index.json"};
 
 enum class Content { Safetensors, Zip, OldPickle, Tar };
 
@@ -41,6 +47,7 @@ Content contentOf(const std::string& path) {
 
 std::unique_ptr<CheckpointParts> openFile(const std::string& path) {
     if (path.ends_with(".safetensors.index.json")) return openShardedSafetensors(path);
+    if (path.ends_with(".bin.index.json")) return openShardedTorchArchive(path);
     switch (contentOf(path)) {
         case Content::Zip:
             return openTorchArchive(path);
@@ -69,12 +76,8 @@ bool mayBeWeights(const fs::path& path) {
 
 // The weights of a folder: the published names first, else the only other candidate.
 std::string weightsOf(const fs::path& folder) {
-    for (const char* name : {"model.safetensors", "model.safetensors.index.json"})
+    for (const char* name : kPublishedNames)
         if (fs::is_regular_file(folder / name)) return (folder / name).string();
-    if (fs::is_regular_file(folder / "pytorch_model.bin.index.json"))
-        throw FileError(folder.string(),
-                        "contains PyTorch archives in several parts, which are not supported; save "
-                        "the model again as safetensors");
     std::vector<std::string> found;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error))
@@ -109,6 +112,17 @@ void CheckpointParts::addStoredConfig() {
     m_config = std::move(found->second);
     m_configFrom = "the metadata";
     m_metadata.erase(found);  // it is shown as the configuration
+}
+
+void CheckpointParts::keepStoredNames() {
+    std::map<std::string, std::string> stored;
+    for (const auto& t : m_tensors) stored[t.name] = t.stored;
+    for (auto& t : m_tensors) {
+        if (!t.sameAs.empty()) t.sameAs = stored.at(t.sameAs);
+        t.name = t.stored;
+    }
+    m_byName.clear();
+    indexNames();
 }
 
 std::size_t CheckpointParts::indexOf(const StoredTensor& tensor) const {
@@ -147,14 +161,17 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
         auto source = openFile(absolute.string());
         // The weights file of a published folder stands for the folder.
         const auto name = absolute.filename().string();
-        if (name == "model.safetensors" || name == "model.safetensors.index.json")
+        if (std::find(kPublishedNames.begin(), kPublishedNames.end(), name) !=
+            kPublishedNames.end())
             source->addConfigFile((absolute.parent_path() / "config.json").string());
         source->addStoredConfig();
+        if (isFamilyConfig(source->config())) source->keepStoredNames();
         return source;
     }
     auto source = openFile(weightsOf(absolute));
     source->addConfigFile((absolute / "config.json").string());
     source->addStoredConfig();
+    if (isFamilyConfig(source->config())) source->keepStoredNames();
     return source;
 }
 
@@ -283,6 +300,41 @@ ShardIndex readIndex(const std::string& path) {
     return index;
 }
 
+// The shards of an index, each once, in the order of their names.
+std::set<std::string> shardsOf(const ShardIndex& index, const std::string& path) {
+    std::set<std::string> shards;
+    for (const auto& [tensor, file] : index.fileOf) shards.insert(file);
+    if (shards.empty() || shards.size() > kMaxShards)
+        throw FileError(path, "names " + std::to_string(shards.size()) + " shards; 1 to " +
+                                  std::to_string(kMaxShards) + " can be opened");
+    return shards;
+}
+
+void requireShard(const std::string& name, std::size_t all) {
+    if (!fs::is_regular_file(name))
+        throw FileError(name, "is missing; the index lists " + std::to_string(all) +
+                                  " shards, and all of them are needed");
+}
+
+// That a tensor of a shard is where the index puts it.
+void requireListed(const ShardIndex& index, const std::string& tensor, const std::string& shard,
+                   const std::string& name) {
+    const auto listed = index.fileOf.find(tensor);
+    if (listed == index.fileOf.end() || listed->second != shard)
+        throw FileError(name,
+                        "holds tensor '" + tensor.substr(0, 200) + "', which the index " +
+                            (listed == index.fileOf.end() ? "does not list"
+                                                          : "puts into '" + listed->second + "'"));
+}
+
+void requirePresent(const ShardIndex& index, const std::set<std::string>& present,
+                    const fs::path& folder) {
+    for (const auto& [tensor, file] : index.fileOf)
+        if (!present.count(tensor))
+            throw FileError((folder / file).string(), "lacks tensor '" + tensor.substr(0, 200) +
+                                                          "', which the index puts into it");
+}
+
 }  // namespace
 
 std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path) {
@@ -294,34 +346,19 @@ std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path) {
 
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& path) {
     const ShardIndex index = readIndex(path);
-    std::set<std::string> shards;
-    for (const auto& [tensor, file] : index.fileOf) shards.insert(file);
-    if (shards.empty() || shards.size() > kMaxShards)
-        throw FileError(path, "names " + std::to_string(shards.size()) + " shards; 1 to " +
-                                  std::to_string(kMaxShards) + " can be opened");
+    const auto shards = shardsOf(index, path);
     auto source = std::make_unique<SafetensorsSource>("sharded safetensors");
     const auto folder = fs::path(path).parent_path();
     std::set<std::string> present;
     for (const auto& shard : shards) {
         const std::string name = (folder / shard).string();
-        if (!fs::is_regular_file(name))
-            throw FileError(name, "is missing; the index lists " + std::to_string(shards.size()) +
-                                      " shards, and all of them are needed");
+        requireShard(name, shards.size());
         for (const auto& entry : source->addFile(name).header().tensors) {
-            const auto listed = index.fileOf.find(entry.name);
-            if (listed == index.fileOf.end() || listed->second != shard)
-                throw FileError(
-                    name,
-                    "holds tensor '" + entry.name.substr(0, 200) + "', which the index " +
-                        (listed == index.fileOf.end() ? "does not list"
-                                                      : "puts into '" + listed->second + "'"));
+            requireListed(index, entry.name, shard, name);
             present.insert(entry.name);
         }
     }
-    for (const auto& [tensor, file] : index.fileOf)
-        if (!present.count(tensor))
-            throw FileError((folder / file).string(), "lacks tensor '" + tensor.substr(0, 200) +
-                                                          "', which the index puts into it");
+    requirePresent(index, present, folder);
     source->addIndexFile(path);
     for (const auto& [key, value] : index.metadata) source->addMetadata(key, value);
     source->finish();
@@ -330,38 +367,79 @@ std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& path)
 
 namespace {
 
-// A checkpoint in a PyTorch archive.
-
+// A checkpoint in a PyTorch archive, or in several that an index names.
 class TorchSource : public CheckpointParts {
 public:
-    TorchSource(std::shared_ptr<const ByteSource> bytes) : m_archive(bytes) {
-        m_form = "PyTorch archive";
-        m_files = {bytes->path()};
-        m_bytes = bytes->size();
-        m_config = m_archive.config();
-        m_configFrom = m_archive.configFrom();
-        for (const auto& t : m_archive.tensors())
-            m_tensors.push_back({"", t.name, t.dtype, t.shape, t.bytes, "", 0});
-        cleanNames(m_tensors, bytes->path());
+    explicit TorchSource(std::string form) { m_form = std::move(form); }
+
+    const TorchArchive& addFile(const std::string& path) {
+        const auto bytes = openFileBytes(path);
+        m_archives.push_back(std::make_unique<TorchArchive>(bytes));
+        const auto& archive = *m_archives.back();
+        const int number = static_cast<int>(m_files.size());
+        const auto before = m_tensors.size();
+        m_files.push_back(bytes->path());
+        m_bytes += bytes->size();
+        if (m_config.empty()) m_config = archive.config(), m_configFrom = archive.configFrom();
+        for (const auto& t : archive.tensors()) {
+            m_tensors.push_back({"", t.name, t.dtype, t.shape, t.bytes, "", number, ""});
+            m_places.push_back({&archive, &t});
+            m_first.push_back(t.sameAs == ArchiveTensor::kItself ? t.sameAs : before + t.sameAs);
+        }
+        return archive;
+    }
+    void addIndexFile(const std::string& path) { m_files.push_back(path); }
+    void finish() {
+        cleanNames(m_tensors, m_files.at(0));
         for (std::size_t i = 0; i < m_tensors.size(); ++i)
-            if (const auto first = m_archive.tensors()[i].sameAs; first != ArchiveTensor::kItself)
-                m_tensors[i].sameAs = m_tensors[first].name;
+            if (m_first[i] != ArchiveTensor::kItself)
+                m_tensors[i].sameAs = m_tensors[m_first[i]].name;
         indexNames();
     }
 
     void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
                   std::stop_token stop) const override {
-        m_archive.readPart(m_archive.tensors()[indexOf(tensor)], at, out, std::move(stop));
+        const auto& place = m_places[indexOf(tensor)];
+        place.archive->readPart(*place.tensor, at, out, std::move(stop));
     }
 
 private:
-    TorchArchive m_archive;
+    struct Place {
+        const TorchArchive* archive;
+        const ArchiveTensor* tensor;
+    };
+    std::vector<std::unique_ptr<TorchArchive>> m_archives;
+    std::vector<Place> m_places;
+    std::vector<std::size_t> m_first;  // of tensors with the same view, or kItself
 };
 
 }  // namespace
 
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path) {
-    return std::make_unique<TorchSource>(openFileBytes(path));
+    auto source = std::make_unique<TorchSource>("PyTorch archive");
+    source->addFile(path);
+    source->finish();
+    return source;
+}
+
+std::unique_ptr<CheckpointParts> openShardedTorchArchive(const std::string& path) {
+    const ShardIndex index = readIndex(path);
+    const auto shards = shardsOf(index, path);
+    const auto folder = fs::path(path).parent_path();
+    auto source = std::make_unique<TorchSource>("sharded PyTorch archive");
+    std::set<std::string> present;
+    for (const auto& shard : shards) {
+        const std::string name = (folder / shard).string();
+        requireShard(name, shards.size());
+        for (const auto& tensor : source->addFile(name).tensors()) {
+            requireListed(index, tensor.name, shard, name);
+            present.insert(tensor.name);
+        }
+    }
+    requirePresent(index, present, folder);
+    source->addIndexFile(path);
+    source->finish();
+    return source;
 }
 
 }  // namespace relascope::core

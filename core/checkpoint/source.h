@@ -77,6 +77,8 @@ public:
     void addConfigFile(const std::string& path);
     /// Uses the configuration in the metadata (kConfigKey), if there is no other.
     void addStoredConfig();
+    /// The names of the file in place of those that cleanNames() has made.
+    void keepStoredNames();
 
 protected:
     /// The index in tensors() of a tensor, by its name. Throws FileError.
@@ -97,5 +99,7 @@ std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
 /// `index` is a model.safetensors.index.json; its shards are in the same folder.
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
+/// `index` is a pytorch_model.bin.index.json.
+std::unique_ptr<CheckpointParts> openShardedTorchArchive(const std::string& index);
 
 }  // namespace relascope::core

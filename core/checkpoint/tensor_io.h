@@ -45,6 +45,15 @@ struct LoadReport {
 /// Compares a checkpoint with a model without changing it. A tied tensor may be stored under any of
 /// its names; floating point is converted, integers are taken as they are.
 LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
+/// The same without the model, and of any family. Throws FileError with the report's text unless
+/// the weights load.
+LoadReport requireFit(const ModelOptions& options, const CheckpointSource& source);
+
+/// Makes the matrices of a new model of a public family those of the file's type, where products
+/// can be computed with it (bfloat16), so that it takes no more memory than the file.
+void keepFileTypes(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source);
+/// The bytes of its weights then; for any other model as float32.
+std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source);
 
 /// Loads all weights, piece by piece straight into the parameters, so that memory peaks at the
 /// model and one piece of a file. Throws FileError with the report's text when they do not fit, and
@@ -53,6 +62,10 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
 /// `progress` gets the fraction done and returns false to cancel; both are asked at least every
 /// 4 MiB. Non-finite weights load; the report names them.
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop = {},
+                       const std::function<bool(double)>& progress = {});
+/// The same, also from the files of a public family (model/public/family.h).
+LoadReport loadWeights(ModelImpl& model, const ModelOptions& options,
+                       const CheckpointSource& source, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});
 /// The same for any form of checkpoint.h.
 LoadReport loadWeights(ModelImpl& model, const std::string& path);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "data/continue_text.h"
 #include "data/text_tokens.h"
+#include "model/architecture.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 
@@ -18,7 +20,7 @@ ProbeSample sampleOf(const Tokenizer& tokenizer, std::vector<std::int64_t> token
 }
 
 std::vector<std::int64_t> tokensOf(const Tokenizer& tokenizer, const std::string& text) {
-    const auto ids = tokenizer.encode(text);
+    const auto ids = tokenizer.encodeTyped(text);
     return {ids.begin(), ids.end()};
 }
 
@@ -53,25 +55,64 @@ ProbeSample promptSample(const Tokenizer& tokenizer, const std::string& prompt,
 TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const Tokenizer& tokenizer,
                      const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink) {
-    requireVocabulary(tokenizer, modelOptions.outputs());
+    std::vector<std::int64_t> ends;
+    if (const auto separator = tokenizer.endOfText()) ends = {*separator};
+    return continueTokens(model, modelOptions, &tokenizer, promptTokens(tokenizer, prompt), ends,
+                          options, sink);
+}
+
+std::vector<std::int64_t> typedIds(const std::string& text, const ModelOptions& options,
+                                   const std::string& option) {
+    std::vector<std::int64_t> ids;
+    const char *at = text.data(), *end = text.data() + text.size();
+    while (at != end) {
+        if (*at == ' ' || *at == ',' || *at == '\n' || *at == '\t') {
+            ++at;
+            continue;
+        }
+        std::int64_t id = -1;
+        const auto [rest, error] = std::from_chars(at, end, id);
+        if (error != std::errc() || id < 0 || id >= options.outputs())
+            throw OptionError(option,
+                              "this model has no tokenizer that can be read; type token ids from 0 "
+                              "to " +
+                                  std::to_string(options.outputs() - 1) +
+                                  ", such as 12 7 3, or give a tokenizer.json");
+        ids.push_back(id);
+        at = rest;
+    }
+    if (ids.empty()) throw OptionError(option, "is empty; type the ids of tokens");
+    return ids;
+}
+
+TextEnd continueTokens(ModelImpl& model, const ModelOptions& modelOptions,
+                       const Tokenizer* tokenizer, std::vector<std::int64_t> prompt,
+                       const std::vector<std::int64_t>& ends, const GenerateOptions& options,
+                       const TokenSink& sink) {
+    if (tokenizer) requireVocabulary(*tokenizer, modelOptions.outputs());
     TokenSampler sampler(options);
-    auto next = promptTokens(tokenizer, prompt);
-    const auto separator = tokenizer.endOfText();
+    auto next = std::move(prompt);
+    const auto pieces = tokenizer ? tokenizer->size() : std::int64_t{0};
+    const bool every = modelOptions.info().opened || !tokenizer;
 
     LanguageReader reader(model, modelOptions);
     std::string tail;  // the end of the generated text, as long as the stop text
     for (std::int64_t i = 0; i < options.tokens; ++i) {
         auto logits = reader.read(next);
         // Rows of the vocabulary without text in the tokenizer are never generated.
-        if (logits.size(0) > tokenizer.size()) logits = logits.slice(0, 0, tokenizer.size());
+        if (!every && logits.size(0) > pieces) logits = logits.slice(0, 0, pieces);
         auto token = sampler.sample(logits.contiguous());
         const auto fill = [&](TokenChoice& choice) {
-            choice.piece = tokenizer.piece(static_cast<std::int32_t>(choice.id));
+            if (choice.id < pieces)
+                choice.piece = tokenizer->piece(static_cast<std::int32_t>(choice.id));
+            else
+                choice.piece = "[" + std::to_string(choice.id) + "]";
         };
         fill(token.chosen);
         for (auto& other : token.alternatives) fill(other);
         if (!sink(token)) return TextEnd::Stopped;
-        if (separator && token.chosen.id == *separator) return TextEnd::EndOfText;
+        if (std::find(ends.begin(), ends.end(), token.chosen.id) != ends.end())
+            return TextEnd::EndOfText;
         if (!options.stop.empty()) {
             tail += token.chosen.piece;
             if (tail.find(options.stop) != std::string::npos) return TextEnd::StopText;

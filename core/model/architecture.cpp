@@ -97,8 +97,16 @@ FieldTable<ModelOptions> allFields() {
                   "Model class: dual attention, its Transformer baselines, the Abstractor, or "
                   "another relational baseline.",
                   FieldKind::Choice};
-    which.spec.choices = ModelOptions::architectures();
-    for (const auto* info : core::architectures()) which.spec.choiceTitles.push_back(info->title);
+    for (const auto* info : core::architectures()) {
+        which.spec.choices.push_back(info->name);
+        which.spec.choiceTitles.push_back(info->title);
+    }
+    // Those that are opened alone are no choice for a model that is another.
+    which.choicesFor = [](const ModelOptions& m) {
+        auto names = ModelOptions::architectures();
+        if (m.info().opened) names.push_back(m.architecture());
+        return names;
+    };
     which.get = [](const ModelOptions& m) { return FieldValue(m.architecture()); };
     which.set = [](ModelOptions& m, const FieldValue& value) {
         m.setArchitecture(std::get<std::string>(value));
@@ -220,7 +228,8 @@ const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
 const std::vector<std::string>& ModelOptions::architectures() {
     static const auto names = [] {
         std::vector<std::string> all;
-        for (const auto* info : core::architectures()) all.push_back(info->name);
+        for (const auto* info : core::architectures())
+            if (!info->opened) all.push_back(info->name);
         return all;
     }();
     return names;

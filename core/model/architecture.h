@@ -89,6 +89,7 @@ struct Architecture {
     bool dual = false;         ///< has sensory and relational heads
     bool classToken = false;   ///< of images: token 0 stands for the whole image
     bool plainConfig = false;  ///< config.json holds the bare arguments, as the hub's files do
+    bool opened = false;       ///< opened from checkpoints alone, and not offered for new models
 };
 
 /// The same for options of any type, as used by the rest of the program.
@@ -101,7 +102,7 @@ struct ArchitectureInfo {
     std::string name, title;
     InputKind input;
     int order;
-    bool numbers, dual, classToken, plainConfig;
+    bool numbers, dual, classToken, plainConfig, opened;
     FieldTable<ModelOptions> fields;
     std::vector<ProbeSide> furtherSides;
     std::function<ModelOptions()> defaults;
@@ -209,6 +210,7 @@ ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
       dual(a.dual),
       classToken(a.classToken),
       plainConfig(a.plainConfig),
+      opened(a.opened),
       fields(fields::of<ModelOptions>(a.fields)),
       furtherSides(a.furtherSides),
       text(asking(a.text)),

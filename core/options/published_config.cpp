@@ -2,6 +2,7 @@
 #include "options/published_config.h"
 
 #include "model/architecture.h"
+#include "model/public/family.h"
 #include "options/field_text.h"
 #include "options/json_arguments.h"
 #include "options/options_json.h"
@@ -70,10 +71,62 @@ Json parseShallow(const std::string& text) {
     return json;
 }
 
+// The family of a configuration; null for those of the papers.
+const Family* familyIn(const Json& json) {
+    const auto type = json.find("model_type");
+    if (type == json.end() || !type->is_string()) return nullptr;
+    return findFamily(type->get<std::string>());
+}
+
+// A model_type that is no family's, in a configuration without the keys of a model of the papers.
+void refuseUnknownType(const Json& json) {
+    const auto type = json.find("model_type");
+    if (type == json.end() || !type->is_string()) return;
+    for (const char* own : {"n_heads_ra", "max_block_size", "input_spec", "image_shape", "class"})
+        if (json.contains(own)) return;
+    std::string known;
+    for (const auto& family : families()) known += (known.empty() ? "" : ", ") + family.type;
+    throw OptionError("model_type",
+                      "is '" + type->get<std::string>().substr(0, 60) +
+                          "', which is not supported" +
+                          (json.contains("auto_map") ? " (code in the folder is never run)" : "") +
+                          "; " + known + " and the models of the papers open");
+}
+
 }  // namespace
 
-ModelOptions modelFromPublishedConfig(const std::string& text) {
+bool isFamilyConfig(const std::string& text) {
+    try {
+        return familyIn(parseShallow(text)) != nullptr;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+std::vector<std::string> classNamesOfConfig(const std::string& text) {
+    std::vector<std::string> names;
+    try {
+        const auto json = parseShallow(text);
+        const auto labels = json.find("id2label");
+        if (labels == json.end() || !labels->is_object()) return {};
+        for (std::size_t id = 0; id < labels->size(); ++id) {
+            const auto name = labels->find(std::to_string(id));
+            if (name == labels->end() || !name->is_string()) return {};
+            names.push_back(name->get<std::string>());
+        }
+    } catch (const Error&) {
+        return {};
+    }
+    return names;
+}
+
+ModelOptions modelFromPublishedConfig(
+    const std::string& text,
+    const std::function<std::vector<std::int64_t>(const std::string&)>& shape,
+    std::vector<std::string>* unused) {
     const Json json = parseShallow(text);
+    if (const auto* family = familyIn(json)) return modelOfFamily(*family, json, shape, unused);
+    refuseUnknownType(json);
     const bool named = json.contains("class") && json.contains("arguments");
     if (named && !json["class"].is_string()) throw OptionError("class", "is not a string");
     const std::string name = named ? json["class"].get<std::string>() : classOf(json);

@@ -2,7 +2,10 @@
 // The configuration of published checkpoints: constructor arguments as JSON.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "types/model_options.h"
 
@@ -11,8 +14,18 @@ namespace relascope::core {
 /// Reads the golden form {"class", "arguments"}, or the hub's: the arguments of a language model,
 /// image model or sequence model alone, with the class inferred from the keys (`n_heads_ra` means
 /// dual attention). Throws OptionError naming a key that is missing, of the wrong type, out of
-/// bounds or not supported.
-ModelOptions modelFromPublishedConfig(const std::string& text);
+/// bounds or not supported. A configuration of a public family (model/public/family.h) has its
+/// `model_type`; `shape` and `unused` are those of modelOfFamily().
+ModelOptions modelFromPublishedConfig(
+    const std::string& text,
+    const std::function<std::vector<std::int64_t>(const std::string&)>& shape = {},
+    std::vector<std::string>* unused = nullptr);
+
+/// Whether it is one of a public family, whose tensors keep the file's own names.
+bool isFamilyConfig(const std::string& text);
+
+/// The names of the classes of such a configuration (`id2label`), by id; empty without any.
+std::vector<std::string> classNamesOfConfig(const std::string& text);
 
 /// The inverse, in the names of the published constructors: the bare arguments for language models
 /// (as the hub stores them), {"class", "arguments"} for all others.

@@ -31,7 +31,7 @@ HeadPlaces::HeadPlaces(const ProbeResult& result) {
     const auto self = [](int i, std::vector<int>& row) { row = {i}; };
     if (result.grid.rows > 0) {
         const auto grid = result.grid;
-        const int first = grid.classToken ? 1 : 0;
+        const int first = grid.firstTokens();
         m_size = grid.tokens();
         if (grid.classToken)
             add("class token", [](int i, std::vector<int>& row) {

@@ -116,7 +116,8 @@ ProbeResult emptyResult(const ModelOptions& options, const ProbeSample& sample, 
     result.sample = sample;
     if (const auto* images = options.find<ImageInput>())
         result.grid = {static_cast<int>(images->gridRows()),
-                       static_cast<int>(images->gridColumns()), options.info().classToken};
+                       static_cast<int>(images->gridColumns()), options.info().classToken,
+                       options.tokens() - images->patches() > 1};
     result.sides = probeSides(options, sample);
     for (const auto& place : options.info().layers(options)) result.layers.push_back(place.layer);
     return result;

@@ -70,8 +70,13 @@ TokenizerPtr characterTokenizer(std::string_view characters);
 TokenizerPtr openTokenizer(const std::string& nameOrPath);
 
 /// The tokenizer of a checkpoint: the tokenizer files next to `path` (a folder or a file), else
-/// GPT-2 if `vocabulary` is 50257 or the padded 50304, else nullptr.
+/// GPT-2 if `vocabulary` is 50257 or the padded 50304, else nullptr. 0 for models that are not of
+/// the papers: their vocabulary says nothing.
 TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary);
+
+/// `eos_token_id` of a generation_config.json in that folder, a number or a list; empty without
+/// one.
+std::vector<std::int64_t> endTokensIn(const std::string& folder);
 
 /// Throws OptionError unless all ids of the tokenizer are within the vocabulary of the model.
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tokenizers by name, file or checkpoint.
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -98,6 +99,24 @@ TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary) {
     if (whole.parent_path().filename() == "checkpoints")
         if (auto found = openIn(whole.parent_path().parent_path())) return found;
     return vocabulary == 50257 || vocabulary == 50304 ? gpt2Tokenizer() : nullptr;
+}
+
+std::vector<std::int64_t> endTokensIn(const std::string& folder) {
+    const auto path = fs::path(folder) / "generation_config.json";
+    if (!isFile(path)) return {};
+    const auto json = nlohmann::json::parse(readTextFile(path.string(), 1u << 20), nullptr, false);
+    std::vector<std::int64_t> ends;
+    const auto add = [&ends](const nlohmann::json& id) {
+        if (id.is_number_unsigned() && id.get<std::uint64_t>() <= INT32_MAX)
+            ends.push_back(id.get<std::int64_t>());
+    };
+    const auto found = json.is_object() ? json.find("eos_token_id") : json.end();
+    if (!json.is_object() || found == json.end()) return {};
+    if (found->is_array())
+        std::for_each(found->begin(), found->end(), add);
+    else
+        add(*found);
+    return ends;
 }
 
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary) {

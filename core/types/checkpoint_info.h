@@ -24,6 +24,7 @@ struct StoredTensor {
     std::uint64_t bytes = 0;
     std::string sameAs;  ///< the tensor that it shares its bytes with; empty when it has its own
     int file = 0;        ///< index of CheckpointInfo::files
+    std::string note;    ///< what is done with it, where that is not plain; else empty
 
     std::int64_t count() const {
         std::int64_t n = 1;
@@ -69,10 +70,13 @@ struct CheckpointInfo {
     std::uint64_t bytes = 0;            ///< of all weight files
     std::vector<StoredTensor> tensors;  ///< in the order of the file
     std::map<std::string, std::string> metadata;
-    std::string config;                 ///< the JSON text, "" without one
-    std::string configFrom;             ///< "config.json", or the archive's key: "config"
-    std::optional<ModelOptions> model;  ///< when the configuration could be understood
-    std::int64_t parameters = 0;        ///< of the model, each once; of the file without a model
+    std::string config;                   ///< the JSON text, "" without one
+    std::string configFrom;               ///< "config.json", or the archive's key: "config"
+    std::optional<ModelOptions> model;    ///< when the configuration could be understood
+    std::string title;                    ///< of the model, as people call it: "GPT-2"
+    std::vector<std::string> unusedKeys;  ///< of the configuration, which this program does not use
+    std::vector<std::string> classNames;  ///< of its answers, by id; empty without any
+    std::int64_t parameters = 0;          ///< of the model, each once; of the file without a model
     std::int64_t trainable = 0;
     OutlineNode outline;  ///< empty without a model
     std::vector<CheckpointProblem> problems;

@@ -98,7 +98,7 @@ public:
     /// The fields of all architectures, each name once, in the order of the form. A field applies
     /// if the architecture has it and it has an effect there; setting it elsewhere changes nothing.
     static const FieldTable<ModelOptions>& fieldTable();
-    /// Every architecture, in the order of the form.
+    /// Every architecture that a new model can have, in the order of the form.
     static const std::vector<std::string>& architectures();
 
 private:

@@ -103,9 +103,12 @@ struct RelationMap {
 struct PatchGrid {
     int rows = 0;
     int columns = 0;
-    bool classToken = false;  ///< token 0 is the class token; patch p is then token p + 1
+    bool classToken = false;   ///< token 0 is the class token
+    bool secondToken = false;  ///< and token 1 that of distillation
 
-    int tokens() const { return rows * columns + (classToken ? 1 : 0); }
+    /// Tokens before the patches: patch p is token p + firstTokens().
+    int firstTokens() const { return (classToken ? 1 : 0) + (secondToken ? 1 : 0); }
+    int tokens() const { return rows * columns + firstTokens(); }
     bool operator==(const PatchGrid&) const = default;
 };
 

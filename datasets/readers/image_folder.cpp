@@ -12,6 +12,8 @@
 
 #include "datasets/readers/image_folder.h"
 #include "files/atomic_file.h"
+#include "model/public/public_options.h"
+#include "options/image_processor.h"
 
 namespace relascope::datasets {
 namespace {
@@ -141,8 +143,13 @@ Image fitImage(const Image& image, int width, int height, int channels) {
 ProbeSample imageSample(const std::string& path, const ModelOptions& model) {
     const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
     ProbeSample sample;
-    sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
-                            static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    const auto* family = model.find<core::PublicImageOptions>();
+    if (family && !family->preprocessor.empty())
+        sample.image =
+            core::prepared(readImageFile(path), core::imageProcessorFrom(family->preprocessor));
+    else
+        sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
+                                static_cast<int>(shape[2]), static_cast<int>(shape[0]));
     sample.origin = std::filesystem::path(path).filename().string();
     return sample;
 }

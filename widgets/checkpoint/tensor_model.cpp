@@ -349,7 +349,8 @@ QVariant TensorModel::leafData(const StoredTensor& tensor, const Node& node, int
                        ? QStringLiteral("= ") +
                              QString::fromStdString(tensor.sameAs)
                                  .mid(m_prefix.isEmpty() ? 0 : m_prefix.size() + 1)
-                       : QString();
+                   : column == Name ? QString::fromStdString(tensor.note)
+                                    : QString();
         case Muted:
             return column == Type || column == Range;
         case Broken:

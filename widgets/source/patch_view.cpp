@@ -13,15 +13,16 @@
 namespace relascope::widgets {
 
 int patchOfToken(const PatchGrid& grid, int token) {
-    const int patch = token - (grid.classToken ? 1 : 0);
+    const int patch = token - grid.firstTokens();
     return patch >= 0 && patch < grid.rows * grid.columns ? patch : -1;
 }
 int tokenOfPatch(const PatchGrid& grid, int patch) {
-    return patch + (grid.classToken ? 1 : 0);
+    return patch + grid.firstTokens();
 }
 
 QString tokenName(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("class token");
+    if (grid.secondToken && token == 1) return QStringLiteral("distillation token");
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QStringLiteral("token %1").arg(token);
     return QStringLiteral("patch (%1, %2)").arg(patch / grid.columns).arg(patch % grid.columns);
@@ -29,6 +30,7 @@ QString tokenName(const PatchGrid& grid, int token) {
 
 QString tokenLabel(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("cls");
+    if (grid.secondToken && token == 1) return QStringLiteral("dist");
     const int patch = patchOfToken(grid, token);
     if (patch < 0) return QString::number(token);
     return QStringLiteral("(%1,%2)").arg(patch / grid.columns).arg(patch % grid.columns);

@@ -25,8 +25,8 @@ void HeadOptions::check() const {
     if (n_heads % kvHeads() != 0)
         throw OptionError("n_kv_heads",
                           text(kvHeads()) + " does not divide the " + text(n_heads) + " heads");
-    if (rope && keyDim() % 2 != 0)
-        throw OptionError("key_dim", "rotary positions need an even width, not " + text(keyDim()));
+    if (const auto turned = rotary.dims(keyDim()); rope && (turned % 2 != 0 || turned > keyDim()))
+        throw OptionError("key_dim", "rotary positions need an even width, not " + text(turned));
 }
 
 torch::Tensor splitHeads(const torch::Tensor& x, std::int64_t heads) {
@@ -43,9 +43,10 @@ const char* attentionFormName(AttentionForm form) {
 }
 
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
-                         const torch::Device& device) {
-    return torch::ones({n, m}, torch::TensorOptions().dtype(torch::kBool).device(device))
-        .triu(first + 1);
+                         const torch::Device& device, std::int64_t window) {
+    const auto all = torch::ones({n, m}, torch::TensorOptions().dtype(torch::kBool).device(device));
+    const auto later = all.triu(first + 1);
+    return window > 0 ? later.logical_or(all.tril(first - window)) : later;
 }
 
 torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
@@ -56,9 +57,9 @@ torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
     auto scores =
         torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * scale, k.transpose(2, 3))
             .view({b, h, n, m});
-    // The last query may attend to every key.
-    if (options.causal && n > 1)
-        scores = scores.masked_fill(futureMask(n, m, first, q.device()),
+    // The last query may attend to every key of the window.
+    if (options.causal && (n > 1 || options.windowed(m)))
+        scores = scores.masked_fill(futureMask(n, m, first, q.device(), options.window),
                                     -std::numeric_limits<double>::infinity());
     return scores;
 }
@@ -72,7 +73,8 @@ HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
                             const torch::Tensor& k, const HeadOptions& options,
                             std::int64_t first) {
     torch::Tensor closed;
-    if (options.causal) closed = futureMask(q.size(2), k.size(2), first, q.device());
+    if (options.causal)
+        closed = futureMask(q.size(2), k.size(2), first, q.device(), options.window);
     const auto scores =
         hooks.cells("hook_attn_scores", axes::pattern, attentionScores(q, k, options, first), first,
                     closed, -std::numeric_limits<double>::infinity());
@@ -98,21 +100,34 @@ double scaleOf(const HeadOptions& o) {
     return rsqrt(o.head_dim);
 }
 
+// What LibTorch's kernels are told of cells that are closed: a window by its mask.
+struct FusedMask {
+    std::optional<torch::Tensor> open;
+    bool causal;
+};
+FusedMask fusedMask(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o) {
+    const auto n = q.size(2), m = k.size(2);
+    if (!o.windowed(m)) return {std::nullopt, o.causal && n > 1};
+    return {futureMask(n, m, m - n, q.device(), o.window).logical_not(), false};
+}
+
 }  // namespace
 
 bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                     const HeadOptions& options) {
     if (options.causal && q.size(2) != k.size(2) && q.size(2) != 1) return false;
-    const auto choice = at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), {}, 0.0,
-                                              options.causal && q.size(2) > 1, scaleOf(options),
-                                              sharesHeads(q) && q.size(1) != k.size(1));
+    const auto mask = fusedMask(q, k, options);
+    const auto choice =
+        at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0, mask.causal,
+                              scaleOf(options), sharesHeads(q) && q.size(1) != k.size(1));
     return choice != static_cast<std::int64_t>(at::SDPBackend::math);
 }
 
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                              const HeadOptions& options) {
-    return torch::scaled_dot_product_attention(q, forHeads(q, k), forHeads(q, v), {}, 0.0,
-                                               options.causal && q.size(2) > 1, scaleOf(options),
+    const auto mask = fusedMask(q, k, options);
+    return torch::scaled_dot_product_attention(q, forHeads(q, k), forHeads(q, v), mask.open, 0.0,
+                                               mask.causal, scaleOf(options),
                                                sharesHeads(q) && q.size(1) != k.size(1));
 }
 
@@ -133,13 +148,14 @@ torch::Tensor innerProducts(const torch::Tensor& q, const torch::Tensor& k, cons
 
 }  // namespace
 
-AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
+AttentionImpl::AttentionImpl(const HeadOptions& options)
+    : m_options(options), m_rotary(options.rotary) {
     options.check();
     const auto& o = options;
-    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.keyDim(), false));
+    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.keyDim(), o.add_bias_q));
     wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
     wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
-    wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
+    wo = register_module("wo", Linear(o.width(), o.outWidth(), o.add_bias_out));
     m_weightDropout = register_module("attn_dropout", Dropout(o.dropout));
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
@@ -147,7 +163,8 @@ AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
 AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                                         const torch::Tensor& v) const {
     if (recordsMaps()) return AttentionForm::Explicit;
-    const bool tiles = servesTiles(q, k, m_options.causal);
+    const bool windowed = m_options.windowed(k.size(2));
+    const bool tiles = !windowed && servesTiles(q, k, m_options.causal);
     if (form == AttentionForm::Tiled) return tiles ? form : AttentionForm::Explicit;
     if (form == AttentionForm::Cuda) return AttentionForm::Explicit;  // not served
     if (form == AttentionForm::Automatic && tiles && q.size(2) > 1 &&
@@ -185,9 +202,11 @@ KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
 torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v, std::int64_t past,
                                            const HookedModule& hooks) {
+    // Maps that a recorder cannot get as factors.
+    const bool asMaps = activeRecorder() && (takesWeights(hooks) || m_options.windowed(k.size(2)));
     if (!hooks) {
         const auto alpha = attentionWeights(q, k, m_options, past);  // [b, h, n, m]
-        if (recordsMaps()) {
+        if (recordsMaps() || asMaps) {
             activeRecorder()->scores(path, alpha);
             if (m_options.relational)
                 activeRecorder()->relations(path, innerProducts(q, k, m_options));
@@ -195,7 +214,7 @@ torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::
         return mixValues(m_weightDropout(alpha), v);
     }
     const auto [scores, alpha] = hookedWeights(hooks, q, k, m_options, past);
-    if (recordsMaps() || (activeRecorder() && takesWeights(hooks))) {
+    if (recordsMaps() || asMaps) {
         activeRecorder()->scores(path, alpha);
         if (m_options.relational) {
             // The relation of a closed cell is shown as well: it is closed for the softmax alone.
@@ -222,7 +241,8 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     auto q = hookedHeads(hooks, "hook_q", axes::heads,
                          splitHeads(projected[0], o.n_heads));  // [b, h, n, key_dim]
     if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() && !hooks &&
-        weightDropout() == 0 && servesDecoding(query, kernelHeads(), cache->capacity())) {
+        weightDropout() == 0 && o.rotary == RotaryOptions() && o.window == 0 &&
+        servesDecoding(query, kernelHeads(), cache->capacity())) {
         const auto k = splitHeads(projected[1], o.kvHeads()),
                    v = splitHeads(projected[2], o.kvHeads());
         DecodingBuffers buffers{cache->room(this, 0, k),
@@ -252,7 +272,9 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
 
-    if (auto* recorder = factorRecorder(); recorder && !takesWeights(hooks)) {
+    const bool windowed = o.windowed(k.size(2));
+    // A window is no part of the factors of a map.
+    if (auto* recorder = factorRecorder(); recorder && !takesWeights(hooks) && !windowed) {
         recorder->scores(path, {q, k, scaleOf(o), "softmax", o.causal});
         if (o.relational) recorder->relations(path, {q, k, scaleOf(o)});
     }
@@ -261,11 +283,13 @@ torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tens
     const auto joined = [&](const torch::Tensor& h) {
         return hookedJoined(hooks, "hook_z", h, o.n_heads);
     };
-    if (takesWeights(hooks)) return joined(joinHeads(explicitHeads(q, k, v, past, hooks)));
-    if (own && value.is_same(query) && !cache && !recordsMaps() &&
+    if (takesWeights(hooks) || (windowed && activeRecorder()))
+        return joined(joinHeads(explicitHeads(q, k, v, past, hooks)));
+    if (own && value.is_same(query) && !cache && !recordsMaps() && !windowed &&
         servesSmall(query, {kernelHeads()}))
         return joined(smallAttention({{input, options}})[0]);
-    const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
+    const auto kernels =
+        recordsMaps() || windowed ? CudaKernels::None : chosenCuda(form, input, options);
     if (kernels != CudaKernels::None) return joined(cudaAttention(input, options, kernels));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {

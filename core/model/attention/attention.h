@@ -24,17 +24,24 @@ struct HeadOptions {
     std::int64_t head_dim = 0;    ///< d_h; the output is n_heads * head_dim wide
     std::int64_t n_kv_heads = 0;  ///< key and value heads; must divide n_heads [n_heads]
     std::int64_t key_dim = 0;     ///< width of queries and keys [head_dim]
+    std::int64_t out_width = 0;   ///< of the output projection [n_heads * head_dim]
     double dropout = 0.0;         ///< on the attention weights and on the output
     double output_dropout = -1;   ///< on the output, where it differs from `dropout`
+    bool add_bias_q = false;
     bool add_bias_kv = false;
     bool add_bias_out = false;
     bool causal = false;
     bool rope = false;
+    RotaryOptions rotary;     ///< with `rope`
+    std::int64_t window = 0;  ///< with `causal`: i attends to j with i - j < window; 0: no window
     bool relational = false;  ///< also records its inner products as relations
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
     std::int64_t width() const { return n_heads * head_dim; }
+    std::int64_t outWidth() const { return out_width > 0 ? out_width : width(); }
+    /// Whether the window closes cells of a map of m keys.
+    bool windowed(std::int64_t m) const { return causal && window > 0 && m > window; }
     double outputDropout() const { return output_dropout < 0 ? dropout : output_dropout; }
     /// Throws OptionError naming the field and the value.
     void check() const;
@@ -75,9 +82,9 @@ HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
 /// Whether the hooks of a module want one of these, which only the explicit form computes.
 bool takesWeights(const HookedModule& hooks);
 /// The causal mask: true where query i of n, at position first + i, may not attend to key j of m:
-/// [n, m] bool.
+/// [n, m] bool. With a window also to keys that are `window` or more positions before it.
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
-                         const torch::Device& device);
+                         const torch::Device& device, std::int64_t window = 0);
 /// The output of attention by LibTorch's kernels, which do not return the weights: q, k as above, v
 /// [b, h_kv, m, w] -> [b, h, n, w].
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,

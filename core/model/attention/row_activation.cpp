@@ -32,6 +32,8 @@ void activateRow(const std::string& activation, std::span<float> x) {
             constexpr float root = 0.7978845608028654f;  // sqrt(2 / pi)
             return 0.5f * v * (1.0f + std::tanh(root * (v + 0.044715f * v * v * v)));
         });
+    if (activation == "exact_gelu")
+        return each([](float v) { return 0.5f * v * (1.0f + std::erf(v * 0.70710678f)); });
     throw OptionError("activation", "unknown activation '" + activation + "'");
 }
 

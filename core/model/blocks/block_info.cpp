@@ -60,17 +60,18 @@ std::int64_t orDefault(std::int64_t value, std::int64_t automatic) {
 // wq, wk, wv, wo of heads of one width.
 void addAttention(ShapeList& list, const std::string& name, std::int64_t d, std::int64_t heads,
                   std::int64_t headDim, std::int64_t keyHeads, std::int64_t keyDim, bool biasKv,
-                  bool biasOut, const std::string& sharedWith = {}) {
+                  bool biasOut, const std::string& sharedWith = {}, bool biasQ = false,
+                  std::int64_t outWidth = 0) {
     const std::int64_t kv = orDefault(keyHeads, heads), key = orDefault(keyDim, headDim);
     if (sharedWith.empty()) {
-        list.linear(name + ".wq", d, heads * key, false);
+        list.linear(name + ".wq", d, heads * key, biasQ);
         list.linear(name + ".wk", d, kv * key, biasKv);
     } else {
         list.aliasOfLinear(name + ".wq", sharedWith + ".wq_attn", false);
         list.aliasOfLinear(name + ".wk", sharedWith + ".wk_attn", biasKv);
     }
     list.linear(name + ".wv", d, kv * headDim, biasKv);
-    list.linear(name + ".wo", heads * headDim, heads * headDim, biasOut);
+    list.linear(name + ".wo", heads * headDim, orDefault(outWidth, heads * headDim), biasOut);
 }
 
 void addRelationalHeads(ShapeList& list, const std::string& name, const StackOptions& s) {
@@ -125,7 +126,8 @@ void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layer
                              b.share_attn_params && b.n_heads_ra > 0 ? ra : "");
         } else {
             addAttention(list, block + ".self_attn", s.d_model, b.n_heads_sa, s.headDim(),
-                         b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias);
+                         b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias, {},
+                         s.details.sa_add_bias_q, s.d_model);
         }
         list.norm(block + ".norm2", s.d_model, b.norm_type);
         if (s.decoder) {
@@ -243,7 +245,9 @@ WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolO
     const auto projected = s.dual && b.ra_type == "relational_attention" && b.rel_proj_dim > 0
                                ? b.rel_proj_dim * b.relations()
                                : s.d_model;
-    work.headFactors = 2 * s.d_model;  // more than enough where heads share their keys
+    work.headFactors =
+        2 * std::max(s.d_model,
+                     work.heads * s.headDim());  // more than enough where heads share their keys
     work.relationFactors = work.relations > 0 ? 2 * projected : 0;
     if (symbols && symbols->symbol_retrieval == "symbolic_attention")
         work.symbolScores = symbols->symbol_heads * symbols->n_symbols;

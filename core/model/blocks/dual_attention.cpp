@@ -14,6 +14,7 @@ HeadOptions sensoryOptions(const StackOptions& s) {
     h.head_dim = s.headDim();
     h.n_kv_heads = o.sa_n_kv_heads;
     h.key_dim = o.sa_key_dim;
+    h.add_bias_q = s.details.sa_add_bias_q;
     h.dropout = o.dropout_rate;
     // The published block drops the attention's output twice in a row, in the heads and again
     // before the residual; one mask of the joint probability has the same distribution.
@@ -22,6 +23,8 @@ HeadOptions sensoryOptions(const StackOptions& s) {
     h.add_bias_out = o.sa_add_bias_out;
     h.causal = s.causal;
     h.rope = s.rope;
+    h.rotary = s.details;
+    h.window = s.details.sliding_window;
     return h;
 }
 
@@ -175,6 +178,19 @@ torch::Tensor throughEncoderBlock(const HookedModule& hooks, bool normFirst, tor
     return hooks("hook_resid_post", axes::stream, x);
 }
 
+// x + attention(norm1 x) + feed-forward(norm2 x): neither reads what the other adds, and there is
+// no stream between the two.
+template <class Attend>
+torch::Tensor throughParallelBlock(const HookedModule& hooks, torch::Tensor x, Norm& norm1,
+                                   Norm& norm2, Dropout& drop, FeedForward& ff_block,
+                                   Attend&& attend) {
+    const double p = drop->active();
+    x = hooks("hook_resid_pre", axes::stream, x);
+    const auto attended = attend(norm1(x));
+    const auto fed = hooks("hook_mlp_out", axes::stream, ff_block(norm2(x)));
+    return hooks("hook_resid_post", axes::stream, addDropped(addDropped(x, attended, 0.0), fed, p));
+}
+
 }  // namespace
 
 torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
@@ -185,13 +201,16 @@ torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& 
     return x;
 }
 
-EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.norm_first) {
+EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s)
+    : m_normFirst(s.block.norm_first), m_parallel(s.details.parallel_residual) {
     const auto& o = s.block;
     auto heads = sensoryOptions(s);
     heads.add_bias_out = o.bias;
-    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
+    heads.out_width = s.d_model;
+    const double eps = s.details.norm_eps;
+    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type, eps));
     self_attn = register_module("self_attn", Attention(heads));
-    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
+    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type, eps));
     ff_block =
         register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
@@ -199,10 +218,12 @@ EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
 
 torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
     const HookedModule hooks(hook, tokensBefore());
-    x = throughEncoderBlock(
-        hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block, [&](const torch::Tensor& y) {
-            return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
-        });
+    const auto attend = [&](const torch::Tensor& y) {
+        return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
+    };
+    x = m_parallel
+            ? throughParallelBlock(hooks, x, norm1, norm2, m_dropout, ff_block, attend)
+            : throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block, attend);
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }

@@ -59,7 +59,8 @@ private:
 };
 TORCH_MODULE(DualAttnEncoderBlock);
 
-/// The plain Transformer block: the same with `self_attn` in place of `dual_attn`.
+/// The plain Transformer block: the same with `self_attn` in place of `dual_attn`, or
+/// parallel_residual: x + drop(attn(norm1 x)) + drop(FF(norm2 x)).
 struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
     explicit EncoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x);
@@ -69,7 +70,7 @@ struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
     FeedForward ff_block{nullptr};
 
 private:
-    bool m_normFirst;
+    bool m_normFirst, m_parallel;
     Dropout m_dropout{nullptr};
 };
 TORCH_MODULE(EncoderBlock);

@@ -29,6 +29,7 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     if (name == "sigmoid") return torch::sigmoid(x);
     if (name == "tanh") return torch::tanh(x);
     if (name == "gelu") return hasFusedActivation(x) ? fusedGelu(x) : torch::gelu(x, "tanh");
+    if (name == "exact_gelu") return torch::gelu(x, "none");
     if (name == "silu") return torch::silu(x);
     if (name == "softmax") return torch::softmax(x, -1);
     throw OptionError("activation", "unknown activation '" + name + "'");
@@ -86,6 +87,23 @@ torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
     return linear2(applyActivation(m_activation, linear1(x)));
 }
 
+namespace {
+
+// The scaled frequencies (RotaryOptions).
+torch::Tensor scaledFrequency(const torch::Tensor& frequency, const RotaryOptions& o) {
+    const auto wave = 2 * M_PI / frequency;
+    const auto original = static_cast<double>(o.rope_original);
+    const auto slow = frequency / o.rope_factor;
+    const auto share = (original / wave - o.rope_low_freq_factor) /
+                       (o.rope_high_freq_factor - o.rope_low_freq_factor);
+    const auto between = (1 - share) * slow + share * frequency;
+    return torch::where(
+        wave.gt(original / o.rope_low_freq_factor), slow,
+        torch::where(wave.lt(original / o.rope_high_freq_factor), frequency, between));
+}
+
+}  // namespace
+
 void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
                              const torch::Device& device) {
     if (m_rotaryTable.defined() && m_rotaryTable.size(0) >= count &&
@@ -97,8 +115,9 @@ void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::Scal
     const c10::InferenceMode lasting(false);  // training may use the table later
     const auto options = torch::TensorOptions().dtype(torch::kFloat).device(device);
     const std::int64_t known = m_rotaryTable.defined() ? 2 * m_rotaryTable.size(0) : 0;
-    const auto frequency =
-        torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
+    auto frequency = torch::pow(m_options.rope_theta,
+                                -torch::arange(0, width, 2, options) / static_cast<double>(width));
+    if (m_options.rope_factor != 1.0) frequency = scaledFrequency(frequency, m_options);
     const auto angle =
         torch::outer(torch::arange(std::max(known, count), options), frequency).to(type);
     m_rotaryTable = torch::complex(angle.cos(), angle.sin());
@@ -106,20 +125,33 @@ void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::Scal
 
 torch::Tensor RotaryPositions::table(std::int64_t count, std::int64_t width,
                                      const torch::Device& device) {
-    extend(count, width, torch::kFloat, device);
+    extend(count, m_options.dims(width), torch::kFloat, device);
     keepForGraph(m_rotaryTable);
     return torch::view_as_real(m_rotaryTable).flatten(1);
 }
 
 torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start) {
-    const std::int64_t n = x.size(2), width = x.size(3);
+    const std::int64_t n = x.size(2), width = m_options.dims(x.size(3));
     const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
     extend(start + n, width, type, x.device());
     keepForGraph(m_rotaryTable);
-    const auto pairs = torch::view_as_complex(x.to(type).contiguous().unflatten(3, {width / 2, 2}));
-    return torch::view_as_real(pairs * m_rotaryTable.slice(0, start, start + n))
-        .flatten(3)
-        .to(x.scalar_type());  // [b, heads, n, width]
+    const auto table = m_rotaryTable.slice(0, start, start + n);
+    if (m_options.rotary_halves) {
+        const auto cosine = torch::real(table), sine = torch::imag(table);
+        const auto first = x.slice(3, 0, width / 2).to(type),
+                   second = x.slice(3, width / 2, width).to(type);
+        const auto turned =
+            torch::cat({first * cosine - second * sine, second * cosine + first * sine}, 3)
+                .to(x.scalar_type());
+        return width == x.size(3) ? turned : torch::cat({turned, x.slice(3, width)}, 3);
+    }
+    const auto rest = x.slice(3, width);
+    const auto whole = width == x.size(3) ? x : x.slice(3, 0, width);
+    const auto pairs =
+        torch::view_as_complex(whole.to(type).contiguous().unflatten(3, {width / 2, 2}));
+    const auto turned =
+        torch::view_as_real(pairs * table).flatten(3).to(x.scalar_type());  // [b, heads, n, width]
+    return width == x.size(3) ? turned : torch::cat({turned, rest}, 3);
 }
 
 }  // namespace relascope::core

@@ -9,13 +9,14 @@
 
 #include <string>
 
+#include "model/blocks/block_details.h"
 #include "model/blocks/fused_layers.h"
 #include "model/blocks/parameters.h"
 
 namespace relascope::core {
 
-/// identity, relu, sigmoid, tanh, gelu (tanh approximation), silu, softmax (over the last
-/// dimension).
+/// identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu, silu, softmax (over the
+/// last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "rmsnorm" (weight) or
@@ -26,6 +27,8 @@ struct NormImpl : torch::nn::Module {
     /// x + dropout(branch) and its norm, in one pass on the CPU. Without a branch the sum is x, to
     /// be used in its place: the gradient of the residual path then needs no pass of its own.
     NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
+
+    double eps() const { return m_eps; }
 
     torch::Tensor weight, bias;
 
@@ -54,13 +57,15 @@ private:
 };
 TORCH_MODULE(FeedForward);
 
-/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)), with a table for the longest input so far.
+/// RoPE, with a table for the longest input so far.
 class RotaryPositions {
 public:
+    explicit RotaryPositions(const RotaryOptions& options = {}) : m_options(options) {}
+
     /// x [b, heads, n, width], where the first element has position `start`; the same shape.
     torch::Tensor rotate(const torch::Tensor& x, std::int64_t start = 0);
     /// For kernels: cos and sin of each pair's angle at positions 0 .. count - 1 (or more), side by
-    /// side, [positions, width] float32.
+    /// side, [positions, turned dims] float32.
     torch::Tensor table(std::int64_t count, std::int64_t width, const torch::Device& device);
 
 private:
@@ -68,7 +73,8 @@ private:
     void extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
                 const torch::Device& device);
 
-    torch::Tensor m_rotaryTable;  // exp(i p w_k): complex [positions, width / 2]
+    RotaryOptions m_options;
+    torch::Tensor m_rotaryTable;  // exp(i p w_k): complex [positions, turned dims / 2]
 };
 
 }  // namespace relascope::core

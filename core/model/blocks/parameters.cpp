@@ -70,6 +70,16 @@ torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
     // bfloat16 weights are converted to float32 for the product (autocast converts both sides
     // itself).
     const bool widen = weight.scalar_type() == torch::kBFloat16 && x.scalar_type() == torch::kFloat;
+    // Blocks of rows: an output layer of 128k words would take a gigabyte at once.
+    constexpr std::int64_t kWidened = 1 << 24;
+    if (widen && weight.numel() > 8 * kWidened && !torch::GradMode::is_enabled()) {
+        const auto rows = std::max<std::int64_t>(1, kWidened / weight.size(1));
+        std::vector<torch::Tensor> parts;
+        for (const auto& part : weight.split(rows, 0))
+            parts.push_back(torch::nn::functional::linear(x, part.to(torch::kFloat)));
+        const auto y = torch::cat(parts, -1);
+        return bias.defined() ? y + bias : y;
+    }
     return torch::nn::functional::linear(x, widen ? weight.to(torch::kFloat) : weight, bias);
 }
 

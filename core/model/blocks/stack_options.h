@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "model/blocks/block_details.h"
 #include "types/block_options.h"
 
 namespace relascope::core {
@@ -12,6 +13,7 @@ namespace relascope::core {
 /// Properties of a stack of blocks that the model determines, not the options (models.md 4).
 struct StackOptions {
     BlockOptions block;
+    BlockDetails details;
     std::int64_t d_model = 0;
     bool dual = false;  ///< relational heads in addition to sensory ones
     bool causal = false;
@@ -23,6 +25,7 @@ struct StackOptions {
     bool crossBiasKv = false, crossBiasOut = false;
 
     std::int64_t headDim() const {
+        if (details.head_dim > 0) return details.head_dim;
         return d_model / (block.n_heads_sa + (dual ? block.n_heads_ra : 0));
     }
 };

@@ -21,6 +21,18 @@ void DecodingCache::clear() {
     if (m_pastOnDevice.defined()) m_pastOnDevice.zero_();
 }
 
+void DecodingCache::grow(std::int64_t capacity) {
+    for (const auto& key : m_rooms) {
+        auto& kept = m_kept.at(key);
+        auto shape = kept.sizes().vec();
+        shape[shape.size() - 2] = capacity;
+        auto larger = torch::empty(shape, kept.options());
+        larger.narrow(-2, 0, m_past).copy_(kept.narrow(-2, 0, m_past));
+        kept = larger;
+    }
+    m_capacity = capacity;
+}
+
 const torch::Tensor& DecodingCache::pastOn(const torch::Device& device) {
     if (!m_pastOnDevice.defined() || m_pastOnDevice.device() != device) {
         const c10::InferenceMode lasting(false);  // advance() may be called outside of it
@@ -42,6 +54,7 @@ torch::Tensor DecodingCache::room(const void* module, int slot, const torch::Ten
         auto shape = x.sizes().vec();
         shape[shape.size() - 2] = m_capacity;
         kept = torch::empty(shape, x.options());
+        m_rooms.insert({module, slot});
     }
     return kept;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace relascope::core {
@@ -31,6 +32,8 @@ public:
     void setCount(std::int64_t past) { m_past = past; }
     /// Removes all tokens but keeps the memory.
     void clear();
+    /// Room for `capacity` tokens; those read so far are kept.
+    void grow(std::int64_t capacity);
     /// past() as an int64 tensor [1] in a device's memory, always the same one: for kernels that
     /// read it there. Steps of one token then need nothing of the host's, so that they can be
     /// captured as a CUDA graph (advance() adds to it).
@@ -61,6 +64,7 @@ private:
     std::int64_t m_capacity, m_past = 0;
     torch::Tensor m_pastOnDevice;
     std::map<std::pair<const void*, int>, torch::Tensor> m_kept;
+    std::set<std::pair<const void*, int>> m_rooms;  // those of rows of tokens
 };
 
 /// The current cache of this thread, or nullptr.

@@ -13,6 +13,9 @@
 namespace relascope::core {
 namespace {
 
+/// Tokens that there is room for at first: a context of 131,072 would take gigabytes.
+constexpr std::int64_t kFirstCapacity = 2048;
+
 /// Passes before one is recorded: libraries set up memory in the first ones.
 constexpr int kRehearsals = 3;
 
@@ -56,6 +59,7 @@ bool RepeatedToken::record() {
 
 std::int64_t usableVocabulary(const ModelOptions& options) {
     constexpr std::int64_t padded = 50304, tokens = 50257;  // GPT-2's, rounded up to 128
+    if (options.info().opened) return options.outputs();
     return options.outputs() == padded ? tokens : options.outputs();
 }
 
@@ -68,7 +72,7 @@ bool canCache(const ModelOptions& o) {
 LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
     : m_model(model),
       m_options(options),
-      m_cache(options.tokens()),
+      m_cache(std::min(options.tokens(), kFirstCapacity)),
       m_device(model.parameters().front().device()) {
     if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
     if (!m_device.is_cpu() && canCache(options))
@@ -92,6 +96,13 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     if (total > m_options.tokens() || !canCache(m_options)) m_cache.clear();
     if (auto* hooks = activeHooks()) hooks->setOrigin(total - window);
     const std::int64_t fresh = window - m_cache.past();
+    if (window > m_cache.capacity()) {
+        auto capacity = m_cache.capacity();
+        while (capacity < window) capacity *= 2;
+        m_cache.grow(std::min(capacity, m_options.tokens()));
+        // A graph that was recorded has the smaller buffers.
+        if (m_repeated) m_repeated = std::make_unique<RepeatedToken>(m_model, m_cache, m_device);
+    }
     const std::int64_t usable = usableVocabulary(m_options);
     const bool plain = !activeRecorder() && !activeHooks();
     if (m_row && fresh == 1 && m_cache.past() > 0 && plain) {

@@ -45,8 +45,8 @@ private:
 class RepeatedToken;
 class RowDecoder;
 
-/// The number of vocabulary rows that are tokens: published vocabularies of 50304 rows have 50257;
-/// the rest is padding and never sampled.
+/// The number of vocabulary rows that are tokens: vocabularies of 50304 rows of the papers' models
+/// have 50257; the rest is padding and never sampled.
 std::int64_t usableVocabulary(const ModelOptions& options);
 
 /// Whether a language model can use a cache. With relations normalised over all tokens

@@ -39,13 +39,13 @@ void addRow(const torch::Tensor& table, std::int64_t index, std::span<float> to)
 struct RowNorm {
     std::string type;
     torch::Tensor weight, bias;
+    double eps = 1e-5;
 
     RowNorm() = default;
     RowNorm(const Norm& norm, const std::string& type)
-        : type(type), weight(norm->weight), bias(norm->bias) {}
+        : type(type), weight(norm->weight), bias(norm->bias), eps(norm->eps()) {}
 
     void apply(std::span<const float> x, std::span<float> y) const {
-        constexpr double eps = 1e-5;
         if (type == "none") {
             std::copy(x.begin(), x.end(), y.begin());
             return;
@@ -74,11 +74,10 @@ struct RowHeads {
     std::vector<float> q, k, v;
     std::vector<float> weights;  ///< [heads, tokens]
 
-    void sizes(std::int64_t capacity) {
+    void sizes() {
         q.resize(static_cast<std::size_t>(query.out));
         k.resize(static_cast<std::size_t>(key.out));
         v.resize(static_cast<std::size_t>(value.out));
-        weights.resize(static_cast<std::size_t>(heads * capacity));
     }
     std::int64_t keyHead(std::int64_t head) const { return head / (heads / keyHeads); }
     float scale() const {
@@ -147,8 +146,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
       m_model(dynamic_cast<LanguageModelImpl&>(model)) {
     const auto& o = m_options;
     const auto* symbols = options.find<SymbolOptions>();
-    const std::int64_t capacity = o.max_block_size,
-                       headDim = o.d_model / options.info().work(options).heads;
+    const std::int64_t headDim = m_model.m_stack.headDim();
     auto* dual = dynamic_cast<DualAttnTransformerLMImpl*>(&model);
     const auto sensoryOf = [&](const AttentionImpl& a) {
         RowHeads heads;
@@ -158,7 +156,7 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
         heads.keyDim = a.wq->weight.size(0) / heads.heads, heads.headDim = headDim;
         heads.query = rowsOf(a.wq), heads.key = rowsOf(a.wk), heads.value = rowsOf(a.wv);
         heads.out = rowsOf(a.wo);
-        heads.sizes(capacity);
+        heads.sizes();
         return heads;
     };
     std::size_t index = 0;
@@ -204,11 +202,9 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
                     heads.query = rowsOf(rca.wq), heads.key = rowsOf(rca.wk);
                 }
                 heads.keyDim = heads.query.out / heads.heads;
-                heads.sizes(capacity);
-                const std::int64_t each = layer->wr.defined() ? layer->wr.size(2) : heads.heads;
+                heads.sizes();
                 layer->qRel.resize(static_cast<std::size_t>(layer->relationQuery.out));
                 layer->kRel.resize(static_cast<std::size_t>(layer->relationKey.out));
-                layer->relations.resize(static_cast<std::size_t>(each * capacity));
                 auto& retriever = *dual->m_retrievers[index];
                 if (auto* symbolic = dynamic_cast<SymbolicAttentionImpl*>(&retriever)) {
                     layer->symbolQuery = rowsOf(symbolic->q_proj);
@@ -240,28 +236,52 @@ RowDecoder::RowDecoder(ModelImpl& model, const ModelOptions& options)
     m_related.x.resize(static_cast<std::size_t>(first.relational.heads * headDim));
 }
 
+void RowDecoder::reserve(std::int64_t capacity) {
+    if (capacity == m_capacity) return;
+    m_capacity = capacity;
+    m_rotaryTable.clear();
+    for (auto& layer : m_layers) {
+        for (auto* heads : {&layer->sensory, &layer->relational})
+            heads->weights.resize(static_cast<std::size_t>(heads->heads * capacity));
+        const auto& wr = layer->wr;
+        const std::int64_t each = wr.defined() ? wr.size(2) : layer->relational.heads;
+        layer->relations.resize(static_cast<std::size_t>(each * capacity));
+    }
+}
+
 const float* RowDecoder::rotaryTable(std::int64_t width) {
     auto& turns = m_rotaryTable[width];
     if (turns.empty()) {
+        const auto& rotary = m_model.m_stack.details;
+        const auto dims = rotary.dims(width);
         // (1, 0) turned by an angle is its cosine and sine, as the forward pass computes them.
-        auto unit = torch::zeros({1, 1, m_options.max_block_size, width});
-        unit.slice(3, 0, width, 2).fill_(1.0f);
-        const auto turned = RotaryPositions().rotate(unit).contiguous();
+        auto unit = torch::zeros({1, 1, m_capacity, width});
+        if (rotary.rotary_halves)
+            unit.slice(3, 0, dims / 2).fill_(1.0f);
+        else
+            unit.slice(3, 0, dims, 2).fill_(1.0f);
+        const auto turned = RotaryPositions(rotary).rotate(unit).contiguous();
         const auto* from = turned.const_data_ptr<float>();
         turns.assign(from, from + turned.numel());
     }
     return turns.data();
 }
 
-// Pairs (2i, 2i + 1) of every head turned by the position (layers.h).
+// Pairs of every head turned by the position: (2i, 2i + 1), or (i, i + r/2) of the first r
+// dimensions (layers.h).
 void RowDecoder::rotate(std::span<float> heads, std::int64_t width, std::int64_t position) {
+    const auto& rotary = m_model.m_stack.details;
     const float* turn = rotaryTable(width) + position * width;
+    const auto dims = rotary.dims(width);
+    const std::int64_t step = rotary.rotary_halves ? 1 : 2,
+                       partner = rotary.rotary_halves ? dims / 2 : 1,
+                       end = rotary.rotary_halves ? dims / 2 : dims;
     for (std::size_t at = 0; at < heads.size(); at += static_cast<std::size_t>(width))
-        for (std::int64_t i = 0; i < width; i += 2) {
-            float* pair = heads.data() + at + i;
-            const float real = pair[0] * turn[i] - pair[1] * turn[i + 1];
-            pair[1] = pair[0] * turn[i + 1] + pair[1] * turn[i];
-            pair[0] = real;
+        for (std::int64_t i = 0; i < end; i += step) {
+            float *first = heads.data() + at + i, *second = first + partner;
+            const float real = *first * turn[i] - *second * turn[i + partner];
+            *second = *first * turn[i + partner] + *second * turn[i];
+            *first = real;
         }
 }
 
@@ -313,11 +333,15 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
             symbols = layer.projected;
         }
     }
+    // The first key that the window leaves open.
+    const std::int64_t window = m_model.m_stack.details.sliding_window,
+                       open = window > 0 ? std::max<std::int64_t>(0, count - window) : 0;
     const auto scores = [&](RowHeads& heads, const torch::Tensor& keys, std::int64_t head) {
         float* weights = heads.weights.data() + head * capacity;
-        dotRows(heads.q.data() + head * heads.keyDim, rowsOfHead(keys, heads.keyHead(head)), count,
+        dotRows(heads.q.data() + head * heads.keyDim,
+                rowsOfHead(keys, heads.keyHead(head)) + open * heads.keyDim, count - open,
                 heads.keyDim, heads.keyDim, heads.scale(), weights);
-        return std::span<float>(weights, static_cast<std::size_t>(count));
+        return std::span<float>(weights, static_cast<std::size_t>(count - open));
     };
     // Sensory heads, and the relations that all relational heads use next.
     constexpr std::int64_t kChunks = 4;
@@ -327,8 +351,9 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
             if (task < sensory.heads) {
                 const auto weights = scores(sensory, sensoryKeys, task);
                 softmaxRow(weights);
-                mixRows(weights.data(), rowsOfHead(sensoryValues, sensory.keyHead(task)), count,
-                        sensory.headDim, sensory.headDim,
+                mixRows(weights.data(),
+                        rowsOfHead(sensoryValues, sensory.keyHead(task)) + open * sensory.headDim,
+                        count - open, sensory.headDim, sensory.headDim,
                         m_mixed.x.data() + task * sensory.headDim);
                 continue;
             }
@@ -395,6 +420,7 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
     const auto& o = m_options;
     const std::int64_t past = cache.past();
     auto &sensory = layer.sensory, &relational = layer.relational;
+    const bool parallel = m_model.m_stack.details.parallel_residual;
     const auto enter = [&](const RowNorm& norm, bool half) {
         if (o.norm_first)
             norm.apply(m_x, m_normed.x);
@@ -458,7 +484,10 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
             {relational.out, &m_related, m_added.data() + sensory.heads * sensory.headDim});
     }
     multiplyRows(products);
-    leave(layer.norm1);
+    if (parallel)
+        m_attended = m_added;
+    else
+        leave(layer.norm1);
 
     enter(layer.norm2, layer.linear1.half);
     auto& inner = m_inner.x;
@@ -470,11 +499,14 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
     if (layer.linear2.half) m_inner.split();
     products.assign({{layer.linear2, &m_inner, m_added.data()}});
     multiplyRows(products);
+    if (parallel)
+        for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] += m_attended[i];
     leave(layer.norm2);
 }
 
 void RowDecoder::read(std::int64_t token, DecodingCache& cache, std::span<float> logits) {
     const auto& o = m_options;
+    reserve(cache.capacity());
     std::fill(m_x.begin(), m_x.end(), 0.0f);
     addRow(m_model.m_tokens->weight, token, m_x);
     if (o.pos_enc_type == "pos_emb") addRow(m_model.m_positions->weight, cache.past(), m_x);

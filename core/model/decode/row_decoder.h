@@ -37,7 +37,9 @@ private:
     void projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t past);
     void attend(Layer& layer, DecodingCache& cache, std::int64_t past);
     void rotate(std::span<float> heads, std::int64_t width, std::int64_t position);
-    /// cos and sin of every position's angles, [max_block_size, width].
+    /// Room for a cache of so many tokens.
+    void reserve(std::int64_t capacity);
+    /// cos and sin of every position's angles, [capacity, width].
     const float* rotaryTable(std::int64_t width);
 
     TransformerLMOptions m_options;
@@ -45,7 +47,8 @@ private:
     std::vector<std::unique_ptr<Layer>> m_layers;
     std::map<std::int64_t, std::vector<float>> m_rotaryTable;  ///< by the width of heads
     // Work buffers: the residual stream, the input of a sub-layer and its output.
-    std::vector<float> m_x, m_added;
+    std::vector<float> m_x, m_added, m_attended;
+    std::int64_t m_capacity = 0;
     RowInput m_stream, m_normed, m_inner, m_mixed, m_related, m_symbol;
 };
 

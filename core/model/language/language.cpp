@@ -7,6 +7,7 @@
 
 #include "model/decode/cache.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 
 namespace relascope::core {
 namespace {
@@ -39,7 +40,9 @@ void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64
                                     " is outside the vocabulary of " + std::to_string(vocabulary));
 }
 
-LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options) : m_options(options) {
+LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack,
+                                     bool tied)
+    : m_options(options), m_stack(stack), m_tied(tied) {
     m_layers = register_module("layers", std::make_shared<torch::nn::Module>());
     m_tokens =
         m_layers->register_module("token_embedder", Embedding(options.vocab_size, options.d_model));
@@ -49,8 +52,10 @@ LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options) : m_op
 void LanguageModelImpl::finish() {
     const auto& o = m_options;
     m_layers->register_module("blocks", m_blocks);
-    m_norm = m_layers->register_module("norm", Norm(o.d_model, o.norm_type));
-    m_out = Linear(m_tokens->weight);  // tied: one tensor under both names
+    m_norm =
+        m_layers->register_module("norm", Norm(o.d_model, o.norm_type, m_stack.details.norm_eps));
+    // Tied: one tensor under both names.
+    m_out = m_tied ? Linear(m_tokens->weight) : Linear(o.d_model, o.vocab_size, false);
     m_layers->register_module("final_out", m_out);
     if (o.pos_enc_type == "pos_emb")
         m_positions = m_layers->register_module("positional_embedder",
@@ -100,9 +105,18 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
 }
 
 TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
-    : LanguageModelImpl(options) {
-    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
-        m_blocks->push_back(EncoderBlock(stackOf(options)));
+    : LanguageModelImpl(options, stackOf(options)) {
+    addBlocks();
+}
+
+TransformerLMImpl::TransformerLMImpl(const PublicDecoderOptions& options)
+    : LanguageModelImpl(options, stackOf(options), options.tie_word_embeddings) {
+    addBlocks();
+}
+
+void TransformerLMImpl::addBlocks() {
+    for (std::int64_t layer = 0; layer < m_options.n_layers; ++layer)
+        m_blocks->push_back(EncoderBlock(m_stack));
     finish();
 }
 
@@ -118,7 +132,7 @@ torch::Tensor TransformerLMImpl::decode(torch::Tensor x) {
 }
 
 DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const DualAttnTransformerLMOptions& options)
-    : LanguageModelImpl(options) {
+    : LanguageModelImpl(options, stackOf(options)) {
     auto list = m_layers->register_module("symbol_retrievers", torch::nn::ModuleList());
     for (std::int64_t layer = 0; layer < options.n_layers; ++layer) {
         if (layer == 0 || !options.shared_symbol_retriever) {
@@ -162,6 +176,8 @@ const auto dualLanguageModel =
         "DualAttnTransformerLM");
 const auto plainLanguageModel =
     RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
+const auto publicDecoder =
+    RegisterModel::of<TransformerLMImpl, PublicDecoderOptions>(kPublicDecoder);
 
 }  // namespace
 }  // namespace relascope::core

@@ -11,8 +11,8 @@
 
 namespace relascope::core {
 
-/// Common base of both, under `layers.`: embedding (tied to the output), positions, causal blocks,
-/// norm and output.
+/// Common base of both, under `layers.`: embedding (tied to the output, or not), positions, causal
+/// blocks, norm and output.
 struct LanguageModelImpl : ModelImpl {
     /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache, these are the tokens
     /// after past(). With one, and while a recorder takes factors, only the last logits are
@@ -22,7 +22,9 @@ struct LanguageModelImpl : ModelImpl {
 protected:
     friend class RowDecoder;  // runs the parts for one row
 
-    explicit LanguageModelImpl(const TransformerLMOptions& options);
+    /// `tied`: the output layer is the embedding.
+    LanguageModelImpl(const TransformerLMOptions& options, const StackOptions& stack,
+                      bool tied = true);
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
     /// Registers the modules after the blocks and sets the published initial weights: N(0, 0.02),
@@ -30,6 +32,8 @@ protected:
     void finish();
 
     TransformerLMOptions m_options;
+    StackOptions m_stack;
+    bool m_tied;
     std::shared_ptr<torch::nn::Module> m_layers;  ///< registered as `layers`
     Embedding m_tokens{nullptr}, m_positions{nullptr};
     torch::nn::ModuleList m_blocks{nullptr};
@@ -37,11 +41,18 @@ protected:
     Linear m_out{nullptr};
 };
 
+struct PublicDecoderOptions;  // model/public/public_options.h
+
 struct TransformerLMImpl : LanguageModelImpl {
     explicit TransformerLMImpl(const TransformerLMOptions& options);
+    /// A decoder of a public family (model/public).
+    explicit TransformerLMImpl(const PublicDecoderOptions& options);
 
 protected:
     torch::Tensor decode(torch::Tensor x) override;
+
+private:
+    void addBlocks();
 };
 
 /// Symbols are retrieved in every layer, by one retriever for all layers or one for each, with or

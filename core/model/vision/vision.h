@@ -7,22 +7,33 @@
 #include <torch/types.h>
 
 #include <memory>
+#include <vector>
 
 #include "model/attention/symbols.h"
 #include "model/blocks/dual_attention.h"
 #include "model/graph/device_graph.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 #include "model/vision/vision_options.h"
+#include "options/image_processor.h"
 
 namespace relascope::core {
 
-/// Patches flattened as (patch row, patch column, channel), normed, projected, normed; registered
-/// as `to_patch_embedding` with the published numbers 1, 2, 3. [b, c, H, W] -> [b, patches, d].
+/// How patches become tokens.
+enum class PatchForm {
+    Normed,       ///< flattened as (row, column, channel), normed, projected, normed
+    Convolution,  ///< flattened as (channel, row, column) and projected
+};
+
+/// Registered as `to_patch_embedding` with the published numbers 1, 2, 3, or 2 alone. [b, c, H, W]
+/// -> [b, patches, d].
 struct PatchEmbeddingImpl : torch::nn::Module {
-    PatchEmbeddingImpl(const ImageInput& images, std::int64_t d);
+    PatchEmbeddingImpl(const ImageInput& images, std::int64_t d,
+                       PatchForm form = PatchForm::Normed);
     torch::Tensor forward(const torch::Tensor& images);
 
 private:
+    PatchForm m_form;
     std::int64_t m_width, m_height;
     Norm m_patchNorm{nullptr}, m_norm{nullptr};
     Linear m_projection{nullptr};
@@ -34,6 +45,9 @@ TORCH_MODULE(PatchEmbedding);
 class Standardisation {
 public:
     torch::Tensor of(const torch::Tensor& images, const std::string& dataSet);
+    /// The same with numbers of each channel; without any, the images.
+    torch::Tensor of(const torch::Tensor& images, const std::vector<float>& mean,
+                     const std::vector<float>& deviation);
 
 private:
     KeptTensor m_mean, m_deviation;
@@ -45,7 +59,7 @@ struct VisionModelImpl : ModelImpl {
     torch::Tensor forward(const ModelInput& images) override;
 
     PatchEmbedding to_patch_embedding{nullptr};
-    torch::Tensor pos_embedding, cls_token;  ///< [1, patches + 1, d], [1, 1, d]
+    torch::Tensor pos_embedding, cls_token;  ///< [1, patches + first tokens, d], [1, 1, d]
     torch::nn::ModuleList encoder_blocks;
     Norm final_norm{
         nullptr};  ///< of newer checkpoints: `final_out.0`, the classifier `final_out.1`
@@ -54,8 +68,17 @@ struct VisionModelImpl : ModelImpl {
 protected:
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor encode(torch::Tensor x) = 0;
+    VisionModelImpl(const VisionTransformerOptions& options, std::int64_t tokens, PatchForm form);
     /// Registers the classifier last, as the published classes do (the order of the parameters).
     void addClassifier();
+    /// Images as the model reads them, without mean and deviation.
+    virtual torch::Tensor standardised(const torch::Tensor& images) {
+        return m_standardisation.of(images, m_options.image_norm);
+    }
+    /// The tokens before the patches, [1, first, d].
+    virtual torch::Tensor firstTokens() const { return cls_token; }
+    /// The scores of the stream after the last block: [b, n, d] -> [b, classes].
+    virtual torch::Tensor classified(const torch::Tensor& x);
 
     VisionTransformerOptions m_options;
     Standardisation m_standardisation;
@@ -66,7 +89,26 @@ struct VisionTransformerImpl : VisionModelImpl {
     explicit VisionTransformerImpl(const VisionTransformerOptions& options);
 
 protected:
+    VisionTransformerImpl(const VisionTransformerOptions& options, std::int64_t tokens,
+                          PatchForm form, const StackOptions& stack);
     torch::Tensor encode(torch::Tensor x) override;
+};
+
+/// A classifier of a public family (model/public): patches by a convolution, a second first token
+/// and its classifier where the family has them, and a norm of all tokens.
+struct PublicImageModelImpl : VisionTransformerImpl {
+    explicit PublicImageModelImpl(const PublicImageOptions& options);
+
+    torch::Tensor distillation_token;  ///< [1, 1, d], or undefined
+    Linear class_out{nullptr}, distillation_out{nullptr};
+
+protected:
+    torch::Tensor standardised(const torch::Tensor& images) override;
+    torch::Tensor firstTokens() const override;
+    torch::Tensor classified(const torch::Tensor& x) override;
+
+private:
+    ImageProcessor m_processor;
 };
 
 struct VisionDualAttnTransformerImpl : VisionModelImpl {

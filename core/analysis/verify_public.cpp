@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/verify_public.h"
+
+#include <functional>
+
+#include "analysis/answer_stream.h"
+#include "checkpoint/tensor_io.h"
+#include "interventions/edited_run.h"
+#include "interventions/editor.h"
+#include "model/public/family.h"
+#include "probe/map_collector.h"
+
+namespace relascope::core {
+namespace {
+
+using Tensors = std::map<std::string, torch::Tensor>;
+
+Edit editAt(EditOp op, const std::string& point) {
+    Edit edit;
+    edit.op = op, edit.point = point;
+    return edit;
+}
+
+// Logits with one edit; `other` is where a patch takes its values from.
+torch::Tensor editedLogits(ModelImpl& model, const ModelInput& input, const Edit& edit,
+                           const ModelInput* other = nullptr) {
+    EditList list;
+    list.edits = {edit};
+    EditInputs inputs;
+    if (other) inputs.named.emplace(edit.input, *other);
+    if (other) list.inputs[edit.input] = {};
+    Editor editor(list);
+    takeValues(editor, model, input, inputs);
+    return forwardEdited(model, input, editor);
+}
+
+// alpha [b, h, i, j] of every layer, by the number of the layer from 1.
+std::map<std::int64_t, torch::Tensor> numbered(const Tensors& recorded, const char* kind,
+                                               const std::string& stack) {
+    std::map<std::int64_t, torch::Tensor> all;
+    for (const auto& [name, tensor] : recorded) {
+        const auto at = name.find(stack + ".");
+        if (!name.starts_with(kind) || at == std::string::npos) continue;
+        all[std::stoll(name.substr(at + stack.size() + 1)) + 1] = tensor;
+    }
+    return all;
+}
+
+// Means of alpha over queries and both rows (golden/public/README.md): [layers, heads].
+void addHeadMeasures(Tensors& ours, ModelImpl& model, const torch::Tensor& repeated,
+                     const std::string& stack) {
+    Collector collector;
+    {
+        const RecordingScope scope(collector);
+        model.forward(repeated);
+    }
+    const std::int64_t half = repeated.size(1) / 2;
+    std::vector<torch::Tensor> previous, duplicate, induction;
+    // alpha(i, i + offset) for i from `first` on.
+    const auto mean = [](const torch::Tensor& alpha, std::int64_t offset, std::int64_t first) {
+        const auto cells = alpha.diagonal(offset, 2, 3);  // [b, h, i - (-offset)]
+        return cells.slice(2, first + offset).mean(2).mean(0);
+    };
+    for (const auto& [layer, alpha] : numbered(collector.tensors(), "scores/", stack)) {
+        previous.push_back(mean(alpha, -1, 1));
+        duplicate.push_back(mean(alpha, -half, half));
+        induction.push_back(mean(alpha, 1 - half, half));
+    }
+    if (previous.empty()) return;
+    ours["heads/previous"] = torch::stack(previous);
+    ours["heads/duplicate"] = torch::stack(duplicate);
+    ours["heads/induction"] = torch::stack(induction);
+}
+
+}  // namespace
+
+torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor) {
+    const auto bytes = torch::tensor(torch::ArrayRef<std::uint8_t>(image.pixels))
+                           .view({1, image.height, image.width, image.channels});
+    const auto row = [](const std::vector<double>& numbers) {
+        return torch::tensor(numbers, torch::kDouble).view({1, -1, 1, 1});
+    };
+    return ((bytes.permute({0, 3, 1, 2}).to(torch::kDouble) / 255.0 - row(processor.mean)) /
+            row(processor.deviation))
+        .to(torch::kFloat);
+}
+
+void addPublicKeys(Tensors& ours, const Tensors& io, ModelImpl& model, const ModelOptions& options,
+                   const ModelInput& input, const std::string& folder, Hooks* edits) {
+    if (!familyOf(options)) return;
+    const torch::NoGradGuard noGrad;
+    const auto stream = answerStream(model, options);
+    const std::string stack =
+        options.input() == InputKind::Tokens ? "layers.blocks" : "encoder_blocks";
+    for (const auto& [layer, tensor] : numbered(ours, "scores/", stack))
+        ours["scores/" + std::to_string(layer)] = tensor;
+    for (const auto& [layer, tensor] : numbered(ours, "hidden/", stack))
+        ours["hidden/" + std::to_string(layer)] = tensor;
+    const auto wants = [&](const std::string& key) {
+        return io.count(key) > 0 && !ours.count(key);
+    };
+    const std::string before = stream.stack + ".0.hook_resid_pre",
+                      normed = "ln_final.hook_normalized";
+    if (wants("hidden/0") || wants("hidden/last_norm")) {
+        PointReader reader({before, normed});
+        HookChain both(edits ? edits : &reader, &reader);
+        const HookScope scope(edits ? static_cast<Hooks*>(&both) : &reader);
+        model.forward(input);
+        if (const auto at = reader.tensors().find(before); at != reader.tensors().end())
+            ours["hidden/0"] = at->second;
+        if (const auto at = reader.tensors().find(normed); at != reader.tensors().end())
+            ours["hidden/last_norm"] = at->second;
+    }
+    for (std::size_t layer = 0; layer <= stream.blocks->size(); ++layer) {
+        const auto number = std::to_string(layer);
+        const auto hidden = ours.find("hidden/" + number);
+        if (!wants("lens/" + number) || hidden == ours.end()) continue;
+        auto answer = stream.answer(stream.pooled(hidden->second));
+        ours["lens/" + number] = stream.whole() ? answer.squeeze(1) : answer;
+    }
+    const auto first = stream.stack + ".0.";
+    if (wants("cut/head")) {
+        auto edit = editAt(EditOp::Zero, first + "attn.hook_z");
+        edit.selection["head"].places = {0};
+        ours["cut/head"] = editedLogits(model, input, edit);
+    }
+    if (wants("cut/mlp"))
+        ours["cut/mlp"] = editedLogits(model, input, editAt(EditOp::Zero, first + "hook_mlp_out"));
+    if (wants("patch/resid")) {
+        const ModelInput other =
+            storedTensor(io, "patch/input", folder + "/io.safetensors").to(input.x.device());
+        auto edit = editAt(EditOp::Patch, first + "hook_resid_post");
+        edit.input = "second";
+        edit.selection["position"].places = {-1};
+        ours["patch/resid"] = editedLogits(model, input, edit, &other);
+    }
+    if (wants("heads/previous") || wants("heads/duplicate") || wants("heads/induction"))
+        addHeadMeasures(
+            ours, model,
+            storedTensor(io, "input/repeated", folder + "/io.safetensors").to(input.x.device()),
+            stack);
+    if (wants("output/class_logits") && !stream.second.is_empty()) {
+        PointReader reader({"hook_pooled"});
+        const HookScope scope(&reader);
+        model.forward(input);
+        const auto& both = reader.tensors().at("hook_pooled");  // [b, 2, d], after the norm
+        ours["output/class_logits"] = stream.out.ptr()->forward(both.select(1, 0));
+        ours["output/distillation_logits"] = stream.second.ptr()->forward(both.select(1, 1));
+    }
+}
+
+}  // namespace relascope::core

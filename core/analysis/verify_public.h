@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The keys of golden cases of public families (golden/public): streams by number, the lens, parts
+// cut out, a patched stream, head measures. Internal to verify.
+#pragma once
+
+#include <torch/types.h>
+
+#include <map>
+#include <string>
+
+#include "model/model.h"
+#include "options/image_processor.h"
+
+namespace relascope::core {
+
+/// Adds to `ours` what is computed for the keys of `io` that are of that form: "hidden/0" and so
+/// on, "scores/I", "lens/I", "cut/...", "patch/resid", "heads/...", "output/class_logits" and
+/// "output/distillation_logits". `input` is on the model's device, `folder` is named
+/// in errors, and streams are those with the edits, if there are any.
+void addPublicKeys(std::map<std::string, torch::Tensor>& ours,
+                   const std::map<std::string, torch::Tensor>& io, ModelImpl& model,
+                   const ModelOptions& options, const ModelInput& input, const std::string& folder,
+                   Hooks* edits);
+
+/// [1, channels, height, width] of a picture that was scaled and cut, without mean and deviation.
+torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor);
+
+}  // namespace relascope::core

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/public/family.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/architecture.h"
+#include "model/public/public_options.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr std::string_view kBlockNumber = ".I.";
+
+// The name for one block.
+std::string numbered(const std::string& name, std::int64_t block) {
+    const auto at = name.find(kBlockNumber);
+    if (at == std::string::npos) return name;
+    return name.substr(0, at + 1) + std::to_string(block) + name.substr(at + 2);
+}
+
+std::string shapeOf(const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (const auto n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
+    return "[" + text + "]";
+}
+
+// The shape in the file of tensors of the model that have these shapes.
+std::vector<std::int64_t> shapeInFile(StoredForm form,
+                                      const std::vector<std::vector<std::int64_t>>& parts,
+                                      const ModelOptions& options) {
+    auto shape = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) shape.front() += parts[i].front();
+    if (shape.size() < 2) return shape;
+    if (form == StoredForm::Transposed || form == StoredForm::Thirds) std::swap(shape[0], shape[1]);
+    if (form == StoredForm::Patches) {
+        const auto& o = options.get<ImageInput>();
+        return {shape[0], o.channels(), o.patch_size.at(1), o.patch_size.at(0)};
+    }
+    return shape;
+}
+
+}  // namespace
+
+const std::vector<Family>& families() {
+    static const auto all = [] {
+        auto list = decoderFamilies();
+        list.insert(list.end(), imageFamilies().begin(), imageFamilies().end());
+        return list;
+    }();
+    return all;
+}
+
+const Family* findFamily(const std::string& type) {
+    for (const auto& family : families())
+        if (family.type == type) return &family;
+    return nullptr;
+}
+
+const Family* familyOf(const ModelOptions& options) {
+    const auto* name = options.find<FamilyName>();
+    return name ? findFamily(name->family) : nullptr;
+}
+
+std::string modelTitle(const ModelOptions& options) {
+    const auto* family = familyOf(options);
+    return family ? family->title : options.architecture();
+}
+
+std::string noRelationsText(const ModelOptions& options) {
+    const auto* family = familyOf(options);
+    if (!family) return {};
+    return "a " + family->title + " has no relational heads; sensory heads are in all " +
+           std::to_string(options.get<StackDepth>().n_layers) + " layers";
+}
+
+std::int64_t knownVocabulary(const ModelOptions& options) {
+    return options.info().opened ? 0 : options.outputs();
+}
+
+std::vector<FileTensor> fileTensors(const ModelOptions& options) {
+    const auto* family = familyOf(options);
+    if (!family) return {};
+    std::map<std::string, const TensorShape*> shapes;
+    const auto all = modelShapes(options);
+    for (const auto& shape : all) shapes[shape.name] = &shape;
+    const auto layers = options.get<StackDepth>().n_layers;
+    std::vector<FileTensor> tensors;
+    const auto add = [&](const FamilyTensor& row, std::int64_t block, const char* kind) {
+        FileTensor tensor;
+        tensor.name = numbered(row.stored, block) + kind;
+        tensor.outside = row.outside;
+        tensor.form = row.form;
+        std::vector<std::vector<std::int64_t>> sizes;
+        for (const auto& part : row.parts) {
+            const auto found = shapes.find(numbered(part, block) + kind);
+            if (found == shapes.end()) return;
+            tensor.parts.push_back(found->first);
+            sizes.push_back(found->second->shape);
+            tensor.optional = !found->second->aliasOf.empty();
+        }
+        if (const auto* heads = options.find<BlockOptions>()) tensor.heads = heads->n_heads_sa;
+        tensor.shape = shapeInFile(row.form, sizes, options);
+        tensors.push_back(std::move(tensor));
+    };
+    for (std::int64_t block = -1; block < layers; ++block)
+        for (const auto& row : family->tensors) {
+            if ((row.stored.find(kBlockNumber) == std::string::npos) != (block < 0)) continue;
+            for (const char* kind : {"", ".weight", ".bias"}) add(row, block, kind);
+        }
+    return tensors;
+}
+
+FamilyFile::FamilyFile(const ModelOptions& options, const std::vector<StoredTensor>& stored)
+    : m_family(*familyOf(options)), m_stored(stored), m_tensors(fileTensors(options)) {
+    std::set<std::string_view> there;
+    bool prefixed = stored.empty();
+    for (const auto& tensor : stored) {
+        there.insert(tensor.name);
+        prefixed = prefixed || tensor.name.starts_with(m_family.prefix);
+    }
+    for (const auto& tensor : m_tensors) {
+        const auto with = tensor.outside ? tensor.name : m_family.prefix + tensor.name;
+        m_names.push_back(prefixed || there.count(with) ? with : tensor.name);
+    }
+}
+
+const std::string& FamilyFile::nameOf(const FileTensor& tensor) const {
+    return m_names.at(static_cast<std::size_t>(&tensor - m_tensors.data()));
+}
+
+const StoredTensor* FamilyFile::find(const FileTensor& tensor) const {
+    const auto& name = nameOf(tensor);
+    for (const auto& stored : m_stored)
+        if (stored.name == name) return &stored;
+    return nullptr;
+}
+
+bool FamilyFile::ignores(const StoredTensor& stored) const {
+    auto name = stored.name;
+    if (name.starts_with(m_family.prefix)) name.erase(0, m_family.prefix.size());
+    // The number of the block as "I".
+    for (std::size_t at = 0; (at = name.find('.', at)) != std::string::npos; ++at) {
+        auto end = at + 1;
+        while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end]))) ++end;
+        if (end == at + 1 || end >= name.size() || name[end] != '.') continue;
+        name.replace(at + 1, end - at - 1, "I");
+        break;
+    }
+    const auto& known = m_family.ignored;
+    if (std::find(known.begin(), known.end(), name) == known.end()) return false;
+    // Masks are of rank 4; anything else of that name would be a weight.
+    return !name.ends_with("attn.bias") && !name.ends_with("attention.bias")
+               ? true
+               : stored.shape.size() == 4;
+}
+
+std::vector<CheckpointProblem> FamilyFile::problems() const {
+    std::map<std::string_view, const StoredTensor*> stored;
+    for (const auto& tensor : m_stored) stored[tensor.name] = &tensor;
+    std::vector<CheckpointProblem> problems;
+    std::set<std::string_view> known;
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        const auto& tensor = m_tensors[i];
+        const auto& name = m_names[i];
+        known.insert(name);
+        const auto found = stored.find(name);
+        if (found == stored.end()) {
+            if (!tensor.optional)
+                problems.push_back({ProblemKind::Missing, name,
+                                    "the model needs it, " + shapeOf(tensor.shape) +
+                                        ", but it is not in the file"});
+            continue;
+        }
+        const auto& type = found->second->dtype;
+        if (found->second->shape != tensor.shape)
+            problems.push_back({ProblemKind::WrongShape, name,
+                                "is " + shapeOf(found->second->shape) + " in the file, " +
+                                    shapeOf(tensor.shape) + " in the model"});
+        else if (type != "F32" && type != "F16" && type != "BF16" && type != "F64")
+            problems.push_back({ProblemKind::File, name,
+                                "has " + type +
+                                    " values, which cannot be used as weights; save the model in "
+                                    "float32, float16 or bfloat16"});
+    }
+    for (const auto& tensor : m_stored)
+        if (!known.count(tensor.name) && !ignores(tensor))
+            problems.push_back(
+                {ProblemKind::Unexpected, tensor.name,
+                 "it is in the file, " + shapeOf(tensor.shape) + ", but not in the model"});
+    return problems;
+}
+
+std::string FamilyFile::prefixOf(const std::string& prefix) const {
+    if (prefix.empty()) return {};
+    std::string common;
+    bool first = true;
+    for (std::size_t i = 0; i < m_tensors.size(); ++i)
+        for (const auto& part : m_tensors[i].parts) {
+            if (part != prefix && !part.starts_with(prefix + ".")) continue;
+            const auto& name = m_names[i];
+            if (first) {
+                common = name, first = false;
+                continue;
+            }
+            const auto end = std::mismatch(common.begin(), common.end(), name.begin(), name.end());
+            common.erase(end.first, common.end());
+        }
+    // Whole parts of a name.
+    const bool whole = std::find(m_names.begin(), m_names.end(), common) != m_names.end();
+    if (!whole || common.ends_with(".weight") || common.ends_with(".bias"))
+        common.erase(std::min(common.rfind('.'), common.size()));
+    return common;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Public families of checkpoints: which keys of config.json are which options, and which tensors of
+// a file are which tensors of the model. A family is a table (decoder_families_config.cpp,
+// image_families_config.cpp); nothing else knows its name. Does not include torch.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "model/shapes.h"
+#include "types/checkpoint_info.h"
+#include "types/field.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+/// A key of config.json that is an option of the model.
+struct FamilyKey {
+    std::vector<std::string> names;  ///< the first of these that the file has
+    std::string option;              ///< a field of the descriptor
+    FieldValue absent;               ///< as the family's class has it
+    FieldValue null = absent;        ///< what a null stands for
+};
+
+/// A key that is taken with these values only; any other is refused.
+struct FamilyLimit {
+    std::string name;
+    std::vector<nlohmann::ordered_json> values;
+};
+
+/// How tensors of the model are kept in one of a file.
+enum class StoredForm {
+    Plain,       ///< as it is
+    Transposed,  ///< a matrix [in, out]
+    Thirds,      ///< a matrix [in, 3 out], or a bias [3 out]: three parts, one after another
+    ByHead,      ///< rows [3 out, in], or a bias: of each head its part of the three
+    Patches,     ///< a convolution [out, channels, rows, columns] as a matrix
+};
+
+/// Tensors of a file by name, "I" for the block: "h.I.attn.c_proj". Names of modules stand for
+/// their weight and bias.
+struct FamilyTensor {
+    std::string stored;
+    std::vector<std::string> parts;  ///< in the model, one, or the three of a fused tensor
+    StoredForm form = StoredForm::Plain;
+    bool outside = false;  ///< beside the base model: without its prefix
+};
+
+struct Family {
+    std::string type;                  ///< model_type of config.json
+    std::string title;                 ///< on screens
+    std::string architecture;          ///< the descriptor
+    std::vector<std::string> classes;  ///< values of `architectures` that are this model
+    std::string teacher;               ///< the class with two classifiers; empty: there is none
+    std::string prefix;                ///< of the base model's tensors, which may be absent
+    std::vector<std::pair<std::string, FieldValue>> fixed;  ///< options that are always so
+    std::vector<FamilyKey> keys;
+    std::vector<FamilyLimit> limits;
+    std::string rotaryShare;  ///< key of the rotated share of a head; empty: all of it, or none
+    double rotaryShareAbsent = 1.0;
+    bool rotary = false;
+    std::vector<FamilyTensor> tensors;
+    std::vector<std::string> ignored;  ///< tensors of old files that are not used
+};
+
+/// Those of the tables, text first.
+const std::vector<Family>& families();
+const std::vector<Family>& decoderFamilies();
+const std::vector<Family>& imageFamilies();
+/// The family of that model_type; null if there is none.
+const Family* findFamily(const std::string& type);
+/// The family of a model; null for the models of the papers.
+const Family* familyOf(const ModelOptions& options);
+/// "a GPT-2", "an ..." for messages; for other models their architecture's name.
+std::string modelTitle(const ModelOptions& options);
+
+/// The model of a config.json whose model_type is that of a family. `unused` gets the keys that
+/// this program does not use; `shape` returns the shape of a tensor of the file by name, empty if
+/// there is none (classes without names are counted there). Throws OptionError naming key and
+/// value.
+using ShapeInFile = std::function<std::vector<std::int64_t>(const std::string&)>;
+ModelOptions modelOfFamily(const Family& family, const nlohmann::ordered_json& config,
+                           const ShapeInFile& shape = {},
+                           std::vector<std::string>* unused = nullptr);
+
+/// A tensor of a file, and what of the model it holds.
+struct FileTensor {
+    std::string name;  ///< without the prefix
+    bool outside = false;
+    std::vector<std::int64_t> shape;
+    std::vector<std::string> parts;
+    StoredForm form = StoredForm::Plain;
+    std::int64_t heads = 1;  ///< of ByHead
+    bool optional = false;   ///< a second name of a tied tensor
+};
+/// Those of a model of a family, in the order of the table.
+std::vector<FileTensor> fileTensors(const ModelOptions& options);
+
+/// The tensors of one file by what they are: the file's own names, with or without the prefix.
+class FamilyFile {
+public:
+    FamilyFile(const ModelOptions& options, const std::vector<StoredTensor>& stored);
+
+    const std::vector<FileTensor>& tensors() const { return m_tensors; }
+    /// The name in the file, whether it is there or not.
+    const std::string& nameOf(const FileTensor& tensor) const;
+    const StoredTensor* find(const FileTensor& tensor) const;
+    /// Whether it is one of old files that are not used.
+    bool ignores(const StoredTensor& stored) const;
+    /// As compareTensors().
+    std::vector<CheckpointProblem> problems() const;
+    /// Common prefix in the file of what `prefix` is in the model: "h.0.attn".
+    std::string prefixOf(const std::string& prefix) const;
+
+private:
+    const Family& m_family;
+    const std::vector<StoredTensor>& m_stored;
+    std::vector<FileTensor> m_tensors;
+    std::vector<std::string> m_names;
+};
+
+}  // namespace relascope::core

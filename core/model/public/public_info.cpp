@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The descriptors of the decoders and image classifiers of public families.
+#include "model/baselines/patch_info.h"
+#include "model/blocks/block_info.h"
+#include "model/public/family.h"
+#include "model/public/public_options.h"
+
+namespace relascope::core {
+
+StackOptions stackOf(const PublicDecoderOptions& o) {
+    auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
+    s.details = o;
+    s.feedForwardBias = o.ff_bias;
+    return s;
+}
+
+StackOptions stackOf(const PublicImageOptions& o) {
+    auto s = stackOf(static_cast<const VisionTransformerOptions&>(o), false);
+    s.details = o;
+    s.feedForwardBias = o.ff_bias;
+    return s;
+}
+
+namespace {
+
+using Decoder = PublicDecoderOptions;
+using ImageModel = PublicImageOptions;
+
+const std::vector<std::string> kActivations = {"gelu", "exact_gelu", "swiglu"};
+
+FieldTable<RotaryOptions> rotaryFields() {
+    using namespace fields;
+    using O = RotaryOptions;
+    return {
+        advanced(positive(real(&O::rope_theta, "rope_theta", "Rotary base",
+                               "Base of the rotary frequencies.", 0.0, 1e12))),
+        advanced(integer(&O::rotary_dims, "rotary_dims", "Rotated dimensions",
+                         "First dimensions of a head that turn; 0 means all.", 0, 65536)),
+        advanced(boolean(&O::rotary_halves, "rotary_halves", "Halves turn",
+                         "Dimensions i and i + r/2 turn together, not 2i and 2i + 1.")),
+        advanced(
+            positive(real(&O::rope_factor, "rope_factor", "Rotary factor",
+                          "Low frequencies are divided by it; 1 means no scaling.", 0.0, 1e6))),
+        advanced(positive(real(&O::rope_low_freq_factor, "rope_low_freq_factor", "Low frequency",
+                               "Waves longer than the original context / it are low.", 0.0, 1e6))),
+        advanced(
+            positive(real(&O::rope_high_freq_factor, "rope_high_freq_factor", "High frequency",
+                          "Waves shorter than the original context / it are kept.", 0.0, 1e6))),
+        advanced(integer(&O::rope_original, "rope_original", "Original context",
+                         "Tokens of the context before the frequencies were scaled.", 1, 1e9))};
+}
+
+// Of every family; `decoder`: and those of decoders alone.
+FieldTable<BlockDetails> detailFields(bool decoder) {
+    using namespace fields;
+    using O = BlockDetails;
+    FieldTable<O> table = {
+        advanced(positive(real(&O::norm_eps, "norm_eps", "Norm epsilon",
+                               "Added to the variance before its root is taken.", 0.0, 1.0))),
+        advanced(boolean(&O::sa_add_bias_q, "sa_add_bias_q", "Query bias",
+                         "Adds a bias to the query projection."))};
+    if (!decoder) return table;
+    const FieldTable<O> further = {
+        advanced(integer(&O::head_dim, "head_dim", "Head width",
+                         "Width of each head; 0 means d / heads.", 0, 65536)),
+        advanced(integer(&O::sliding_window, "sliding_window", "Window",
+                         "A token attends to so many tokens, itself included; 0 means all before "
+                         "it.",
+                         0, 1e9)),
+        advanced(boolean(&O::parallel_residual, "parallel_residual", "Parallel blocks",
+                         "Attention and feed-forward read the same stream."))};
+    return joined<O>({table, further, of<O>(rotaryFields())});
+}
+
+template <class Options>
+FieldTable<Options> familyFields(bool rotary) {
+    using namespace fields;
+    using O = FamilyName;
+    FieldSpec family{"family", "Family", "The public family whose checkpoint this is.",
+                     FieldKind::Choice};
+    for (const auto& one : rotary ? decoderFamilies() : imageFamilies())
+        family.choices.push_back(one.type), family.choiceTitles.push_back(one.title);
+    auto blocks = plainBlock(plainHeads());
+    for (auto& field : blocks)
+        if (field.spec.name == "activation") field.spec.choices = kActivations;
+    return joined<Options>({of<Options>(FieldTable<O>{
+                                make(family, &O::family),
+                                advanced(boolean(&O::ff_bias, "ff_bias", "Feed-forward bias",
+                                                 "Adds biases inside the feed-forward block."))}),
+                            of<Options>(depth()), of<Options>(stream()),
+                            block<Options>(blocks, false), of<Options>(detailFields(rotary))});
+}
+
+FieldTable<Decoder> decoderFields() {
+    using namespace fields;
+    const FieldTable<TransformerLMOptions> positions = {
+        choice(&TransformerLMOptions::pos_enc_type, "pos_enc_type", "Positions",
+               "Learned position embeddings, or rotary positions.", {"RoPE", "pos_emb"})};
+    const FieldTable<Decoder> own = {
+        advanced(boolean(&Decoder::tie_word_embeddings, "tie_word_embeddings", "Tied output",
+                         "The output layer is the embedding."))};
+    return joined<Decoder>(
+        {familyFields<Decoder>(true), of<Decoder>(tokenInput()), of<Decoder>(positions), own});
+}
+
+FieldTable<ImageModel> imageFields() {
+    using namespace fields;
+    using O = ImageModel;
+    using Plain = VisionTransformerOptions;
+    const FieldTable<Plain> pooling = {advanced(
+        choice(&Plain::pool, "pool", "Pooling", "Input of the classifier.", {"mean", "cls"}))};
+    const FieldTable<O> own = {
+        advanced(integer(&O::first_tokens, "first_tokens", "First tokens",
+                         "The class token, and one for distillation.", 1, 2)),
+        advanced(boolean(&O::two_classifiers, "two_classifiers", "Two classifiers",
+                         "The answer is the mean of two classifiers.")),
+        advanced(text(&O::preprocessor, "preprocessor", "Pictures",
+                      "How pictures are scaled, cut and normalised."))};
+    return joined<O>({familyFields<O>(false), of<O>(imageInput()), of<O>(pooling), own});
+}
+
+// Sizes of heads that cannot be built.
+template <class Options>
+void headProblems(const Options& o, ProblemList& list) {
+    if (!list.empty()) return;
+    const auto n = [](std::int64_t value) { return std::to_string(value); };
+    const std::int64_t heads = o.n_heads_sa;
+    if (heads < 1) return list.refuse("n_heads_sa", "there are no heads; give at least one");
+    if (o.head_dim == 0 && o.d_model % heads != 0)
+        return list.refuse("d_model", n(o.d_model) + " is not a multiple of the " + n(heads) +
+                                          " heads; the next multiple is " +
+                                          n((o.d_model / heads + 1) * heads));
+    if (const auto kv = o.sa_n_kv_heads; kv > 0 && heads % kv != 0)
+        list.refuse("sa_n_kv_heads", n(kv) + " does not divide the " + n(heads) + " heads");
+}
+
+void decoderProblems(const Decoder& o, ProblemList& list) {
+    headProblems(o, list);
+    if (!list.empty() || !o.rotary()) return;
+    const auto width = stackOf(o).headDim(), turned = o.dims(width);
+    const char* field = o.rotary_dims > 0 ? "rotary_dims" : o.head_dim > 0 ? "head_dim" : "d_model";
+    if (turned % 2 != 0 || turned > width)
+        list.refuse(field, "rotary positions need an even width, not " + std::to_string(turned) +
+                               " of the " + std::to_string(width) + " dimensions of a head");
+}
+
+void decoderShapes(const Decoder& o, ShapeList& list) {
+    const std::string tokens = "layers.token_embedder.weight", out = "layers.final_out";
+    list.parameter(tokens, {o.vocab_size, o.d_model});
+    addBlockShapes(list, "layers.blocks", o.n_layers, stackOf(o));
+    list.norm("layers.norm", o.d_model, o.norm_type);
+    if (o.tie_word_embeddings)
+        list.alias(out + ".weight", tokens);
+    else
+        list.linear(out, o.d_model, o.vocab_size, false);
+    if (!o.rotary())
+        list.parameter("layers.positional_embedder.weight", {o.max_block_size, o.d_model});
+}
+
+void imageShapes(const ImageModel& o, ShapeList& list) {
+    list.parameter("pos_embedding", {1, o.tokens(), o.d_model});
+    list.parameter("cls_token", {1, 1, o.d_model});
+    if (o.first_tokens > 1) list.parameter("distillation_token", {1, 1, o.d_model});
+    list.linear("to_patch_embedding.2", o.patchDim(), o.d_model);
+    addBlockShapes(list, "encoder_blocks", o.n_layers, stackOf(o));
+    list.norm("final_out.0", o.d_model);
+    if (!o.two_classifiers) return list.linear("final_out.1", o.d_model, o.num_classes);
+    list.linear("class_out", o.d_model, o.num_classes);
+    list.linear("distillation_out", o.d_model, o.num_classes);
+}
+
+// The three parts of the attention, which a file may keep as one tensor.
+void addProjections(OutlineNode& attention, OutlineBuilder& builder) {
+    for (const auto& [title, name] :
+         {std::pair{"queries", "wq"}, {"keys", "wk"}, {"values", "wv"}, {"output", "wo"}})
+        builder.add(attention, title, name);
+}
+
+void addBlocks(OutlineBuilder& builder, const char* title, const std::string& name,
+               std::int64_t layers, const StackOptions& stack) {
+    addBlockOutline(builder, title, name, layers, stack);
+    for (auto& part : builder.root().children)
+        if (part.title == title)
+            for (auto& block : part.children)
+                for (auto& inner : block.children)
+                    if (inner.prefix.ends_with("self_attn")) addProjections(inner, builder);
+}
+
+void decoderOutline(const Decoder& o, OutlineBuilder& builder) {
+    builder.add("token embedding", "layers.token_embedder",
+                std::to_string(o.vocab_size) + " tokens" +
+                    (o.tie_word_embeddings ? ", tied to the output" : ""));
+    builder.add("positions", "layers.positional_embedder",
+                std::to_string(o.max_block_size) + " learned");
+    addBlocks(builder, "blocks", "layers.blocks", o.n_layers, stackOf(o));
+    builder.add("norm", "layers.norm", o.norm_type);
+    if (!o.tie_word_embeddings)
+        builder.add("output", "layers.final_out", std::to_string(o.vocab_size) + " tokens");
+}
+
+void imageOutline(const ImageModel& o, OutlineBuilder& builder) {
+    builder.add("patch embedding", "to_patch_embedding", patchText(o));
+    builder.add("class token", "cls_token");
+    builder.add("distillation token", "distillation_token");
+    builder.add("positions", "pos_embedding", std::to_string(o.tokens()) + " learned");
+    addBlocks(builder, "encoder", "encoder_blocks", o.n_layers, stackOf(o));
+    builder.add("norm", "final_out.0", o.norm_type);
+    const auto classes = std::to_string(o.num_classes) + " classes from the ";
+    builder.add("classifier", "final_out.1", classes + "class token");
+    builder.add("classifier", "class_out", classes + "class token");
+    builder.add("distillation classifier", "distillation_out", classes + "distillation token");
+}
+
+template <class Options>
+std::string familyText(const Options& o) {
+    const auto* family = findFamily(o.family);
+    return (family ? family->title : o.family) + " " + std::to_string(o.n_layers) + " layers, " +
+           std::to_string(o.n_heads_sa) + " heads";
+}
+
+const RegisterArchitecture decoder([] {
+    Architecture<Decoder> a;
+    a.name = kPublicDecoder;
+    a.title = "Public decoder";
+    a.order = 1000;
+    a.fields = decoderFields();
+    a.defaults.family = decoderFamilies().front().type;
+    a.defaults.activation = "gelu", a.defaults.dropout_rate = 0.0, a.defaults.n_heads_ra = 0;
+    a.problems = decoderProblems;
+    a.text = familyText<Decoder>;
+    a.shapes = decoderShapes;
+    a.outline = decoderOutline;
+    a.layers = [](const Decoder& o) {
+        return layersOf("layers.blocks.", o.n_layers, "layer", true);
+    };
+    a.work = [](const Decoder& o) { return blockWork(stackOf(o), o.n_layers, nullptr); };
+    a.opened = true;
+    return a;
+}());
+
+const RegisterArchitecture imageModel([] {
+    Architecture<ImageModel> a;
+    a.name = kPublicImageModel;
+    a.title = "Public image model";
+    a.order = 1010;
+    a.fields = imageFields();
+    a.defaults.family = imageFamilies().front().type;
+    a.defaults.activation = "exact_gelu", a.defaults.dropout_rate = 0.0, a.defaults.pool = "cls";
+    a.defaults.n_heads_ra = 0;
+    a.problems = [](const ImageModel& o, ProblemList& list) { headProblems(o, list); };
+    a.text = familyText<ImageModel>;
+    a.shapes = imageShapes;
+    a.outline = imageOutline;
+    a.layers = [](const ImageModel& o) { return layersOf("encoder_blocks.", o.n_layers, "layer"); };
+    a.work = [](const ImageModel& o) { return blockWork(stackOf(o), o.n_layers, nullptr); };
+    a.classToken = true;
+    a.opened = true;
+    return a;
+}());
+
+}  // namespace
+}  // namespace relascope::core

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Options of the decoders and image classifiers of public families, which are opened from their
+// checkpoints (family.h). Does not include torch.
+#pragma once
+
+#include <string>
+
+#include "model/language/language_options.h"
+#include "model/vision/vision_options.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+inline constexpr const char* kPublicDecoder = "PublicDecoder";
+inline constexpr const char* kPublicImageModel = "PublicImageModel";
+
+/// The family that a model is of: Family::type.
+struct FamilyName {
+    std::string family;
+    bool ff_bias = true;  ///< in the feed-forward blocks
+    bool operator==(const FamilyName&) const = default;
+};
+
+/// `bias` is that of the attention's output.
+struct PublicDecoderOptions : TransformerLMOptions, BlockDetails, FamilyName {
+    bool tie_word_embeddings = true;
+
+    bool operator==(const PublicDecoderOptions&) const = default;
+};
+
+struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
+    std::int64_t first_tokens = 1;  ///< the class token, and one for distillation
+    bool two_classifiers = false;   ///< of the first two tokens; the answer is their mean
+    /// How pictures become its images (options/image_processor.h); empty: it gets pixels as they
+    /// are, without mean and deviation.
+    std::string preprocessor;
+
+    /// The first tokens and the patches.
+    std::int64_t tokens() const { return patches() + first_tokens; }
+    bool operator==(const PublicImageOptions&) const = default;
+};
+
+/// "a GPT-2 has no relational heads; sensory heads are in all 12 layers"; empty for models of other
+/// kinds.
+std::string noRelationsText(const ModelOptions& options);
+
+/// The size of a vocabulary that says whose it is: 50257 and 50304 of the papers' models are those
+/// of GPT-2's tokenizer. 0 for models of public families.
+std::int64_t knownVocabulary(const ModelOptions& options);
+
+StackOptions stackOf(const PublicDecoderOptions& options);
+StackOptions stackOf(const PublicImageOptions& options);
+
+}  // namespace relascope::core

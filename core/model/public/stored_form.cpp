@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/public/stored_form.h"
+
+#include <torch/utils.h>
+
+namespace relascope::core {
+
+std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor& stored) {
+    switch (tensor.form) {
+        case StoredForm::Plain:
+            break;
+        case StoredForm::Transposed:
+            return {stored.dim() == 2 ? stored.t() : stored};
+        case StoredForm::Thirds:
+            return (stored.dim() == 2 ? stored.t() : stored).chunk(3, 0);
+        case StoredForm::ByHead: {
+            const auto heads =
+                stored.unflatten(0, {tensor.heads, 3, stored.size(0) / (3 * tensor.heads)});
+            return {heads.select(1, 0).flatten(0, 1), heads.select(1, 1).flatten(0, 1),
+                    heads.select(1, 2).flatten(0, 1)};
+        }
+        case StoredForm::Patches:
+            return {stored.dim() == 4 ? stored.flatten(1) : stored};
+    }
+    return {stored};
+}
+
+torch::Tensor joinedParts(const FileTensor& tensor, const std::vector<torch::Tensor>& parts) {
+    auto joined = parts.front();
+    if (tensor.form == StoredForm::Thirds) joined = torch::cat(parts, 0);
+    if (tensor.form == StoredForm::ByHead) {
+        std::vector<torch::Tensor> heads;
+        for (const auto& part : parts)
+            heads.push_back(part.unflatten(0, {tensor.heads, part.size(0) / tensor.heads}));
+        joined = torch::stack(heads, 1).flatten(0, 2);
+    }
+    const bool turned = tensor.form == StoredForm::Transposed || tensor.form == StoredForm::Thirds;
+    if (turned && joined.dim() == 2) joined = joined.t();
+    return joined.contiguous().view(tensor.shape);
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Checkpoints of public families: what opens, what is refused and how, and that they are written
+// as they were read. Their numbers are those of golden_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/open_model.h"
+#include "analysis/verify.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/source.h"
+#include "checkpoint/tensor_io.h"
+#include "model/architecture.h"
+#include "model/decode/generate.h"
+#include "model/public/family.h"
+#include "model/public/public_options.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+
+namespace relascope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing_support::TemporaryFolder;
+namespace fs = std::filesystem;
+
+const std::string kPublic = std::string(RELASCOPE_FIXTURES) + "/golden/public/";
+
+std::string textOf(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> cases() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(kPublic))
+        names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+// A copy of a golden folder, without its numbers, that a test may change.
+class Copy {
+public:
+    explicit Copy(const std::string& name) : m_home("public-" + std::to_string(++s_copies)) {
+        fs::create_directories(m_home.path());
+        fs::copy(kPublic + name, path(), fs::copy_options::recursive);
+    }
+    std::string path() const { return m_home / "model"; }
+    void config(const std::function<void(Json&)>& change) const {
+        auto json = Json::parse(textOf(path() + "/config.json"));
+        change(json);
+        std::ofstream(path() + "/config.json") << json.dump();
+    }
+    void tensors(const std::function<void(std::map<std::string, torch::Tensor>&)>& change) const {
+        const auto file = path() + "/model.safetensors";
+        auto all = readTensors(file);
+        change(all);
+        saveTensors(file, {all.begin(), all.end()}, {{"format", "pt"}});
+    }
+    // The first problem, or the error, of opening it.
+    std::string problem() const {
+        try {
+            const auto info = readCheckpointInfo(path());
+            for (const auto& p : info.problems) return p.subject + ": " + p.message;
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    }
+
+private:
+    static inline int s_copies = 0;
+    TemporaryFolder m_home;
+};
+
+void expectParts(const std::string& text, const std::vector<std::string>& parts) {
+    for (const auto& part : parts)
+        EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
+}
+
+TEST(PublicFamilies, HaveTheShapesOfTheirModels) {
+    for (const auto& name : cases()) {
+        SCOPED_TRACE(name);
+        const auto options = checkpointModel(*CheckpointSource::open(kPublic + name));
+        const auto shapes = modelShapes(options);
+        const auto state = stateOf(*makeModel(options));
+        ASSERT_EQ(shapes.size(), state.size());
+        for (std::size_t i = 0; i < shapes.size(); ++i) {
+            EXPECT_EQ(shapes[i].name, state[i].name);
+            EXPECT_EQ(shapes[i].shape, state[i].tensor.sizes().vec());
+            EXPECT_EQ(shapes[i].aliasOf, state[i].aliasOf);
+        }
+    }
+}
+
+TEST(PublicFamilies, AreDescribedWithTheNamesOfTheirFiles) {
+    const auto gpt2 = readCheckpointInfo(kPublic + "gpt2_hub_names");
+    EXPECT_EQ(gpt2.title, "GPT-2");
+    EXPECT_TRUE(gpt2.loads());
+    EXPECT_TRUE(gpt2.unusedKeys.empty());
+    const auto tensor = [](const CheckpointInfo& info, const std::string& name) {
+        const auto found = std::find_if(info.tensors.begin(), info.tensors.end(),
+                                        [&](const auto& t) { return t.name == name; });
+        return found == info.tensors.end() ? StoredTensor{} : *found;
+    };
+    EXPECT_EQ(tensor(gpt2, "h.0.attn.c_attn.weight").note, "queries, keys and values");
+    expectParts(tensor(gpt2, "h.0.attn.bias").note, {"not used"});
+    const auto& blocks = gpt2.outline.children.at(2);
+    EXPECT_EQ(blocks.children.at(0).prefix, "h.0");
+    // A tied Llama has "model." before every name, and keeps it.
+    const auto llama = readCheckpointInfo(kPublic + "llama3_scaled_tied");
+    EXPECT_EQ(llama.tensors.front().name.substr(0, 6), "model.");
+    EXPECT_TRUE(llama.loads());
+    const auto deit = readCheckpointInfo(kPublic + "deit_teacher");
+    EXPECT_EQ(deit.classNames.size(), 5u);
+}
+
+TEST(PublicFamilies, ListUnusedKeysAndRefuseOthers) {
+    Copy llama("llama_gqa_untied");
+    llama.config([](Json& c) { c["brand_new_key"] = 3; });
+    EXPECT_EQ(readCheckpointInfo(llama.path()).unusedKeys,
+              std::vector<std::string>{"brand_new_key"});
+
+    struct Refused {
+        const char *name, *key;
+        Json value;
+        std::vector<std::string> parts;
+    };
+    const std::vector<Refused> all = {
+        {"gpt2_tied", "model_type", "bert", {"bert", "gpt2", "qwen2"}},
+        {"gpt2_tied", "activation_function", "relu", {"activation_function", "relu", "gelu_new"}},
+        {"gpt2_tied", "scale_attn_weights", false, {"scale_attn_weights", "false"}},
+        {"gpt2_tied", "scale_attn_by_inverse_layer_idx", true, {"inverse_layer_idx", "true"}},
+        {"gpt2_tied", "add_cross_attention", true, {"add_cross_attention"}},
+        {"gpt2_tied", "architectures", {"GPT2Model"}, {"GPT2Model", "GPT2LMHeadModel"}},
+        {"gpt2_tied", "n_head", 5, {"n_embd", "32", "5"}},
+        {"gpt2_tied", "n_layer", 1000000000, {"n_layer", "1000"}},
+        {"gpt2_tied", "vocab_size", 1000000000, {"vocab_size"}},
+        {"llama_gqa_untied", "hidden_act", "gelu", {"hidden_act", "gelu", "silu"}},
+        {"llama_gqa_untied", "num_key_value_heads", 3, {"num_key_value_heads", "3", "4"}},
+        {"llama_gqa_untied", "head_dim", 0, {"head_dim", "0"}},
+        {"llama_gqa_untied", "head_dim", 7, {"head_dim", "7"}},
+        {"llama_gqa_untied", "partial_rotary_factor", 0.5, {"partial_rotary_factor", "0.5"}},
+        {"llama_gqa_untied", "rope_scaling", {{"rope_type", "yarn"}}, {"rope_type", "yarn"}},
+        {"llama_gqa_untied", "rope_scaling", {{"type", "linear"}}, {"type", "linear"}},
+        {"llama_gqa_untied", "rope_scaling", {{"rope_type", "llama3"}}, {"factor", "missing"}},
+        {"llama_gqa_untied", "quantization_config", {{"bits", 4}}, {"quantization_config"}},
+        {"qwen2_biases", "use_sliding_window", true, {"use_sliding_window"}},
+        {"qwen2_biases", "layer_types", {"sliding_attention"}, {"layer_types"}},
+        {"gpt_neox_parallel", "rotary_pct", 0.01, {"rotary_pct", "0.01", "16"}},
+        {"gpt_neox_parallel", "num_attention_heads", 3, {"hidden_size", "32", "3"}},
+        {"vit", "patch_size", 7, {"patch_size", "7", "24"}},
+        {"vit", "hidden_act", "relu", {"hidden_act", "relu"}},
+    };
+    for (const auto& refused : all) {
+        SCOPED_TRACE(std::string(refused.name) + " " + refused.key);
+        const Copy copy(refused.name);
+        copy.config([&](Json& c) { c[refused.key] = refused.value; });
+        const auto problem = copy.problem();
+        expectParts(problem, refused.parts);
+        EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
+        EXPECT_THROW(core::OpenedModel(copy.path(), "", "cpu"), Error);
+    }
+    Copy code("gpt2_tied");
+    code.config([](Json& c) {
+        c["model_type"] = "mine";
+        c["auto_map"] = {{"AutoModel", "code.Model"}};
+    });
+    expectParts(code.problem(), {"mine", "never run"});
+    Copy deep("vit");
+    std::ofstream(deep.path() + "/config.json")
+        << "{\"model_type\":\"vit\",\"a\":" << std::string(100, '[') << std::string(100, ']')
+        << "}";
+    expectParts(deep.problem(), {"nested"});
+}
+
+TEST(PublicFamilies, SayWhatIsWrongWithTheirTensors) {
+    const std::string norm = "model.norm.weight";
+    Copy missing("llama_gqa_untied");
+    missing.tensors([&](auto& all) { all.erase(norm); });
+    expectParts(missing.problem(), {norm, "[32]"});
+    Copy untied("llama_gqa_untied");
+    untied.tensors([&](auto& all) { all.erase("lm_head.weight"); });
+    expectParts(untied.problem(), {"lm_head.weight"});
+    Copy wrong("llama_gqa_untied");
+    wrong.tensors([&](auto& all) { all[norm] = torch::ones({31}); });
+    expectParts(wrong.problem(), {norm, "[31]", "[32]"});
+    Copy integers("llama_gqa_untied");
+    integers.tensors([&](auto& all) { all[norm] = torch::ones({32}, torch::kChar); });
+    expectParts(integers.problem(), {norm, "I8"});
+    Copy unexpected("llama_gqa_untied");
+    unexpected.tensors([&](auto& all) { all["model.layers.9.extra"] = torch::ones({2}); });
+    expectParts(unexpected.problem(), {"model.layers.9.extra"});
+    // A bias of the attention's output is a weight and no buffer of old versions.
+    Copy bias("gpt_neox_parallel");
+    bias.tensors([](auto& all) { all.erase("gpt_neox.layers.0.attention.dense.bias"); });
+    expectParts(bias.problem(), {"gpt_neox.layers.0.attention.dense.bias"});
+    Copy mask("gpt_neox_parallel");
+    mask.tensors([](auto& all) { all["gpt_neox.layers.0.attention.bias"] = torch::ones({96}); });
+    expectParts(mask.problem(), {"gpt_neox.layers.0.attention.bias"});
+}
+
+TEST(PublicFamilies, RefuseDamagedShards) {
+    const std::string shard = "/model-00003-of-00010.safetensors";
+    const Copy absent("gpt2_sharded_bf16");
+    fs::remove(absent.path() + shard);
+    expectParts(absent.problem(), {"model-00003-of-00010", "missing"});
+    const Copy cut("gpt2_sharded_bf16");
+    fs::resize_file(cut.path() + shard, 500);
+    expectParts(cut.problem(), {"model-00003-of-00010"});
+    const Copy outside("gpt2_sharded_bf16");
+    const auto index = outside.path() + "/model.safetensors.index.json";
+    auto json = Json::parse(textOf(index));
+    json["weight_map"]["transformer.ln_f.bias"] = "../model.safetensors";
+    std::ofstream(index) << json.dump();
+    expectParts(outside.problem(), {"transformer.ln_f.bias", "../model.safetensors"});
+}
+
+TEST(PublicFamilies, UseAStoredOutputThatDiffersFromTheEmbedding) {
+    const Copy same("gpt2_tied"), differs("gpt2_tied");
+    same.tensors([](auto& all) { all["lm_head.weight"] = all.at("transformer.wte.weight"); });
+    EXPECT_TRUE(checkpointModel(*CheckpointSource::open(same.path()))
+                    .get<PublicDecoderOptions>()
+                    .tie_word_embeddings);
+    EXPECT_TRUE(verifyFolder(same.path()).ok);
+    differs.tensors(
+        [](auto& all) { all["lm_head.weight"] = all.at("transformer.wte.weight") + 1; });
+    const auto info = readCheckpointInfo(differs.path());
+    EXPECT_TRUE(info.loads());
+    EXPECT_FALSE(info.model->get<PublicDecoderOptions>().tie_word_embeddings);
+    for (const auto& tensor : info.tensors)
+        if (tensor.name == "lm_head.weight") expectParts(tensor.note, {"differs"});
+}
+
+TEST(PublicFamilies, AreConvertedToTheBit) {
+    for (const auto& name : cases()) {
+        SCOPED_TRACE(name);
+        const TemporaryFolder home("convert");
+        fs::create_directories(home.path());
+        const auto before = CheckpointSource::open(kPublic + name);
+        convertCheckpoint(kPublic + name, home / "folder");
+        convertCheckpoint(home / "folder", home / "one.safetensors");
+        convertCheckpoint(home / "one.safetensors", home / "one.pt");
+        for (const std::string path : {"folder", "one.safetensors", "one.pt"}) {
+            const auto after = CheckpointSource::open(home / path);
+            ASSERT_EQ(after->tensors().size(), before->tensors().size()) << path;
+            for (const auto& tensor : before->tensors()) {
+                const auto* found = after->find(tensor.name);
+                ASSERT_NE(found, nullptr) << path << " " << tensor.name;
+                EXPECT_EQ(found->dtype, tensor.dtype);
+                EXPECT_EQ(found->shape, tensor.shape);
+                std::vector<std::uint8_t> a(tensor.bytes), b(tensor.bytes);
+                before->read(tensor, a);
+                after->read(*found, b);
+                EXPECT_EQ(a, b) << path << " " << tensor.name;
+            }
+        }
+        for (const char* file : {"config.json", "generation_config.json", "tokenizer.json",
+                                 "tokenizer_config.json", "preprocessor_config.json"}) {
+            if (!fs::exists(kPublic + name + "/" + file)) continue;
+            EXPECT_EQ(textOf(home / (std::string("folder/") + file)),
+                      textOf(kPublic + name + "/" + file))
+                << file;
+        }
+    }
+}
+
+TEST(PublicFamilies, OpenShardsOfPyTorchArchives) {
+    // Two archives that an index names hold what one does.
+    const TemporaryFolder home("bin");
+    fs::create_directories(home.path());
+    Json map;
+    for (const int part : {0, 1}) {
+        const auto name = "pytorch_model-0000" + std::to_string(part + 1) + "-of-00002";
+        std::vector<std::pair<std::string, torch::Tensor>> tensors;
+        const SafetensorsFile file(kPublic + "gpt2_tied/model.safetensors");
+        int at = 0;
+        for (const auto& entry : file.header().tensors)
+            if (at++ % 2 == part) {
+                tensors.emplace_back(entry.name, readTensor(file, entry));
+                map[entry.name] = name + ".bin";
+            }
+        saveTensors(home / (name + ".safetensors"), tensors);
+        convertCheckpoint(home / (name + ".safetensors"), home / (name + ".pt"));
+        fs::rename(home / (name + ".pt"), home / (name + ".bin"));
+        fs::remove(home / (name + ".safetensors"));
+    }
+    std::ofstream(home / "pytorch_model.bin.index.json") << Json{{"weight_map", map}}.dump();
+    for (const char* file : {"config.json", "io.safetensors"})
+        fs::copy(kPublic + "gpt2_tied/" + file, home / file);
+    EXPECT_EQ(readCheckpointInfo(home.path()).form, "sharded PyTorch archive");
+    EXPECT_TRUE(verifyFolder(home.path()).ok);
+    fs::remove(home / "pytorch_model-00002-of-00002.bin");
+    EXPECT_THROW(readCheckpointInfo(home.path()), FileError);
+}
+
+// Greedy tokens with the cache, one row at a time, are those of whole passes.
+TEST(PublicFamilies, GenerateTheSameWithAndWithoutTheCache) {
+    for (const auto& name : cases()) {
+        SCOPED_TRACE(name);
+        const auto source = CheckpointSource::open(kPublic + name);
+        const auto options = checkpointModel(*source);
+        if (options.input() != InputKind::Tokens) continue;
+        auto model = makeModel(options);
+        loadWeights(*model, options, *source);
+        model->eval();
+        const auto io = readTensors(kPublic + name + "/io.safetensors");
+        const auto prompt = io.at("generate/prompt"), greedy = io.at("generate/greedy");
+        LanguageReader reader(*model, options);
+        std::vector<std::int64_t> next(prompt.const_data_ptr<std::int64_t>(),
+                                       prompt.const_data_ptr<std::int64_t>() + prompt.numel());
+        auto all = next;
+        for (auto at = prompt.size(1); at < greedy.size(1); ++at) {
+            const auto logits = reader.read(next);
+            const auto whole =
+                model->forward(torch::tensor(all).unsqueeze(0)).select(1, -1)[0].detach();
+            EXPECT_LT((logits - whole).abs().max().item<float>(), 2e-5F) << at;
+            next = {logits.argmax().item<std::int64_t>()};
+            all.push_back(next[0]);
+            EXPECT_EQ(next[0], greedy[0][at].item<std::int64_t>());
+        }
+    }
+}
+
+TEST(PublicFamilies, TypeTokensWhereThereIsNoTokenizer) {
+    core::OpenedModel model(kPublic + "mistral_window", "", "cpu");
+    EXPECT_EQ(model.tokenizer(), nullptr);
+    EXPECT_EQ(model.textInput("5 6, 7").source.tokens, (std::vector<std::int64_t>{5, 6, 7}));
+    EXPECT_THROW(model.textInput("five"), OptionError);
+    EXPECT_THROW(model.textInput("67"), OptionError);
+    GenerateOptions how;
+    how.tokens = 4, how.temperature = 0.0;
+    std::string text;
+    model.generate("5 6 7", how, [&](const GeneratedToken& token) {
+        text += token.chosen.piece;
+        return true;
+    });
+    EXPECT_TRUE(text.starts_with("[")) << text;
+    // A longer text than its positions is refused with both numbers.
+    std::string many;
+    for (int i = 0; i < 65; ++i) many += "1 ";
+    try {
+        model.probe(model.textInput(many), {});
+        FAIL() << "a text of 65 tokens";
+    } catch (const Error& error) {
+        expectParts(error.what(), {"65", "64"});
+    }
+}
+
+TEST(PublicFamilies, HaveNoNameOutsideOfTheirTables) {
+    const fs::path sources = fs::path(RELASCOPE_FIXTURES) / "../..";
+    std::vector<std::string> found;
+    for (const char* room : {"core", "app", "serve", "wire", "widgets", "datasets"})
+        for (const auto& entry : fs::recursive_directory_iterator(sources / room)) {
+            const auto name = entry.path().filename().string();
+            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+            if (name.ends_with("_families_config.cpp")) continue;
+            const auto text = textOf(entry.path());
+            for (const auto& family : families())
+                if (family.type != "gpt2" &&  // GPT-2's tokenizer has that name, and is older
+                    text.find("\"" + family.type + "\"") != std::string::npos)
+                    found.push_back(name + " has \"" + family.type + "\"");
+        }
+    EXPECT_EQ(found, std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace relascope
