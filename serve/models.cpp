@@ -393,6 +393,7 @@ Frame Models::analyse(Request& request, bool cost) {
     const bool steps = analysis->input == Input::KeptSteps;
     if (!steps) subject.model = &open(asked.weights, request);
     const auto& path = asked.weights.path;
+    subject.path = path;
     subject.run = core::isRunFolder(path) ? path : core::runOfWeights(path);
     subject.device = asked.weights.device;
     subject.classNames = asked.classNames;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/atlas.h"
+#include "analysis/duel.h"
 #include "analysis/head_measures.h"
 #include "analysis/scan.h"
 #include "types/along.h"
@@ -125,6 +126,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, es
                                    exactExamples, measured, exact, untrained, otherExamples, along,
                                    passes, described, allMaps, parts, atlas, findings, notFound,
                                    remark)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, asGood,
+                                   explained, back, untrained, untrainedExplained, better)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Partner, a, b, heads, correlation, layerA, indexA, layerB,
+                                   indexB)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Difference, example, position, divergence, rightA, rightB,
+                                   wanted, a, b, probabilityA, probabilityB)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Graft, part, a, b, at, from, change, rightToWrong,
+                                   wrongToRight, resampled, used)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel, a, b, same, data, noun, examples, objects, whyNot,
+                                   divergence, meanDivergence, largestDifference, changes, answers,
+                                   bothRight, onlyA, onlyB, bothWrong, different, mcnemar,
+                                   differences, rows, cka, untrainedCka, matches, partners,
+                                   untrained, metric, base, graftExamples, grafts, complete, remark)
 
 namespace wire {
 
@@ -145,10 +160,15 @@ Codec codecOf() {
 
 const Codec& codecOf(const std::string& analysis) {
     static const std::map<std::string, Codec> codecs = {
-        {"ablate", codecOf<AblationTable>()}, {"patch", codecOf<PatchResult>()},
-        {"lens", codecOf<LensResult>()},      {"attribute", codecOf<Attribution>()},
-        {"along", codecOf<AlongTraining>()},  {"heads", codecOf<HeadMeasures>()},
-        {"atlas", codecOf<RelationAtlas>()},  {"scan", codecOf<ModelScan>()},
+        {"ablate", codecOf<AblationTable>()},
+        {"patch", codecOf<PatchResult>()},
+        {"lens", codecOf<LensResult>()},
+        {"attribute", codecOf<Attribution>()},
+        {"along", codecOf<AlongTraining>()},
+        {"heads", codecOf<HeadMeasures>()},
+        {"atlas", codecOf<RelationAtlas>()},
+        {"scan", codecOf<ModelScan>()},
+        {"duel", codecOf<Duel>()},
     };
     const auto found = codecs.find(analysis);
     if (found == codecs.end())

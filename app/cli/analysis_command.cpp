@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands of the analyses, made from their descriptions: ablate, patch, lens, attribute,
-// along, heads, atlas, scan; and inspect --along.
+// along, heads, atlas, scan, duel; and inspect --along.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -18,6 +18,7 @@
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
@@ -57,7 +58,7 @@ std::string optionName(const std::string& field) {
 
 void declareField(CLI::App& command, const core::AnalysisField& field, GivenOptions::Given& given) {
     const auto& spec = field.spec;
-    const std::string name = optionName(spec.name);
+    const std::string name = field.positional ? spec.name : optionName(spec.name);
     if (spec.kind == FieldKind::Boolean) {
         given.option = command.add_flag(name, given.on, spec.help);
     } else if (spec.kind == FieldKind::TextList) {
@@ -83,8 +84,10 @@ core::OptionValues valuesOf(const core::Analysis& analysis, const GivenOptions& 
             value = given.on;
         else if (field.spec.kind == FieldKind::TextList)
             value = given.words;
-        else if (field.spec.kind == FieldKind::Text)
-            value = given.text;  // of tokens with their spaces
+        else if (field.spec.kind == FieldKind::Text)  // of tokens with their spaces
+            value = field.positional && given.text.starts_with(core::kHubPrefix)
+                        ? core::hubPath(given.text)
+                        : given.text;
         else
             value = core::parseFieldValue(optionName(field.spec.name), field.spec, given.text);
     }
@@ -97,8 +100,11 @@ auto withOptionNames(const core::Analysis& analysis, Action&& action) {
     try {
         return action();
     } catch (const OptionError& error) {
-        if (analysis.field(error.field()) || error.field() == "corrupt")
-            throw OptionError(optionName(error.field()), error.message());
+        const auto* field = analysis.field(error.field());
+        if (field || error.field() == "corrupt")
+            throw OptionError(
+                field && field->positional ? error.field() : optionName(error.field()),
+                error.message());
         throw;
     }
 }
@@ -165,6 +171,7 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
                       const std::stop_token& stop) {
     AnalysedInput input;
     input.subject.model = &model;
+    input.subject.path = a.path;
     input.subject.device = a.device;
     if (core::isRunFolder(a.path)) input.subject.run = a.path;
     const bool given = a.sample >= 0 || !a.text.empty() || !a.tokens.empty() || !a.image.empty() ||
@@ -262,7 +269,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
         withOptionNames(analysis, [&] { return inputOf(analysis, a, values, model, stop); });
     auto& subject = input.subject;
     subject.interventions = interventionsOf(a.edits, a.path, model, input.points);
-    subject.leaveOutTrainingEdits = leavesOutAll(a.edits);
+    subject.leaveOutTrainingEdits = core::namesNone(a.edits);
     ProgressLine line;
     std::string doing = analysis.doing;
     doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));

@@ -18,6 +18,7 @@
 #include "interventions/edit_json.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
+#include "interventions/named_edits.h"
 #include "run/run_folder.h"
 #include "types/metric.h"
 #include "types/option_groups.h"
@@ -62,44 +63,11 @@ ProbeSample splitSample(const std::string& path, const core::OpenedModel& opened
 
 }  // namespace
 
-EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points,
-                 core::EditUse use) {
-    EditList all;
-    for (const auto& argument : arguments) {
-        if (argument == "none") continue;
-        std::error_code none;  // words may be longer than a name can be
-        const bool file =
-            argument.ends_with(".json") || std::filesystem::is_regular_file(argument, none);
-        if (!file) {
-            all.edits.push_back(core::editFromWords(argument, points));
-            continue;
-        }
-        const auto list = core::readEdits(argument);
-        // In the list of all, "edits[3]" would not say of which file.
-        if (arguments.size() > 1) try {
-                core::checkEdits(list, points, use);
-            } catch (const OptionError& error) {
-                throw FileError(argument, error.what());
-            }
-        if (all.name.empty()) all.name = list.name;
-        for (const auto& [name, input] : list.inputs)
-            if (!all.inputs.emplace(name, input).second && all.inputs.at(name) != input)
-                throw OptionError("--edit", argument + " has another input '" + name +
-                                                "' than a file before it; rename one");
-        all.edits.insert(all.edits.end(), list.edits.begin(), list.edits.end());
-    }
-    return all;
-}
-
-bool leavesOutAll(const std::vector<std::string>& arguments) {
-    return std::find(arguments.begin(), arguments.end(), "none") != arguments.end();
-}
-
 void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,
                           core::OpenedModel& opened) {
     if (!opened.trainingEdits().anyEnabled()) return;
     const auto words = core::wordsOf(opened.trainingEdits());
-    if (leavesOutAll(arguments)) {
+    if (core::namesNone(arguments)) {
         std::cerr << path << ": without the edits of its training: " << words << "\n";
         opened.leaveOutTrainingEdits();
         return;
@@ -111,7 +79,7 @@ core::Interventions interventionsOf(const std::vector<std::string>& arguments,
                                     const std::string& path, core::OpenedModel& opened,
                                     const ProbeSample& sample, core::EditUse use) {
     core::Interventions all{{}, editData(path, opened)};
-    if (!arguments.empty()) all.edits = editsOf(arguments, opened.points(sample), use);
+    if (!arguments.empty()) all.edits = core::editsNamed(arguments, opened.points(sample), use);
     if (all.edits.anyEnabled())
         std::cerr << path << ": with the edits: " << core::wordsOf(all.edits) << "\n";
     return all;

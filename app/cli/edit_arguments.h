@@ -7,20 +7,13 @@
 #include <vector>
 
 #include "analysis/open_model.h"
-#include "interventions/check_edits.h"
+#include "interventions/named_edits.h"
 
 namespace relascope::cli {
 
 inline const std::string kEditHelp =
     "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
 
-/// The edits of all --edit arguments, in order: files of edits, "none", or words (edit_words.h).
-/// `points` are those of the model for the input. Throws OptionError or FileError.
-EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points,
-                 core::EditUse use = core::EditUse::Inspect);
-
-/// Whether "none" is among them: then edits that a run trains with are left out, too.
-bool leavesOutAll(const std::vector<std::string>& arguments);
 /// Edits that the opened weights are trained with: leaves them out if `arguments` say "none", else
 /// names them on stderr.
 void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::string& path,

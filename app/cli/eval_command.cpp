@@ -64,8 +64,8 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
     if (!a.edits.empty()) {
-        const core::Interventions interventions{editsOf(a.edits, opened.points(data->sample(0))),
-                                                editData(a.path, opened)};
+        const core::Interventions interventions{
+            core::editsNamed(a.edits, opened.points(data->sample(0))), editData(a.path, opened)};
         const auto& edits = interventions.edits;
         if (edits.anyEnabled()) {
             const auto effect = opened.effect(

@@ -61,8 +61,8 @@ int generate(const GenerateArguments& a, const Call&) {
     resolveTrainingEdits(a.edits, a.path, opened);
     core::Interventions interventions{{}, editData(a.path, opened)};
     if (!a.edits.empty())
-        interventions.edits =
-            editsOf(a.edits, opened.points(opened.promptInput(prompt)), core::EditUse::Generate);
+        interventions.edits = core::editsNamed(a.edits, opened.points(opened.promptInput(prompt)),
+                                               core::EditUse::Generate);
     if (a.bfloat16) opened.narrow();
 
     Json tokens = Json::array();

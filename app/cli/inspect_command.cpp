@@ -48,7 +48,7 @@ MapKind kindFromName(const std::string& name) {
 ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                            const ProbeSample& sample, const std::vector<std::string>& classNames,
                            std::int64_t example, nlohmann::ordered_json& means) {
-    core::Interventions interventions{editsOf(a.edits, opened.points(sample)),
+    core::Interventions interventions{core::editsNamed(a.edits, opened.points(sample)),
                                       editData(a.path, opened)};
     interventions.data.exampleSplit = a.split;
     interventions.data.example = example;

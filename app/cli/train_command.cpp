@@ -211,7 +211,7 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 core::EditChoice editChoice(const TrainArguments& a) {
     if (a.edits.empty()) return {};
     return [&a](const std::vector<PointInfo>& points) {
-        return editsOf(a.edits, points, core::EditUse::Train);
+        return core::editsNamed(a.edits, points, core::EditUse::Train);
     };
 }
 

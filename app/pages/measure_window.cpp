@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/atlas.h"
+#include "analysis/duel.h"
 #include "analysis/scan.h"
 #include "app/controllers/undo_history.h"
 #include "app/pages/analysis_tab.h"
@@ -27,7 +28,8 @@ namespace {
 
 std::vector<const core::Analysis*> analysesOfWindow() {
     auto all = core::analyses();
-    for (const auto* ofPage : {&core::atlasAnalysis(), &core::scanAnalysis()})
+    for (const auto* ofPage :
+         {&core::atlasAnalysis(), &core::scanAnalysis(), &core::duelAnalysis()})
         std::erase(all, ofPage);
     return all;
 }

@@ -8,6 +8,7 @@
 #include "analysis/along_training.h"
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
+#include "analysis/duel.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
@@ -22,8 +23,9 @@ namespace relascope::core {
 
 const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
-        &ablationAnalysis(),      &patchingAnalysis(),     &lensAnalysis(),  &attributionAnalysis(),
-        &alongTrainingAnalysis(), &headMeasuresAnalysis(), &atlasAnalysis(), &scanAnalysis()};
+        &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
+        &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
+        &atlasAnalysis(),       &scanAnalysis(),          &duelAnalysis()};
     return all;
 }
 
@@ -72,7 +74,13 @@ std::string optionsToWords(const Analysis& analysis, const OptionValues& values)
         if (at == values.end() || at->second == field.initial) continue;
         auto name = field.spec.name;
         std::replace(name.begin(), name.end(), '_', '-');
-        words += " --" + name;
+        const auto option = field.positional ? std::string() : " --" + name;
+        if (const auto* list = std::get_if<std::vector<std::string>>(&at->second);
+            list && field.spec.choices.empty()) {  // words that may have commas
+            for (const auto& word : *list) words += option + " " + shellWord(word);
+            continue;
+        }
+        words += option;
         if (const bool* on = std::get_if<bool>(&at->second); on && *on) continue;
         const auto text = fieldValueText(at->second);
         const bool plain = text.find_first_not_of("0123456789.-") == std::string::npos;

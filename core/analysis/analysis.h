@@ -20,7 +20,7 @@ namespace relascope::core {
 struct AnalysisRunner;  // run_analysis.h
 
 /// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining,
-/// HeadMeasures, RelationAtlas or ModelScan, as its header says.
+/// HeadMeasures, RelationAtlas, ModelScan or Duel, as its header says.
 using AnalysisResult = std::any;
 
 /// What an analysis reads beside the model.
@@ -42,6 +42,8 @@ struct AnalysisField {
     /// In the window: in the row of the tab, and not in its view or the inspector.
     bool inRow = true;
     std::string automatic = {};  ///< what 0 stands for; empty where 0 is an ordinary value
+    /// On the command line a word behind the path, without its name: of two subjects the second.
+    bool positional = false;
 };
 
 /// A file of a report: its name and its content.

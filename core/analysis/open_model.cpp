@@ -10,6 +10,7 @@
 #include "analysis/attribution.h"
 #include "analysis/edit_effect.h"
 #include "analysis/lens.h"
+#include "analysis/model_in_use.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_reading.h"
 #include "analysis/patching.h"
@@ -579,6 +580,13 @@ auto OpenedModel::Parts::readData(const DatasetPtr& data, const Interventions& i
             return reader(Interventions{interventions.edits, completed(interventions.data)});
         },
         [&] { return " with batches of " + std::to_string(batchSize); });
+}
+
+std::unique_ptr<ModelInUse> OpenedModel::inUse(const Interventions& interventions) {
+    auto& p = *m_parts;
+    return std::make_unique<ModelInUse>(*p.model, p.options,
+                                        p.makeTrainingEditSession(interventions.data),
+                                        p.makeEditSession(interventions));
 }
 
 AblationTable OpenedModel::ablate(const DatasetPtr& data, const Interventions& interventions,

@@ -28,6 +28,7 @@ struct AblationOptions;  // ablation_options.h
 struct PairReading;      // pair_reading.h
 struct PairReadings;     // of the same
 class AblationProgress;  // of the same
+class ModelInUse;        // model_in_use.h
 struct PatchOptions;     // patching_options.h
 struct EstimateOptions;  // of the same
 
@@ -110,6 +111,8 @@ public:
                       const Interventions& interventions, const std::stop_token& stop = {},
                       const ProgressCallback& progress = {});
 
+    /// The model with these edits in force, for analyses of two models; this one must outlive it.
+    std::unique_ptr<ModelInUse> inUse(const Interventions& interventions);
     /// The ablation table over a data set (ablation.h): parts are taken out of the model that has
     /// these edits. `kept`: where a cancelled one is kept, and continued.
     AblationTable ablate(const DatasetPtr& data, const Interventions& interventions,

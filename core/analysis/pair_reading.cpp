@@ -11,6 +11,7 @@
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/pair_map_tensor.h"
 #include "data/batches.h"
 #include "evaluate/example_scores.h"
 #include "interventions/edit_session.h"
@@ -145,11 +146,6 @@ private:
     std::int64_t m_first;
 };
 
-// The maps of a batch, [b, i, j].
-torch::Tensor mapOf(const PointReader& reader, const PairMap& map) {
-    const auto [tensor, point] = readAt(reader, map.point);
-    return turned(tensor.select(point.dimension(map.axis), map.index), point);
-}
 torch::Tensor attentionOf(const PointReader& reader, const PairMap& map) {
     const auto [tensor, point] = readAt(reader, map.pattern);
     return turned(tensor.mean(point.dimension("head")), point);
@@ -169,6 +165,11 @@ void copyObjects(const torch::Tensor& maps, const PairReading& what, float* out)
 }
 
 }  // namespace
+
+torch::Tensor mapOf(const PointReader& reader, const PairMap& map) {
+    const auto [tensor, point] = readAt(reader, map.point);
+    return turned(tensor.select(point.dimension(map.axis), map.index), point);
+}
 
 std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t positions,
                               bool relations, bool heads) {

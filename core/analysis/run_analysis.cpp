@@ -6,6 +6,7 @@
 #include "analysis/along_training.h"
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
+#include "analysis/duel.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
@@ -24,7 +25,8 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
         {&headMeasuresAnalysis(), &headMeasuresRunner()},
         {&atlasAnalysis(), &atlasRunner()},
-        {&scanAnalysis(), &scanRunner()}};
+        {&scanAnalysis(), &scanRunner()},
+        {&duelAnalysis(), &duelRunner()}};
     const auto at = std::find_if(all.begin(), all.end(),
                                  [&](const auto& one) { return *one.first == analysis; });
     if (at == all.end()) throw Error("The analysis '" + analysis.name + "' cannot be run.");

@@ -25,7 +25,8 @@ struct AnalysisSubject {
     /// Null for AnalysisInput::KeptSteps in the window, which opens the weights of each step
     /// itself.
     OpenedModel* model = nullptr;
-    std::string run = {};  ///< run folder; empty for a checkpoint
+    std::string path = {};  ///< what the model was opened from
+    std::string run = {};   ///< run folder; empty for a checkpoint
     std::string device = "auto";
     std::optional<ProbeSample> sample = {};
     std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input

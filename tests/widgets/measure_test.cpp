@@ -27,6 +27,7 @@
 #include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
@@ -736,6 +737,73 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     EXPECT_TRUE(view.isEmpty());
 }
 
+Duel duelOf() {
+    Duel duel;
+    duel.a = {"dat, step 250", "VisionDualAttnTransformer", {"layer 1", "layer 2"}};
+    duel.b = {"transformer, step 250", "VisionTransformer", {"layer 1"}};
+    duel.data = "occurs, pentos", duel.noun = "images", duel.examples = 500, duel.untrained = 3;
+    duel.divergence = "KL divergence of B from A, nats";
+    duel.answers = 500, duel.bothRight = 440, duel.onlyA = 40, duel.onlyB = 10;
+    duel.bothWrong = 10, duel.mcnemar = 2e-5;
+    duel.matches = {
+        {"", "", true, 4, 2, 0.5, 0.2, 0.1, std::nan(""), std::nan(""), {0.2}, {}, false},
+        {"layer 1", "layer 1", true, 2, 2, 0.7, 0.3, 0.5, 0.4, 0.3, {0.2}, {0.1}, true}};
+    duel.partners = {{"layer 1 relational head 1", "layer 1 head 2", true, -0.7, 0, 0, 0, 1}};
+    duel.cka = {0.8, 0.3}, duel.untrainedCka = {0.5, 0.5};
+    duel.differences = {{7, -1, 2.5, true, false, "occurs", "occurs", "absent", 0.9, 0.1}};
+    duel.metric = "accuracy";
+    duel.grafts = {{"attention",
+                    "layer 1",
+                    "layer 1",
+                    "p",
+                    "q",
+                    {"accuracy", 0.95, 0.5, -0.45, -0.5, -0.4},
+                    90,
+                    1,
+                    -0.4,
+                    false}};
+    duel.complete = true;
+    return duel;
+}
+
+TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
+    DuelView view;
+    view.resize(1000, 500);
+    EXPECT_TRUE(view.isEmpty());
+    view.setResult(duelOf());
+    view.show();
+    EXPECT_EQ(view.headText(), "500 images of occurs, pentos; beside 3 pairs of untrained models");
+    EXPECT_TRUE(view.sentences()->item(0)->text().endsWith("A is better."))
+        << view.sentences()->item(0)->text().toStdString();
+    QSignalSpy maps(&view, &DuelView::mapRequested), examples(&view, &DuelView::exampleRequested);
+    auto* table = view.table();
+    ASSERT_EQ(table->rowCount(), 1);
+    EXPECT_EQ(table->item(0, 0)->text(), "A right, B wrong");
+    table->setCurrentCell(0, 0);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    ASSERT_EQ(examples.size(), 1);
+    EXPECT_EQ(examples[0][0].toLongLong(), 7);
+    const std::vector<std::pair<DuelView::Table, int>> rows = {{DuelView::Table::Layers, 2},
+                                                               {DuelView::Table::Streams, 2},
+                                                               {DuelView::Table::Parts, 1},
+                                                               {DuelView::Table::Maps, 1}};
+    for (const auto& [which, count] : rows) {
+        QTest::mouseClick(view.choice()->button(static_cast<int>(which)), Qt::LeftButton);
+        EXPECT_EQ(table->rowCount(), count);
+    }
+    table->setCurrentCell(0, 0);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    ASSERT_EQ(maps.size(), 1);
+    EXPECT_EQ(maps[0][0].value<MapKind>(), MapKind::SensoryAttention);
+    EXPECT_EQ(maps[0][2].toInt(), 1);
+    EXPECT_EQ(examples.size(), 1);
+    view.clear("Not measured.");
+    EXPECT_TRUE(view.isEmpty());
+    EXPECT_EQ(table->rowCount(), 0);
+}
+
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     QTemporaryDir folder;
     QString error;
@@ -755,6 +823,7 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), atlasOf(), "occurs", path("r"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("scan"), scanOf(), "occurs", path("s"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("duel"), duelOf(), "occurs", path("d"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));

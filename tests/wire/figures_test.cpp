@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/atlas.h"
+#include "analysis/duel.h"
 #include "analysis/head_measures.h"
 #include "analysis/scan.h"
 #include "support/rooms.h"
@@ -137,6 +138,25 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_TRUE(scanned.findings[0].head);
     EXPECT_EQ(scanned.described, scan.described);
     EXPECT_EQ(scanned.atlas.untrainedFits, atlas.untrainedFits);
+
+    Duel duel;
+    duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = duel.a;
+    duel.cka = {0.5}, duel.mcnemar = 0.25, duel.largestDifference = std::nan("");
+    duel.changes = {{"accuracy", 0.5, 0.75, 0.25, 0.1, 0.4}};
+    duel.matches = {
+        {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.0, 0.125, 0.25, {0.5}, {0.75}, true}};
+    duel.partners = {{"layer 1 head 1", "layer 2 head 2", true, -0.5, 0, 0, 1, 1}};
+    duel.differences = {{7, 3, 0.5, true, false, "w", "a", "b", 0.5, 0.25}};
+    duel.grafts = {
+        {"attention", "layer 1", "layer 2", "p", "q", duel.changes[0], 1, 2, -0.5, true}};
+    const auto compared = sentResult("duel", duel);
+    EXPECT_EQ(compared.matches, duel.matches);
+    EXPECT_EQ(compared.partners, duel.partners);
+    EXPECT_EQ(compared.differences, duel.differences);
+    EXPECT_EQ(compared.grafts.at(0).change, duel.changes[0]);
+    EXPECT_TRUE(compared.grafts.at(0).used);
+    EXPECT_EQ(compared.b.streams, duel.b.streams);
+    EXPECT_TRUE(std::isnan(compared.largestDifference));
 }
 
 TEST(Figures, MapsAndStudiesArriveWhole) {

@@ -22,6 +22,7 @@
 #include "widgets/analysis/along_view.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
+#include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
@@ -179,6 +180,7 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) 
         if (analysis.name == "heads") return new HeadsView(parent);
         if (analysis.name == "atlas") return new AtlasView(parent);
         if (analysis.name == "scan") return new ScanView(parent);
+        if (analysis.name == "duel") return new DuelView(parent);
         throw Error("there is no view of " + analysis.name);
     };
     MeasureFrame* view = make();

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The duel: two models (two runs, two steps of one, with and without edits) on the same examples.
+// Which maps of one are which of the other, how alike their streams are, where their answers
+// differ, and what one can use of the other; each beside what chance gives. Does not include torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "types/edit_results.h"
+
+namespace relascope {
+
+struct Duel {
+    /// One of the two: A or B.
+    struct Side {
+        std::string name;  ///< "dat-occurs, step 250, edited: layer 2 relations zero"
+        std::string architecture;
+        std::vector<std::string> streams;  ///< "layer 1", in the order of the forward pass
+    };
+    /// How the maps of a layer of A go with those of a layer of B.
+    struct Match {
+        std::string a, b;                   ///< "layer 1"; both empty: all layers at once
+        bool heads = false;                 ///< attention; else relations
+        std::int64_t ours = 0, theirs = 0;  ///< how many maps
+        double matched = 0.0;    ///< mean |correlation| of the best assignment, place removed
+        double any = 0.0;        ///< the same over all assignments
+        double asGood = 0.0;     ///< share of 1,000 random assignments that do as well
+        double explained = 0.0;  ///< held-out R^2 of a linear map from B's maps to A's
+        double back = 0.0;       ///< from A's to B's; both NaN for all layers
+        /// The same two of each pair of untrained models.
+        std::vector<double> untrained, untrainedExplained;
+        bool better = false;  ///< than both chances: what is claimed
+        bool operator==(const Match&) const = default;
+    };
+    /// A map of A and the one of B that it is assigned to among all layers.
+    struct Partner {
+        std::string a, b;  ///< "layer 2 relation 1"; b empty: there are fewer of B
+        bool heads = false;
+        double correlation = 0.0;  ///< with its sign
+        /// Layers in the inspector and maps of their kind there, from 0; -1: it has none.
+        std::int64_t layerA = -1, indexA = -1, layerB = -1, indexB = -1;
+        bool operator==(const Partner&) const = default;
+    };
+    /// A target that the two answer differently, or an example of numbers.
+    struct Difference {
+        std::int64_t example = 0;    ///< number in the split
+        std::int64_t position = -1;  ///< of the text or the answer; -1: one answer
+        double divergence = 0.0;     ///< Duel::divergence
+        bool rightA = false, rightB = false;
+        std::string wanted, a, b;                       ///< answers as text; empty: not known
+        double probabilityA = 0.0, probabilityB = 0.0;  ///< of the wanted answer; NaN: not known
+        bool operator==(const Difference&) const = default;
+    };
+    /// A part of B put into A.
+    struct Graft {
+        std::string part;      ///< "attention", as in DuelOptions::graft
+        std::string a, b;      ///< the layers
+        std::string at, from;  ///< hook points of A and B
+        PairedChange change;   ///< of A with the part against A
+        std::int64_t rightToWrong = 0, wrongToRight = 0;
+        double resampled = 0.0;  ///< change with A's own part of another example: no part at all
+        bool used = false;       ///< loses less than half of that, where that loses something
+    };
+
+    Side a, b;
+    bool same = false;          ///< the same weights and edits
+    std::string data, noun;     ///< "occurs, pentos"; "images"
+    std::int64_t examples = 0;  ///< read so far
+    std::int64_t objects = 0;   ///< of each, that maps are compared on; 0: they are not the same
+    std::string whyNot;         ///< why maps are not compared; empty: they are
+
+    std::string divergence;  ///< "KL divergence of B from A, nats"; empty: answers do not compare
+    double meanDivergence = 0.0, largestDifference = 0.0;  ///< of scores; NaN: of other shapes
+    std::vector<PairedChange> changes;                     ///< from A to B; loss, accuracy
+    std::int64_t answers = 0, bothRight = 0, onlyA = 0, onlyB = 0, bothWrong = 0, different = 0;
+    double mcnemar = 1.0;  ///< p of the exact test
+    /// A right and B wrong first, then the other way round, then the rest, by divergence.
+    std::vector<Difference> differences;
+
+    std::int64_t rows = 0;    ///< that streams are compared on; 0: not compared
+    std::vector<double> cka;  ///< [streams of A, of B]
+    std::vector<double>
+        untrainedCka;  ///< the largest of pairs of untrained models; empty: none yet
+    std::vector<Match> matches;
+    std::vector<Partner> partners;
+    std::int64_t untrained = 0;  ///< pairs of untrained models so far
+
+    std::string metric;  ///< of the grafts
+    double base = 0.0;   ///< of A
+    std::int64_t graftExamples = 0;
+    std::vector<Graft> grafts;
+    bool complete = false;
+    std::string remark;  ///< what was left out; may be empty
+};
+
+struct DuelOptions {
+    static constexpr std::int64_t kText = 5, kTextGraft = 32;  ///< fewer windows than examples
+    std::string other;             ///< a run or a checkpoint; empty: that of A
+    std::string other_checkpoint;  ///< of a run: "last", "best", a step
+    std::vector<std::string> other_edit;
+    std::int64_t examples = 500;
+    std::vector<std::string> what = {"relations", "heads"};
+    std::int64_t tokens = 128;
+    std::int64_t untrained = 3;
+    std::int64_t show = 20;
+    std::vector<std::string> graft = {"streams", "attention", "feed-forward"};
+    std::int64_t graft_examples = 200;
+    bool across = false;
+    bool operator==(const DuelOptions&) const = default;
+};
+
+}  // namespace relascope
+
+namespace relascope::core {
+
+/// "duel": a Duel. Throws OptionError where B does not open, its data or edits do not fit;
+/// Cancelled. What is measured is handed to AnalysisWatch::partial after each stage;
+/// AnalysisWatch::known may be such a part of the same subjects and options.
+const Analysis& duelAnalysis();
+const FieldTable<DuelOptions>& duelFields();
+const AnalysisRunner& duelRunner();
+
+/// What can be said of it, a sentence each; what is not better than chance is said to be so.
+std::vector<std::string> duelSentences(const Duel& duel);
+/// Whether `value` beats every untrained one: by 0.05, or by half of what they miss to 1.
+bool beatsUntrained(double value, const std::vector<double>& untrained);
+/// Whether there are too few assignments of so many maps for the best one to be rare: fewer
+/// than 40.
+bool fewAssignments(std::int64_t ours, std::int64_t theirs);
+/// What untrained pairs reach where such a match is the best of many: of each pair the largest over
+/// all pairs of layers; of a match of all layers its own.
+std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match);
+
+}  // namespace relascope::core

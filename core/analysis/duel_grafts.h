@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a model can use of another one: parts of B in the place of those of A.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "analysis/duel.h"
+#include "analysis/duel_examples.h"
+#include "analysis/model_in_use.h"
+
+namespace relascope::core {
+
+/// "blocks.1.hook_attn_out" -> "layer 2", "encoder.0..." -> "encoder 1".
+std::string layerOfPoint(const std::string& point);
+
+/// The grafts that fit, not measured yet: each part of `parts` (DuelOptions::graft) of a layer of B
+/// into the same layer of A, or with `across` into every layer, where the shapes agree.
+std::vector<Duel::Graft> possibleGrafts(const std::vector<PointInfo>& a,
+                                        const std::vector<PointInfo>& b,
+                                        const std::vector<std::string>& parts, bool across);
+
+/// Measures those of `duel.grafts` from number `done` on, over the first `count` examples. After
+/// each, `progress` gets how many are done, and returns false to cancel.
+void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,
+                   const DuelExamples& examples, std::int64_t count,
+                   const std::function<bool(std::size_t)>& progress);
+
+}  // namespace relascope::core

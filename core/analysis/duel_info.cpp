@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a duel may be asked for, and its result as text.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "analysis/duel.h"
+#include "types/finite_json.h"
+#include "types/metric.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+
+const FieldTable<DuelOptions>& duelFields() {
+    static const FieldTable<DuelOptions> table = [] {
+        using O = DuelOptions;
+        FieldTable<O> all = {
+            fields::text(&O::other, "other", "B",
+                         "B: a run or a checkpoint; without it the same as A"),
+            fields::text(&O::other_checkpoint, "other_checkpoint", "Step of B",
+                         "of a run that is B: last, best, or a step"),
+            fields::texts(&O::other_edit, "other_edit", "Edits of B",
+                          "for B a file of edits, words as \"layer 2 relation 3 zero\", or none; "
+                          "can be repeated"),
+            fields::integer(&O::examples, "examples", "Examples",
+                            "number of examples, at most; of text a fifth as many windows", 2,
+                            1000000),
+            fields::texts(&O::what, "what", "Maps", "which maps are matched",
+                          {"relations", "heads"}),
+            fields::integer(&O::tokens, "tokens", "Tokens", "of text: tokens of a window, at most",
+                            4, 1000000),
+            fields::integer(&O::untrained, "untrained", "Untrained pairs",
+                            "pairs of models with fresh weights that are matched beside them; 0: "
+                            "none",
+                            0, 64),
+            fields::integer(&O::show, "show", "Differences",
+                            "how many answers of each kind are listed", 0, 10000),
+            fields::texts(&O::graft, "graft", "Put into A", "parts of B that are put into A",
+                          {"streams", "attention", "feed-forward", "relations"}),
+            fields::integer(&O::graft_examples, "graft_examples", "Examples for parts",
+                            "number of examples that A answers with each part, of text a 32nd as "
+                            "many windows",
+                            2, 1000000),
+            fields::boolean(&O::across, "across", "Across layers",
+                            "a part of each layer of B is put into every layer of A, not only "
+                            "into the same")};
+        all[4].spec.choiceTitles = {"Relations", "Attention"};
+        all[8].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
+        return all;
+    }();
+    return table;
+}
+
+bool beatsUntrained(double value, const std::vector<double>& untrained) {
+    if (!std::isfinite(value)) return false;
+    double most = -std::numeric_limits<double>::infinity();
+    for (const double one : untrained)
+        if (std::isfinite(one)) most = std::max(most, one);
+    return value - most >= 0.05 || (value > most && 1.0 - value <= (1.0 - most) / 2.0);
+}
+
+bool fewAssignments(std::int64_t ours, std::int64_t theirs) {
+    constexpr double enough = 40.0;
+    double ways = 1.0;  // to give each of the fewer a different one of the more
+    for (std::int64_t k = 0; k < std::min(ours, theirs) && ways < enough; ++k)
+        ways *= static_cast<double>(std::max(ours, theirs) - k);
+    return ways < enough;
+}
+
+std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match) {
+    if (match.a.empty()) return match.untrained;
+    std::vector<double> levels(match.untrained.size(), 0.0);
+    for (const auto& other : duel.matches) {
+        if (other.heads != match.heads || other.a.empty()) continue;
+        for (std::size_t k = 0; k < std::min(levels.size(), other.untrained.size()); ++k)
+            if (other.untrained[k] > levels[k]) levels[k] = other.untrained[k];
+    }
+    return levels;
+}
+
+// Text
+// -------------------------------------------------------------------------------------------------
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+double largestOf(const std::vector<double>& values) {
+    double most = std::numeric_limits<double>::quiet_NaN();
+    for (const double one : values)
+        if (!(most >= one)) most = one;
+    return most;
+}
+
+std::string kindName(bool heads) {
+    return heads ? "attention" : "relations";
+}
+
+bool isWhole(const Duel::Match& match) {
+    return match.a.empty();
+}
+
+std::string layersText(const Duel::Match& match) {
+    return isWhole(match) ? "all layers" : match.a + " of A with " + match.b + " of B";
+}
+
+std::string kindOf(const Duel::Difference& d) {
+    return d.rightA == d.rightB ? (d.rightA ? "both right" : "both wrong")
+           : d.rightA           ? "A right, B wrong"
+                                : "A wrong, B right";
+}
+
+std::string pText(double p) {
+    return p < 1e-4 ? "below 0.0001" : numberText("%.4f", p);
+}
+
+std::string chanceText(const Duel& duel, const Duel::Match& match) {
+    std::string text;
+    if (!fewAssignments(match.ours, match.theirs))
+        text = numberText("random assignments %.2f", match.any);
+    if (!match.untrained.empty())
+        text += (text.empty() ? "" : ", ") + numberText("untrained models at most %.2f",
+                                                        largestOf(untrainedLevels(duel, match)));
+    return text.empty() ? "too few maps for random assignments" : text;
+}
+
+std::string answersSentence(const Duel& duel) {
+    if (duel.divergence.empty() || duel.answers == 0)
+        return "Their answers are not of the same kind and are not compared.";
+    if (duel.bothRight + duel.onlyA + duel.onlyB + duel.bothWrong == 0)
+        return "Their answers differ by " + shortestText(duel.meanDivergence) + " (" +
+               duel.divergence + ").";
+    auto text = "Of " + groupedNumber(duel.answers) + " answers both have " +
+                groupedNumber(duel.bothRight) + " right, A alone " + groupedNumber(duel.onlyA) +
+                ", B alone " + groupedNumber(duel.onlyB) + "; McNemar's exact p is " +
+                pText(duel.mcnemar);
+    if (duel.onlyA + duel.onlyB == 0)
+        text += ": they are right in the same answers";
+    else if (duel.mcnemar >= 0.05)
+        text += ": neither is better than chance explains";
+    else
+        text += duel.onlyA > duel.onlyB ? ": A is better" : ": B is better";
+    return text + ".";
+}
+
+void addMatches(const Duel& duel, bool heads, std::vector<std::string>& sentences) {
+    const Duel::Match *whole = nullptr, *best = nullptr;
+    std::vector<const Duel::Match*> better;
+    for (const auto& match : duel.matches) {
+        if (match.heads != heads) continue;
+        if (isWhole(match)) {
+            whole = &match;
+            continue;
+        }
+        if (!best || match.matched > best->matched) best = &match;
+        if (match.better) better.push_back(&match);
+    }
+    if (!whole || !best) return;
+    const std::string what = heads ? "Attention maps" : "Relations";
+    if (better.empty() && !whole->better) {
+        sentences.push_back(what + " match no better than chance: at best " + layersText(*best) +
+                            numberText(", |correlation| %.2f; ", best->matched) +
+                            chanceText(duel, *best) + ".");
+        return;
+    }
+    std::sort(better.begin(), better.end(),
+              [](const auto* a, const auto* b) { return a->matched > b->matched; });
+    if (better.empty()) better.push_back(whole);
+    auto text = what + " match better than chance in ";
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, better.size()); ++k)
+        text += (k > 0 ? ", " : "") + layersText(*better[k]) +
+                numberText(" (|correlation| %.2f; ", better[k]->matched) +
+                chanceText(duel, *better[k]) + ")";
+    if (better.size() > 3) text += " and " + std::to_string(better.size() - 3) + " more";
+    sentences.push_back(text + ".");
+}
+
+void addExplained(const Duel& duel, std::vector<std::string>& sentences) {
+    const Duel::Match* best = nullptr;
+    for (const auto& match : duel.matches)
+        if (!match.heads && std::isfinite(match.explained) &&
+            (!best || match.explained > best->explained))
+            best = &match;
+    if (!best) return;
+    auto text = "A linear map of B's relations explains " +
+                numberText("%.0f %% of A's", 100.0 * std::max(0.0, best->explained)) +
+                " at best (" + layersText(*best) + ", held-out R^2)";
+    if (!best->untrainedExplained.empty())
+        text +=
+            numberText(", of untrained models at most %.0f %%",
+                       100.0 * std::max(0.0, largestOf(best->untrainedExplained))) +
+            (beatsUntrained(best->explained, best->untrainedExplained) ? ""
+                                                                       : ": no better than chance");
+    sentences.push_back(text + ".");
+}
+
+void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
+    if (duel.cka.empty()) return;
+    std::size_t best = 0;
+    for (std::size_t k = 0; k < duel.cka.size(); ++k)
+        if (!(duel.cka[best] >= duel.cka[k])) best = k;
+    const auto columns = duel.b.streams.size();
+    auto text = "Streams are most alike after " + duel.a.streams[best / columns] + " of A and " +
+                duel.b.streams[best % columns] + " of B: linear CKA " +
+                numberText("%.2f", duel.cka[best]);
+    if (!duel.untrainedCka.empty())
+        text += numberText(", of untrained models at most %.2f", duel.untrainedCka[best]) +
+                (beatsUntrained(duel.cka[best], {duel.untrainedCka[best]})
+                     ? ""
+                     : ": no more than chance gives");
+    sentences.push_back(text + ".");
+}
+
+std::string pointsText(const Duel& duel, double change) {
+    return metricInfo(duel.metric).isFraction() ? numberText("%+.1f points", 100.0 * change)
+                                                : numberText("%+.3g", change);
+}
+
+void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
+    std::vector<const Duel::Graft*> used;
+    std::size_t measured = 0;
+    for (const auto& graft : duel.grafts) {
+        measured += !graft.change.metric.empty();
+        if (graft.used) used.push_back(&graft);
+    }
+    if (measured == 0) return;
+    if (used.empty()) {
+        sentences.push_back(
+            "A can use no part of B: each costs as much as half of what the part of "
+            "another example does, or its place costs nothing.");
+        return;
+    }
+    std::string text = "A can use of B ";
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, used.size()); ++k) {
+        const auto& g = *used[k];
+        text += (k > 0 ? ", " : "") + g.part + " of " + g.b + (g.a == g.b ? "" : " in " + g.a) +
+                " (" + pointsText(duel, g.change.change) + " of " + metricLabel(duel.metric) +
+                "; another example's " + pointsText(duel, g.resampled) + ")";
+    }
+    if (used.size() > 3) text += " and " + std::to_string(used.size() - 3) + " more";
+    sentences.push_back(text + ".");
+}
+
+}  // namespace
+
+std::vector<std::string> duelSentences(const Duel& duel) {
+    std::vector<std::string> sentences;
+    if (duel.same) sentences.emplace_back("A and B have the same weights and edits.");
+    sentences.push_back(answersSentence(duel));
+    if (!duel.whyNot.empty()) sentences.push_back(duel.whyNot + " Maps are not compared.");
+    addMatches(duel, false, sentences);
+    addMatches(duel, true, sentences);
+    addExplained(duel, sentences);
+    addStreams(duel, sentences);
+    addGrafts(duel, sentences);
+    return sentences;
+}
+
+namespace {
+
+std::string duelCsv(const Duel& duel) {
+    std::string text =
+        "table,what,a,b,value,low,high,random,random_as_good,untrained,better_than_chance,note\n";
+    using Number = double;
+    const Number none = std::numeric_limits<double>::quiet_NaN();
+    const auto row = [&](const std::string& table, const std::string& what, const std::string& a,
+                         const std::string& b, std::vector<Number> numbers,
+                         const std::string& better = "", const std::string& note = "") {
+        numbers.resize(6, none);
+        text += table + "," + csvField(what) + "," + csvField(a) + "," + csvField(b);
+        for (const auto number : numbers) text += "," + shortestField(number);
+        text += "," + better + "," + csvField(note) + "\n";
+    };
+    for (const auto& change : duel.changes) {
+        row("answers", change.metric, duel.a.name, duel.b.name,
+            {change.change, change.low, change.high});
+    }
+    const auto count = [&](const char* what, std::int64_t value) {
+        row("answers", what, "", "", {static_cast<double>(value)});
+    };
+    if (duel.answers > 0) {
+        count("answers", duel.answers);
+        count("both right", duel.bothRight), count("A right, B wrong", duel.onlyA);
+        count("A wrong, B right", duel.onlyB), count("both wrong", duel.bothWrong);
+        row("answers", "McNemar's exact p", "", "", {duel.mcnemar});
+        row("answers", duel.divergence, "", "", {duel.meanDivergence});
+    }
+    const auto claimed = [](bool better) { return std::string(better ? "yes" : "no"); };
+    for (const auto& match : duel.matches) {
+        const auto a = isWhole(match) ? "all layers" : match.a,
+                   b = isWhole(match) ? "all layers" : match.b;
+        row("matching", kindName(match.heads), a, b,
+            {match.matched, none, none, match.any, match.asGood, largestOf(match.untrained)},
+            claimed(match.better));
+        if (isWhole(match)) continue;
+        row("explained", kindName(match.heads) + " of A by B", a, b,
+            {match.explained, none, none, none, none, largestOf(match.untrainedExplained)},
+            claimed(beatsUntrained(match.explained, match.untrainedExplained)));
+        row("explained", kindName(match.heads) + " of B by A", a, b, {match.back});
+    }
+    for (const auto& partner : duel.partners)
+        row("partner", kindName(partner.heads), partner.a, partner.b, {partner.correlation});
+    for (std::size_t k = 0; k < duel.cka.size(); ++k) {
+        const auto columns = duel.b.streams.size();
+        const bool chance = k < duel.untrainedCka.size();
+        row("streams", "linear CKA", duel.a.streams[k / columns], duel.b.streams[k % columns],
+            {duel.cka[k], none, none, none, none, chance ? duel.untrainedCka[k] : none},
+            chance ? claimed(beatsUntrained(duel.cka[k], {duel.untrainedCka[k]})) : "");
+    }
+    for (const auto& graft : duel.grafts)
+        if (!graft.change.metric.empty())
+            row("part in A", graft.part, graft.a, graft.b,
+                {graft.change.change, graft.change.low, graft.change.high, graft.resampled},
+                claimed(graft.used), "change of " + duel.metric + "; random: another example's");
+    for (const auto& d : duel.differences)
+        row("difference", kindOf(d), d.a, d.b, {d.divergence}, "",
+            duel.noun + " " + std::to_string(d.example) +
+                (d.position < 0 ? "" : ", position " + std::to_string(d.position)) +
+                (d.wanted.empty() ? "" : ", wanted " + d.wanted));
+    return text;
+}
+
+OrderedJson listJson(const std::vector<double>& values) {
+    OrderedJson all = OrderedJson::array();
+    for (const double value : values) all.push_back(finiteJson(value));
+    return all;
+}
+
+OrderedJson changeJson(const PairedChange& change) {
+    return {{"metric", change.metric},
+            {"a", finiteJson(change.base)},
+            {"b", finiteJson(change.edited)},
+            {"change", finiteJson(change.change)},
+            {"interval", {finiteJson(change.low), finiteJson(change.high)}}};
+}
+
+OrderedJson duelJson(const Duel& duel) {
+    const auto side = [](const Duel::Side& s) {
+        return OrderedJson{
+            {"name", s.name}, {"architecture", s.architecture}, {"streams", s.streams}};
+    };
+    OrderedJson json = {{"a", side(duel.a)},         {"b", side(duel.b)},
+                        {"same", duel.same},         {"data", duel.data},
+                        {"examples", duel.examples}, {"objects", duel.objects},
+                        {"complete", duel.complete}, {"says", duelSentences(duel)}};
+    if (!duel.whyNot.empty()) json["maps_not_compared"] = duel.whyNot;
+    if (!duel.remark.empty()) json["remark"] = duel.remark;
+    if (duel.answers > 0) {
+        auto& answers = json["answers"];
+        answers = {{"count", duel.answers},
+                   {"both_right", duel.bothRight},
+                   {"a_alone", duel.onlyA},
+                   {"b_alone", duel.onlyB},
+                   {"both_wrong", duel.bothWrong},
+                   {"different", duel.different},
+                   {"mcnemar_p", duel.mcnemar},
+                   {"divergence", duel.divergence},
+                   {"mean_divergence", finiteJson(duel.meanDivergence)},
+                   {"largest_difference", finiteJson(duel.largestDifference)}};
+        for (const auto& change : duel.changes) answers["changes"].push_back(changeJson(change));
+    }
+    for (const auto& match : duel.matches)
+        json["matching"].push_back({{"maps", kindName(match.heads)},
+                                    {"a", isWhole(match) ? "all layers" : match.a},
+                                    {"b", isWhole(match) ? "all layers" : match.b},
+                                    {"correlation", finiteJson(match.matched)},
+                                    {"random_assignments", finiteJson(match.any)},
+                                    {"random_as_good", finiteJson(match.asGood)},
+                                    {"untrained", listJson(match.untrained)},
+                                    {"a_explained_by_b", finiteJson(match.explained)},
+                                    {"b_explained_by_a", finiteJson(match.back)},
+                                    {"untrained_explained", listJson(match.untrainedExplained)},
+                                    {"better_than_chance", match.better}});
+    for (const auto& partner : duel.partners)
+        json["partners"].push_back(
+            {{"a", partner.a}, {"b", partner.b}, {"correlation", finiteJson(partner.correlation)}});
+    if (!duel.cka.empty()) {
+        json["streams"] = {{"rows", duel.rows},
+                           {"linear_cka", listJson(duel.cka)},
+                           {"untrained", listJson(duel.untrainedCka)}};
+    }
+    for (const auto& graft : duel.grafts)
+        if (!graft.change.metric.empty())
+            json["parts_in_a"].push_back({{"part", graft.part},
+                                          {"a", graft.a},
+                                          {"b", graft.b},
+                                          {"at", graft.at},
+                                          {"from", graft.from},
+                                          {"change", changeJson(graft.change)},
+                                          {"right_to_wrong", graft.rightToWrong},
+                                          {"wrong_to_right", graft.wrongToRight},
+                                          {"another_example", finiteJson(graft.resampled)},
+                                          {"used", graft.used}});
+    for (const auto& d : duel.differences)
+        json["differences"].push_back({{"kind", kindOf(d)},
+                                       {"example", d.example},
+                                       {"position", d.position},
+                                       {"divergence", finiteJson(d.divergence)},
+                                       {"wanted", d.wanted},
+                                       {"a", d.a},
+                                       {"b", d.b},
+                                       {"probability_a", finiteJson(d.probabilityA)},
+                                       {"probability_b", finiteJson(d.probabilityB)}});
+    return json;
+}
+
+std::string duelText(const Duel& duel) {
+    std::string text = "A: " + duel.a.name + " (" + duel.a.architecture + ")\nB: " + duel.b.name +
+                       " (" + duel.b.architecture + ")\n" + groupedNumber(duel.examples) + " " +
+                       duel.noun + " of " + duel.data;
+    if (duel.untrained > 0)
+        text += "; beside " + std::to_string(duel.untrained) + " pairs of untrained models";
+    text += "\n\n";
+    for (const auto& sentence : duelSentences(duel)) text += sentence + "\n";
+    for (const auto& change : duel.changes)
+        text += "  " + metricLabel(change.metric) + numberText(" %.4f of A,", change.base) +
+                numberText(" %.4f of B:", change.edited) + numberText(" %+.4f", change.change) +
+                numberText(" [%+.4f,", change.low) + numberText(" %+.4f]\n", change.high);
+    if (!duel.matches.empty()) text += "\nMatched |correlation|, place removed\n";
+    for (const auto& match : duel.matches) {
+        text += "  " + kindName(match.heads) + ", " + layersText(match) +
+                numberText(": %.3f", match.matched) +
+                numberText("; all assignments %.3f", match.any) +
+                numberText(", random ones as good %.0f %%", 100.0 * match.asGood);
+        if (!match.untrained.empty())
+            text += numberText(", untrained at most %.3f", largestOf(match.untrained));
+        if (std::isfinite(match.explained))
+            text += numberText("; R^2 of A by B %.2f", match.explained) +
+                    numberText(", of B by A %.2f", match.back);
+        text += match.better ? "; better than chance\n" : "\n";
+    }
+    if (!duel.cka.empty()) {
+        text += "\nLinear CKA of streams (layers of A down, of B across";
+        text += duel.untrainedCka.empty() ? ")\n" : "; untrained at most)\n";
+        const auto columns = duel.b.streams.size();
+        for (std::size_t k = 0; k < duel.cka.size(); ++k) {
+            if (k % columns == 0) text += "  " + duel.a.streams[k / columns] + ":";
+            text += numberText(" %.3f", duel.cka[k]);
+            if (k < duel.untrainedCka.size()) text += numberText(" (%.3f)", duel.untrainedCka[k]);
+            if (k % columns + 1 == columns) text += "\n";
+        }
+    }
+    const bool grafts = std::any_of(duel.grafts.begin(), duel.grafts.end(),
+                                    [](const auto& g) { return !g.change.metric.empty(); });
+    if (grafts)
+        text += "\nParts of B in A: change of " + metricLabel(duel.metric) +
+                numberText(" (%.4f)", duel.base) + ", and with another example's part of A\n";
+    for (const auto& g : duel.grafts)
+        if (!g.change.metric.empty())
+            text += "  " + g.part + ", " + g.b + " of B in " + g.a + ": " +
+                    pointsText(duel, g.change.change) + " [" + pointsText(duel, g.change.low) +
+                    ", " + pointsText(duel, g.change.high) + "]; another example's " +
+                    pointsText(duel, g.resampled) + (g.used ? "; used\n" : "\n");
+    if (!duel.differences.empty()) text += "\nWhere they disagree, by " + duel.divergence + "\n";
+    for (const auto& d : duel.differences) {
+        text += "  " + kindOf(d) + ": example " + std::to_string(d.example) +
+                (d.position < 0 ? "" : ", position " + std::to_string(d.position)) +
+                numberText(": %.4g", d.divergence);
+        if (!d.a.empty()) text += "; A '" + d.a + "', B '" + d.b + "', wanted '" + d.wanted + "'";
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+const Analysis& duelAnalysis() {
+    static const Analysis analysis = [] {
+        Analysis a;
+        a.name = "duel";
+        a.title = "Duel";
+        a.summary = "compares two models on the same examples: maps, streams, answers and parts";
+        a.doing = "Comparing the two";
+        a.input = AnalysisInput::Data;
+        a.onDemand = a.continues = true;
+        a.remark = [](const AnalysisResult& result) {
+            return std::any_cast<const Duel&>(result).remark;
+        };
+        a = analysisOf<DuelOptions, Duel>(a, duelFields(), OfferedIn::Row, duelCsv, duelText,
+                                          duelJson);
+        a.fields.front().positional = true;
+        for (std::size_t k = 0; k < 3; ++k) a.fields[k].inRow = false;  // the page has B itself
+        return a;
+    }();
+    return analysis;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model that answers batch after batch with its edits in force, for analyses that run two models
+// side by side. From OpenedModel::inUse(), which must outlive it.
+#pragma once
+
+#include <torch/types.h>
+#include <memory>
+#include <vector>
+
+#include "data/batches.h"
+#include "interventions/edit_session.h"
+#include "model/model.h"
+
+namespace relascope::core {
+
+class ModelInUse {
+public:
+    /// `trained`: the edits that the weights were trained with; both may be null.
+    ModelInUse(ModelImpl& model, const ModelOptions& options,
+               std::unique_ptr<EditSession> trained = nullptr,
+               std::unique_ptr<EditSession> edits = nullptr);
+
+    /// The scores of a batch, whose examples are `indices` of `data`, in evaluation mode without
+    /// gradients. `above` gets what the edits leave.
+    torch::Tensor answers(const Batch& batch, const DatasetPtr& data,
+                          const std::vector<std::int64_t>& indices, Hooks* above = nullptr);
+    std::vector<PointInfo> points(const Batch& batch);
+    const ModelOptions& options() const { return m_options; }
+
+private:
+    torch::Device device() const { return m_model.parameters().front().device(); }
+
+    ModelImpl& m_model;
+    const ModelOptions& m_options;
+    std::unique_ptr<EditSession> m_trained, m_edits;
+};
+
+}  // namespace relascope::core

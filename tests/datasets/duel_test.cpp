@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Duels: a model with itself, with another seed, with edits, of another architecture and of another
+// tokenizer; cancelled and continued ones; and what cannot be compared.
+#include "analysis/duel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "analysis/open_model.h"
+#include "analysis/run_analysis.h"
+#include "data/text.h"
+#include "datasets/registry.h"
+#include "files/atomic_file.h"
+#include "options/presets.h"
+#include "support/temporary_folder.h"
+#include "support/trained.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+RunOptions smallOccurs(std::int64_t seed, const std::string& model = "dat") {
+    auto o = presetOptions("relational-games-occurs", model);
+    o.model.set("d_model", std::int64_t{16}), o.model.set("dff", std::int64_t{16});
+    if (model == "dat")
+        o.model.set("n_relations", std::int64_t{4}), o.model.set("rel_proj_dim", std::int64_t{8});
+    o.data.train_size = 64, o.data.validation_size = 300, o.data.test_size = 2;
+    o.train.device = "cpu", o.train.batch_size = 32;
+    o.train.seeds = {seed}, o.train.steps = 1, o.train.keep_mib = 16;
+    return o;
+}
+
+/// A run of one step: its weights are as good as untrained.
+class FreshRun {
+public:
+    explicit FreshRun(const RunOptions& options)
+        : m_folder("duel" + std::to_string(++made())),
+          m_path(m_folder / "run"),
+          m_splits(datasets::openData(options.data)) {
+        auto run = RunFolder::create(m_path, options);
+        run.info().seed = options.train.seeds.front();
+        Control control;
+        trainIn(run, control, m_splits);
+    }
+    const std::string& path() const { return m_path; }
+    const DataSplits& splits() const { return m_splits; }
+
+private:
+    static int& made() {
+        static int count = 0;
+        return count;
+    }
+    TemporaryFolder m_folder;
+    std::string m_path;
+    DataSplits m_splits;
+};
+
+struct DuelOf {
+    OpenedModel model;
+    AnalysisSubject subject;
+    explicit DuelOf(const FreshRun& run, const std::string& checkpoint = "")
+        : model(run.path(), checkpoint, "cpu") {
+        subject.model = &model;
+        subject.path = subject.run = run.path();
+        subject.device = "cpu";
+        subject.data = run.splits().validation;
+        subject.interventions.data = editDataOf(run.splits(), model.options());
+    }
+    Duel duel(OptionValues values, const AnalysisWatch& watch = {}) {
+        values.try_emplace("examples", std::int64_t{120});
+        values.try_emplace("graft_examples", std::int64_t{60});
+        return std::any_cast<Duel>(duelRunner().run(subject, values, watch));
+    }
+    std::string whyNot(const OptionValues& values) {
+        try {
+            duel(values);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "nothing was refused";
+    }
+};
+
+const FreshRun& seedRun(std::int64_t seed) {
+    static const FreshRun first(smallOccurs(1)), second(smallOccurs(2));
+    return seed == 1 ? first : second;
+}
+
+std::string allSentences(const Duel& duel) {
+    std::string all;
+    for (const auto& sentence : duelSentences(duel)) all += sentence + "\n";
+    return all;
+}
+
+TEST(DuelAnalysis, AModelDoesNotDifferFromItselfByABit) {
+    const auto& run = seedRun(1);
+    DuelOf same(run);
+    for (const auto& other : {std::string(), run.path()}) {
+        const auto duel = same.duel({{"other", other}});
+        EXPECT_TRUE(duel.same);
+        EXPECT_TRUE(duel.complete);
+        EXPECT_EQ(duel.examples, 120);
+        EXPECT_EQ(duel.objects, 9);
+        EXPECT_EQ(duel.largestDifference, 0.0);
+        EXPECT_EQ(duel.meanDivergence, 0.0);
+        EXPECT_EQ(duel.onlyA + duel.onlyB + duel.different, 0);
+        EXPECT_EQ(duel.bothRight + duel.bothWrong, duel.answers);
+        EXPECT_EQ(duel.mcnemar, 1.0);
+        EXPECT_TRUE(duel.differences.empty());
+        ASSERT_EQ(duel.cka.size(), 4u);
+        EXPECT_NEAR(duel.cka[0], 1.0, 1e-12);
+        EXPECT_NEAR(duel.cka[3], 1.0, 1e-12);
+        EXPECT_LT(duel.cka[1], 1.0 - 1e-4) << "layers differ";
+        ASSERT_FALSE(duel.partners.empty());
+        for (const auto& partner : duel.partners) {
+            EXPECT_EQ(partner.a, partner.b);
+            EXPECT_NEAR(partner.correlation, 1.0, 1e-9);
+        }
+        for (const auto& match : duel.matches)
+            if (match.a == match.b) {
+                EXPECT_NEAR(match.matched, 1.0, 1e-9);
+                EXPECT_TRUE(match.better) << match.a << " " << match.heads;
+                if (!match.a.empty()) {
+                    EXPECT_GT(match.explained, 1.0 - 1e-6);
+                }
+            }
+        ASSERT_EQ(duel.grafts.size(), 6u) << "streams, attention, feed-forward of two layers";
+        for (const auto& graft : duel.grafts) {
+            EXPECT_EQ(graft.change.change, 0.0) << graft.at;
+            EXPECT_EQ(graft.rightToWrong + graft.wrongToRight, 0);
+        }
+        EXPECT_NE(allSentences(duel).find("the same weights"), std::string::npos);
+    }
+}
+
+TEST(DuelAnalysis, FreshSeedsMatchNoBetterThanChanceAndItSaysSo) {
+    DuelOf one(seedRun(1));
+    const auto duel = one.duel({{"other", seedRun(2).path()},
+                                {"untrained", std::int64_t{4}},
+                                {"examples", std::int64_t{300}}});
+    EXPECT_FALSE(duel.same);
+    EXPECT_EQ(duel.untrained, 4);
+    EXPECT_GT(duel.largestDifference, 0.0);
+    ASSERT_EQ(duel.matches.size(), 2 * (1 + 4)) << "two kinds: all layers, and each with each";
+    for (const auto& match : duel.matches) {
+        ASSERT_EQ(match.untrained.size(), 4u);
+        EXPECT_FALSE(match.better) << match.a << " " << match.b << " " << match.matched;
+        EXPECT_GE(match.matched, match.any);
+        EXPECT_LT(match.matched, 0.99);
+    }
+    const auto says = allSentences(duel);
+    EXPECT_NE(says.find("Relations match no better than chance"), std::string::npos) << says;
+    EXPECT_NE(says.find("Attention maps match no better than chance"), std::string::npos) << says;
+    EXPECT_EQ(says.find("match better than chance"), std::string::npos) << says;
+    const auto json = duelAnalysis().json(duel);
+    for (const auto& match : json.at("matching"))
+        EXPECT_FALSE(match.at("better_than_chance").get<bool>());
+    EXPECT_EQ(json.at("streams").at("linear_cka").size(), 4u);
+    EXPECT_EQ(json.at("parts_in_a").size(), 6u);
+    EXPECT_NE(duelAnalysis().csv(duel).find("matching,relations,layer 1,layer 2,"),
+              std::string::npos);
+}
+
+TEST(DuelAnalysis, EditsOfBAndStepsOfARunAreSubjects) {
+    const auto& run = seedRun(1);
+    DuelOf one(run);
+    const auto edited =
+        one.duel({{"other_edit",
+                   std::vector<std::string>{"layer 1 attention zero", "layer 2 relations zero"}},
+                  {"untrained", std::int64_t{0}}});
+    EXPECT_FALSE(edited.same);
+    EXPECT_NE(edited.b.name.find("edited: layer 1 attention zero; layer 2 relations zero"),
+              std::string::npos)
+        << edited.b.name;
+    EXPECT_GT(edited.largestDifference, 0.0);
+    EXPECT_GT(edited.meanDivergence, 0.0);
+    EXPECT_FALSE(edited.differences.empty());
+    for (const auto& graft : edited.grafts) EXPECT_EQ(graft.a, graft.b);
+    const auto first = one.duel({{"other_checkpoint", std::string("0")}});
+    EXPECT_NE(first.b.name.find("step 0"), std::string::npos) << first.b.name;
+    EXPECT_FALSE(first.same);
+    EXPECT_GT(first.partners.front().correlation, 0.9) << "one step changes little";
+}
+
+TEST(DuelAnalysis, CountsAreThoseOfTheScores) {
+    DuelOf one(seedRun(1));
+    const auto duel = one.duel({{"other", seedRun(2).path()},
+                                {"untrained", std::int64_t{0}},
+                                {"graft", std::vector<std::string>{}},
+                                {"show", std::int64_t{1000}}});
+    EXPECT_EQ(duel.bothRight + duel.onlyA + duel.onlyB + duel.bothWrong, duel.answers);
+    EXPECT_EQ(duel.answers, 120);
+    EXPECT_TRUE(duel.grafts.empty());
+    ASSERT_EQ(duel.differences.size(), 120u) << "all are listed";
+    std::int64_t onlyA = 0, kind = 0;
+    double before = 1e9, sum = 0.0;
+    for (const auto& d : duel.differences) {
+        const std::int64_t now = d.rightA == d.rightB ? 2 : d.rightA ? 0 : 1;
+        EXPECT_GE(now, kind) << "A right and B wrong first, then the other way round";
+        if (now != kind) before = 1e9;
+        EXPECT_LE(d.divergence, before);
+        kind = now, before = d.divergence, sum += d.divergence;
+        onlyA += now == 0;
+        EXPECT_GE(d.probabilityA, 0.0);
+        EXPECT_EQ(d.rightA, d.a == d.wanted);
+    }
+    EXPECT_EQ(onlyA, duel.onlyA);
+    EXPECT_NEAR(sum / 120.0, duel.meanDivergence, 1e-9);
+    const auto& accuracy = duel.changes.at(1);
+    EXPECT_NEAR(accuracy.change, static_cast<double>(duel.onlyB - duel.onlyA) / 120.0, 1e-9);
+}
+
+TEST(DuelAnalysis, AnotherArchitectureHasAttentionAndStreamsInCommon) {
+    const FreshRun transformer(smallOccurs(1, "transformer"));
+    DuelOf one(seedRun(1));
+    const auto duel = one.duel({{"other", transformer.path()}, {"untrained", std::int64_t{1}}});
+    EXPECT_NE(duel.a.architecture, duel.b.architecture);
+    for (const auto& match : duel.matches) EXPECT_TRUE(match.heads) << "B has no relations";
+    EXPECT_FALSE(duel.matches.empty());
+    EXPECT_EQ(duel.cka.size(), 4u);
+    EXPECT_GT(duel.answers, 0);
+    EXPECT_FALSE(duel.grafts.empty());
+    const auto across = one.duel({{"other", transformer.path()},
+                                  {"untrained", std::int64_t{0}},
+                                  {"graft", std::vector<std::string>{"streams"}},
+                                  {"across", true}});
+    EXPECT_EQ(across.grafts.size(), 4u) << "each layer of B into each of A";
+}
+
+TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
+    DuelOf one(seedRun(1));
+    const OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{2}}};
+    const auto text = duelAnalysis().json(one.duel(values)).dump();
+    for (const int reports : {1, 2, 3, 5, 8}) {
+        AnalysisResult known;
+        int left = reports;
+        AnalysisWatch watch;
+        watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
+        watch.progress = [&](double) { return left > 0; };
+        EXPECT_THROW(one.duel(values, watch), Cancelled) << reports;
+        ASSERT_TRUE(known.has_value());
+        EXPECT_FALSE(std::any_cast<Duel>(known).complete);
+        AnalysisWatch again;
+        again.known = known;
+        EXPECT_EQ(duelAnalysis().json(one.duel(values, again)).dump(), text) << reports;
+    }
+}
+
+TEST(DuelAnalysis, ProgressRisesToOne) {
+    DuelOf one(seedRun(1));
+    double last = 0.0;
+    AnalysisWatch watch;
+    watch.progress = [&](double done) {
+        EXPECT_GE(done, last - 1e-9);
+        EXPECT_LE(done, 1.0 + 1e-9);
+        last = done;
+        return true;
+    };
+    one.duel({{"other", seedRun(2).path()}}, watch);
+    EXPECT_NEAR(last, 1.0, 1e-6);
+}
+
+TEST(DuelAnalysis, WhatCannotBeComparedIsNamed) {
+    DuelOf one(seedRun(1));
+    EXPECT_NE(one.whyNot({{"other", std::string("/no/such/run")}}).find("/no/such/run"),
+              std::string::npos);
+    EXPECT_NE(one.whyNot({{"other_edit", std::vector<std::string>{"layer 9 attention zero"}}})
+                  .find("layer 9"),
+              std::string::npos);
+    auto sorting = presetOptions("sort-argsort");
+    sorting.train.steps = 1, sorting.train.device = "cpu", sorting.data.train_size = 64;
+    sorting.data.validation_size = 32, sorting.data.test_size = 2;
+    const FreshRun other(sorting);
+    const auto why = one.whyNot({{"other", other.path()}});
+    EXPECT_EQ(why.find("other: "), 0u) << why;
+    EXPECT_NE(why.find("reads other inputs"), std::string::npos) << why;
+}
+
+class TextDuel : public ::testing::Test {
+protected:
+    TextDuel() {
+        makeDirectories(m_home.path());
+        ::setenv("XDG_CACHE_HOME", (m_home / "cache").c_str(), 1);
+        std::string text;
+        for (int i = 0; i < 400; ++i)
+            text += i % 3 == 0 ? "the cat sat on the mat. " : "a dog ran to the cat. ";
+        writeTextFile(m_home / "text.txt", text);
+    }
+    ~TextDuel() override { ::unsetenv("XDG_CACHE_HOME"); }
+    std::string run(const std::string& name, const std::string& tokenizer, std::int64_t context) {
+        auto o = presetOptions("text", "dat");
+        auto& m = o.model;
+        m.set("d_model", 16), m.set("dff", 32), m.set("n_layers", 2), m.set("n_heads_sa", 2),
+            m.set("n_heads_ra", 2), m.set("n_relations", 4), m.set("n_symbols", 6),
+            m.set("symbol_heads", 2), m.set("max_block_size", context);
+        o.data.path = m_home / "text.txt";
+        o.data.context = context, o.data.validation_size = 10, o.data.tokenizer = tokenizer;
+        o.data.pinned_text = "the cat", o.data.prompt = "the ", o.data.sample_tokens = 4;
+        o.train.batch_size = 4, o.train.steps = 1, o.train.device = "cpu";
+        m_options = o;
+        auto folder = RunFolder::create(m_home / name, o);
+        Control control;
+        const auto splits = openText(o.data);
+        trainIn(folder, control, splits);
+        return m_home / name;
+    }
+    Duel duel(const std::string& a, const std::string& b) {
+        OpenedModel model(a, "", "cpu");
+        AnalysisSubject subject;
+        subject.model = &model, subject.path = subject.run = a, subject.device = "cpu";
+        auto options = model.run().data;
+        subject.data = openText(runData(a, options)).validation;
+        return std::any_cast<Duel>(duelRunner().run(
+            subject,
+            {{"other", b}, {"untrained", std::int64_t{1}}, {"graft_examples", std::int64_t{64}}},
+            {}));
+    }
+    TemporaryFolder m_home{"duel-text"};
+    RunOptions m_options;
+};
+
+TEST_F(TextDuel, OneTokenizerIsComparedTokenByToken) {
+    const auto a = run("a", "characters", 32), b = run("b", "characters", 48);
+    const auto both = duel(a, b);
+    EXPECT_EQ(both.noun, "windows of text");
+    EXPECT_EQ(both.answers, both.examples * 32);
+    EXPECT_GT(both.objects, 8);
+    EXPECT_EQ(both.divergence, "KL divergence of B from A, nats");
+    ASSERT_FALSE(both.differences.empty());
+    EXPECT_GE(both.differences.front().position, 0);
+    EXPECT_FALSE(both.grafts.empty());
+    const auto self = duel(a, a);
+    EXPECT_TRUE(self.same);
+    EXPECT_EQ(self.largestDifference, 0.0);
+    for (const auto& partner : self.partners) EXPECT_EQ(partner.a, partner.b);
+}
+
+TEST_F(TextDuel, TwoTokenizersAreComparedOverTheSameCharacters) {
+    const auto a = run("a", "characters", 64), b = run("b", "gpt2", 64);
+    const auto both = duel(a, b);
+    EXPECT_EQ(both.divergence, "difference of A and B for the same characters, nats");
+    EXPECT_GT(both.objects, 3);
+    EXPECT_GT(both.answers, 10) << "words of 64 characters";
+    EXPECT_LT(both.answers, both.examples * 32);
+    EXPECT_TRUE(both.grafts.empty());
+    EXPECT_NE(both.remark.find("tokens differ"), std::string::npos);
+    EXPECT_FALSE(both.matches.empty());
+    // Nearly uniform answers: ln of the vocabulary for each token.
+    const auto& nats = both.changes.at(0);
+    EXPECT_GT(nats.base, 30.0);
+    EXPECT_GT(nats.edited, 30.0);
+    EXPECT_TRUE(std::isfinite(nats.change));
+}
+
+}  // namespace
+}  // namespace relascope
