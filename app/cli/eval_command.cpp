@@ -29,6 +29,27 @@ struct EvalArguments {
     bool json = false;
 };
 
+// The predicted tokens of a text, and how many bytes they are; no bytes if the tokenizer is unknown.
+struct TextSize {
+    std::int64_t tokens = 0, bytes = 0;
+};
+
+TextSize sizeOf(const core::Dataset& data) {
+    TextSize size;
+    const auto* text = dynamic_cast<const core::TokenDataset*>(&data);
+    if (!text) return size;
+    const auto tokenizer = text->tokenizer();
+    std::vector<std::int64_t> window(static_cast<std::size_t>(text->context()) + 1);
+    for (std::int64_t i = 0; i < data.size(); ++i) {
+        text->read(i, window);
+        size.tokens += text->context();
+        for (std::size_t at = 1; tokenizer && at < window.size(); ++at)
+            size.bytes += static_cast<std::int64_t>(
+                tokenizer->piece(static_cast<std::int32_t>(window[at])).size());
+    }
+    return size;
+}
+
 int evaluate(const EvalArguments& a, const Call&) {
     const auto stop = stopOnSignals();
     if (a.step >= 0 && !core::isRunFolder(a.path))
@@ -84,6 +105,10 @@ int evaluate(const EvalArguments& a, const Call&) {
         data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
         [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
     line.done();
+    const auto size = text ? sizeOf(*data) : TextSize{};
+    // Of different tokenizers alike, in contrast to the loss of a token.
+    const double bitsPerByte = result.loss * static_cast<double>(size.tokens) /
+                               (std::log(2.0) * static_cast<double>(size.bytes));
     if (a.json) {
         Json object = {{"split", split},
                        {"examples", result.examples},
@@ -96,6 +121,8 @@ int evaluate(const EvalArguments& a, const Call&) {
         for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
         if (text) {
             object["perplexity"] = finiteJson(std::exp(result.loss));
+            object["tokens"] = size.tokens;
+            if (size.bytes > 0) object["bits_per_byte"] = finiteJson(bitsPerByte);
         } else {
             Json classes = Json::array();
             for (const double accuracy : result.classAccuracy)
@@ -109,7 +136,10 @@ int evaluate(const EvalArguments& a, const Call&) {
         std::printf("%s, %lld %s: loss %.4f, %s", split.c_str(),
                     static_cast<long long>(result.examples), text ? "windows" : "examples",
                     result.loss, scoreText(values).c_str());
-        if (text) std::printf(", perplexity %.2f", std::exp(result.loss));
+        if (text)
+            std::printf(", perplexity %.2f, %lld tokens", std::exp(result.loss),
+                        static_cast<long long>(size.tokens));
+        if (size.bytes > 0) std::printf(", %.3f bits per byte", bitsPerByte);
         std::printf("\n");
     }
     return 0;

@@ -200,6 +200,14 @@ const PointInfo& findPoint(const std::vector<PointInfo>& points, const std::stri
         names.push_back(point.name);
     }
     if (names.empty()) throw OptionError(field, "this model has no hook points");
+    const auto last = name.rfind('.');
+    if (last != std::string::npos && name.substr(last + 1) == "hook_resid_mid" &&
+        std::find(names.begin(), names.end(), name.substr(0, last + 1) + "hook_mlp_out") !=
+            names.end())
+        throw OptionError(field, "there is no " + name +
+                                     ": the block is parallel, and its feed-forward reads the same "
+                                     "stream as its attention, " + name.substr(0, last + 1) +
+                                     "hook_resid_pre");
     throw OptionError(field, unknownName("hook point", name, names));
 }
 
