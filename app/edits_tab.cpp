@@ -18,6 +18,7 @@
 #include "app/main_window.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/duel_page.h"
 #include "app/pages/measure_window.h"
 #include "app/pages/workbench_page.h"
 #include "interventions/edit_values.h"
@@ -329,8 +330,10 @@ void EditsTab::togglePin() {
     const auto& result = inspector.choice().inspected().result;
     if (!result) return;
     QString name = QString::fromStdString(result->sample.origin);
-    if (&editing() == m_workbench.get())
+    if (&editing() == m_workbench.get()) {
         name += QStringLiteral(", step %1").arg(widgets::groupedNumber(result->step));
+        m_window.duelPage()->setSubject(0, m_window.duelPage()->shownOnWorkbench());
+    }
     inspector.pin(name);
 }
 

@@ -77,10 +77,12 @@ bool isCommandLine(int argc, char** argv) {
     if (argc < 2) return false;
     const std::string word = argv[1];
     if (commandNames().contains(QString::fromStdString(word))) return true;
-    // `train` opens a window that trains.
+    // `train` opens a window that trains, `duel` one that compares.
     // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);
-    return word == "train" && (rest.contains("--json") || rest.contains("--out"));
+    if (word != "train" && word != "duel") return false;
+    return rest.contains("--json") || rest.contains("--out") ||
+           (word == "duel" && rest.contains("--help"));
 }
 
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
@@ -93,6 +95,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
             "  relascope CHECKPOINT...       that is open if there is one\n"
             "  relascope STUDY...\n"
             "  relascope train PRESET        open a window and train\n"
+            "  relascope duel A B            compare two runs or checkpoints in the window\n"
             "  relascope COMMAND ...         same as relascope-cli COMMAND ...; the commands are\n"
             "                                %1")
             .arg(commandNames().join(QStringLiteral(", "))));
@@ -152,17 +155,21 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
                 QStringLiteral("train: give one experiment; `relascope presets` lists them"));
         launch.train = positional[1];
     } else {
-        for (const QString& word : positional) {
+        const bool duel = !positional.isEmpty() && positional.first() == QLatin1String("duel");
+        if (duel && positional.size() != 3)
+            return bad(QStringLiteral("duel: give two runs or checkpoints, A and B"));
+        for (const QString& word : duel ? positional.mid(1) : positional) {
             const QString path = localPath(word);
             if (path.isEmpty()) return bad(QString("%1: not a file of this machine").arg(word));
             if (!QFileInfo::exists(path))
                 return bad(
                     QString("%1: not a run folder, checkpoint or command; see relascope --help")
                         .arg(path));
-            launch.files << QFileInfo(path).absoluteFilePath();
+            (duel ? launch.duel : launch.files) << QFileInfo(path).absoluteFilePath();
         }
     }
-    launch.shares = parser.optionNames().isEmpty() && launch.train.isEmpty();
+    launch.shares =
+        parser.optionNames().isEmpty() && launch.train.isEmpty() && launch.duel.isEmpty();
     if (!launch.screenshot.isEmpty() && launch.files.size() > 1)
         return bad(QString("'%1': a screenshot shows one of them").arg(positional.join(u' ')));
     if (!launch.screenshot.isEmpty() && !launch.files.isEmpty()) {
@@ -179,7 +186,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         launch.checkpoint = launch.files.takeFirst();
     const bool studies = launch.page.compare(QLatin1String("study"), Qt::CaseInsensitive) == 0;
     if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty() &&
-        launch.checkpoint.isEmpty() && launch.study.isEmpty() && !studies)
+        launch.checkpoint.isEmpty() && launch.study.isEmpty() && launch.duel.isEmpty() && !studies)
         launch.train = QStringLiteral("quick");
     try {
         if (!launch.run.isEmpty() && !core::isRunFolder(launch.run.toStdString()))

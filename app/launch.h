@@ -26,6 +26,7 @@ struct Launch {
     QString train;       ///< a preset to start
     QString checkpoint;  ///< a file or folder to open
     QString study;       ///< a study folder to open
+    QStringList duel;    ///< A and B of the page Duel; absolute paths
     QString model;
     std::optional<RunOptions> options;  ///< of `train`, with --set and so on applied
 

@@ -161,6 +161,7 @@ void openAll(MainWindow& window, const Launch& launch) {
     if (!launch.checkpoint.isEmpty()) window.opener().openCheckpoint(launch.checkpoint);
     if (!launch.study.isEmpty()) window.opener().openStudy(launch.study);
     window.opener().openAll(launch.files);
+    if (!launch.duel.isEmpty()) window.showDuel(launch.duel);
     if (launch.options) {
         window.controllers().selection.setPreset(launch.train);
         window.controllers().experiment.begin(*launch.options);

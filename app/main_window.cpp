@@ -27,6 +27,7 @@
 #include "app/pages/compare_page.h"
 #include "app/pages/data_page.h"
 #include "app/pages/data_source.h"
+#include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
@@ -187,13 +188,27 @@ StudyPage* MainWindow::studyPage() const {
     return qobject_cast<StudyPage*>(page(PageId::Study));
 }
 
+DuelPage* MainWindow::duelPage() const {
+    return qobject_cast<DuelPage*>(page(PageId::Duel));
+}
+
+void MainWindow::showDuel(const QStringList& paths) {
+    showPage(PageId::Duel);
+    if (paths.size() > 1)
+        for (const std::size_t side : {0, 1}) duelPage()->setSubject(side, std::nullopt);
+    for (const auto& path : paths) duelPage()->take(path);
+}
+
 widgets::RelationInspector* MainWindow::activeInspector() const {
     const auto* checkpoint = qobject_cast<const CheckpointPage*>(m_pages->currentWidget());
-    return checkpoint ? checkpoint->inspector() : m_workbench->inspector();
+    if (checkpoint) return checkpoint->inspector();
+    const auto* duel = qobject_cast<const DuelPage*>(m_pages->currentWidget());
+    return duel ? duel->inspector() : m_workbench->inspector();
 }
 
 QString MainWindow::inspectDisabledReason() const {
     if (activeInspector()->result()) return {};
+    if (currentPage() == PageId::Duel) return QStringLiteral("Choose A and B first");
     return activeInspector() != m_workbench->inspector()
                ? QStringLiteral("Press Inspect to load the weights")
                : QStringLiteral("Start or open a run to inspect it");
@@ -448,6 +463,13 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(PageId::Atlas, atlas);
     QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
+
+    auto* duel = new DuelPage(c);
+    window.addPage(PageId::Duel, duel);
+    QObject::connect(compare, &ComparePage::duelRequested, &window,
+                     [&window](const QString& a, const QString& b) {
+                         window.showDuel({a, b});
+                     });
 }
 
 }  // namespace relascope::app

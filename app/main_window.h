@@ -35,6 +35,7 @@ class Opener;
 class PageExport;
 class RunActions;
 class Session;
+class DuelPage;
 class StudyPage;
 class WorkbenchPage;
 
@@ -74,6 +75,9 @@ public:
     Controllers& controllers() { return *m_controllers; }
     WorkbenchPage* workbench() const { return m_workbench; }
     StudyPage* studyPage() const;
+    DuelPage* duelPage() const;
+    /// Shows A and B, or what is B where A is chosen, on the page Duel.
+    void showDuel(const QStringList& paths);
     widgets::TrainBar* bar() const { return m_bar; }
     widgets::Sidebar* sidebar() const { return m_sidebar; }
     widgets::OptionsForm* form() const { return m_form; }

@@ -2,14 +2,18 @@
 #include "app/screenshot.h"
 
 #include <QFileInfo>
+#include <QPushButton>
 #include <QSaveFile>
 #include <cstdio>
 
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/opener.h"
+#include "app/pages/analysis_tab.h"
+#include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
+#include "widgets/analysis/duel_view.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -35,7 +39,14 @@ void Screenshot::begin() {
     m_clock.start();
     m_window.resize(m_launch.size);
     m_window.show();
-    if (!m_launch.checkpoint.isEmpty()) {
+    if (!m_launch.duel.isEmpty()) {
+        m_window.showDuel(m_launch.duel);
+        auto* page = m_window.duelPage();
+        connect(&page->probes(), &DuelProbes::refused, this,
+                [this](const QString& sentence) { end(sentence); });
+        connect(&page->probes(), &DuelProbes::dataRead, page->tab()->runButton(),
+                &QPushButton::click, Qt::QueuedConnection);
+    } else if (!m_launch.checkpoint.isEmpty()) {
         showCheckpoint();
     } else if (!m_launch.study.isEmpty()) {
         connect(&c.study, &StudyController::failed, this,
@@ -97,6 +108,11 @@ bool Screenshot::studyReady() const {
 
 bool Screenshot::ready() const {
     auto& c = m_window.controllers();
+    if (!m_launch.duel.isEmpty()) {
+        const auto* view = m_window.duelPage()->tab()->view();
+        const auto* duel = qobject_cast<const widgets::DuelView*>(view);
+        return m_window.activeInspector()->result() && duel->result().complete;
+    }
     if (!m_launch.study.isEmpty() ||
         (m_launch.run.isEmpty() && !m_launch.options && m_launch.checkpoint.isEmpty()))
         return studyReady();

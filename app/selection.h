@@ -17,14 +17,14 @@ namespace relascope::app {
 // The pages of the window.
 
 /// In the order of the tabs.
-enum class PageId { Workbench, Compare, Study, Data, Checkpoint, Atlas };
+enum class PageId { Workbench, Compare, Study, Data, Checkpoint, Atlas, Duel };
 
-inline constexpr std::array kPages{PageId::Workbench, PageId::Compare,    PageId::Study,
-                                   PageId::Data,      PageId::Checkpoint, PageId::Atlas};
+inline constexpr std::array kPages{PageId::Workbench,  PageId::Compare, PageId::Study, PageId::Data,
+                                   PageId::Checkpoint, PageId::Atlas,   PageId::Duel};
 
 inline QString pageTitle(PageId id) {
-    static const char* const titles[] = {"Workbench", "Compare",    "Study",
-                                         "Data",      "Checkpoint", "Atlas"};
+    static const char* const titles[] = {"Workbench",  "Compare", "Study", "Data",
+                                         "Checkpoint", "Atlas",   "Duel"};
     return QString::fromLatin1(titles[static_cast<int>(id)]);
 }
 /// By its title, in any case.

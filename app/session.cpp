@@ -11,6 +11,7 @@
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/atlas_page.h"
+#include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/study_runs.h"
 #include "app/pages/workbench_page.h"
@@ -125,6 +126,8 @@ void Session::restore(MainWindow& window) const {
         atlas->restoreOptions(s.value(key("atlas/options")).toByteArray());
         atlas->restorePanes(s.value(key("atlas/panes")).toByteArray());
     }
+    if (auto* duel = window.duelPage())
+        duel->restorePanes(s.value(key("duel/panes")).toByteArray());
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
     if (window.controllers().experiment.choosePreset(preset))
         window.controllers().selection.setPreset(preset);
@@ -194,6 +197,7 @@ void Session::save(MainWindow& window) const {
         s.setValue(key("atlas/options"), atlas->saveOptions());
         s.setValue(key("atlas/panes"), atlas->panesState());
     }
+    if (const auto* duel = window.duelPage()) s.setValue(key("duel/panes"), duel->panesState());
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("runs"), c.selection.runs());
     s.setValue(key("current"), c.selection.current());

@@ -138,8 +138,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Graft, part, a, b, at, from, change, ri
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel, a, b, same, data, noun, examples, objects, whyNot,
                                    divergence, meanDivergence, largestDifference, changes, answers,
                                    bothRight, onlyA, onlyB, bothWrong, different, mcnemar,
-                                   differences, rows, cka, untrainedCka, matches, partners,
-                                   untrained, metric, base, graftExamples, grafts, complete, remark)
+                                   differences, rows, cka, untrainedCka, alike, matches, partners,
+                                   untrained, metric, base, graftExamples, grafts, sentences,
+                                   complete, remark)
 
 namespace wire {
 

@@ -11,7 +11,7 @@ const std::vector<WindowOption>& windowOptions() {
         {"screenshot", "Save a screenshot of the window and exit.", "file.png", File},
         {"size", "Size of the screenshot.", "1440x900", Word},
         {"page",
-         "Page to show: workbench, compare, study, data, checkpoint or atlas.",
+         "Page to show: workbench, compare, study, data, checkpoint, atlas or duel.",
          "page",
          Word,
          {"workbench", "compare", "study", "data", "checkpoint"}},

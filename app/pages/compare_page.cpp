@@ -160,7 +160,13 @@ void ComparePage::wire() {
 
     connect(m_table, &widgets::RunsTable::overlayChanged, this,
             [this](const QStringList& paths) { m_context.selection.setRuns(paths); });
-    connect(m_table, &widgets::RunsTable::runActivated, this, &ComparePage::openRun);
+    connect(m_table, &widgets::RunsTable::runActivated, this, [this](const QString& path) {
+        const QStringList chosen = m_table->selected();
+        if (chosen.size() == 2 && chosen.contains(path))
+            Q_EMIT duelRequested(chosen.first(), chosen.last());
+        else
+            openRun(path);
+    });
     connect(m_table, &widgets::RunsTable::csvRequested, this,
             [this] { m_tableMenu->save(QStringLiteral("csv")); });
     connect(m_table, &widgets::RunsTable::noteEdited, this,

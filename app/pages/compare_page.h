@@ -51,6 +51,8 @@ public:
 Q_SIGNALS:
     /// A run was double-clicked; the selection is already updated.
     void workbenchRequested();
+    /// Enter with two runs chosen: A, the one chosen first, and B.
+    void duelRequested(const QString& a, const QString& b);
 
 protected:
     void showEvent(QShowEvent* event) override;

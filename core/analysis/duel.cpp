@@ -158,6 +158,7 @@ public:
         compareUntrained();
         m_done = count + static_cast<double>(m_options.untrained * untrainedCount());
         graft();
+        m_duel.sentences = duelSentences(m_duel);
         m_duel.complete = true;
         return std::move(m_duel);
     }
@@ -192,6 +193,7 @@ private:
     }
     void report() {
         m_reported = Clock::now();
+        m_duel.sentences = duelSentences(m_duel);
         if (m_watch.partial) m_watch.partial(m_duel);
     }
 
@@ -376,6 +378,9 @@ private:
             match.better = (fewAssignments(match.ours, match.theirs) || match.asGood <= kSeldom) &&
                            beatsUntrained(match.matched, untrainedLevels(m_duel, match));
         }
+        m_duel.alike.clear();
+        for (std::size_t k = 0; k < m_duel.untrainedCka.size(); ++k)
+            m_duel.alike.push_back(beatsUntrained(m_duel.cka[k], {m_duel.untrainedCka[k]}));
     }
 
     // Chance

@@ -83,7 +83,8 @@ struct Duel {
     std::int64_t rows = 0;    ///< that streams are compared on; 0: not compared
     std::vector<double> cka;  ///< [streams of A, of B]
     std::vector<double>
-        untrainedCka;  ///< the largest of pairs of untrained models; empty: none yet
+        untrainedCka;         ///< the largest of pairs of untrained models; empty: none yet
+    std::vector<bool> alike;  ///< whether it beats those; empty: none yet
     std::vector<Match> matches;
     std::vector<Partner> partners;
     std::int64_t untrained = 0;  ///< pairs of untrained models so far
@@ -92,6 +93,7 @@ struct Duel {
     double base = 0.0;   ///< of A
     std::int64_t graftExamples = 0;
     std::vector<Graft> grafts;
+    std::vector<std::string> sentences;  ///< duelSentences()
     bool complete = false;
     std::string remark;  ///< what was left out; may be empty
 };

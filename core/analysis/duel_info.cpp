@@ -206,9 +206,7 @@ void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
                 numberText("%.2f", duel.cka[best]);
     if (!duel.untrainedCka.empty())
         text += numberText(", of untrained models at most %.2f", duel.untrainedCka[best]) +
-                (beatsUntrained(duel.cka[best], {duel.untrainedCka[best]})
-                     ? ""
-                     : ": no more than chance gives");
+                (duel.alike[best] ? "" : ": no more than chance gives");
     sentences.push_back(text + ".");
 }
 
@@ -227,8 +225,8 @@ void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
     if (measured == 0) return;
     if (used.empty()) {
         sentences.push_back(
-            "A can use no part of B: each costs as much as half of what the part of "
-            "another example does, or its place costs nothing.");
+            "A can use no part of B: each costs at least half of what the part of another "
+            "example costs, or its place costs little.");
         return;
     }
     std::string text = "A can use of B ";
@@ -306,7 +304,7 @@ std::string duelCsv(const Duel& duel) {
         const bool chance = k < duel.untrainedCka.size();
         row("streams", "linear CKA", duel.a.streams[k / columns], duel.b.streams[k % columns],
             {duel.cka[k], none, none, none, none, chance ? duel.untrainedCka[k] : none},
-            chance ? claimed(beatsUntrained(duel.cka[k], {duel.untrainedCka[k]})) : "");
+            chance ? claimed(duel.alike[k]) : "");
     }
     for (const auto& graft : duel.grafts)
         if (!graft.change.metric.empty())
@@ -343,7 +341,7 @@ OrderedJson duelJson(const Duel& duel) {
     OrderedJson json = {{"a", side(duel.a)},         {"b", side(duel.b)},
                         {"same", duel.same},         {"data", duel.data},
                         {"examples", duel.examples}, {"objects", duel.objects},
-                        {"complete", duel.complete}, {"says", duelSentences(duel)}};
+                        {"complete", duel.complete}, {"says", duel.sentences}};
     if (!duel.whyNot.empty()) json["maps_not_compared"] = duel.whyNot;
     if (!duel.remark.empty()) json["remark"] = duel.remark;
     if (duel.answers > 0) {
@@ -412,7 +410,7 @@ std::string duelText(const Duel& duel) {
     if (duel.untrained > 0)
         text += "; beside " + std::to_string(duel.untrained) + " pairs of untrained models";
     text += "\n\n";
-    for (const auto& sentence : duelSentences(duel)) text += sentence + "\n";
+    for (const auto& sentence : duel.sentences) text += sentence + "\n";
     for (const auto& change : duel.changes)
         text += "  " + metricLabel(change.metric) + numberText(" %.4f of A,", change.base) +
                 numberText(" %.4f of B:", change.edited) + numberText(" %+.4f", change.change) +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How soon the inspector shows an edit, a dragged cell and an earlier step of a finished run: times
-// from the request to the picture in the window, for the runs that are given as arguments.
+// How soon the inspector shows an edit, a dragged cell and an earlier step of a finished run, and
+// the page Duel another example in two models: times from the request to the picture in the window,
+// for the runs that are given as arguments.
 #include <QApplication>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -16,6 +17,7 @@
 #include "app/inspector_editing.h"
 #include "app/main_window.h"
 #include "app/opener.h"
+#include "app/pages/duel_page.h"
 #include "app/pages/workbench_page.h"
 #include "support/rooms.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -113,6 +115,20 @@ void measure(const QString& run) {
     }
     c.selection.setStep(std::nullopt);
     print("step of the cursor", steps);
+
+    // A session each, so that both answer at the same time.
+    window.showDuel({run, run});
+    auto* duel = window.duelPage();
+    auto* both = duel->inspector();
+    timeUntil("duel", [&] { return both->result() != nullptr; });
+    std::vector<double> examples;
+    for (qint64 example = 1; example <= 20; ++example) {
+        const auto before = both->choice().inspected().result;
+        duel->probes().chooseExample("validation", example);
+        examples.push_back(timeUntil("example of a duel",
+                                     [&] { return both->choice().inspected().result != before; }));
+    }
+    print("example in both of a duel", examples);
 }
 
 }  // namespace

@@ -749,7 +749,8 @@ Duel duelOf() {
         {"", "", true, 4, 2, 0.5, 0.2, 0.1, std::nan(""), std::nan(""), {0.2}, {}, false},
         {"layer 1", "layer 1", true, 2, 2, 0.7, 0.3, 0.5, 0.4, 0.3, {0.2}, {0.1}, true}};
     duel.partners = {{"layer 1 relational head 1", "layer 1 head 2", true, -0.7, 0, 0, 0, 1}};
-    duel.cka = {0.8, 0.3}, duel.untrainedCka = {0.5, 0.5};
+    duel.cka = {0.8, 0.3}, duel.untrainedCka = {0.5, 0.5}, duel.alike = {true, false};
+    duel.sentences = {"McNemar's exact p is below 0.0001: A is better.", "More."};
     duel.differences = {{7, -1, 2.5, true, false, "occurs", "occurs", "absent", 0.9, 0.1}};
     duel.metric = "accuracy";
     duel.grafts = {{"attention",

@@ -141,7 +141,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
 
     Duel duel;
     duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = duel.a;
-    duel.cka = {0.5}, duel.mcnemar = 0.25, duel.largestDifference = std::nan("");
+    duel.cka = {0.5}, duel.alike = {true}, duel.sentences = {"one"}, duel.mcnemar = 0.25,
+    duel.largestDifference = std::nan("");
     duel.changes = {{"accuracy", 0.5, 0.75, 0.25, 0.1, 0.4}};
     duel.matches = {
         {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.0, 0.125, 0.25, {0.5}, {0.75}, true}};
@@ -152,6 +153,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     const auto compared = sentResult("duel", duel);
     EXPECT_EQ(compared.matches, duel.matches);
     EXPECT_EQ(compared.partners, duel.partners);
+    EXPECT_EQ(compared.alike, duel.alike);
+    EXPECT_EQ(compared.sentences, duel.sentences);
     EXPECT_EQ(compared.differences, duel.differences);
     EXPECT_EQ(compared.grafts.at(0).change, duel.changes[0]);
     EXPECT_TRUE(compared.grafts.at(0).used);

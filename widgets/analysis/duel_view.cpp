@@ -126,11 +126,11 @@ DuelTable streamsOf(const Duel& duel) {
         2};
     const auto columns = std::max<std::size_t>(1, duel.b.streams.size());
     for (std::size_t k = 0; k < duel.cka.size(); ++k) {
-        const bool known = k < duel.untrainedCka.size();
-        table.rows.push_back(
-            {text(duel.a.streams[k / columns]), text(duel.b.streams[k % columns]),
-             number(duel.cka[k], 3), known ? number(duel.untrainedCka[k], 3) : QString(),
-             known ? yes(core::beatsUntrained(duel.cka[k], {duel.untrainedCka[k]})) : QString()});
+        const bool known = k < duel.alike.size();
+        table.rows.push_back({text(duel.a.streams[k / columns]), text(duel.b.streams[k % columns]),
+                              number(duel.cka[k], 3),
+                              known ? number(duel.untrainedCka[k], 3) : QString(),
+                              known ? yes(duel.alike[k]) : QString()});
     }
     return table;
 }
@@ -201,8 +201,7 @@ std::vector<LayerMatrix> matricesOf(const Duel& duel) {
         for (const auto& name : duel.a.streams) one.rows << text(name);
         for (const auto& name : duel.b.streams) one.columns << text(name);
         for (std::size_t k = 0; k < duel.cka.size(); ++k)
-            one.better.push_back(k < duel.untrainedCka.size() &&
-                                 core::beatsUntrained(duel.cka[k], {duel.untrainedCka[k]}));
+            one.better.push_back(k < duel.alike.size() && duel.alike[k]);
         all.push_back(std::move(one));
     }
     return all;
@@ -264,7 +263,7 @@ void DuelView::clear(const QString& sentence) {
 void DuelView::setResult(const Duel& duel) {
     m_duel = duel;
     m_sentences->clear();
-    for (const auto& sentence : core::duelSentences(duel)) m_sentences->addItem(text(sentence));
+    for (const auto& sentence : duel.sentences) m_sentences->addItem(text(sentence));
     fillTable();
     QString sub = QStringLiteral("%1 %2 of %3")
                       .arg(groupedNumber(duel.examples), text(duel.noun), text(duel.data));
@@ -349,8 +348,7 @@ int DuelView::paint(QPainter* painter) const {
     wrapped(QStringLiteral("A: %1").arg(text(m_duel.a.name)), headFont(), t.text);
     wrapped(QStringLiteral("B: %1").arg(text(m_duel.b.name)), headFont(), t.text);
     wrapped(head()->subText(), smallFont(), t.muted);
-    for (const auto& sentence : core::duelSentences(m_duel))
-        wrapped(text(sentence), smallFont(), t.text);
+    for (const auto& sentence : m_duel.sentences) wrapped(text(sentence), smallFont(), t.text);
     // Matrices beside each other; a cell with a frame is better than chance.
     int x = kDuelMargin, tall = 0;
     for (const auto& matrix : matricesOf(m_duel)) {

@@ -125,13 +125,25 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     m_mapTitle->hide();
     own->addWidget(m_mapTitle);
     own->addWidget(m_map, 1);
+    m_changeBox = new QWidget(this);
+    auto* changeColumn = columnOf(m_changeBox, {}, 2);
+    auto* changeTitle = new ElidedLabel(QStringLiteral("B \u2212 A"), m_changeBox);
+    changeTitle->setFont(captionFont());
+    m_change = new MapView(m_changeBox);
+    m_change->setAccessibleName(QStringLiteral("B minus A"));
+    changeColumn->addWidget(changeTitle);
+    changeColumn->addWidget(m_change, 1);
+    m_changeBox->hide();
     both->addWidget(m_otherBox, 1);
     both->addLayout(own, 1);
+    both->addWidget(m_changeBox, 1);
     column->addLayout(both, 1);
     column->addWidget(m_colors);
     // The cursor of one is that of the other.
-    connect(m_other, &MapView::hovered, m_map, &MapView::hovered);
-    connect(m_other, &MapView::chosen, m_map, &MapView::chosen);
+    for (MapView* map : {m_other, m_change}) {
+        connect(map, &MapView::hovered, m_map, &MapView::hovered);
+        connect(map, &MapView::chosen, m_map, &MapView::chosen);
+    }
     m_saturation = new QPushButton(this);
     m_saturation->setFont(smallFont());
     m_saturation->setToolTip(
@@ -282,6 +294,7 @@ void MapPane::showOther() {
     m_otherBox->setVisible(beside);
     m_mapTitle->setVisible(beside);
     m_otherPending = false;
+    m_changeBox->setVisible(beside && m_three && view.shown == Shown::After);
     if (!beside) {
         m_otherShown = m_otherWanted = {};
         return m_other->setValues({});
@@ -322,6 +335,38 @@ void MapPane::showOtherValues(MapValues values) {
     showOneRange();
 }
 
+void MapPane::setThree(bool on) {
+    m_three = on;
+    if (!m_choice.empty()) display();
+}
+
+/// What differs between the two that are shown, in the colours of their range around 0.
+void MapPane::showChange(const ColorScale& shown) {
+    if (m_changeBox->isHidden()) return;
+    const MapValues &now = m_map->values(), &other = m_other->values();
+    if (now.empty() || now.rows != other.rows || now.columns != other.columns) {
+        m_change->setValues({});
+        return m_change->setNote(QStringLiteral("A and B have no map of the same objects here"));
+    }
+    MapValues change = now;
+    for (std::size_t k = 0; k < change.values.size(); ++k) change.values[k] -= other.values[k];
+    const Limits limits = shown.limits();
+    const float most = qMax(qAbs(limits.low), qAbs(limits.high));
+    m_change->setNote({});
+    const ViewMaps& maps = m_choice.maps();
+    const int columns = maps.columnSide(m_choice.view());
+    m_change->setTokens(sideTokens(*maps.result(), maps.rowSide(m_choice.view()), change.rows),
+                        columns < 0 ? numberedTokens(change.columns, QStringLiteral("symbol"))
+                                    : sideTokens(*maps.result(), columns, change.columns));
+    m_change->setNumberDigits(3, true);
+    m_change->setScale(ColorScale(shown.kind() == ColorScale::Kind::Paper
+                                      ? ColorScale::Kind::Paper
+                                      : ColorScale::Kind::Signed,
+                                  {-most, most}, Theme::current()));
+    m_change->setValues(std::move(change));
+    m_change->setCell(m_choice.row(), m_choice.column());
+}
+
 /// Both maps in the same colours, once both are there; a difference has its own.
 void MapPane::showOneRange() {
     const InspectorView& view = m_choice.view();
@@ -336,6 +381,7 @@ void MapPane::showOneRange() {
         maps.scale(view, {qMin(own.low, other.low), qMax(own.high, other.high)});
     for (MapView* map : {m_map, m_other}) map->setScale(scale);
     m_colors->setScale(scale);
+    showChange(scale);
 }
 
 void MapPane::showScale(const ScaleEnds& ends) {
@@ -367,9 +413,10 @@ void MapPane::displayCell() {
     const int i = m_choice.row(), j = m_choice.column();
     m_map->setCell(view.source, view.target);
     m_map->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
-    if (!m_otherBox->isHidden()) {
-        m_other->setCell(view.source, view.target);
-        m_other->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
+    for (MapView* map : {m_other, m_change}) {
+        if (map->isHidden() || map->parentWidget()->isHidden()) continue;
+        map->setCell(view.source, view.target);
+        map->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
     }
     const MapValues& values = m_map->values();
     const bool inside =

@@ -82,6 +82,10 @@ public:
     MapView* map() const { return m_map; }
     /// The map that is compared with, at its left; hidden unless the view asks for it.
     MapView* other() const { return m_other; }
+    /// The map of this view minus that one, at its right, where both relate the same objects; shown
+    /// only beside a pinned one and after setThree().
+    MapView* change() const { return m_change; }
+    void setThree(bool on);
     /// The warning shown when a transform saturates most of the values.
     QPushButton* saturation() const { return m_saturation; }
     ViewMenu* menu() const { return m_menu; }
@@ -98,6 +102,7 @@ private:
     void showOther();
     void showOtherValues(MapValues values);
     void showOneRange();
+    void showChange(const ColorScale& shown);
     std::optional<BackgroundWork::Job> nextMap();
     std::optional<BackgroundWork::Job> nextOther();
     std::optional<BackgroundWork::Job> nextExtents();
@@ -110,9 +115,10 @@ private:
     bool m_refine = false;        ///< the scale is an estimate
     QTimer m_slow;                ///< until the map before it is marked as old
     PanelHead* m_head;
-    MapView *m_map, *m_other;
-    QWidget* m_otherBox;
+    MapView *m_map, *m_other, *m_change;
+    QWidget *m_otherBox, *m_changeBox;
     QLabel *m_otherTitle, *m_mapTitle;
+    bool m_three = false;
     ColorBar* m_colors;
     QPushButton* m_saturation;
     ViewMenu* m_menu;

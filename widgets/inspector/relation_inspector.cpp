@@ -151,8 +151,8 @@ void RelationInspector::connectPanes() {
 }
 
 void RelationInspector::setInspected(Inspected inspected) {
-    // What is pinned stays until it is unpinned.
-    inspected.pinned = m_choice.inspected().pinned;
+    // What is pinned stays until it is unpinned, or another is given.
+    if (!inspected.pinned.result) inspected.pinned = m_choice.inspected().pinned;
     m_choice.setInspected(std::move(inspected));
     m_stack->setCurrentIndex(m_choice.empty() ? 0 : 1);
     displayEverything();

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The two subjects of the page Duel, and their maps of one input: a session each, so that both
+// answer at the same time.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <QObject>
+#include <QString>
+
+#include "app/controllers/inspection_session.h"
+#include "app/controllers/job_queue.h"
+#include "types/edit.h"
+#include "widgets/inspector/inspector_view.h"
+#include "wire/requests.h"
+
+namespace relascope::app {
+
+/// What is compared: weights, with edits or without.
+struct DuelSubject {
+    QString path;                ///< a run folder or a checkpoint
+    std::optional<qint64> step;  ///< of a run; none: its newest weights
+    EditList edits = {};
+    /// "dat-occurs, step 250, edited: layer 2 relations zero"
+    QString name() const;
+    bool operator==(const DuelSubject&) const = default;
+};
+
+class DuelProbes : public QObject {
+    Q_OBJECT
+public:
+    explicit DuelProbes(QObject* parent = nullptr);
+    ~DuelProbes() override;
+
+    /// A is 0, B is 1; the data are those of A.
+    void setSubject(std::size_t side, std::optional<DuelSubject> subject);
+    const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
+    bool complete() const { return m_subjects[0] && m_subjects[1]; }
+    /// Null while they are read, or where A has none.
+    const std::shared_ptr<const wire::OpenedData>& data() const { return m_data; }
+    const std::string& split() const { return m_split; }
+    qint64 example() const { return m_example; }
+    void chooseExample(const std::string& split, qint64 example);
+    LongTask& task() { return m_task; }
+
+Q_SIGNALS:
+    void subjectsChanged();
+    void dataRead();
+    /// B with A pinned.
+    void answered(const relascope::widgets::Inspected& inspected);
+    /// Why there is nothing to show.
+    void refused(const QString& sentence);
+
+private:
+    struct Side {
+        JobQueue queue;
+        std::unique_ptr<InspectionSession> session;
+        std::shared_ptr<const ProbeResult> result;
+    };
+    void readData();
+    void ask();
+    void answer();
+
+    std::array<std::optional<DuelSubject>, 2> m_subjects;
+    std::array<Side, 2> m_sides;
+    std::shared_ptr<const wire::OpenedData> m_data;
+    std::string m_split = "validation";
+    qint64 m_example = 0;
+    LongTask m_task;  ///< reads the data
+};
+
+}  // namespace relascope::app

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page Duel: how A and B are chosen, their maps side by side, and what the analysis asks for.
+#include <QComboBox>
+#include <QDropEvent>
+#include <QListWidget>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QTableView>
+#include <QTableWidget>
+#include <QUrl>
+
+#include "app/edits_tab.h"
+#include "app/launch.h"
+#include "app/pages/analysis_tab.h"
+#include "app/pages/compare_page.h"
+#include "app/pages/duel_page.h"
+#include "tests/app/window_fixture.h"
+#include "widgets/analysis/duel_view.h"
+#include "widgets/inspector/map_pane.h"
+#include "widgets/maps/map_view.h"
+#include "widgets/tables/runs_table.h"
+
+namespace relascope {
+namespace {
+
+class DuelPageTest : public WindowTest {
+protected:
+    DuelPage* page() { return window->duelPage(); }
+    DuelView* view() { return dynamic_cast<DuelView*>(page()->tab()->view()); }
+    void open() { QTest::keyClick(window.get(), Qt::Key_7, Qt::ControlModifier); }
+    bool shown() {
+        return waitUntil([&] { return page()->inspector()->result() != nullptr; }, 60000);
+    }
+    QString path(std::size_t side) {
+        return page()->probes().subject(side) ? page()->probes().subject(side)->path : QString();
+    }
+};
+
+TEST_F(DuelPageTest, IsEmptyAtFirstSaysWhatToDoAndFitsASmallScreen) {
+    open();
+    ASSERT_EQ(window->currentPage(), PageId::Duel);
+    EXPECT_TRUE(page()->emptyState()->isVisible());
+    EXPECT_FALSE(page()->inspector()->isVisible());
+    window->fitTo(QSize(960, 600));
+    EXPECT_EQ(window->size(), QSize(960, 600));
+    EXPECT_LE(page()->minimumSizeHint().width(), 960 - 240);
+    EXPECT_EQ(page()->slot(0)->text(), "Choose...");
+}
+
+TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
+    const QString run = finishedRun();
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result() != nullptr; }));
+    c().selection.setStep(0);
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == 0; }));
+    window->edits().togglePin();
+    EXPECT_TRUE(inspector()->pinned());
+    EXPECT_EQ(path(0), run);
+    EXPECT_EQ(page()->probes().subject(0)->step, 0);
+    open();
+    EXPECT_TRUE(page()->emptyState()->isVisible()) << "B is missing";
+    QMimeData dropped;
+    dropped.setUrls({QUrl::fromLocalFile(run + "/run.json")});
+    QDragEnterEvent enter({400, 300}, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(page(), &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(page(), &drop);
+    EXPECT_EQ(path(1), run);
+    ASSERT_TRUE(shown());
+    EXPECT_FALSE(page()->emptyState()->isVisible());
+    auto* both = page()->inspector();
+    EXPECT_TRUE(both->pinned()) << "A is the pinned one of this page";
+    EXPECT_EQ(both->choice().inspected().pinned.result->step, 0);
+    EXPECT_EQ(both->result()->step, 12);
+    EXPECT_TRUE(both->view().beside);
+    // A, B and B - A of the same objects.
+    const auto &a = both->mapPane()->other()->values(), &b = both->mapPane()->map()->values(),
+               &change = both->mapPane()->change()->values();
+    ASSERT_FALSE(a.empty());
+    ASSERT_EQ(a.values.size(), b.values.size());
+    ASSERT_EQ(change.values.size(), b.values.size());
+    EXPECT_NE(a.values, b.values);
+    for (std::size_t k = 0; k < a.values.size(); ++k)
+        EXPECT_EQ(change.values[k], b.values[k] - a.values[k]);
+    EXPECT_TRUE(both->mapPane()->change()->isVisible());
+    // The steps of B are offered.
+    auto* steps = page()->slot(1)->steps();
+    EXPECT_EQ(steps->currentText(), "newest");
+    EXPECT_GT(steps->count(), 2);
+    // Keys go to the inspector of the page.
+    const int layer = both->view().layer;
+    both->setFocus();
+    QTest::keyClick(window.get(), Qt::Key_Up);
+    EXPECT_EQ(both->view().layer, layer + 1);
+}
+
+TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    EXPECT_EQ(window->currentPage(), PageId::Duel);
+    ASSERT_TRUE(shown());
+    for (const float value : page()->inspector()->mapPane()->change()->values().values)
+        EXPECT_EQ(value, 0.0F);
+}
+
+TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
+    const QString run = finishedRun();
+    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
+    page()->setSubject(1, DuelSubject{run, 0, {}});
+    open();
+    ASSERT_TRUE(shown());
+    auto* tab = page()->tab();
+    auto values = tab->values();
+    EXPECT_EQ(std::get<std::string>(values.at("other")), run.toStdString());
+    EXPECT_EQ(std::get<std::string>(values.at("other_checkpoint")), "0");
+    values["examples"] = std::int64_t{24}, values["untrained"] = std::int64_t{1};
+    values["graft_examples"] = std::int64_t{8};
+    tab->setValues(values);
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
+    click(tab->runButton());
+    ASSERT_TRUE(waitUntil([&] { return !view()->isEmpty() && view()->result().complete; }, 60000))
+        << view()->sentence().toStdString();
+    EXPECT_EQ(view()->result().examples, 24);
+    EXPECT_GT(view()->sentences()->count(), 2);
+    ASSERT_FALSE(view()->result().differences.empty());
+    auto* table = view()->table();
+    ASSERT_EQ(table->rowCount(), static_cast<int>(view()->result().differences.size()));
+    table->setCurrentCell(0, 0);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    const auto example = view()->result().differences.front().example;
+    EXPECT_EQ(page()->probes().example(), example);
+    EXPECT_TRUE(waitUntil([&] {
+        return page()->inspector()->result()->sample.origin.ends_with(" " +
+                                                                      std::to_string(example));
+    }));
+    // A map of both.
+    view()->showTable(DuelView::Table::Maps);
+    ASSERT_EQ(table->rowCount(), static_cast<int>(view()->result().partners.size()));
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
+                      table->visualItemRect(table->item(1, 0)).center());
+    const auto& partner = view()->result().partners.at(1);
+    EXPECT_EQ(page()->inspector()->view().layer, partner.layerB);
+    EXPECT_EQ(page()->inspector()->view().index, partner.indexB);
+}
+
+TEST_F(DuelPageTest, TwoRunsOfCompareAndEnter) {
+    const QString first = finishedRun(4), second = finishedRun(5);
+    window->showPage(PageId::Compare);
+    auto* compare = qobject_cast<ComparePage*>(window->page(PageId::Compare));
+    auto* table = compare->table()->view();
+    ASSERT_TRUE(waitUntil([&] { return table->model()->rowCount() == 2; }));
+    table->setCurrentIndex(table->model()->index(0, 1));
+    table->selectAll();
+    ASSERT_EQ(compare->table()->selected().size(), 2);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    EXPECT_EQ(window->currentPage(), PageId::Duel);
+    EXPECT_NE(path(0), path(1));
+    EXPECT_TRUE((QStringList{first, second}.contains(path(0))));
+    EXPECT_TRUE((QStringList{first, second}.contains(path(1))));
+    // Exchanged.
+    const QString before = path(0);
+    Q_EMIT page()->slot(0)->otherSideChosen();
+    EXPECT_EQ(path(1), before);
+}
+
+TEST(DuelLaunch, TwoPathsOpenThePageAndOptionsOfTheCommandDoNot) {
+    int exit = -1;
+    const auto launch = parseLaunch({"relascope", "duel", "/", "/tmp"}, &exit);
+    ASSERT_TRUE(launch);
+    EXPECT_EQ(launch->duel, (QStringList{"/", "/tmp"}));
+    EXPECT_FALSE(launch->shares);
+    EXPECT_FALSE(parseLaunch({"relascope", "duel", "/"}, &exit)) << "one is missing";
+    char program[] = "relascope", command[] = "duel", a[] = "/", json[] = "--json";
+    char* words[] = {program, command, a, a, json};
+    EXPECT_FALSE(isCommandLine(4, words));
+    EXPECT_TRUE(isCommandLine(5, words));
+}
+
+}  // namespace
+}  // namespace relascope
