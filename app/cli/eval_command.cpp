@@ -29,7 +29,8 @@ struct EvalArguments {
     bool json = false;
 };
 
-// The predicted tokens of a text, and how many bytes they are; no bytes if the tokenizer is unknown.
+// The predicted tokens of a text, and how many bytes they are; no bytes if the tokenizer is
+// unknown.
 struct TextSize {
     std::int64_t tokens = 0, bytes = 0;
 };

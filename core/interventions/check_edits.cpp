@@ -206,8 +206,8 @@ const PointInfo& findPoint(const std::vector<PointInfo>& points, const std::stri
             names.end())
         throw OptionError(field, "there is no " + name +
                                      ": the block is parallel, and its feed-forward reads the same "
-                                     "stream as its attention, " + name.substr(0, last + 1) +
-                                     "hook_resid_pre");
+                                     "stream as its attention, " +
+                                     name.substr(0, last + 1) + "hook_resid_pre");
     throw OptionError(field, unknownName("hook point", name, names));
 }
 

@@ -82,7 +82,8 @@ torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     auto x = to_patch_embedding(standardised(images.x));                       // [b, patches, d]
     x = torch::cat({firstTokens().expand({x.size(0), -1, x.size(2)}), x}, 1);  // [b, n, d]
     const HookedModule hooks("");
-    x = hooks("hook_embed", axes::stream, x) +
+    x = hooks("hook_embed", axes::stream, x);  // before the positions, as published
+    x = x +
         (hooks ? hooks("hook_pos_embed", axes::stream, pos_embedding.expand_as(x)) : pos_embedding);
     return hookedLogits(classified(encode(m_dropout(x))));  // [b, classes]
 }
