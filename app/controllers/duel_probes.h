@@ -44,6 +44,10 @@ public:
     const std::string& split() const { return m_split; }
     qint64 example() const { return m_example; }
     void chooseExample(const std::string& split, qint64 example);
+    /// The last answer of a side; null while it is awaited.
+    const std::shared_ptr<const ProbeResult>& answer(std::size_t side) const {
+        return m_sides[side].result;
+    }
     LongTask& task() { return m_task; }
 
 Q_SIGNALS:

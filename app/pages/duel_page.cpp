@@ -14,6 +14,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <memory>
+#include <tuple>
 #include <utility>
 
 #include "analysis/duel.h"
@@ -22,6 +24,7 @@
 #include "app/pages/data_source.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
+#include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -38,6 +41,35 @@ const QString kSecondMissing =
 const QString kBothMissing = QStringLiteral(
     "Choose two runs, steps or checkpoints to compare: drag them here, pin what the "
     "Workbench shows as A, or choose two runs on Compare and press Enter.");
+
+MapKind kindOf(const std::string& name, bool head) {
+    return !head                                          ? MapKind::Relation
+           : name.find("relational") != std::string::npos ? MapKind::RelationalAttention
+                                                          : MapKind::SensoryAttention;
+}
+
+/// A result in which one map stands in the place of another.
+std::shared_ptr<const ProbeResult> withMapAt(const ProbeResult& result, const widgets::MapId& from,
+                                             const widgets::MapId& to) {
+    auto changed = std::make_shared<ProbeResult>(result);
+    const auto* map = result.find(from.kind, from.layer, from.index);
+    if (!map) return changed;
+    auto moved = *map;
+    moved.values = map->all(), moved.source = nullptr;  // a source knows maps by their index
+    moved.kind = to.kind, moved.layer = to.layer, moved.index = to.index;
+    auto& maps = changed->maps;
+    const auto place = [](const RelationMap& one) {
+        return std::tuple(one.kind, one.layer, one.index);
+    };
+    const auto at = std::lower_bound(
+        maps.begin(), maps.end(), moved,
+        [&](const RelationMap& a, const RelationMap& b) { return place(a) < place(b); });
+    if (at != maps.end() && place(*at) == place(moved))
+        *at = std::move(moved);
+    else
+        maps.insert(at, std::move(moved));
+    return changed;
+}
 
 /// The run folder of a file in it that a file manager gives, or the path itself.
 QString subjectPath(const QString& path) {
@@ -231,8 +263,12 @@ DuelPage::DuelPage(Controllers& controllers)
                 m_probes.chooseExample(split.toStdString(), example);
                 offerSamples();
             });
-    connect(m_measure, &MeasureWindow::mapRequested, m_inspector,
-            &widgets::RelationInspector::showMap);
+    connect(m_measure, &MeasureWindow::mapRequested, this, &DuelPage::showPartners);
+    connect(m_inspector, &widgets::RelationInspector::viewChanged, this,
+            [this](const widgets::InspectorView& view) {
+                if (m_place && !(*m_place == widgets::MapId{view.kind, view.layer, view.index}))
+                    show(m_inspected);
+            });
     subjectsChanged();
 }
 
@@ -294,8 +330,31 @@ void DuelPage::offerSamples() {
     samples->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
 }
 
+void DuelPage::showPartners(MapKind kind, int layer, int index) {
+    const auto* view = qobject_cast<const widgets::DuelView*>(tab()->view());
+    if (!m_inspected.result) return;
+    for (const auto& partner : view->result().partners) {
+        if (partner.layerA < 0 || partner.layerB != layer || partner.indexB != index ||
+            kindOf(partner.b, partner.heads) != kind)
+            continue;
+        auto matched = m_inspected;
+        const widgets::MapId from{kindOf(partner.a, partner.heads),
+                                  static_cast<int>(partner.layerA),
+                                  static_cast<int>(partner.indexA)};
+        m_place = {kind, layer, index};
+        matched.pinned.result = withMapAt(*matched.pinned.result, from, *m_place);
+        matched.pinned.name += QStringLiteral(", %1, correlation %2")
+                                   .arg(QString::fromStdString(partner.a),
+                                        widgets::signedNumber(partner.correlation, 2));
+        m_inspector->setInspected(matched);
+    }
+    m_inspector->showMap(kind, layer, index);
+}
+
 void DuelPage::show(const widgets::Inspected& inspected) {
     m_error->setSentence({});
+    m_inspected = inspected;
+    m_place.reset();
     m_inspector->setInspected(inspected);
     if (std::exchange(m_first, false)) {
         auto view = m_inspector->view();

@@ -62,6 +62,8 @@ protected:
 private:
     void subjectsChanged();
     void show(const widgets::Inspected& inspected);
+    /// The map of B that is asked for, and in its place in A the one that it is matched with.
+    void showPartners(MapKind kind, int layer, int index);
     void offerSamples();
 
     Controllers& m_c;
@@ -74,7 +76,10 @@ private:
     QSplitter* m_splitter;
     widgets::RelationInspector* m_inspector;
     MeasureWindow* m_measure;
-    bool m_first = true;  ///< no input was shown yet
+    bool m_first = true;             ///< no input was shown yet
+    widgets::Inspected m_inspected;  ///< as it was answered
+    /// While a matched map of A stands in the place of another: that place.
+    std::optional<widgets::MapId> m_place;
 };
 
 /// "A" or "B": what it is, a menu to choose another, and its steps.

@@ -135,14 +135,36 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
         return page()->inspector()->result()->sample.origin.ends_with(" " +
                                                                       std::to_string(example));
     }));
-    // A map of both.
+    // A map of both, of another layer in A.
+    auto crossed = view()->result();
+    crossed.partners = {crossed.partners.at(0),
+                        {"layer 2 relation 1", "layer 1 relation 1", false, -0.5, 1, 0, 0, 0}};
+    view()->setResult(crossed);
     view()->showTable(DuelView::Table::Maps);
     ASSERT_EQ(table->rowCount(), static_cast<int>(view()->result().partners.size()));
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualItemRect(table->item(1, 0)).center());
     const auto& partner = view()->result().partners.at(1);
-    EXPECT_EQ(page()->inspector()->view().layer, partner.layerB);
-    EXPECT_EQ(page()->inspector()->view().index, partner.indexB);
+    auto* both = page()->inspector();
+    EXPECT_EQ(both->view().layer, partner.layerB);
+    EXPECT_EQ(both->view().index, partner.indexB);
+    // Beside it stands the map of A that it is matched with, whatever its number is.
+    const auto& a = both->choice().inspected().pinned;
+    EXPECT_TRUE(a.name.contains(QString::fromStdString(partner.a))) << a.name.toStdString();
+    const auto kind = both->view().kind;
+    const auto mapOfA = [&](std::int64_t layer, std::int64_t index) {
+        return page()
+            ->probes()
+            .answer(0)
+            ->find(kind, static_cast<int>(layer), static_cast<int>(index))
+            ->all();
+    };
+    EXPECT_EQ(a.result->find(kind, both->view().layer, both->view().index)->all(),
+              mapOfA(partner.layerA, partner.indexA));
+    EXPECT_NE(mapOfA(partner.layerA, partner.indexA), mapOfA(partner.layerB, partner.indexB));
+    // Any other map is that of the same number.
+    both->stepLayer(both->view().layer == 0 ? 1 : -1);
+    EXPECT_FALSE(both->choice().inspected().pinned.name.contains("correlation"));
 }
 
 TEST_F(DuelPageTest, TwoRunsOfCompareAndEnter) {
