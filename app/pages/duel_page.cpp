@@ -8,10 +8,10 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPainter>
+#include <QPushButton>
 #include <QRandomGenerator>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <memory>
@@ -87,15 +87,14 @@ SubjectSlot::SubjectSlot(const QString& letter, Controllers& controllers, QWidge
     : QWidget(parent),
       m_letter(letter),
       m_c(controllers),
-      m_button(new QToolButton(this)),
+      m_button(new QPushButton(this)),
       m_menu(new QMenu(this)),
       m_steps(new QComboBox(this)) {
     auto* row = widgets::rowOf(this, {12, 4, 8, 4}, 8);
     auto* name = new QLabel(letter, this);
     name->setFont(widgets::headFont());
     m_button->setFont(widgets::smallFont());
-    m_button->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    m_button->setPopupMode(QToolButton::InstantPopup);
+    m_button->setProperty("compact", true);
     m_button->setMenu(m_menu);
     m_button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_button->setAccessibleName(QStringLiteral("Subject %1").arg(letter));

@@ -17,7 +17,7 @@ class QComboBox;
 class QMenu;
 class QSplitter;
 class QStackedWidget;
-class QToolButton;
+class QPushButton;
 
 namespace relascope::widgets {
 class EmptyState;
@@ -108,7 +108,7 @@ private:
     QString m_letter;
     Controllers& m_c;
     std::optional<DuelSubject> m_subject;
-    QToolButton* m_button;
+    QPushButton* m_button;
     QMenu* m_menu;
     QComboBox* m_steps;
 };

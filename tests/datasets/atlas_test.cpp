@@ -46,11 +46,12 @@ RunOptions occursOptions(std::int64_t seed) {
 /// A run of one step: its weights are as good as untrained.
 class StepRun {
 public:
-    explicit StepRun(const RunOptions& options)
+    explicit StepRun(const RunOptions& options, std::int64_t seed = 0)
         : m_folder("atlas" + std::to_string(++made())),
           m_path(m_folder / "run"),
           m_splits(datasets::openData(options.data)) {
         auto run = RunFolder::create(m_path, options);
+        run.info().seed = seed;
         Control control;
         trainIn(run, control, m_splits);
     }
@@ -165,7 +166,7 @@ TEST(Atlas, UntrainedModelsHaveLearnedNothing) {
     for (std::int64_t seed = 1; seed <= 4; ++seed) {
         auto options = occursOptions(seed);
         options.train.keep_mib = 0;  // no step 0: only other models can say
-        const StepRun run(options);
+        const StepRun run(options, seed);
         Asked asked(run);
         const auto atlas =
             asked.atlas({{"untrained", std::int64_t{8}}, {"examples", std::int64_t{400}}});
