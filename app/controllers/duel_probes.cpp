@@ -72,6 +72,7 @@ void DuelProbes::readData() {
                    m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
                    m_example = std::min<qint64>(
                        m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
+                   for (auto& side : m_sides) side.result.reset();  // of the data before
                    Q_EMIT dataRead();
                    ask();
                });
@@ -104,10 +105,12 @@ void DuelProbes::ask() {
 }
 
 void DuelProbes::answer() {
-    if (!m_sides[0].result || !m_sides[1].result || !complete()) return;
+    if (!m_data || !m_sides[0].result || !m_sides[1].result || !complete()) return;
     widgets::Inspected both;
     both.result = m_sides[1].result;
-    both.pinned = {m_sides[0].result, m_subjects[0]->name()};
+    auto a = *m_subjects[0];
+    if (a.step) a.step = m_sides[0].result->step;  // the kept one nearest to it
+    both.pinned = {m_sides[0].result, a.name()};
     Q_EMIT answered(both);
 }
 

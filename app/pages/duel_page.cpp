@@ -22,6 +22,7 @@
 #include "app/controllers/controllers.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/data_source.h"
+#include "interventions/edit_json.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
 #include "widgets/analysis/duel_view.h"
@@ -32,6 +33,7 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 namespace {
@@ -224,7 +226,11 @@ DuelPage::DuelPage(Controllers& controllers)
         offerSamples();
         subjectsChanged();
     });
-    connect(&m_probes, &DuelProbes::answered, this, &DuelPage::show);
+    connect(&m_probes, &DuelProbes::answered, this, [this](const widgets::Inspected& both) {
+        const auto place = m_place;
+        show(both);
+        if (place) showPartners(place->kind, place->layer, place->index);
+    });
     connect(&m_probes, &DuelProbes::refused, m_error, &ErrorStrip::setSentence);
     for (std::size_t side = 0; side < 2; ++side) {
         connect(m_slots[side], &SubjectSlot::chosen, this,
@@ -308,11 +314,28 @@ void DuelPage::subjectsChanged() {
     auto values = tab()->values();
     values["other"] = b->path.toStdString();
     values["other_checkpoint"] = b->step ? std::to_string(*b->step) : std::string();
-    std::vector<std::string> words;
-    for (const auto& edit : b->edits.edits)
-        if (edit.enabled) words.push_back(core::wordsOf(edit));
-    values["other_edit"] = std::move(words);
+    values["other_edit"] = editsOfB(*b);
     tab()->setValues(values);
+}
+
+std::vector<std::string> DuelPage::editsOfB(const DuelSubject& b) {
+    const auto list = enabledEdits(b.edits);
+    const bool inWords = std::all_of(list.edits.begin(), list.edits.end(), [](const Edit& edit) {
+        return edit.values.numbers.size() < 2 && !edit.reference && edit.textPart.empty() &&
+               edit.input.empty();
+    });
+    // Another machine has no such file.
+    if (inWords || wire::farPathOf(b.path.toStdString())) {
+        std::vector<std::string> words;
+        for (const auto& edit : list.edits) words.push_back(core::wordsOf(edit));
+        return words;
+    }
+    if (!(m_written == list)) {
+        m_editFile = m_editFolder.filePath(QStringLiteral("b-%1.json").arg(++m_editFiles));
+        core::writeEdits(list, m_editFile.toStdString());
+        m_written = list;
+    }
+    return {m_editFile.toStdString()};
 }
 
 void DuelPage::offerSamples() {
@@ -373,12 +396,14 @@ void DuelPage::dropEvent(QDropEvent* event) {
         if (!url.isLocalFile()) continue;
         // On a slot: that one; elsewhere what is missing, or B.
         const auto at = event->position().toPoint();
-        const bool onA =
-            m_slots[0]->geometry().contains(m_slots[0]->parentWidget()->mapFrom(this, at));
-        if (onA)
-            setSubject(0, DuelSubject{subjectPath(url.toLocalFile()), std::nullopt, {}});
+        const auto on = [&](const SubjectSlot* slot) {
+            return slot->geometry().contains(slot->parentWidget()->mapFrom(this, at));
+        };
+        const QString path = url.toLocalFile();
+        if (on(m_slots[0]) || on(m_slots[1]))
+            setSubject(on(m_slots[0]) ? 0 : 1, DuelSubject{subjectPath(path), std::nullopt, {}});
         else
-            take(url.toLocalFile());
+            take(path);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <QByteArray>
+#include <QTemporaryDir>
 #include <QWidget>
 
 #include "app/controllers/duel_probes.h"
@@ -65,6 +66,8 @@ private:
     /// The map of B that is asked for, and in its place in A the one that it is matched with.
     void showPartners(MapKind kind, int layer, int index);
     void offerSamples();
+    /// As the option takes them: in words, or in a file where words do not hold all of them.
+    std::vector<std::string> editsOfB(const DuelSubject& b);
 
     Controllers& m_c;
     DuelProbes m_probes;
@@ -76,6 +79,10 @@ private:
     QSplitter* m_splitter;
     widgets::RelationInspector* m_inspector;
     MeasureWindow* m_measure;
+    QTemporaryDir m_editFolder;
+    EditList m_written;
+    QString m_editFile;
+    int m_editFiles = 0;
     bool m_first = true;             ///< no input was shown yet
     widgets::Inspected m_inspected;  ///< as it was answered
     /// While a matched map of A stands in the place of another: that place.

@@ -287,7 +287,8 @@ private:
             const auto done = first + std::ssize(part.indices);
             if (answers) {
                 m_duel.examples = done;
-                if (m_watch.partial && Clock::now() - m_reported > kReportEvery) {
+                // A part with all examples is one that was matched, too (takeKnown()).
+                if (m_watch.partial && done < count && Clock::now() - m_reported > kReportEvery) {
                     answers->fill(m_duel);
                     report();
                 }
@@ -375,7 +376,9 @@ private:
 
     void claim() {
         for (auto& match : m_duel.matches) {
-            match.better = (fewAssignments(match.ours, match.theirs) || match.asGood <= kSeldom) &&
+            // Of few maps only untrained models say what chance gives.
+            match.better = (fewAssignments(match.ours, match.theirs) ? !match.untrained.empty()
+                                                                     : match.asGood <= kSeldom) &&
                            beatsUntrained(match.matched, untrainedLevels(m_duel, match));
         }
         m_duel.alike.clear();

@@ -8,6 +8,7 @@
 
 #include "analysis/duel_numbers.h"
 #include "analysis/edit_effect.h"
+#include "evaluate/scoring.h"
 
 namespace relascope::core {
 namespace {
@@ -42,6 +43,7 @@ void DuelAnswers::add(const DuelExamples::Part& part, const torch::Tensor& a,
     const auto classes = std::min(a.size(-1), b.size(-1));
     m_comparable = a.dim() == b.dim() && (a.size(-1) == b.size(-1) || m_examples.isText());
     if (!m_comparable) return;
+    requireLabels(part.batches[0], classes, m_ignore);
     const auto ours = a.detach().to(torch::kCPU).narrow(-1, 0, classes),
                theirs = b.detach().to(torch::kCPU).narrow(-1, 0, classes);
     const double largest = (ours - theirs).abs().max().item<double>();

@@ -35,7 +35,7 @@ const FieldTable<DuelOptions>& duelFields() {
                             "none",
                             0, 64),
             fields::integer(&O::show, "show", "Differences",
-                            "how many answers of each kind are listed", 0, 10000),
+                            "how many answers of each kind are listed", 0, 200),
             fields::texts(&O::graft, "graft", "Put into A", "parts of B that are put into A",
                           {"streams", "attention", "feed-forward", "relations"}),
             fields::integer(&O::graft_examples, "graft_examples", "Examples for parts",
@@ -186,12 +186,15 @@ void addExplained(const Duel& duel, std::vector<std::string>& sentences) {
     auto text = "A linear map of B's relations explains " +
                 numberText("%.0f %% of A's", 100.0 * std::max(0.0, best->explained)) +
                 " at best (" + layersText(*best) + ", held-out R^2)";
-    if (!best->untrainedExplained.empty())
-        text +=
-            numberText(", of untrained models at most %.0f %%",
-                       100.0 * std::max(0.0, largestOf(best->untrainedExplained))) +
-            (beatsUntrained(best->explained, best->untrainedExplained) ? ""
-                                                                       : ": no better than chance");
+    std::vector<double> chance;  // the best is the best of all pairs of layers
+    for (const auto& match : duel.matches)
+        if (!match.heads)
+            chance.insert(chance.end(), match.untrainedExplained.begin(),
+                          match.untrainedExplained.end());
+    if (!chance.empty())
+        text += numberText(", of untrained models at most %.0f %%",
+                           100.0 * std::max(0.0, largestOf(chance))) +
+                (beatsUntrained(best->explained, chance) ? "" : ": no better than chance");
     sentences.push_back(text + ".");
 }
 
@@ -205,8 +208,9 @@ void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
                 duel.b.streams[best % columns] + " of B: linear CKA " +
                 numberText("%.2f", duel.cka[best]);
     if (!duel.untrainedCka.empty())
-        text += numberText(", of untrained models at most %.2f", duel.untrainedCka[best]) +
-                (duel.alike[best] ? "" : ": no more than chance gives");
+        text += numberText(", of untrained models at most %.2f", largestOf(duel.untrainedCka)) +
+                (beatsUntrained(duel.cka[best], duel.untrainedCka) ? ""
+                                                                   : ": no more than chance gives");
     sentences.push_back(text + ".");
 }
 
@@ -289,12 +293,15 @@ std::string duelCsv(const Duel& duel) {
         const auto a = isWhole(match) ? "all layers" : match.a,
                    b = isWhole(match) ? "all layers" : match.b;
         row("matching", kindName(match.heads), a, b,
-            {match.matched, none, none, match.any, match.asGood, largestOf(match.untrained)},
+            {match.matched, none, none, match.any, match.asGood,
+             largestOf(untrainedLevels(duel, match))},
             claimed(match.better));
         if (isWhole(match)) continue;
         row("explained", kindName(match.heads) + " of A by B", a, b,
             {match.explained, none, none, none, none, largestOf(match.untrainedExplained)},
-            claimed(beatsUntrained(match.explained, match.untrainedExplained)));
+            match.untrainedExplained.empty()
+                ? std::string()
+                : claimed(beatsUntrained(match.explained, match.untrainedExplained)));
         row("explained", kindName(match.heads) + " of B by A", a, b, {match.back});
     }
     for (const auto& partner : duel.partners)
@@ -422,7 +429,7 @@ std::string duelText(const Duel& duel) {
                 numberText("; all assignments %.3f", match.any) +
                 numberText(", random ones as good %.0f %%", 100.0 * match.asGood);
         if (!match.untrained.empty())
-            text += numberText(", untrained at most %.3f", largestOf(match.untrained));
+            text += numberText(", untrained at most %.3f", largestOf(untrainedLevels(duel, match)));
         if (std::isfinite(match.explained))
             text += numberText("; R^2 of A by B %.2f", match.explained) +
                     numberText(", of B by A %.2f", match.back);

@@ -100,8 +100,9 @@ TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
     window->showDuel({run, run});
     EXPECT_EQ(window->currentPage(), PageId::Duel);
     ASSERT_TRUE(shown());
-    for (const float value : page()->inspector()->mapPane()->change()->values().values)
-        EXPECT_EQ(value, 0.0F);
+    const auto& change = page()->inspector()->mapPane()->change()->values().values;
+    ASSERT_FALSE(change.empty());
+    for (const float value : change) EXPECT_EQ(value, 0.0F);
 }
 
 TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {

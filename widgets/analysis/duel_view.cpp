@@ -82,7 +82,7 @@ DuelTable layersOf(const Duel& duel) {
         {QString(), QString(), QString(),
          QStringLiteral("Mean |correlation| of the best assignment, place removed"),
          QStringLiteral("The same over all assignments"),
-         QStringLiteral("The largest of pairs of untrained models"),
+         QStringLiteral("The best pair of layers of any pair of untrained models"),
          QStringLiteral("Held-out R\u00B2 of a linear map from B's maps to A's"),
          QStringLiteral("Held-out R\u00B2 of a linear map from A's maps to B's"),
          QStringLiteral("Than random assignments and than untrained models")},
@@ -95,8 +95,8 @@ DuelTable layersOf(const Duel& duel) {
         table.rows.push_back(
             {match.heads ? QStringLiteral("attention") : QStringLiteral("relations"),
              layer(match.a), layer(match.b), number(match.matched, 3), number(match.any, 3),
-             number(largest(match.untrained), 3), number(match.explained, 2), number(match.back, 2),
-             yes(match.better)});
+             number(largest(core::untrainedLevels(duel, match)), 3), number(match.explained, 2),
+             number(match.back, 2), yes(match.better)});
     }
     return table;
 }

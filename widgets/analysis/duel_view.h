@@ -5,6 +5,7 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <utility>
 #include <vector>
 
 #include "analysis/duel.h"
@@ -41,6 +42,12 @@ public:
         return true;
     }
     core::AnalysisResult shown() const override { return m_duel; }
+    /// A result is of the A and B that it names.
+    bool setPlace(const AnalysisPlace& place) override {
+        if (std::exchange(m_subjects, place.run) == place.run) return true;
+        clear(QStringLiteral("Not measured."));
+        return false;
+    }
 
 private:
     void fillTable();
@@ -49,6 +56,7 @@ private:
     int paint(QPainter* painter) const;
 
     Duel m_duel;
+    QString m_subjects;
     Table m_shown = Table::Answers;
     QListWidget* m_sentences;
     SegmentedControl* m_choice;
