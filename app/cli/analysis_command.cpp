@@ -20,6 +20,7 @@
 #include "files/atomic_file.h"
 #include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
+#include "model/public/family.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "serve/kept_results.h"
@@ -126,7 +127,8 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
     if (!a.text.empty()) {
         if (model.options().input() != InputKind::Tokens)
             throw OptionError("--text", "is for language models; " +
-                                            model.options().architecture() + " does not read text");
+                                            core::modelTitle(model.options()) +
+                                            " does not read text");
         input.subject.data = core::openEvaluationText(model, {"", a.text, "", 0}, {}, stop);
         return use(folderName(a.text));
     }

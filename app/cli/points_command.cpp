@@ -8,6 +8,7 @@
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "model/architecture.h"
+#include "model/public/family.h"
 
 namespace relascope::cli {
 namespace {
@@ -21,7 +22,7 @@ int points(const PointsArguments& a, const Call&) {
     core::OpenedModel opened(a.path, a.checkpoint, "cpu");
     const auto points = opened.points(opened.randomInput(0));
     if (points.empty())
-        throw OptionError("path", opened.options().architecture() + " has no hook points");
+        throw OptionError("path", core::modelTitle(opened.options()) + " has no hook points");
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const auto& point : points) {
         if (a.json) {

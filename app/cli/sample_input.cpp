@@ -6,6 +6,7 @@
 #include "analysis/open_model.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
+#include "model/public/family.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
 
@@ -14,8 +15,8 @@ namespace relascope::cli {
 ProbeSample readPicture(const std::string& file, const core::OpenedModel& opened,
                         const std::string& option) {
     if (!opened.options().find<ImageInput>())
-        throw OptionError(option,
-                          "is for models of images; this is a " + opened.options().architecture());
+        throw OptionError(
+            option, "is for models of images; this is a " + core::modelTitle(opened.options()));
     return datasets::imageSample(file, opened.options());
 }
 

@@ -10,6 +10,7 @@
 #include "model/abstractor/abstractor_options.h"
 #include "model/blocks/decoder.h"
 #include "model/model.h"
+#include "model/public/family.h"
 #include "model/seq2seq/seq2seq_options.h"
 #include "types/error.h"
 
@@ -67,11 +68,10 @@ BlockParts partsOf(const torch::nn::Module& module) {
 
 void requireSum(const ModelOptions& o, const AnswerStream& stream) {
     if (!partsOf(*stream.blocks->begin()->get()).feedForward)
-        throw OptionError("model",
-                          "direct attribution needs the blocks of a Transformer, and " +
-                              o.architecture() +
-                              " has those of an Abstractor, which normalise or replace the stream "
-                              "they get; use the lens instead");
+        throw OptionError(
+            "model", "direct attribution needs the blocks of a Transformer, and " + modelTitle(o) +
+                         " has those of an Abstractor, which normalise or replace the stream "
+                         "they get; use the lens instead");
     const auto* pairs = o.find<Seq2SeqTransformerOptions>();
     const auto& block = pairs ? pairs->decoder : o.get<BlockOptions>();
     if (!block.norm_first && block.norm_type != "none")

@@ -9,6 +9,7 @@
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "data/text_tokens.h"
+#include "model/public/family.h"
 #include "probe/head_places.h"
 #include "types/error.h"
 
@@ -41,7 +42,7 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
                           const HeadMeasureOptions& options, const Interventions& interventions) {
     const auto kind = model.options().input();
     if (kind != InputKind::Tokens && kind != InputKind::Images)
-        throw OptionError("path", model.options().architecture() +
+        throw OptionError("path", modelTitle(model.options()) +
                                       " reads neither text nor images, and only their places have "
                                       "names");
     const auto input = sample ? *sample : repeatedTokens(model, options);
@@ -57,7 +58,7 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
         out.heads.push_back({map.kind, map.layer, map.index, places.of(map)});
     }
     if (out.heads.empty())
-        throw OptionError("path", model.options().architecture() + " has no attention maps");
+        throw OptionError("path", modelTitle(model.options()) + " has no attention maps");
     std::sort(out.heads.begin(), out.heads.end(), [](const auto& a, const auto& b) {
         const auto key = [](const HeadMeasures::Head& head) {
             return std::tuple(head.layer, head.kind == MapKind::RelationalAttention, head.index);

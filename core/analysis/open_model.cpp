@@ -56,6 +56,7 @@ struct OpenedModel::Parts {
     std::string device;
     std::string reference;  // io.safetensors, "" without one
     TokenizerPtr tokenizer;
+    std::vector<std::int64_t> fileEnds;   // by generation_config.json
     std::vector<std::int64_t> ends;       // tokens that end a text
     std::vector<std::string> classNames;  // of the checkpoint's configuration
     EditList training;
@@ -219,7 +220,8 @@ EditData OpenedModel::Parts::completed(EditData data) const {
 
 // The end of a text by generation_config.json of a public family, else by the tokenizer.
 void OpenedModel::Parts::takeEnds(const std::string& folder) {
-    if (!folder.empty() && options.info().opened) ends = endTokensIn(folder);
+    if (!folder.empty() && options.info().opened) fileEnds = endTokensIn(folder);
+    ends = fileEnds;
     if (!ends.empty() || !tokenizer) return;
     if (const auto separator = tokenizer->endOfText()) ends = {*separator};
 }
@@ -279,7 +281,11 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         trouble = error.what();
     }
     if (!p.isRun && p.options.info().opened) p.classNames = classNamesOfConfig(source->config());
-    p.takeEnds(std::filesystem::path(source->files().at(0)).parent_path().string());
+    try {
+        p.takeEnds(std::filesystem::path(source->files().at(0)).parent_path().string());
+    } catch (const Error& error) {
+        trouble = error.what();
+    }
     p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress).text();
     if (p.options.find<PublicImageOptions>() &&
         !fs::exists(fs::path(source->files().at(0)).parent_path() / "preprocessor_config.json"))

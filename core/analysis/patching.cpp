@@ -18,6 +18,7 @@
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
 #include "model/model.h"
+#include "model/public/family.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
@@ -421,7 +422,7 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                                          std::to_string(corrupted.x.size(1)) +
                                          "); patching needs one position for another");
     if (options.info().numbers)
-        throw OptionError("metric", options.architecture() +
+        throw OptionError("metric", modelTitle(options) +
                                         " answers with numbers, not with "
                                         "scores of classes");
     const EvaluationMode evaluation(model);

@@ -18,6 +18,7 @@
 #include "checkpoint/kept_weights.h"
 #include "interventions/edit_session.h"
 #include "model/architecture.h"
+#include "model/public/family.h"
 #include "options/estimates.h"
 #include "types/text_format.h"
 
@@ -150,7 +151,7 @@ private:
             }
         }
         if (rows.empty())
-            throw OptionError("path", m_model.options().architecture() +
+            throw OptionError("path", modelTitle(m_model.options()) +
                                           " has no attention, relations or layers to take out");
         for (auto& row : rows) {
             const bool together = row.group == "paths";

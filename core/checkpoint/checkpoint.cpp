@@ -34,7 +34,7 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
     for (auto& stored : info.tensors) {
         const auto found = known.find(stored.name);
         if (found == known.end()) {
-            if (file.ignores(stored)) stored.note = "not used: a buffer of an older version";
+            if (file.ignores(stored)) stored.note = "not used by this program";
             continue;
         }
         if (found->second->parts.size() == 3) stored.note = "queries, keys and values";
@@ -211,6 +211,13 @@ void takePreprocessor(ModelOptions& model, const std::string& weights) {
     if (fs::is_regular_file(beside)) {
         try {
             processor = imageProcessorOf(readTextFile(beside.string(), 1u << 20), width, height);
+            const auto channels = static_cast<std::size_t>(o->image_shape[0]);
+            for (const auto* numbers : {&processor.mean, &processor.deviation})
+                if (numbers->size() != 1 && numbers->size() != channels)
+                    throw OptionError(numbers == &processor.mean ? "image_mean" : "image_std",
+                                      "has " + std::to_string(numbers->size()) +
+                                          " numbers, and num_channels is " +
+                                          std::to_string(channels) + "; give one for each channel");
         } catch (const FileError&) {
             throw;
         } catch (const Error& error) {

@@ -178,9 +178,11 @@ std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& sou
     const auto all = 4 * static_cast<std::uint64_t>(countParameters(options).total);
     if (!hasFamilyNames(options, source)) return all;
     std::uint64_t saved = 0;
-    for (const auto& tensor : source.tensors())
-        if (tensor.dtype == "BF16" && tensor.shape.size() > 1 && tensor.sameAs.empty())
-            saved += tensor.bytes;
+    const FamilyFile file(options, source.tensors());
+    for (const auto& tensor : file.tensors())
+        if (const auto* stored = file.find(tensor);
+            stored && !tensor.optional && stored->dtype == "BF16" && stored->shape.size() > 1)
+            saved += stored->bytes;
     return all - std::min(all, saved);
 }
 

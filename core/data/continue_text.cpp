@@ -6,6 +6,7 @@
 #include "data/continue_text.h"
 #include "data/text_tokens.h"
 #include "model/architecture.h"
+#include "model/public/family.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 
@@ -28,8 +29,7 @@ std::vector<std::int64_t> tokensOf(const Tokenizer& tokenizer, const std::string
 
 const Tokenizer& requireTokenizer(const TokenizerPtr& tokenizer, const ModelOptions& options) {
     if (options.input() != InputKind::Tokens)
-        throw OptionError("text",
-                          "is for language models only; this is a " + options.architecture());
+        throw OptionError("text", "is for language models only; this is a " + modelTitle(options));
     if (!tokenizer)
         throw OptionError(
             "tokenizer", "no tokenizer was found next to the checkpoint, and the vocabulary size " +

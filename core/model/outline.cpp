@@ -2,6 +2,7 @@
 #include "model/outline.h"
 
 #include "model/architecture.h"
+#include "model/public/family.h"
 
 namespace relascope::core {
 
@@ -11,7 +12,7 @@ std::string countText(std::int64_t n, const std::string& one) {
 
 OutlineBuilder::OutlineBuilder(const ModelOptions& options) : m_shapes(modelShapes(options)) {
     const auto* stream = options.find<StreamOptions>();
-    m_root = {options.architecture(),
+    m_root = {modelTitle(options),
               stream ? "width " + std::to_string(stream->d_model) : std::string(),
               "",
               parametersUnder(""),

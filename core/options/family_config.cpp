@@ -163,7 +163,7 @@ private:
         constexpr std::int64_t most = 1'000'000'000;
         if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
             value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
-            refuse(key, value, "a whole number from 1 on would open");
+            refuse(key, value, "a whole number from 1 to 1000000000 would open");
         return value.get<std::int64_t>();
     }
     static double number(const std::string& key, const Json& value) {
@@ -213,7 +213,8 @@ private:
             };
             const auto needed = [&](const char* of) -> const Json& {
                 const auto* at = part(of);
-                if (!at) throw OptionError(name + "." + of, "is missing");
+                if (!at)
+                    throw OptionError(name + "." + of, "is missing; rope_type llama3 needs it");
                 return *at;
             };
             if (const auto* theta = part("rope_theta"))
@@ -233,7 +234,7 @@ private:
                     throw OptionError(name + ".high_freq_factor",
                                       "is " + shown(needed("high_freq_factor")) +
                                           ", which is not above low_freq_factor, " +
-                                          shown(needed("low_freq_factor")));
+                                          shown(needed("low_freq_factor")) + "; give a larger one");
             }
             for (const auto& [of, value] : given->items())
                 if (!taken.count(of)) m_unusedParts.push_back(name + "." + of);
@@ -249,7 +250,8 @@ private:
         m_names["rotary_dims"] = shareKey;
         if (o.rotary_dims < 1)
             throw OptionError(shareKey, "is " + shown(share) + ", so that none of the " +
-                                            std::to_string(width) + " dimensions of a head turn");
+                                            std::to_string(width) +
+                                            " dimensions of a head turn; give a larger share");
     }
 
     // Height before width here, a number or both; the options have width before height.

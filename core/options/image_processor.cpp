@@ -58,8 +58,8 @@ void sizeOf(const Json& json, const char* key, int& height, int& width) {
 
 std::vector<double> numbersOf(const Json& json, const char* key, double absent) {
     const auto* value = valueOf(json, key);
-    if (!value) return {absent, absent, absent};
-    if (value->is_number()) return std::vector<double>(3, value->get<double>());
+    if (!value) return {absent};
+    if (value->is_number()) return {value->get<double>()};
     std::vector<double> numbers;
     if (value->is_array())
         for (const auto& number : *value)
@@ -81,7 +81,18 @@ ImageProcessor usualImageProcessor(int width, int height, int channels) {
 }
 
 ImageProcessor imageProcessorOf(const std::string& text, int width, int height) {
-    const auto json = Json::parse(text, nullptr, false);
+    // What is deeper would be walked by recursion.
+    bool deep = false;
+    const auto json = Json::parse(
+        text,
+        [&deep](int depth, Json::parse_event_t, Json&) {
+            deep = deep || depth > 32;
+            return !deep;
+        },
+        false);
+    if (deep)
+        throw OptionError("preprocessor_config.json",
+                          "is nested more than 32 deep; save the image processor again");
     if (!json.is_object()) throw OptionError("preprocessor_config.json", "is not a JSON object");
     ImageProcessor p;
     if (flag(json, "do_resize", true)) {
@@ -106,8 +117,8 @@ ImageProcessor imageProcessorOf(const std::string& text, int width, int height) 
     }
     const double scale = flag(json, "do_rescale", true) ? 255.0 * factor : 255.0;
     const bool normalised = flag(json, "do_normalize", true);
-    p.mean = normalised ? numbersOf(json, "image_mean", 0.5) : std::vector<double>(3, 0.0);
-    p.deviation = normalised ? numbersOf(json, "image_std", 0.5) : std::vector<double>(3, 1.0);
+    p.mean = normalised ? numbersOf(json, "image_mean", 0.5) : std::vector<double>{0.0};
+    p.deviation = normalised ? numbersOf(json, "image_std", 0.5) : std::vector<double>{1.0};
     for (const auto deviation : p.deviation)
         if (!(deviation > 0)) refuseKey("image_std", deviation, "numbers above 0 would open");
     // 255 / 255 is 1 but for rounding, and most files have that factor.

@@ -8,11 +8,12 @@ namespace relascope::core {
 namespace {
 
 const std::int64_t kNone = 0;
-const std::string kBlock = "layers.blocks.I.";
+// Families are first asked for before objects of other files exist.
+constexpr const char* kBlock = "layers.blocks.I.";
 
 std::vector<std::string> parts(std::initializer_list<const char*> names) {
     std::vector<std::string> all;
-    for (const char* name : names) all.push_back(kBlock + name);
+    for (const char* name : names) all.push_back(std::string(kBlock) + name);
     return all;
 }
 
@@ -180,7 +181,7 @@ Family gptNeoX() {
                  {"final_layer_norm", {"layers.norm"}},
                  {"embed_out", {"layers.final_out"}, StoredForm::Plain, true}};
     f.ignored = {"layers.I.attention.bias", "layers.I.attention.masked_bias",
-                 "layers.I.attention.rotary_emb.inv_freq"};
+                 "layers.I.attention.rotary_emb.inv_freq", "rotary_emb.inv_freq"};
     return f;
 }
 

@@ -73,7 +73,7 @@ const std::vector<Family>& imageFamilies();
 const Family* findFamily(const std::string& type);
 /// The family of a model; null for the models of the papers.
 const Family* familyOf(const ModelOptions& options);
-/// "a GPT-2", "an ..." for messages; for other models their architecture's name.
+/// "GPT-2", for messages; for other models their architecture's name.
 std::string modelTitle(const ModelOptions& options);
 
 /// The model of a config.json whose model_type is that of a family. `unused` gets the keys that

@@ -7,10 +7,10 @@
 namespace relascope::core {
 namespace {
 
-const std::string kEncoder = "encoder_blocks.I.";
+constexpr const char* kEncoder = "encoder_blocks.I.";
 
 std::vector<std::string> part(const char* name) {
-    return {kEncoder + name};
+    return {std::string(kEncoder) + name};
 }
 
 Family vit() {

@@ -141,7 +141,8 @@ void decoderProblems(const Decoder& o, ProblemList& list) {
     const char* field = o.rotary_dims > 0 ? "rotary_dims" : o.head_dim > 0 ? "head_dim" : "d_model";
     if (turned % 2 != 0 || turned > width)
         list.refuse(field, "rotary positions need an even width, not " + std::to_string(turned) +
-                               " of the " + std::to_string(width) + " dimensions of a head");
+                               " of the " + std::to_string(width) +
+                               " dimensions of a head; give an even one");
 }
 
 void decoderShapes(const Decoder& o, ShapeList& list) {
