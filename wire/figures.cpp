@@ -128,7 +128,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, es
                                    remark)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, asGood,
-                                   explained, back, untrained, untrainedExplained, better)
+                                   explained, back, untrained, untrainedExplained, level, better)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Partner, a, b, heads, correlation, layerA, indexA, layerB,
                                    indexB)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Difference, example, position, divergence, rightA, rightB,

@@ -376,10 +376,12 @@ private:
 
     void claim() {
         for (auto& match : m_duel.matches) {
+            const auto levels = untrainedLevels(m_duel, match);
+            if (!levels.empty()) match.level = *std::max_element(levels.begin(), levels.end());
             // Of few maps only untrained models say what chance gives.
             match.better = (fewAssignments(match.ours, match.theirs) ? !match.untrained.empty()
                                                                      : match.asGood <= kSeldom) &&
-                           beatsUntrained(match.matched, untrainedLevels(m_duel, match));
+                           beatsUntrained(match.matched, levels);
         }
         m_duel.alike.clear();
         for (std::size_t k = 0; k < m_duel.untrainedCka.size(); ++k)

@@ -32,6 +32,7 @@ struct Duel {
         double back = 0.0;       ///< from A's to B's; both NaN for all layers
         /// The same two of each pair of untrained models.
         std::vector<double> untrained, untrainedExplained;
+        double level = -1.0;  ///< the largest of untrainedLevels(); -1: there is none
         bool better = false;  ///< than both chances: what is claimed
         bool operator==(const Match&) const = default;
     };

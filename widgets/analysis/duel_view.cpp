@@ -38,13 +38,6 @@ QString number(double value, int digits) {
     return std::isfinite(value) ? text(numberWithMinus(value, digits)) : QString(QChar(0x2014));
 }
 
-double largest(const std::vector<double>& values) {
-    double most = NAN;
-    for (const double one : values)
-        if (!(most >= one)) most = one;
-    return most;
-}
-
 QString yes(bool is) {
     return is ? QStringLiteral("yes") : QStringLiteral("no");
 }
@@ -95,7 +88,7 @@ DuelTable layersOf(const Duel& duel) {
         table.rows.push_back(
             {match.heads ? QStringLiteral("attention") : QStringLiteral("relations"),
              layer(match.a), layer(match.b), number(match.matched, 3), number(match.any, 3),
-             number(largest(core::untrainedLevels(duel, match)), 3), number(match.explained, 2),
+             match.level < 0 ? QString() : number(match.level, 3), number(match.explained, 2),
              number(match.back, 2), yes(match.better)});
     }
     return table;
