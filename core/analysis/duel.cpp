@@ -165,7 +165,7 @@ public:
 
 private:
     OpenedModel open() const {
-        const auto& path = m_options.other.empty() ? m_subject.path : m_options.other;
+        const auto& path = m_options.other.empty() ? ownPath() : m_options.other;
         try {
             return OpenedModel(path, m_options.other_checkpoint, m_subject.device, m_watch.stop);
         } catch (const OptionError& error) {
@@ -210,8 +210,8 @@ private:
 
     void describe() {
         auto& a = *m_subject.model;
-        const auto& path = m_options.other.empty() ? m_subject.path : m_options.other;
-        m_duel.a.name = nameOf(m_subject.path, a, m_subject.interventions.edits);
+        const auto& path = m_options.other.empty() ? ownPath() : m_options.other;
+        m_duel.a.name = nameOf(ownPath(), a, m_subject.interventions.edits);
         m_duel.b.name = nameOf(path, m_other, m_edits.edits);
         m_duel.a.architecture = a.options().architecture();
         m_duel.b.architecture = m_other.options().architecture();
@@ -276,6 +276,10 @@ private:
                 rows[s].push_back(stream[e].index_select(0, torch::tensor(places, torch::kLong)));
             }
         }
+    }
+
+    const std::string& ownPath() const {
+        return m_subject.path.empty() ? m_subject.run : m_subject.path;
     }
 
     void readAll(ModelInUse& a, ModelInUse& b, std::int64_t count, PairSums& sums,

@@ -46,7 +46,11 @@ const FieldTable<DuelOptions>& duelFields() {
                             "a part of each layer of B is put into every layer of A, not only "
                             "into the same")};
         all[4].spec.choiceTitles = {"Relations", "Attention"};
+        all[4].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
         all[8].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
+        all[8].spec.choiceHelp = {
+            "The stream after a layer of B", "What the attention of a layer adds",
+            "What the feed-forward part of a layer adds", "The relations r_ij of a layer"};
         return all;
     }();
     return table;
