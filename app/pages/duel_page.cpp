@@ -244,6 +244,7 @@ DuelPage::DuelPage(Controllers& controllers)
     }
     // The inspector takes drops for itself, elsewhere pictures.
     connect(m_inspector, &widgets::RelationInspector::imageDropped, this, &DuelPage::take);
+    m_inspector->sourcePane()->setTyping(false);  // both read an example of A's data
     auto* samples = m_inspector->sourcePane()->samples();
     connect(samples, &widgets::SampleChooser::sampleRequested, this,
             [this](const QString& split, qint64 index) {

@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QTableWidget>
+#include <QToolButton>
 #include <QUrl>
 
 #include "app/edits_tab.h"
@@ -18,6 +19,8 @@
 #include "tests/app/window_fixture.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/inspector/map_pane.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/tables/runs_table.h"
 
@@ -100,6 +103,8 @@ TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
     window->showDuel({run, run});
     EXPECT_EQ(window->currentPage(), PageId::Duel);
     ASSERT_TRUE(shown());
+    EXPECT_FALSE(page()->inspector()->sourcePane()->samples()->filterButton()->isVisible())
+        << "it would do nothing";
     const auto& change = page()->inspector()->mapPane()->change()->values().values;
     ASSERT_FALSE(change.empty());
     for (const float value : change) EXPECT_EQ(value, 0.0F);
