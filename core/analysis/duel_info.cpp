@@ -142,7 +142,7 @@ std::string answersSentence(const Duel& duel) {
     if (duel.onlyA + duel.onlyB == 0)
         text += ": they are right in the same answers";
     else if (duel.mcnemar >= 0.05)
-        text += ": neither is better than chance explains";
+        text += ": the difference may be chance";
     else
         text += duel.onlyA > duel.onlyB ? ": A is better" : ": B is better";
     return text + ".";
