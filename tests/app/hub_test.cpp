@@ -56,7 +56,7 @@ protected:
 TEST_F(HubWindowTest, AModelIsFetchedAndOpenedByItsName) {
     HubDialog dialog(models(), window.get());
     dialog.show();
-    EXPECT_EQ(dialog.list()->count(), 3) << "the papers' published models";
+    EXPECT_EQ(dialog.list()->count(), 12) << "the papers' models, and some of each family";
     EXPECT_FALSE(dialog.openButton()->isEnabled());
     QTest::keyClicks(dialog.field(), "org/..");
     EXPECT_FALSE(dialog.openButton()->isEnabled());
