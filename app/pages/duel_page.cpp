@@ -246,6 +246,7 @@ DuelPage::DuelPage(Controllers& controllers)
     connect(m_inspector, &widgets::RelationInspector::imageDropped, this, &DuelPage::take);
     m_inspector->sourcePane()->setTyping(false);  // both read an example of A's data
     auto* samples = m_inspector->sourcePane()->samples();
+    samples->setLabels({});
     connect(samples, &widgets::SampleChooser::sampleRequested, this,
             [this](const QString& split, qint64 index) {
                 m_probes.chooseExample(split.toStdString(), index);
