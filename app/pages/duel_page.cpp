@@ -136,7 +136,7 @@ void SubjectSlot::setSubject(const std::optional<DuelSubject>& subject) {
 QString SubjectSlot::text() const {
     if (!m_subject) return QStringLiteral("Choose...");
     auto plain = *m_subject;
-    plain.step.reset();  // stands beside it
+    plain.step.reset();  // the box next to the button shows it
     return plain.name();
 }
 

@@ -100,7 +100,8 @@ double scaleOf(const HeadOptions& o) {
     return rsqrt(o.head_dim);
 }
 
-// What LibTorch's kernels are told of cells that are closed: a window by its mask.
+// How masked cells are passed to LibTorch's kernels: causal attention by a flag, a sliding window
+// by an explicit mask.
 struct FusedMask {
     std::optional<torch::Tensor> open;
     bool causal;

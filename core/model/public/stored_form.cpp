@@ -25,18 +25,4 @@ std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor
     return {stored};
 }
 
-torch::Tensor joinedParts(const FileTensor& tensor, const std::vector<torch::Tensor>& parts) {
-    auto joined = parts.front();
-    if (tensor.form == StoredForm::Thirds) joined = torch::cat(parts, 0);
-    if (tensor.form == StoredForm::ByHead) {
-        std::vector<torch::Tensor> heads;
-        for (const auto& part : parts)
-            heads.push_back(part.unflatten(0, {tensor.heads, part.size(0) / tensor.heads}));
-        joined = torch::stack(heads, 1).flatten(0, 2);
-    }
-    const bool turned = tensor.form == StoredForm::Transposed || tensor.form == StoredForm::Thirds;
-    if (turned && joined.dim() == 2) joined = joined.t();
-    return joined.contiguous().view(tensor.shape);
-}
-
 }  // namespace relascope::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tensors of a file of a public family as those of the model, and back (family.h).
+// Tensors of a file of a public family as those of the model (family.h).
 #pragma once
 
 #include <torch/types.h>
@@ -13,8 +13,5 @@ namespace relascope::core {
 /// The tensors of the model, FileTensor::parts, that are in one of the file's shape and of any
 /// type: views of it where the form allows.
 std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor& stored);
-
-/// The inverse: contiguous, of the file's shape.
-torch::Tensor joinedParts(const FileTensor& tensor, const std::vector<torch::Tensor>& parts);
 
 }  // namespace relascope::core
