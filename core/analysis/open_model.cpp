@@ -264,12 +264,13 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         return " for the weights of " + path + ", which take " + byteText(bytes) +
                "; free some of its memory, or open them on another device";
     };
+    MappedWeights mapped;
     withinMemory(
         "cpu",
         [&] {
             const ParameterScope scope(ParameterFill::Uninitialised);  // filled from the file
             p.model = makeModel(p.options);
-            keepFileTypes(*p.model, p.options, *source);
+            mapped = keepFileTypes(*p.model, p.options, *source);
         },
         smaller);
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
@@ -286,7 +287,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     } catch (const Error& error) {
         trouble = error.what();
     }
-    p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress).text();
+    p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress, mapped).text();
     if (p.options.find<PublicImageOptions>() &&
         !fs::exists(fs::path(source->files().at(0)).parent_path() / "preprocessor_config.json"))
         trouble =
@@ -296,6 +297,8 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     p.device = resolveDevice(device);
     withinMemory(
         p.device, [&] { p.model->to(torch::Device(p.device)); }, smaller);
+    if (!mapped.empty() && p.device == "cpu")
+        p.model->beforePass = [mapped] { mapped.requireUnchanged(); };
     p.model->eval();
     p.probes = std::make_unique<EditProbes>(*p.model, p.options);
 }

@@ -459,7 +459,7 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
                              double seconds) {
     const auto& inspect = inspectBenchmarkNames();
     if (std::find(inspect.begin(), inspect.end(), name) != inspect.end())
-        return runInspectBenchmark(name);
+        return runInspectBenchmark(name, seconds);
     return withinMemory(
         deviceName, [&] { return runWorkload(name, deviceName, seconds); },
         [&name] { return " for the benchmark " + name + "; free some of its memory"; });

@@ -15,7 +15,9 @@
 #include "bench/inspect_benchmark.h"
 #include "files/memory.h"
 #include "model/blocks/parameters.h"
+#include "model/decode/generate.h"
 #include "model/language/language_options.h"
+#include "model/public/family.h"
 #include "options/estimates.h"
 #include "options/presets.h"
 #include "probe/map_factors.h"
@@ -219,15 +221,49 @@ BenchmarkResult runAnalysisBenchmark(const std::string& name) {
     return result;
 }
 
+// The first public family as its configuration is without any key: 124M parameters.
+BenchmarkResult runPublicBenchmark(double seconds) {
+    const auto options = modelOfFamily(decoderFamilies().front(), nlohmann::ordered_json::object());
+    const auto model = randomModel(options);
+    const torch::NoGradGuard noGrad;
+    constexpr std::int64_t kPass = 512, kPrompt = 16, kGenerated = 64;
+    const auto tokens = torch::randint(options.outputs(), {1, kPass}, torch::kLong);
+    const auto* ids = tokens.const_data_ptr<std::int64_t>();
+    std::vector<double> passes, generated;
+    for (const auto start = Clock::now();
+         generated.size() < 3 || since(start) < 1000.0 * seconds;) {
+        passes.push_back(best(1, [&] { model->forward(tokens); }));
+        generated.push_back(best(1, [&] {
+            LanguageReader reader(*model, options);
+            std::vector<std::int64_t> next(ids, ids + kPrompt);
+            for (std::int64_t i = 0; i < kGenerated; ++i)
+                next = {reader.read(next).argmax().item<std::int64_t>()};
+        }));
+    }
+    const auto least = [](const std::vector<double>& times) {
+        return *std::min_element(times.begin(), times.end());
+    };
+    BenchmarkResult result;
+    result.name = "public", result.device = "cpu", result.form = "none";
+    result.parameters = parameterCount(options);
+    result.figures = {
+        {"pass_512_ms", least(passes)},
+        {"tokens_per_s", 1000.0 * static_cast<double>(kGenerated) / least(generated)}};
+    result.peakRssMb = ownMb("VmHWM");
+    return result;
+}
+
 }  // namespace
 
 const std::vector<std::string>& inspectBenchmarkNames() {
     static const std::vector<std::string> names = {"inspect_343m_1024", "inspect_12x12_512",
-                                                   "inspect_4096", "atlas_5000", "scan_345m"};
+                                                   "inspect_4096",      "atlas_5000",
+                                                   "scan_345m",         "public"};
     return names;
 }
 
-BenchmarkResult runInspectBenchmark(const std::string& name) {
+BenchmarkResult runInspectBenchmark(const std::string& name, double seconds) {
+    if (name == "public") return runPublicBenchmark(seconds);
     if (name == "atlas_5000" || name == "scan_345m") return runAnalysisBenchmark(name);
     const auto subject = subjectOf(name);
     const auto model = randomModel(subject.model);

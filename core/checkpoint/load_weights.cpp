@@ -2,6 +2,7 @@
 // Weights of any checkpoint into a model.
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "checkpoint/checkpoint.h"
 
@@ -153,18 +154,23 @@ namespace {
 // The weights of a family's file.
 LoadReport loadFamily(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source,
                       std::stop_token stop, const std::function<bool(double)>& progress,
-                      LoadReport report) {
+                      LoadReport report, const MappedWeights& mapped) {
     std::map<std::string, torch::Tensor> parameters;
     for (const auto& entry : stateOf(model)) parameters[entry.name] = entry.tensor;
     const FamilyFile file(options, source.tensors());
+    std::vector<std::pair<const FileTensor*, const StoredTensor*>> read;
     std::uint64_t total = 0;
-    for (const auto& tensor : file.tensors())
-        if (const auto* stored = file.find(tensor)) total += stored->bytes;
-    const torch::NoGradGuard noGrad;
-    Loader loader(source, std::move(stop), progress, total);
     for (const auto& tensor : file.tensors()) {
         const auto* stored = file.find(tensor);
-        if (!stored || tensor.optional) continue;
+        if (!stored || tensor.optional || mapped.hold(parameters.at(tensor.parts.front())))
+            continue;
+        read.emplace_back(&tensor, stored);
+        total += stored->bytes;
+    }
+    const torch::NoGradGuard noGrad;
+    Loader loader(source, std::move(stop), progress, total);
+    for (const auto& [pointer, stored] : read) {
+        const auto& tensor = *pointer;
         std::vector<torch::Tensor> parts;
         for (const auto& part : tensor.parts) parts.push_back(parameters.at(part));
         if (!loader.load(*stored, tensor, parts)) report.nonFinite.push_back(stored->name);
@@ -174,6 +180,11 @@ LoadReport loadFamily(ModelImpl& model, const ModelOptions& options, const Check
 
 }  // namespace
 
+// Whether Linear and Embedding take weights of that type as they are.
+bool isKeptType(const std::string& dtype) {
+    return dtype == "BF16" || dtype == "F16";
+}
+
 std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source) {
     const auto all = 4 * static_cast<std::uint64_t>(countParameters(options).total);
     if (!hasFamilyNames(options, source)) return all;
@@ -181,37 +192,104 @@ std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& sou
     const FamilyFile file(options, source.tensors());
     for (const auto& tensor : file.tensors())
         if (const auto* stored = file.find(tensor);
-            stored && !tensor.optional && stored->dtype == "BF16" && stored->shape.size() > 1)
+            stored && !tensor.optional && isKeptType(stored->dtype) && stored->shape.size() > 1)
             saved += stored->bytes;
     return all - std::min(all, saved);
 }
 
-void keepFileTypes(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source) {
-    if (!hasFamilyNames(options, source)) return;
+bool MappedWeights::hold(const torch::Tensor& tensor) const {
+    if (!tensor.is_cpu()) return false;
+    return std::any_of(
+        m_files.begin(), m_files.end(),
+        [at = tensor.const_data_ptr()](const auto& file) { return file->holds(at); });
+}
+
+void MappedWeights::requireUnchanged() const {
+    for (const auto& file : m_files) file->requireUnchanged();
+}
+
+namespace {
+
+// Finds the tensors of a checkpoint in the maps of its files.
+class FileMaps {
+public:
+    FileMaps(const CheckpointSource& source, std::uint64_t least, MappedWeights& mapped)
+        : m_source(source), m_maps(source.bytes() >= least), m_mapped(mapped) {}
+
+    /// The stored tensor where it lies; undefined if it has to be read.
+    torch::Tensor find(const StoredTensor& stored, torch::ScalarType type) {
+        const auto place = m_maps ? m_source.placeOf(stored) : std::nullopt;
+        if (!place || place->at % static_cast<std::uint64_t>(torch::elementSize(type)) != 0)
+            return {};
+        auto [known, added] = m_files.try_emplace(place->file);
+        auto& file = known->second;
+        if (added) file = mapOf(place->file);
+        if (!file) return {};
+        // The mapping lives as long as a tensor in it.
+        return torch::from_blob(
+            file->writable(place->at, stored.bytes), stored.shape,
+            [file](void*) mutable { file.reset(); }, type);
+    }
+
+private:
+    // Null where the file has to be read.
+    std::shared_ptr<const MappedFile> mapOf(const std::string& path) {
+        const auto file = std::make_shared<MappedFile>(path, MappedFile::Pages::Writable);
+        if (!file->isLocal()) return nullptr;
+        m_mapped.add(file);
+        return file;
+    }
+
+    const CheckpointSource& m_source;
+    bool m_maps;
+    MappedWeights& m_mapped;
+    std::map<std::string, std::shared_ptr<const MappedFile>> m_files;
+};
+
+}  // namespace
+
+MappedWeights keepFileTypes(ModelImpl& model, const ModelOptions& options,
+                            const CheckpointSource& source, std::uint64_t mappedFrom) {
+    MappedWeights mapped;
+    if (!hasFamilyNames(options, source)) return mapped;
     const torch::NoGradGuard noGrad;
     const FamilyFile file(options, source.tensors());
-    std::map<std::string, torch::Tensor> weights;
+    FileMaps maps(source, mappedFrom, mapped);
+    std::set<std::string> matrices;  // of Linear and Embedding
     for (const auto& part : model.named_modules())
         if (part.value()->as<LinearImpl>() || part.value()->as<EmbeddingImpl>())
-            weights[part.key() + ".weight"] = part.value()->named_parameters(false)["weight"];
+            matrices.insert(part.key() + ".weight");
+    std::map<std::string, torch::Tensor> weights;
+    for (const auto& entry : stateOf(model))
+        if (!entry.buffer) weights[entry.name] = entry.tensor;
     for (const auto& tensor : file.tensors()) {
         const auto* stored = file.find(tensor);
-        if (!stored || stored->dtype != "BF16") continue;
-        // Replaces the data and not the tensor, so that tied weights stay one tensor.
-        for (const auto& part : tensor.parts)
-            if (auto weight = weights.find(part); weight != weights.end())
-                weight->second.set_data(
-                    torch::empty(weight->second.sizes(), torch::TensorOptions(torch::kBFloat16)));
+        if (!stored || tensor.optional) continue;
+        const auto type = *scalarType(stored->dtype);
+        const bool plain = tensor.form == StoredForm::Plain || tensor.form == StoredForm::Patches;
+        for (const auto& part : tensor.parts) {
+            auto& weight = weights.at(part);
+            const bool kept = isKeptType(stored->dtype) && matrices.count(part);
+            const auto there = plain && (kept || type == weight.scalar_type())
+                                   ? maps.find(*stored, type)
+                                   : torch::Tensor();
+            // Replaces the data and not the tensor, so that tied weights stay one tensor.
+            if (there.defined())
+                weight.set_data(there.view(weight.sizes()));
+            else if (kept)
+                weight.set_data(torch::empty(weight.sizes(), type));
+        }
     }
+    return mapped;
 }
 
 LoadReport loadWeights(ModelImpl& model, const ModelOptions& options,
                        const CheckpointSource& source, std::stop_token stop,
-                       const std::function<bool(double)>& progress) {
+                       const std::function<bool(double)>& progress, const MappedWeights& mapped) {
     if (!hasFamilyNames(options, source))
         return loadWeights(model, source, std::move(stop), progress);
     auto report = requireFit(options, source);
-    return loadFamily(model, options, source, std::move(stop), progress, std::move(report));
+    return loadFamily(model, options, source, std::move(stop), progress, std::move(report), mapped);
 }
 
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop,

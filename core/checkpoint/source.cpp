@@ -240,8 +240,13 @@ public:
         place.file->readPart(*place.entry, at, out, std::move(stop));
     }
 
+    std::optional<Place> placeOf(const StoredTensor& tensor) const override {
+        const auto& entry = m_places[indexOf(tensor)];
+        return Place{entry.file->path(), entry.file->header().dataStart + entry.entry->begin};
+    }
+
 private:
-    struct Place {
+    struct Entry {
         const SafetensorsFile* file;
         const TensorEntry* entry;
     };
@@ -266,7 +271,7 @@ private:
     }
 
     std::vector<std::unique_ptr<SafetensorsFile>> m_shards;
-    std::vector<Place> m_places;
+    std::vector<Entry> m_places;
     std::map<std::string, std::size_t> m_byStored;
 };
 
@@ -404,12 +409,12 @@ public:
     }
 
 private:
-    struct Place {
+    struct Entry {
         const TorchArchive* archive;
         const ArchiveTensor* tensor;
     };
     std::vector<std::unique_ptr<TorchArchive>> m_archives;
-    std::vector<Place> m_places;
+    std::vector<Entry> m_places;
     std::vector<std::size_t> m_first;  // of tensors with the same view, or kItself
 };
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -43,6 +44,14 @@ public:
     /// parts in order is as fast as reading the whole. Throws FileError, Cancelled.
     virtual void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
                           std::stop_token stop = {}) const = 0;
+
+    /// The place of a tensor whose bytes lie in one of files() as read() gives them; empty if they
+    /// do not.
+    struct Place {
+        std::string file;
+        std::uint64_t at = 0;
+    };
+    virtual std::optional<Place> placeOf(const StoredTensor&) const { return {}; }
 
     /// The tensor of that (cleaned) name, or nullptr.
     const StoredTensor* find(std::string_view name) const;

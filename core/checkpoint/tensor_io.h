@@ -5,12 +5,14 @@
 #include <torch/types.h>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "checkpoint/source.h"
+#include "files/mapped_file.h"
 #include "files/safetensors.h"
 #include "model/model.h"
 #include "types/model_options.h"
@@ -49,9 +51,29 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
 /// the weights load.
 LoadReport requireFit(const ModelOptions& options, const CheckpointSource& source);
 
-/// Makes the matrices of a new model of a public family those of the file's type, where products
-/// can be computed with it (bfloat16), so that it takes no more memory than the file.
-void keepFileTypes(ModelImpl& model, const ModelOptions& options, const CheckpointSource& source);
+/// The files in which weights of a model lie, instead of copies of them.
+class MappedWeights {
+public:
+    void add(std::shared_ptr<const MappedFile> file) { m_files.push_back(std::move(file)); }
+    bool empty() const { return m_files.empty(); }
+    bool hold(const torch::Tensor& tensor) const;
+    /// Throws FileError if one of the files was truncated or changed since. A model asks before
+    /// every pass (ModelImpl::beforePass).
+    void requireUnchanged() const;
+
+private:
+    std::vector<std::shared_ptr<const MappedFile>> m_files;
+};
+
+/// Files from this size on are mapped; smaller ones are read, so that nothing that happens to them
+/// later matters.
+constexpr std::uint64_t kMappedFrom = std::uint64_t{256} << 20;
+
+/// Gives the weights of a new model of a public family the types of the file where they are
+/// multiplied or looked up in 16 bits as well (bfloat16, float16), so that it takes no more memory
+/// than the file. What the file has as the model has it then lies in the file itself: it is loaded.
+MappedWeights keepFileTypes(ModelImpl& model, const ModelOptions& options,
+                            const CheckpointSource& source, std::uint64_t mappedFrom = kMappedFrom);
 /// The bytes of its weights then; for any other model as float32.
 std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source);
 
@@ -63,10 +85,12 @@ std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& sou
 /// 4 MiB. Non-finite weights load; the report names them.
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});
-/// The same, also from the files of a public family (model/public/family.h).
+/// The same, also from the files of a public family (model/public/family.h). What `mapped` holds
+/// already is neither copied nor looked at.
 LoadReport loadWeights(ModelImpl& model, const ModelOptions& options,
                        const CheckpointSource& source, std::stop_token stop = {},
-                       const std::function<bool(double)>& progress = {});
+                       const std::function<bool(double)>& progress = {},
+                       const MappedWeights& mapped = {});
 /// The same for any form of checkpoint.h.
 LoadReport loadWeights(ModelImpl& model, const std::string& path);
 

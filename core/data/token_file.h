@@ -8,35 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "files/mapped_file.h"
+
 namespace relascope::core {
-
-/// A read-only mapping of a file.
-class MappedFile {
-public:
-    /// Throws FileError.
-    explicit MappedFile(const std::string& path);
-    /// Takes ownership of an open file without a name.
-    MappedFile(int file, std::string name);
-    ~MappedFile();
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-
-    const std::string& path() const { return m_path; }
-    std::uint64_t size() const { return m_size; }
-    /// A view of the mapping. Throws FileError if the file has been truncated, as reading the
-    /// mapping would then be a fault.
-    const std::uint8_t* at(std::uint64_t offset, std::uint64_t bytes) const;
-    /// Copies bytes without touching the mapping, for reading all of a large file.
-    void read(std::uint64_t offset, std::span<std::uint8_t> out) const;
-
-private:
-    void map();
-
-    std::string m_path;
-    int m_file = -1;
-    std::uint64_t m_size = 0;
-    const std::uint8_t* m_bytes = nullptr;
-};
 
 /// Little-endian ids of `width` bytes (2 or 4) in a file.
 struct TokenPart {

@@ -41,6 +41,10 @@ struct ModelImpl : torch::nn::Module {
     /// rest in the backward pass (image and language models).
     bool checkpointsActivations = false;
 
+    /// Called before every pass and token; throws where the weights are no longer those that were
+    /// opened (MappedWeights).
+    std::function<void()> beforePass;
+
 protected:
     using Block = std::function<torch::Tensor(const torch::Tensor&)>;
     torch::Tensor throughBlock(const Block& block, const torch::Tensor& x) const {

@@ -15,6 +15,7 @@
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "model/architecture.h"
+#include "model/blocks/parameters.h"
 #include "model/decode/generate.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
@@ -324,6 +325,125 @@ TEST(PublicFamilies, GenerateTheSameWithAndWithoutTheCache) {
             all.push_back(next[0]);
             EXPECT_EQ(next[0], greedy[0][at].item<std::int64_t>());
         }
+    }
+}
+
+// A family's model as OpenedModel has it, its files mapped or not.
+struct InFile {
+    explicit InFile(const std::string& path, std::uint64_t mappedFrom)
+        : source(CheckpointSource::open(path)), options(checkpointModel(*source)) {
+        const core::ParameterScope scope(core::ParameterFill::Uninitialised);
+        model = makeModel(options);
+        mapped = keepFileTypes(*model, options, *source, mappedFrom);
+        report = loadWeights(*model, options, *source, {}, {}, mapped);
+        model->beforePass = [this] { mapped.requireUnchanged(); };
+        model->eval();
+    }
+    torch::Tensor pass(const std::map<std::string, torch::Tensor>& io) {
+        const torch::NoGradGuard noGrad;
+        const auto images = io.find("input/images");
+        return model->forward(images == io.end() ? io.at("input/tokens") : images->second);
+    }
+
+    std::unique_ptr<CheckpointSource> source;
+    ModelOptions options;
+    ModelPtr model;
+    core::MappedWeights mapped;
+    LoadReport report;
+};
+
+TEST(PublicFamilies, UseTheirFilesWithoutACopy) {
+    for (const auto& name : cases()) {
+        SCOPED_TRACE(name);
+        const auto io = readTensors(kPublic + name + "/io.safetensors");
+        InFile read(kPublic + name, core::kMappedFrom), inFile(kPublic + name, 0);
+        EXPECT_TRUE(read.mapped.empty());
+        // Archives of PyTorch are read.
+        EXPECT_EQ(inFile.mapped.empty(), name == "gpt2_pytorch_bin");
+        EXPECT_TRUE(torch::equal(read.pass(io), inFile.pass(io)));
+        const core::FamilyFile file(inFile.options, inFile.source->tensors());
+        std::map<std::string, torch::Tensor> weights;
+        for (const auto& entry : stateOf(*inFile.model)) weights[entry.name] = entry.tensor;
+        for (const auto& tensor : file.tensors()) {
+            if (tensor.optional || inFile.mapped.empty()) continue;
+            const bool plain =
+                tensor.form == core::StoredForm::Plain || tensor.form == core::StoredForm::Patches;
+            const auto& weight = weights.at(tensor.parts.front());
+            const bool sameType = *scalarType(file.find(tensor)->dtype) == weight.scalar_type();
+            EXPECT_EQ(inFile.mapped.hold(weight), plain && sameType) << tensor.name;
+        }
+    }
+}
+
+TEST(PublicFamilies, KeepTheirFilesWhenAWeightIsChanged) {
+    const Copy copy("llama_gqa_untied");
+    const auto file = copy.path() + "/model.safetensors", before = textOf(file);
+    InFile opened(copy.path(), 0);
+    const torch::NoGradGuard noGrad;
+    for (auto& weight : opened.model->parameters()) weight.add_(1.0);
+    EXPECT_EQ(textOf(file), before);
+}
+
+TEST(PublicFamilies, SayThatAFileInUseWasTruncatedOrChanged) {
+    const auto io = readTensors(kPublic + "llama_gqa_untied/io.safetensors");
+    const auto expectRefused = [&](const auto& change, const char* how) {
+        const Copy copy("llama_gqa_untied");
+        const auto file = copy.path() + "/model.safetensors";
+        InFile opened(copy.path(), 0);
+        opened.pass(io);
+        LanguageReader reader(*opened.model, opened.options);
+        const std::vector<std::int64_t> token = {1};
+        reader.read(token);
+        change(file);
+        for (const auto& use : std::vector<std::function<void()>>{[&] { opened.pass(io); },
+                                                                  [&] { reader.read(token); }}) {
+            try {
+                use();
+                ADD_FAILURE() << how;
+            } catch (const FileError& error) {
+                expectParts(error.what(), {file, how, "open it again"});
+            }
+        }
+    };
+    expectRefused([](const auto& file) { fs::resize_file(file, fs::file_size(file) - 4096); },
+                  "truncated");
+    expectRefused([](const auto& file) { std::ofstream(file, std::ios::app) << "more"; },
+                  "changed");
+    // One that is replaced or removed stays whole for those who have it open.
+    const Copy removed("llama_gqa_untied");
+    InFile opened(removed.path(), 0);
+    const auto before = opened.pass(io);
+    fs::remove(removed.path() + "/model.safetensors");
+    EXPECT_TRUE(torch::equal(opened.pass(io), before));
+}
+
+// float16 weights stay so, as those of bfloat16 do.
+TEST(PublicFamilies, ComputeWithFloat16AsItIs) {
+    Copy narrow("gpt_neox_parallel"), wide("gpt_neox_parallel");
+    const auto round = [](auto& all) {
+        for (auto& [name, tensor] : all) tensor = tensor.to(torch::kHalf);
+    };
+    narrow.tensors(round);
+    wide.tensors([&](auto& all) {
+        round(all);
+        for (auto& [name, tensor] : all) tensor = tensor.to(torch::kFloat);
+    });
+    const auto io = readTensors(kPublic + "gpt_neox_parallel/io.safetensors");
+    InFile half(narrow.path(), 0), full(wide.path(), 0);
+    std::map<std::string, torch::Tensor> weights;
+    for (const auto& entry : stateOf(*half.model)) weights[entry.name] = entry.tensor;
+    EXPECT_EQ(weights.at("layers.final_out.weight").scalar_type(), torch::kHalf);
+    EXPECT_LT((half.pass(io) - full.pass(io)).abs().max().item<float>(), 1e-6F);
+    EXPECT_LT(2 * core::keptBytes(half.options, *half.source),
+              core::keptBytes(full.options, *full.source) * 11 / 10);
+    const auto prompt = io.at("generate/prompt");
+    std::vector<std::int64_t> next(prompt.const_data_ptr<std::int64_t>(),
+                                   prompt.const_data_ptr<std::int64_t>() + prompt.numel());
+    LanguageReader narrowReader(*half.model, half.options), wideReader(*full.model, full.options);
+    for (int i = 0; i < 8; ++i) {
+        const auto a = narrowReader.read(next), b = wideReader.read(next);
+        EXPECT_LT((a - b).abs().max().item<float>(), 2e-5F) << i;
+        next = {b.argmax().item<std::int64_t>()};
     }
 }
 

@@ -33,20 +33,20 @@ const std::vector<std::int64_t> kRowCounts = {1, 2, 3, 4, 5, 9, 64};
 TEST(RowKernels, MultiplyLikeMatrices) {
     for (const auto in : kWidths)
         for (const auto out : kRowCounts)
-            for (const bool half : {false, true}) {
+            for (const auto type : {torch::kFloat, torch::kBFloat16, torch::kHalf}) {
+                const bool half = type != torch::kFloat;
                 if (half && in % 2) continue;
                 const auto first = torch::randn({out, in}), second = torch::randn({out + 3, in}),
                            bias = torch::randn({out}), x = torch::randn({in});
                 RowInput input{{at(x), at(x) + in}, {}, {}};
                 if (half) input.split();
-                const auto narrow = [half](const torch::Tensor& t) {
-                    return half ? t.to(torch::kBFloat16) : t;
-                };
-                const auto a = narrow(first), b = narrow(second);
+                const auto a = first.to(type), b = second.to(type);
                 auto y = torch::full({out}, NAN), z = torch::full({out + 3}, NAN);
                 const std::vector<RowProduct> products = {
-                    {{a.const_data_ptr(), at(bias), out, in, half}, &input, y.data_ptr<float>()},
-                    {{b.const_data_ptr(), nullptr, out + 3, in, half},
+                    {{a.const_data_ptr(), at(bias), out, in, rowType(type)},
+                     &input,
+                     y.data_ptr<float>()},
+                    {{b.const_data_ptr(), nullptr, out + 3, in, rowType(type)},
                      &input,
                      z.data_ptr<float>()}};
                 multiplyRows(products);
@@ -55,6 +55,30 @@ TEST(RowKernels, MultiplyLikeMatrices) {
                     << in << " " << out;
                 EXPECT_LT(difference(z, b.to(torch::kFloat).mv(x)), most) << in << " " << out;
             }
+}
+
+// All numbers of 16 bits: subnormal ones, infinities and NaN among them, in whole registers (even
+// columns up to 64) and after them.
+TEST(RowKernels, WidenEveryNumberOfSixteenBits) {
+    const auto bits = torch::arange(-32768, 32768, torch::kInt).to(torch::kShort);
+    for (const auto type : {torch::kBFloat16, torch::kHalf})
+        for (const std::int64_t column : {0, 1, 31, 32, 33}) {
+            auto matrix = torch::zeros({bits.size(0), 34}, torch::kShort);
+            matrix.select(1, column).copy_(bits);
+            auto x = torch::zeros({34});
+            x[column] = 1.0f;
+            RowInput input{{at(x), at(x) + 34}, {}, {}};
+            input.split();
+            auto y = torch::full({bits.size(0)}, -1.0f);
+            const RowProduct product{
+                {matrix.const_data_ptr(), nullptr, bits.size(0), 34, rowType(type)},
+                &input,
+                y.data_ptr<float>()};
+            multiplyRows({&product, 1});
+            const auto expected = bits.view(type).to(torch::kFloat);
+            EXPECT_TRUE(torch::equal(y.isnan(), expected.isnan())) << column;
+            EXPECT_TRUE(torch::equal(y.nan_to_num(), expected.nan_to_num())) << column;
+        }
 }
 
 TEST(RowKernels, ShareLargeProductsAmongThreads) {
@@ -66,9 +90,8 @@ TEST(RowKernels, ShareLargeProductsAmongThreads) {
     for (const std::int64_t out : {517, 1, 1031, 6}) {
         weights.push_back(torch::randn({out, 190}));
         results.push_back(torch::full({out}, NAN));
-        products.push_back({{at(weights.back()), nullptr, out, 190, false},
-                            &input,
-                            results.back().data_ptr<float>()});
+        products.push_back(
+            {{at(weights.back()), nullptr, out, 190}, &input, results.back().data_ptr<float>()});
     }
     multiplyRows(products);
     for (std::size_t i = 0; i < weights.size(); ++i)

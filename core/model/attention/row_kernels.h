@@ -18,26 +18,33 @@ namespace relascope::core {
 torch::Tensor contractKeys(const torch::Tensor& keys, const torch::Tensor& q,
                            std::int64_t relations, double scale);
 
-/// A row-major matrix [out, in] in memory: float32, or bfloat16 (`half`).
+enum class RowType { Float32, BFloat16, Float16 };
+/// Throws Error for a type that rows cannot have.
+RowType rowType(torch::ScalarType type);
+
+/// A row-major matrix [out, in] in memory.
 struct MatrixRows {
     const void* weight = nullptr;
     const float* bias = nullptr;  ///< [out], or null
     std::int64_t out = 0, in = 0;
-    bool half = false;
+    RowType type = RowType::Float32;
+
+    /// Whether its numbers have 16 bits, so that its inputs have to be split.
+    bool half() const { return type != RowType::Float32; }
 };
 
 /// A vector that matrices are multiplied with.
 struct RowInput {
     std::vector<float> x;
-    std::vector<float> even, odd;  ///< its even and odd elements, for products with bfloat16 rows
+    std::vector<float> even, odd;  ///< its even and odd elements, for products with 16-bit rows
 
-    /// Fills even and odd from x. Widths of bfloat16 rows have to be even.
+    /// Fills even and odd from x. Widths of 16-bit rows have to be even.
     void split();
 };
 
 struct RowProduct {
     MatrixRows matrix;
-    const RowInput* input;  ///< split if the matrix is bfloat16
+    const RowInput* input;  ///< split if the matrix has 16 bits
     float* out;
 };
 

@@ -7,6 +7,7 @@
 
 #include "model/attention/row_kernels.h"
 #include "model/attention/tile_levels.h"
+#include "types/error.h"
 
 namespace relascope::core {
 namespace {
@@ -26,24 +27,47 @@ inline __attribute__((always_inline)) void load(const float* from, Lanes& lanes)
     std::memcpy(&lanes, from, sizeof lanes);
 }
 
-// A bfloat16 is the upper half of a float32, so a word of two weights holds the second as it is and
-// the first shifted: no shuffles, if x is split into even and odd elements.
+// The two numbers of each word of 16-bit weights. No shuffles are needed, as x is split into even
+// and odd elements.
+template <RowType type>
+inline __attribute__((always_inline)) void widen(const Words& words, Lanes& first, Lanes& second) {
+    if constexpr (type == RowType::BFloat16) {  // the upper half of a float32
+        const Words low = words << 16, high = words & 0xFFFF0000u;
+        std::memcpy(&first, &low, sizeof first);
+        std::memcpy(&second, &high, sizeof second);
+        return;
+    }
+    // float16: exponent and mantissa moved to where float32 has them, and the exponent's bias, 15
+    // in place of 127, made good by a product. The largest exponent stands for what is not finite.
+    const auto number = [](const Words& magnitude, const Words& sign, Lanes& to) {
+        std::memcpy(&to, &magnitude, sizeof to);
+        to *= 0x1p112f;
+        Words bits;
+        std::memcpy(&bits, &to, sizeof bits);
+        bits |= sign | ((magnitude >= 0x0F800000u) & 0x7F800000u);
+        std::memcpy(&to, &bits, sizeof to);
+    };
+    number((words & 0x7FFFu) << 13, (words << 16) & 0x80000000u, first);
+    number((words >> 3) & 0x0FFFE000u, words & 0x80000000u, second);
+}
+
+template <RowType type>
 inline __attribute__((always_inline)) void addPairs(const std::uint32_t* pairs, const Lanes& even,
                                                     const Lanes& odd, Lanes& sum) {
     Words words;
     std::memcpy(&words, pairs, sizeof words);
-    const Words low = words << 16, high = words & 0xFFFF0000u;
     Lanes first, second;
-    std::memcpy(&first, &low, sizeof first);
-    std::memcpy(&second, &high, sizeof second);
+    widen<type>(words, first, second);
     sum += first * even;
     sum += second * odd;
 }
 
-// y[row] for rows begin..end of bfloat16; `half` pairs of weights a row.
-RELASCOPE_VECTORS
-void halfRows(const float* even, const float* odd, const std::uint32_t* weight, float* y,
-              std::int64_t half, std::int64_t begin, std::int64_t end) {
+// y[row] for rows begin..end of 16 bits; `half` pairs of weights a row.
+template <RowType type>
+inline __attribute__((always_inline)) void halfRows(const float* even, const float* odd,
+                                                    const std::uint32_t* weight, float* y,
+                                                    std::int64_t half, std::int64_t begin,
+                                                    std::int64_t end) {
     const std::int64_t whole = half - half % kLanes;
     for (std::int64_t row = begin; row < end; row += kRows) {
         const std::int64_t count = std::min<std::int64_t>(kRows, end - row);
@@ -57,21 +81,36 @@ void halfRows(const float* even, const float* odd, const std::uint32_t* weight, 
             load(even + i, e);
             load(odd + i, o);
             for (std::int64_t r = 0; r < kRows; ++r) __builtin_prefetch(w[r] + i + kAhead * half);
-            addPairs(w[0] + i, e, o, s0);
-            addPairs(w[1] + i, e, o, s1);
-            addPairs(w[2] + i, e, o, s2);
-            addPairs(w[3] + i, e, o, s3);
+            addPairs<type>(w[0] + i, e, o, s0);
+            addPairs<type>(w[1] + i, e, o, s1);
+            addPairs<type>(w[2] + i, e, o, s2);
+            addPairs<type>(w[3] + i, e, o, s3);
         }
         const Lanes* sums[kRows] = {&s0, &s1, &s2, &s3};
         for (std::int64_t r = 0; r < count; ++r) {
             float sum = 0.0f;
             for (int lane = 0; lane < kLanes; ++lane) sum += (*sums[r])[lane];
-            for (std::int64_t i = whole; i < half; ++i)
-                sum += std::bit_cast<float>(w[r][i] << 16) * even[i] +
-                       std::bit_cast<float>(w[r][i] & 0xFFFF0000u) * odd[i];
+            for (std::int64_t i = whole; i < half; ++i) {
+                Words one = {w[r][i]};
+                Lanes first, second;
+                widen<type>(one, first, second);
+                sum += first[0] * even[i] + second[0] * odd[i];
+            }
             y[row + r] = sum;
         }
     }
+}
+
+RELASCOPE_VECTORS
+void bfloat16Rows(const float* even, const float* odd, const std::uint32_t* weight, float* y,
+                  std::int64_t half, std::int64_t begin, std::int64_t end) {
+    halfRows<RowType::BFloat16>(even, odd, weight, y, half, begin, end);
+}
+
+RELASCOPE_VECTORS
+void float16Rows(const float* even, const float* odd, const std::uint32_t* weight, float* y,
+                 std::int64_t half, std::int64_t begin, std::int64_t end) {
+    halfRows<RowType::Float16>(even, odd, weight, y, half, begin, end);
 }
 
 // y[row] = scale <x, row> for rows begin..end of float32, `stride` apart.
@@ -110,9 +149,10 @@ void floatRows(const float* x, const float* rows, float* y, std::int64_t width, 
 
 void multiplyPart(const RowProduct& product, std::int64_t begin, std::int64_t end) {
     const auto& m = product.matrix;
-    if (m.half)
-        halfRows(product.input->even.data(), product.input->odd.data(),
-                 static_cast<const std::uint32_t*>(m.weight), product.out, m.in / 2, begin, end);
+    if (m.half())
+        (m.type == RowType::BFloat16 ? bfloat16Rows : float16Rows)(
+            product.input->even.data(), product.input->odd.data(),
+            static_cast<const std::uint32_t*>(m.weight), product.out, m.in / 2, begin, end);
     else
         floatRows(product.input->x.data(), static_cast<const float*>(m.weight), product.out, m.in,
                   m.in, 1.0f, begin, end);
@@ -121,6 +161,20 @@ void multiplyPart(const RowProduct& product, std::int64_t begin, std::int64_t en
 }
 
 }  // namespace
+
+RowType rowType(torch::ScalarType type) {
+    switch (type) {
+        case torch::kFloat:
+            return RowType::Float32;
+        case torch::kBFloat16:
+            return RowType::BFloat16;
+        case torch::kHalf:
+            return RowType::Float16;
+        default:
+            throw Error(std::string("weights of type ") + c10::toString(type) +
+                        " cannot be multiplied row by row");
+    }
+}
 
 void RowInput::split() {
     even.resize(x.size() / 2), odd.resize(x.size() / 2);

@@ -67,18 +67,24 @@ torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
         return bias.defined() ? y + bias : y;
     }
     if (hasOnednnLinear(x, weight)) return onednnLinear(x, {{weight, bias}})[0];
-    // bfloat16 weights are converted to float32 for the product (autocast converts both sides
+    // 16-bit weights are converted to float32 for the product (autocast converts both sides
     // itself).
-    const bool widen = weight.scalar_type() == torch::kBFloat16 && x.scalar_type() == torch::kFloat;
+    const bool widen = isHalf(weight) && x.scalar_type() == torch::kFloat;
     // Blocks of rows: an output layer of 128k words would take a gigabyte at once.
     constexpr std::int64_t kWidened = 1 << 24;
-    if (widen && weight.numel() > 8 * kWidened && !torch::GradMode::is_enabled()) {
+    if (widen && weight.numel() > 2 * kWidened && !torch::GradMode::is_enabled()) {
         const auto rows = std::max<std::int64_t>(1, kWidened / weight.size(1));
-        std::vector<torch::Tensor> parts;
-        for (const auto& part : weight.split(rows, 0))
-            parts.push_back(torch::nn::functional::linear(x, part.to(torch::kFloat)));
-        const auto y = torch::cat(parts, -1);
-        return bias.defined() ? y + bias : y;
+        const auto in = x.reshape({-1, weight.size(1)});
+        auto y = torch::empty({in.size(0), weight.size(0)}, x.options());
+        for (std::int64_t at = 0; at < weight.size(0); at += rows) {
+            const auto part = weight.slice(0, at, at + rows);
+            auto to = y.narrow(1, at, part.size(0));
+            at::mm_out(to, in, part.to(torch::kFloat).t());
+        }
+        if (bias.defined()) y += bias;
+        auto shape = x.sizes().vec();
+        shape.back() = weight.size(0);
+        return y.view(shape);
     }
     return torch::nn::functional::linear(x, widen ? weight.to(torch::kFloat) : weight, bias);
 }
@@ -103,7 +109,7 @@ EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t width) {
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& ids) const {
     const auto rows = torch::embedding(weight, ids);
-    return weight.scalar_type() == torch::kBFloat16 ? rows.to(torch::kFloat) : rows;
+    return isHalf(weight) ? rows.to(torch::kFloat) : rows;
 }
 
 void castToBFloat16(torch::nn::Module& module) {

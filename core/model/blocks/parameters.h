@@ -40,6 +40,11 @@ torch::Tensor newParameter(torch::IntArrayRef sizes,
 torch::Tensor newNormal(torch::IntArrayRef sizes);
 torch::Tensor newConstant(torch::IntArrayRef sizes, double value);
 
+/// Whether it is bfloat16 or float16. Linear and Embedding take such weights and answer in float32.
+inline bool isHalf(const torch::Tensor& weight) {
+    return weight.scalar_type() == torch::kBFloat16 || weight.scalar_type() == torch::kHalf;
+}
+
 /// Keeps the weights of every Linear and Embedding of the module as bfloat16, for generating: half
 /// the memory to read a token; products are summed in float32. Not for training.
 void castToBFloat16(torch::nn::Module& module);

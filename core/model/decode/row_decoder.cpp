@@ -5,6 +5,7 @@
 
 #include <ATen/Parallel.h>
 #include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,21 +19,24 @@ namespace {
 
 MatrixRows rowsOf(const Linear& linear) {
     const auto& w = linear->weight;
-    const bool half = w.scalar_type() == torch::kBFloat16;
     return {w.const_data_ptr(),
             linear->bias.defined() ? linear->bias.const_data_ptr<float>() : nullptr, w.size(0),
-            w.size(1), half};
+            w.size(1), rowType(w.scalar_type())};
 }
 
-// Row `index` of a table [rows, width], float32 or bfloat16.
+// Row `index` of a table [rows, width] of a type that rows can have.
 void addRow(const torch::Tensor& table, std::int64_t index, std::span<float> to) {
-    const std::int64_t first = index * table.size(1);
-    if (table.scalar_type() == torch::kBFloat16) {
-        const auto* from = table.const_data_ptr<at::BFloat16>() + first;
+    const auto add = [&](const auto* from) {
+        from += index * table.size(1);
         for (std::size_t i = 0; i < to.size(); ++i) to[i] += static_cast<float>(from[i]);
-    } else {
-        const auto* from = table.const_data_ptr<float>() + first;
-        for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    };
+    switch (rowType(table.scalar_type())) {
+        case RowType::Float32:
+            return add(table.const_data_ptr<float>());
+        case RowType::BFloat16:
+            return add(table.const_data_ptr<at::BFloat16>());
+        case RowType::Float16:
+            return add(table.const_data_ptr<at::Half>());
     }
 }
 
@@ -99,7 +103,7 @@ const float* rowsOfHead(const torch::Tensor& room, std::int64_t head) {
 
 bool isPlain(const torch::Tensor& t, bool mayBeHalf) {
     return t.is_cpu() && t.is_contiguous() &&
-           (t.scalar_type() == torch::kFloat || (mayBeHalf && t.scalar_type() == torch::kBFloat16));
+           (t.scalar_type() == torch::kFloat || (mayBeHalf && isHalf(t)));
 }
 
 }  // namespace
@@ -131,8 +135,7 @@ bool RowDecoder::takes(ModelImpl& model, const ModelOptions& o) {
         for (const auto& item : module->named_parameters(false)) {
             const bool weight = item.key() == "weight";
             if (!isPlain(item.value(), narrow && weight)) return false;
-            if (narrow && weight && item.value().scalar_type() == torch::kBFloat16 &&
-                item.value().size(1) % 2 != 0)
+            if (narrow && weight && isHalf(item.value()) && item.value().size(1) % 2 != 0)
                 return false;
         }
     }
@@ -308,7 +311,7 @@ void RowDecoder::projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t 
             }
         });
     }
-    if (heads.value.half) m_symbol.split();
+    if (heads.value.half()) m_symbol.split();
     const RowProduct product{heads.value, &m_symbol, heads.v.data()};
     multiplyRows({&product, 1});
     keep(cache.buffer(heads.module, 0), past, heads.v);
@@ -421,12 +424,12 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
     const std::int64_t past = cache.past();
     auto &sensory = layer.sensory, &relational = layer.relational;
     const bool parallel = m_model.m_stack.details.parallel_residual;
-    const auto enter = [&](const RowNorm& norm, bool half) {
+    const auto enter = [&](const RowNorm& norm) {
         if (o.norm_first)
             norm.apply(m_x, m_normed.x);
         else
             m_normed.x = m_x;
-        if (half) m_normed.split();
+        m_normed.split();  // files may have some of the matrices in 16 bits
     };
     const auto leave = [&](const RowNorm& norm) {
         for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] += m_added[i];
@@ -434,7 +437,7 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
         norm.apply(m_x, m_added);
         std::swap(m_x, m_added);
     };
-    enter(layer.norm1, layer.linear1.half);
+    enter(layer.norm1);
     std::vector<RowProduct> products;
     if (sensory.heads > 0) {
         products.push_back({sensory.query, &m_normed, sensory.q.data()});
@@ -450,7 +453,7 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
             products.push_back({layer.relationKey, &m_normed, layer.kRel.data()});
         if (layer.symbolQuery.weight) {  // symbols are retrieved from the stream
             m_stream.x = m_x;
-            if (layer.symbolQuery.half) m_stream.split();
+            if (layer.symbolQuery.half()) m_stream.split();
             products.push_back({layer.symbolQuery, &m_stream, layer.symbolQ.data()});
         }
     }
@@ -475,11 +478,11 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
 
     products.clear();
     if (sensory.heads > 0) {
-        if (sensory.out.half) m_mixed.split();
+        if (sensory.out.half()) m_mixed.split();
         products.push_back({sensory.out, &m_mixed, m_added.data()});
     }
     if (relational.heads > 0) {
-        if (relational.out.half) m_related.split();
+        if (relational.out.half()) m_related.split();
         products.push_back(
             {relational.out, &m_related, m_added.data() + sensory.heads * sensory.headDim});
     }
@@ -489,14 +492,14 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
     else
         leave(layer.norm1);
 
-    enter(layer.norm2, layer.linear1.half);
+    enter(layer.norm2);
     auto& inner = m_inner.x;
     products.assign({{layer.linear1, &m_normed, inner.data()}});
     if (layer.linear3.weight) products.push_back({layer.linear3, &m_normed, layer.gate.data()});
     multiplyRows(products);
     activateRow(layer.linear3.weight ? "silu" : o.activation, inner);
     for (std::size_t i = 0; i < layer.gate.size(); ++i) inner[i] *= layer.gate[i];
-    if (layer.linear2.half) m_inner.split();
+    if (layer.linear2.half()) m_inner.split();
     products.assign({{layer.linear2, &m_inner, m_added.data()}});
     multiplyRows(products);
     if (parallel)
@@ -505,6 +508,7 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
 }
 
 void RowDecoder::read(std::int64_t token, DecodingCache& cache, std::span<float> logits) {
+    if (m_model.beforePass) m_model.beforePass();
     const auto& o = m_options;
     reserve(cache.capacity());
     std::fill(m_x.begin(), m_x.end(), 0.0f);
@@ -514,7 +518,7 @@ void RowDecoder::read(std::int64_t token, DecodingCache& cache, std::span<float>
     cache.advance(1);
     RowNorm(m_model.m_norm, o.norm_type).apply(m_x, m_normed.x);
     const auto out = rowsOf(m_model.m_out);
-    if (out.half) m_normed.split();
+    if (out.half()) m_normed.split();
     const RowProduct product{out, &m_normed, logits.data()};
     multiplyRows({&product, 1});
 }

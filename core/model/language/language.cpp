@@ -81,6 +81,7 @@ void LanguageModelImpl::finish() {
 }
 
 torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
+    if (beforePass) beforePass();
     const auto& tokens = input.x;
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;

@@ -78,6 +78,7 @@ void VisionModelImpl::addClassifier() {
 }
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
+    if (beforePass) beforePass();
     requireInput(images.x, m_options);
     auto x = to_patch_embedding(standardised(images.x));                       // [b, patches, d]
     x = torch::cat({firstTokens().expand({x.size(0), -1, x.size(2)}), x}, 1);  // [b, n, d]
