@@ -317,13 +317,16 @@ Frame Models::generate(Request& request) {
     const auto asked = askedOf<wire::GenerateRequest>(request);
     auto& model = open(asked.weights, request);
     const auto tokenizer = model.tokenizer();
-    if (!tokenizer)
-        throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
     std::vector<std::int64_t> ids;
     std::vector<std::string> pieces;
-    for (const auto id : tokenizer->encodeTyped(asked.prompt)) {
-        ids.push_back(id);
-        pieces.emplace_back(tokenizer->piece(id));
+    if (tokenizer) {
+        for (const auto id : tokenizer->encodeTyped(asked.prompt)) {
+            ids.push_back(id);
+            pieces.emplace_back(tokenizer->piece(id));
+        }
+    } else {  // a prompt of token ids, or refused
+        ids = model.promptInput(asked.prompt).source.tokens;
+        for (const auto id : ids) pieces.push_back("[" + std::to_string(id) + "]");
     }
     request.part({{"pieces", pieces}, {"ids", ids}});
     const core::Interventions changed{asked.edits, {}};

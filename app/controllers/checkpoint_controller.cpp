@@ -7,6 +7,7 @@
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/inspection_session.h"
 #include "checkpoint/checkpoint.h"
+#include "model/architecture.h"
 #include "run/run_folder.h"
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
@@ -224,21 +225,31 @@ QString CheckpointController::evaluateDisabledReason() const {
     if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
-    if (isLanguage() && loaded() && !m_session.tokenizer()) return generateDisabledReason();
+    if (isLanguage() && loaded() && !m_session.tokenizer()) return noTokenizer();
     return m_task.busy() ? QStringLiteral("Another task is running; wait for it or cancel it")
                          : QString();
+}
+
+QString CheckpointController::noTokenizer() const {
+    if (m_info->model->info().opened)
+        return QStringLiteral(
+            "No tokenizer that can be read was found next to these weights: choose a "
+            "tokenizer.json or vocab.json.");
+    return QStringLiteral(
+               "No tokenizer was found next to these weights, and the vocabulary size %1 is "
+               "not GPT-2\u2019s 50,257: choose a tokenizer.json or vocab.json.")
+        .arg(widgets::groupedNumber(m_info->model->outputs()));
+}
+
+bool CheckpointController::typesIds() const {
+    return loaded() && isLanguage() && !m_session.tokenizer() && m_info->model->info().opened;
 }
 
 QString CheckpointController::generateDisabledReason() const {
     if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (!isLanguage()) return QStringLiteral("Only language models generate text");
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
-    if (!m_session.tokenizer())
-        return QStringLiteral(
-                   "No tokenizer was found next to these weights, and the vocabulary size %1 is "
-                   "not GPT-2\u2019s 50,257: choose a tokenizer.json or vocab.json.")
-            .arg(widgets::groupedNumber(m_info->model->outputs()));
-    return {};
+    return m_session.tokenizer() || typesIds() ? QString() : noTokenizer();
 }
 
 void CheckpointController::open(const QString& path) {

@@ -157,6 +157,8 @@ public:
     QString verifyDisabledReason() const;
     QString evaluateDisabledReason() const;
     QString generateDisabledReason() const;
+    /// Whether texts are typed as token ids: a public family without a tokenizer that can be read.
+    bool typesIds() const;
 
 Q_SIGNALS:
     void opened();
@@ -173,6 +175,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    QString noTokenizer() const;
     void take(CheckpointInfo info, const QString& run, const DataOptions& data);
     void weightsLoaded(const QString& warning);
     void forgetWeights();

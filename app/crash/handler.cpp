@@ -174,6 +174,13 @@ void writeTime(SafeWriter& out, const Clock& at) {
     out.number(static_cast<std::uint64_t>(minutes % 60), 2);
 }
 
+// Weights lie in their files (core/files/mapped_file.h), and a page that a file has lost is SIGBUS.
+void writeLostFile(SafeWriter& out, int signal, const siginfo_t* info) {
+    if (signal == SIGBUS && info->si_code > 0)
+        writeFileAt(out, reinterpret_cast<std::uintptr_t>(info->si_addr), "; ",
+                    " was truncated while it was in use");
+}
+
 void writeWhat(SafeWriter& out, int signal, const siginfo_t* info) {
     const auto& name = nameOfSignal(signal);
     if (signal == SIGABRT && exceptionText[0]) {
@@ -186,6 +193,7 @@ void writeWhat(SafeWriter& out, int signal, const siginfo_t* info) {
     else
         out.text(", at ").hex(reinterpret_cast<std::uintptr_t>(info->si_addr));
     out.text(")");
+    writeLostFile(out, signal, info);
 }
 
 void writeLog(SafeWriter& out) {
@@ -205,7 +213,9 @@ void writeReport(int signal, const siginfo_t* info, const void* context) {
         SafeWriter terminal(STDERR_FILENO, {});
         const std::string_view all = prepared.program;
         terminal.text(all.substr(0, all.find(' '))).text(": crashed; the report is ");
-        terminal.text(path).text("\n");
+        terminal.text(path);
+        writeLostFile(terminal, signal, info);
+        terminal.text("\n");
     }
     SafeWriter out(file, prepared.home);
     out.text(kTitle).text("\nprogram: ").text(prepared.program).text("\ntime: ");

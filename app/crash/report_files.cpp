@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cxxabi.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
@@ -242,6 +243,45 @@ int countReports(int folder, char* oldest) {
 }
 
 }  // namespace
+
+void writeFileAt(SafeWriter& out, std::uintptr_t address, std::string_view before,
+                 std::string_view after) {
+    const int maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (maps < 0) return;
+    // Lines of "from-to rights offset device inode   path".
+    char buffer[512], line[512];
+    std::size_t used = 0;
+    const auto look = [&](std::string_view text) {
+        std::uintptr_t ends[2] = {};
+        std::size_t at = 0;
+        for (auto& end : ends)
+            for (; at < text.size(); ++at) {
+                const char c = text[at];
+                const int digit = c >= '0' && c <= '9'   ? c - '0'
+                                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                                         : -1;
+                if (digit < 0) {
+                    ++at;
+                    break;
+                }
+                end = end * 16 + static_cast<std::uintptr_t>(digit);
+            }
+        if (address < ends[0] || address >= ends[1]) return;
+        const auto path = text.find('/');
+        if (path == std::string_view::npos) return;
+        out.text(before).text(text.substr(text.rfind('/') + 1)).text(after);
+    };
+    for (ssize_t got; (got = ::read(maps, buffer, sizeof buffer)) > 0;)
+        for (ssize_t i = 0; i < got; ++i) {
+            if (buffer[i] == '\n') {
+                look({line, used});
+                used = 0;
+            } else if (used < sizeof line) {
+                line[used++] = buffer[i];
+            }
+        }
+    ::close(maps);
+}
 
 void removeOldReports(int folder, int most) {
     char oldest[kLongestName];

@@ -43,6 +43,10 @@ void prepareStack();
 void writeStack(SafeWriter& out, const void* context);
 /// The lines kept by note().
 void writeNotes(SafeWriter& out);
+/// Writes before, the name (without folders) of the file that is mapped at an address, and after;
+/// nothing if there is none.
+void writeFileAt(SafeWriter& out, std::uintptr_t address, std::string_view before,
+                 std::string_view after);
 /// Deletes the oldest reports in a folder (an open descriptor) until fewer than `most` are left.
 void removeOldReports(int folder, int most);
 

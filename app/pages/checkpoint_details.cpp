@@ -308,12 +308,11 @@ CheckpointText::CheckpointText(CheckpointController& controller,
       m_tokenizer(new QPushButton(widgets::icon("folder"), QStringLiteral("Choose tokenizer\u2026"),
                                   m_tokenizerRow)),
       m_panel(new widgets::GeneratePanel(this)) {
-    auto* needed = new widgets::ElidedLabel(
-        QStringLiteral("The tokenizer of this model is unknown."), m_tokenizerRow);
-    needed->setFont(widgets::smallFont());
+    m_needed = new widgets::ElidedLabel({}, m_tokenizerRow);
+    m_needed->setFont(widgets::smallFont());
     auto* ask = new QHBoxLayout(m_tokenizerRow);
     ask->setContentsMargins(16, 8, 16, 8);
-    ask->addWidget(needed, 1);
+    ask->addWidget(m_needed, 1);
     ask->addWidget(m_tokenizer);
     m_panel->setFollow(true);
     auto* lines = widgets::columnOf(this);
@@ -369,13 +368,18 @@ void CheckpointText::refresh() {
     const QString why = m_c.generateDisabledReason();
     m_panel->setAvailable(why.isEmpty(), why);
     m_tokenizerRow->setVisible(m_c.loaded() && !m_c.session().tokenizer());
+    m_needed->setText(m_c.typesIds()
+                          ? QStringLiteral("No tokenizer that can be read: type token ids.")
+                          : QStringLiteral("The tokenizer of this model is unknown."));
 }
 
 void CheckpointText::loaded() {
     m_inspector.sourcePane()->textInput()->setOpen(false);
     leave();
     if (!m_c.loaded() || !m_c.isLanguage()) return;
-    if (m_panel->prompt().isEmpty() || !m_c.prompt().isEmpty())
+    if (m_c.typesIds())
+        m_panel->setPrompt(QStringLiteral("1 2 3"));
+    else if (m_panel->prompt().isEmpty() || !m_c.prompt().isEmpty())
         m_panel->setPrompt(m_c.prompt().isEmpty()
                                ? QStringLiteral("A finite-state machine is a mathematical model "
                                                 "of computation. It is an abstract machine "

@@ -147,6 +147,7 @@ private:
     CheckpointController& m_c;
     widgets::RelationInspector& m_inspector;
     QWidget* m_tokenizerRow;
+    widgets::ElidedLabel* m_needed = nullptr;
     QPushButton* m_tokenizer;
     widgets::GeneratePanel* m_panel;
     int m_resultFirst = -1;  ///< index of the generated token that the result shown begins with

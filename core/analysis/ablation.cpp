@@ -16,6 +16,7 @@
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
 #include "model/model.h"
+#include "model/public/public_options.h"
 #include "types/metric.h"
 
 namespace relascope::core {
@@ -115,8 +116,11 @@ private:
         if (input.target.defined()) input.target = input.target.slice(0, 0, 1);
         m_points = pointsOf(m_model, input);
         m_table.rows = m_how.rows.empty() ? ablationRows(m_points, m_how.what) : m_how.rows;
-        if (m_table.rows.empty())
-            throw OptionError("what", "this model has no such parts; `points` lists what it has");
+        if (m_table.rows.empty()) {
+            const auto none = noRelationsText(m_options);
+            throw OptionError("what", (none.empty() ? "this model has no such parts" : none) +
+                                          "; `points` lists what it has");
+        }
         m_table.metric = m_how.metric;
         m_table.wanted = static_cast<std::int64_t>(m_order.size());
         const bool resamples =

@@ -153,6 +153,18 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
                           const std::function<Image(const std::string&)>& readImage) {
     namespace fs = std::filesystem;
     if (fs::exists(fs::path(folder) / "expected.json")) return verifyRelations(folder);
+    VerifyReport report;
+    report.ok = true;
+    const auto add = [&report](VerifyLine line) {
+        report.ok = report.ok && line.ok;
+        report.worst =
+            std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;
+        report.lines.push_back(std::move(line));
+    };
+    if (fs::exists(fs::path(folder) / "tokenizer_cases.json")) {
+        add(verifyTokenizer(folder));
+        if (!fs::exists(fs::path(folder) / "config.json")) return report;  // a tokenizer alone
+    }
     const bool edited = fs::exists(fs::path(folder) / "edit.json");
     std::string modelFolder = folder;
     if (edited) {
@@ -234,8 +246,6 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         }
     }
 
-    VerifyReport report;
-    report.ok = true;
     for (const auto& [name, theirs] : io) {
         if (startsWith(name, "input/") || name == "generate/prompt" || name == "patch/input" ||
             (edited && startsWith(name, "B/")))
@@ -251,11 +261,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         // Two steps of 8 bits, where pictures were scaled.
         if (name == "preprocess/pixel_values" && !deviation.empty())
             tolerance = 2.0 / 255.0 / *std::min_element(deviation.begin(), deviation.end());
-        auto line = compare(name, computed, theirs, tolerance);
-        report.ok = report.ok && line.ok;
-        report.worst =
-            std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;
-        report.lines.push_back(std::move(line));
+        add(compare(name, computed, theirs, tolerance));
     }
     if (report.lines.empty())
         throw FileError(folder + "/io.safetensors", "contains nothing to compare");

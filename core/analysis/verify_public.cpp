@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/verify_public.h"
 
+#include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "analysis/answer_stream.h"
 #include "checkpoint/tensor_io.h"
+#include "files/atomic_file.h"
 #include "interventions/edited_run.h"
 #include "interventions/editor.h"
 #include "model/public/family.h"
 #include "probe/map_collector.h"
+#include "text/tokenizer.h"
 
 namespace relascope::core {
 namespace {
@@ -73,6 +77,36 @@ void addHeadMeasures(Tensors& ours, ModelImpl& model, const torch::Tensor& repea
 }
 
 }  // namespace
+
+VerifyLine verifyTokenizer(const std::string& folder) {
+    using nlohmann::json;
+    using Ids = std::vector<std::int32_t>;
+    const std::string file = folder + "/tokenizer_cases.json";
+    const auto cases = json::parse(readTextFile(file), nullptr, false);
+    const auto tokenizer = openTokenizer(folder);
+    VerifyLine line;
+    line.name = "tokenizer_cases.json";
+    try {
+        for (const auto& one : cases.get<std::vector<json>>()) {
+            const auto text = one.at("text").get<std::string>();
+            const auto ids = one.at("ids").get<Ids>();
+            const auto given = one.find("without_template"), back = one.find("back");
+            const auto bare = given == one.end() ? ids : given->get<Ids>();
+            const bool same =
+                tokenizer->encodeTyped(text) == ids &&
+                tokenizer->encodeTyped(text, false) == bare &&
+                tokenizer->decode(bare) == (back == one.end() ? text : back->get<std::string>());
+            if (same) continue;
+            if (line.absolute == 0.0) line.note = "first: " + json(text).dump().substr(0, 60);
+            ++line.absolute;
+        }
+    } catch (const json::exception&) {
+        throw FileError(file, "is no list of objects with text and ids");
+    }
+    line.relative = line.absolute / static_cast<double>(std::max<std::size_t>(1, cases.size()));
+    line.ok = line.absolute == 0.0;
+    return line;
+}
 
 torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor) {
     const auto bytes = torch::tensor(torch::ArrayRef<std::uint8_t>(image.pixels))

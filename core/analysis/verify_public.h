@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The keys of golden cases of public families (golden/public): streams by number, the lens, parts
-// cut out, a patched stream, head measures. Internal to verify.
+// cut out, a patched stream, head measures, texts of a tokenizer. Internal to verify.
 #pragma once
 
 #include <torch/types.h>
@@ -10,6 +10,7 @@
 
 #include "model/model.h"
 #include "options/image_processor.h"
+#include "types/checkpoint_info.h"
 
 namespace relascope::core {
 
@@ -21,6 +22,11 @@ void addPublicKeys(std::map<std::string, torch::Tensor>& ours,
                    const std::map<std::string, torch::Tensor>& io, ModelImpl& model,
                    const ModelOptions& options, const ModelInput& input, const std::string& folder,
                    Hooks* edits);
+
+/// The tokenizer of a folder on the texts of its tokenizer_cases.json: ids, ids without the
+/// template, and the text back. `absolute` is the number of texts that differ, `note` names the
+/// first. Throws FileError if a file is not of that form.
+VerifyLine verifyTokenizer(const std::string& folder);
 
 /// [1, channels, height, width] of a picture that was scaled and cut, without mean and deviation.
 torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor);

@@ -39,13 +39,18 @@ Image readPng(const std::string& path, const std::string& bytes) {
         png_image_free(&png);
         throw;
     }
-    png.format = PNG_FORMAT_RGB;
+    // Transparency is left out and not laid over a background, as Pillow's convert("RGB") does for
+    // torchvision and transformers.
+    png.format = PNG_FORMAT_RGBA;
     image.width = static_cast<int>(png.width);
     image.height = static_cast<int>(png.height);
-    image.pixels.resize(PNG_IMAGE_SIZE(png));
-    png_color background{0, 0, 0};
-    if (!png_image_finish_read(&png, &background, image.pixels.data(), 0, nullptr))
+    std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(png));
+    if (!png_image_finish_read(&png, nullptr, pixels.data(), 0, nullptr))
         throw FileError(path, std::string("is a damaged PNG: ") + png.message);
+    image.pixels.reserve(pixels.size() / 4 * 3);
+    for (std::size_t at = 0; at < pixels.size(); at += 4)
+        image.pixels.insert(image.pixels.end(), pixels.begin() + static_cast<std::ptrdiff_t>(at),
+                            pixels.begin() + static_cast<std::ptrdiff_t>(at + 3));
     return image;
 }
 

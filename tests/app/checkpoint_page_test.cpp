@@ -30,6 +30,8 @@
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
 #include "widgets/data/statistics_view.h"
+#include "widgets/generate/generate_panel.h"
+#include "widgets/generate/generated_text.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
@@ -386,6 +388,31 @@ TEST(CheckpointPage, WhatIsGoneLeavesTheRecentList) {
     EXPECT_EQ(o.controller.recent().list().size(), 1U);
     o.controller.recent().choose(folder);
     EXPECT_TRUE(waitUntil([&] { return o.page.title() == "vit_relational_games"; }));
+}
+
+TEST(CheckpointPage, GeneratesFromTypedIdsWithoutATokenizer) {
+    Opened o;
+    o.open(golden(QStringLiteral("public/mistral_window")));
+    o.inspect();
+    auto* panel = o.page.text()->panel();
+    EXPECT_EQ(o.controller.generateDisabledReason(), QString());
+    EXPECT_TRUE(o.controller.evaluateDisabledReason().contains("choose a tokenizer.json"));
+    EXPECT_EQ(panel->prompt(), "1 2 3");
+    const auto generate = [&] {
+        QTest::mouseClick(panel->button(), Qt::LeftButton);
+        return waitUntil([&] { return !panel->running(); }, 60000);
+    };
+    ASSERT_TRUE(generate());
+    EXPECT_EQ(panel->text()->promptSize(), 3);
+    EXPECT_GT(panel->text()->size(), 3);
+    EXPECT_TRUE(panel->text()->text().startsWith("[1][2][3]["))
+        << panel->text()->text().toStdString();
+    // The maps are those of the ids.
+    ASSERT_TRUE(waitUntil([&] { return o.result().sample.source.tokens.size() > 3; }));
+    panel->setPrompt(QStringLiteral("a text"));
+    ASSERT_TRUE(generate());
+    EXPECT_TRUE(panel->status().contains("type token ids from 0 to"))
+        << panel->status().toStdString();
 }
 
 TEST_F(WindowTest, ACheckpointHasItsPageItsRailAndItsKeys) {

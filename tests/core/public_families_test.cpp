@@ -14,6 +14,8 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
+#include "files/memory.h"
+#include "files/safetensors.h"
 #include "model/architecture.h"
 #include "model/blocks/parameters.h"
 #include "model/decode/generate.h"
@@ -220,6 +222,88 @@ TEST(PublicFamilies, RefuseDamagedShards) {
     json["weight_map"]["transformer.ln_f.bias"] = "../model.safetensors";
     std::ofstream(index) << json.dump();
     expectParts(outside.problem(), {"transformer.ln_f.bias", "../model.safetensors"});
+    const Copy twice("gpt2_sharded_bf16");  // one shard in the place of another
+    fs::copy_file(twice.path() + "/model-00004-of-00010.safetensors", twice.path() + shard,
+                  fs::copy_options::overwrite_existing);
+    expectParts(twice.problem(),
+                {"model-00003-of-00010", "puts into 'model-00004-of-00010.safetensors'"});
+    const Copy lacking("gpt2_sharded_bf16");
+    const auto list = lacking.path() + "/model.safetensors.index.json";
+    json = Json::parse(textOf(list));
+    json["weight_map"]["transformer.more"] = shard.substr(1);
+    std::ofstream(list) << json.dump();
+    expectParts(lacking.problem(), {"model-00003-of-00010", "lacks tensor 'transformer.more'"});
+}
+
+TEST(PublicFamilies, RefuseHostileFiles) {
+    const Copy deep("gpt2_tied");
+    std::ofstream(deep.path() + "/config.json") << "{\"model_type\": " + std::string(100'000, '[');
+    EXPECT_NE(deep.problem(), "");
+    const Copy large("gpt2_tied");
+    std::ofstream(large.path() + "/config.json") << std::string((4u << 20) + 1, ' ');
+    expectParts(large.problem(), {"config.json", "4"});
+    // A pickle that would run a command is not run, and says what it asked for.
+    const Copy hostile("gpt2_pytorch_bin");
+    const auto file = hostile.path() + "/pytorch_model.bin";
+    auto bytes = textOf(file);
+    const auto at = bytes.find("torch._utils\n_rebuild_tensor_v2");
+    ASSERT_NE(at, std::string::npos);
+    bytes.replace(at, 32, "posix\nsystem\n                  ");
+    std::ofstream(file, std::ios::binary) << bytes;
+    EXPECT_NE(hostile.problem(), "");
+    // More words in the tokenizer than in the model.
+    Copy words("gpt2_tied");
+    words.config([](Json& json) { json["vocab_size"] = 96; });
+    words.tensors([](auto& all) {
+        for (auto& [name, tensor] : all)
+            if (name.ends_with("wte.weight")) tensor = tensor.slice(0, 0, 96).contiguous();
+    });
+    EXPECT_EQ(words.problem(), "");
+    core::OpenedModel opened(words.path(), "", "cpu");
+    try {
+        opened.textInput("a text");
+        FAIL() << "a tokenizer of 400 words for a model of 96";
+    } catch (const Error& error) {
+        expectParts(error.what(), {"400", "96"});
+    }
+}
+
+// A model that no machine has the memory for is refused with both figures, before it is made.
+TEST(PublicFamilies, RefuseWhatDoesNotFitIntoMemory) {
+    if (core::availableMemory() > std::uint64_t{90} << 30) GTEST_SKIP() << "it fits here";
+    const Copy huge("llama_gqa_untied");
+    huge.config([](Json& json) {
+        json["hidden_size"] = 65536, json["intermediate_size"] = 65536, json["head_dim"] = 64;
+    });
+    const auto options = core::modelOfFamily(*core::findFamily("llama"),
+                                             Json::parse(textOf(huge.path() + "/config.json")));
+    // A sparse file of the size that its header says.
+    const std::vector<StoredTensor> none;
+    const core::FamilyFile file(options, none);
+    Json header;
+    std::uint64_t end = 0;
+    for (const auto& tensor : file.tensors()) {
+        std::uint64_t bytes = 4;
+        for (const auto n : tensor.shape) bytes *= static_cast<std::uint64_t>(n);
+        header[file.nameOf(tensor)] = {
+            {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {end, end + bytes}}};
+        end += bytes;
+    }
+    const auto path = huge.path() + "/model.safetensors";
+    const auto text = header.dump();
+    const std::uint64_t length = text.size();
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(&length), 8)
+        .write(text.data(), static_cast<std::streamsize>(text.size()));
+    std::error_code sparse;
+    fs::resize_file(path, 8 + length + end, sparse);
+    if (sparse) GTEST_SKIP() << "no sparse files of " << end << " bytes here";
+    try {
+        core::OpenedModel opened(huge.path(), "", "cpu");
+        FAIL() << end << " bytes of weights";
+    } catch (const Error& error) {
+        expectParts(error.what(), {core::byteText(end), "are available"});
+    }
 }
 
 TEST(PublicFamilies, UseAStoredOutputThatDiffersFromTheEmbedding) {
@@ -326,6 +410,30 @@ TEST(PublicFamilies, GenerateTheSameWithAndWithoutTheCache) {
             EXPECT_EQ(next[0], greedy[0][at].item<std::int64_t>());
         }
     }
+}
+
+TEST(PublicFamilies, VerifyTheirTokenizers) {
+    const Copy copy("llama3_scaled_tied");
+    const auto lineOf = [&] {
+        for (const auto& line : core::verifyFolder(copy.path()).lines)
+            if (line.name == "tokenizer_cases.json") return line;
+        return VerifyLine();
+    };
+    EXPECT_TRUE(lineOf().ok);
+    const auto file = copy.path() + "/tokenizer_cases.json";
+    auto all = Json::parse(textOf(file));
+    all[5]["ids"] = {1, 2, 3};
+    std::ofstream(file) << all.dump();
+    EXPECT_FALSE(lineOf().ok);
+    EXPECT_EQ(lineOf().absolute, 1.0);
+    EXPECT_FALSE(core::verifyFolder(copy.path()).ok);
+    std::ofstream(file) << "[{}]";
+    EXPECT_THROW(core::verifyFolder(copy.path()), FileError);
+    // A tokenizer without a model.
+    const auto alone =
+        core::verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/public-tokenizers/qwen2");
+    EXPECT_TRUE(alone.ok);
+    EXPECT_EQ(alone.lines.size(), 1u);
 }
 
 // A family's model as OpenedModel has it, its files mapped or not.

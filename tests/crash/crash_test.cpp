@@ -71,6 +71,7 @@ TEST_F(CrashTest, EveryWayEndsAsEverAndLeavesAReport) {
         {"fpe", SIGFPE, "SIGFPE (arithmetic error, at 0x"},
         {"ill", SIGILL, "SIGILL (invalid instruction, at 0x"},
         {"bus", SIGBUS, "SIGBUS (memory that is not there, sent by a process)"},
+        {"truncated", SIGBUS, "SIGBUS (memory that is not there, at 0x"},
         {"abort", SIGABRT, "SIGABRT (the program gave up)"},
         {"throw", SIGABRT,
          "an exception that nothing caught, std::runtime_error: <path>.pt: no '...'"},
@@ -100,8 +101,7 @@ TEST_F(CrashTest, EveryWayEndsAsEverAndLeavesAReport) {
                     << report.time;
             }
         ASSERT_FALSE(path.empty()) << way.how << " said: " << end.err;
-        EXPECT_NE(end.err.find("relascope-cli: crashed; the report is " + path + "\n"),
-                  std::string::npos);
+        EXPECT_NE(end.err.find("relascope-cli: crashed; the report is " + path), std::string::npos);
         text = textOf(path);
         EXPECT_NE(text.find("\nversions\nrelascope 1.2.3\ncommit abc\n"), std::string::npos);
         // The place of the crash, and a build id for addr2line.
@@ -118,6 +118,15 @@ TEST_F(CrashTest, EveryWayEndsAsEverAndLeavesAReport) {
         ASSERT_EQ(stat(path.c_str(), &file), 0);
         EXPECT_EQ(file.st_mode & 0777, 0600u) << "for this user alone";
     }
+}
+
+TEST_F(CrashTest, AFileThatWasTruncatedWhileInUseIsNamed) {
+    const End end = crash("truncated");
+    EXPECT_EQ(end.signal, SIGBUS);
+    const std::string named = "; weights.safetensors was truncated while it was in use\n";
+    EXPECT_NE(end.err.find(named), std::string::npos) << end.err;
+    ASSERT_EQ(reports().size(), 1u);
+    EXPECT_NE(textOf(reports()[0].path).find(")" + named), std::string::npos);
 }
 
 TEST_F(CrashTest, TheFunctionsAreThoseThatCrashed) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A program that crashes in the way that its argument names, as crash_test.cpp asks for.
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -56,6 +59,17 @@ void onTheirOwn(int threads, const std::function<void()>& work) {
     std::raise(SIGSEGV);
 }
 
+// Reads a page of a mapped file that the file no longer has.
+void readTruncatedFile() {
+    const std::string name = std::string(std::getenv("HOME")) + "/weights.safetensors";
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ::ftruncate(file, 1 << 16) != 0) return;
+    const auto* bytes =
+        static_cast<volatile char*>(::mmap(nullptr, 1 << 16, PROT_READ, MAP_PRIVATE, file, 0));
+    if (::ftruncate(file, 0) != 0) return;
+    one = bytes[1 << 15];
+}
+
 struct Odd {};
 
 }  // namespace
@@ -68,6 +82,7 @@ int main(int argc, char** argv) {
         {"fpe", [] { one = one / zero; }},
         {"ill", [] { __builtin_trap(); }},
         {"bus", [] { std::raise(SIGBUS); }},
+        {"truncated", readTruncatedFile},
         {"abort", [] { std::abort(); }},
         {"throw", [] { throw std::runtime_error("/home/jo/My model.pt: no 'secret'\nfurther"); }},
         {"throw-other", [] { throw Odd(); }},

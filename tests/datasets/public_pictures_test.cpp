@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "analysis/open_model.h"
 #include "analysis/verify.h"
@@ -12,6 +13,7 @@
 #include "model/public/public_options.h"
 #include "options/image_processor.h"
 #include "support/rooms.h"
+#include "support/temporary_folder.h"
 
 namespace relascope {
 namespace {
@@ -56,6 +58,20 @@ TEST(PublicPictures, RefuseWhatIsNotComputed) {
     refused(R"({"image_std": [0, 1, 1]})", "image_std");
     refused(R"({"size": 0})", "size");
     refused("[1]", "preprocessor_config.json");
+}
+
+// Two pixels with alpha, (200, 100, 50, 0) and (10, 20, 30, 128): as Pillow's convert("RGB").
+TEST(PublicPictures, LeaveTransparencyOut) {
+    const char png[] =
+        "\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x02"
+        "\x00\x00\x00\x01\x08\x06\x00\x00\x00\xf4\x22\x7f\x8a\x00\x00\x00\x11\x49\x44\x41"
+        "\x54\x78\xda\x63\x38\x91\x62\xc4\xc0\x25\x22\xd7\x00\x00\x0b\x51\x02\x1b\x23\xeb"
+        "\xbb\xf2\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82";
+    testing_support::TemporaryFolder home("alpha");
+    std::filesystem::create_directories(home.path());
+    std::ofstream(home / "x.png", std::ios::binary).write(png, sizeof png - 1);
+    const auto image = readImageFile(home / "x.png");
+    EXPECT_EQ(image.pixels, (std::vector<std::uint8_t>{200, 100, 50, 10, 20, 30}));
 }
 
 // A grey value is kept by every filter, and the size is that of the file.
