@@ -121,10 +121,10 @@ core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) 
     if (wanted.nearest >= 0)
         wanted.checkpoint = core::stepToOpen(wanted.path, wanted.nearest).checkpoint;
     wanted.nearest = -1;
-    const bool same = m_model && m_opened.path == wanted.path &&
-                      m_opened.checkpoint == wanted.checkpoint &&
-                      m_opened.device == wanted.device && m_opened.bfloat16 <= wanted.bfloat16 &&
-                      (m_opened.tokenizer.empty() || !wanted.tokenizer.empty());
+    const bool same =
+        m_model && m_opened.path == wanted.path && m_opened.checkpoint == wanted.checkpoint &&
+        m_opened.device == wanted.device && m_opened.bfloat16 <= wanted.bfloat16 &&
+        (m_opened.tokenizer.empty() || !wanted.tokenizer.empty()) && m_model->filesUnchanged();
     if (!same) {
         forget();  // two models may not fit into the memory
         auto model = std::make_unique<core::OpenedModel>(
@@ -324,8 +324,9 @@ Frame Models::generate(Request& request) {
             ids.push_back(id);
             pieces.emplace_back(tokenizer->piece(id));
         }
-    } else {  // a prompt of token ids, or refused
-        ids = model.promptInput(asked.prompt).source.tokens;
+    } else {
+        // Token ids of a public family, or refused.
+        ids = model.textInput(asked.prompt).source.tokens;
         for (const auto id : ids) pieces.push_back("[" + std::to_string(id) + "]");
     }
     request.part({{"pieces", pieces}, {"ids", ids}});

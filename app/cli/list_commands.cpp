@@ -230,7 +230,7 @@ int verify(const VerifyArguments& a, const Call&) {
                             {"ok", line.ok}});
         }
         if (!json)
-            std::printf("%s: %s, %zu tensors, largest difference %.3g\n", folder.c_str(),
+            std::printf("%s: %s, %zu compared, largest difference %.3g\n", folder.c_str(),
                         report.ok ? "verified" : "NOT verified", report.lines.size(), report.worst);
         Json object = {{"ok", report.ok}, {"worst", finite(report.worst)}, {"keys", keys}};
         if (folders.size() > 1) object["folder"] = folder;

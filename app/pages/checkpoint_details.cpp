@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QUrl>
@@ -377,14 +378,17 @@ void CheckpointText::loaded() {
     m_inspector.sourcePane()->textInput()->setOpen(false);
     leave();
     if (!m_c.loaded() || !m_c.isLanguage()) return;
-    if (m_c.typesIds())
-        m_panel->setPrompt(QStringLiteral("1 2 3"));
-    else if (m_panel->prompt().isEmpty() || !m_c.prompt().isEmpty())
+    static const QRegularExpression ids(QStringLiteral("^[0-9 ,]+$"));
+    const bool typed = ids.match(m_panel->prompt()).hasMatch();
+    if (m_c.typesIds()) {
+        if (!typed) m_panel->setPrompt(QStringLiteral("1 2 3"));
+    } else if (typed || m_panel->prompt().isEmpty() || !m_c.prompt().isEmpty()) {
         m_panel->setPrompt(m_c.prompt().isEmpty()
                                ? QStringLiteral("A finite-state machine is a mathematical model "
                                                 "of computation. It is an abstract machine "
                                                 "that can be in")
                                : m_c.prompt());
+    }
 }
 
 void CheckpointText::showNextTokens() {

@@ -345,6 +345,15 @@ std::uint32_t OpenedModel::checksum() const {
     return crc;
 }
 
+bool OpenedModel::filesUnchanged() const {
+    try {
+        if (m_parts->model->beforePass) m_parts->model->beforePass();
+    } catch (const FileError&) {
+        return false;
+    }
+    return true;
+}
+
 int OpenedModel::referenceInputs() const {
     if (m_parts->reference.empty()) return 0;
     const SafetensorsFile file(m_parts->reference);

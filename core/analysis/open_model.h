@@ -64,6 +64,8 @@ public:
     const std::string& warning() const;
     /// CRC-32 of all weights in the order of stateOf() (model.h).
     std::uint32_t checksum() const;
+    /// False once files in which weights lie were truncated or changed: every pass throws then.
+    bool filesUnchanged() const;
 
     /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
     int referenceInputs() const;

@@ -83,6 +83,7 @@ VerifyLine verifyTokenizer(const std::string& folder) {
     using Ids = std::vector<std::int32_t>;
     const std::string file = folder + "/tokenizer_cases.json";
     const auto cases = json::parse(readTextFile(file), nullptr, false);
+    if (!cases.is_array() || cases.empty()) throw FileError(file, "is no list of texts");
     const auto tokenizer = openTokenizer(folder);
     VerifyLine line;
     line.name = "tokenizer_cases.json";

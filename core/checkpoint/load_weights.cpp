@@ -218,12 +218,13 @@ public:
 
     /// The stored tensor where it lies; undefined if it has to be read.
     torch::Tensor find(const StoredTensor& stored, torch::ScalarType type) {
+        // Rows of 16 bits are read by pairs (row_kernels.h).
         const auto place = m_maps ? m_source.placeOf(stored) : std::nullopt;
-        if (!place || place->at % static_cast<std::uint64_t>(torch::elementSize(type)) != 0)
+        if (!place || place->at % std::max<std::uint64_t>(4, torch::elementSize(type)) != 0)
             return {};
         auto [known, added] = m_files.try_emplace(place->file);
         auto& file = known->second;
-        if (added) file = mapOf(place->file);
+        if (added && (file = place->file->map())) m_mapped.add(file);
         if (!file) return {};
         // The mapping lives as long as a tensor in it.
         return torch::from_blob(
@@ -232,18 +233,10 @@ public:
     }
 
 private:
-    // Null where the file has to be read.
-    std::shared_ptr<const MappedFile> mapOf(const std::string& path) {
-        const auto file = std::make_shared<MappedFile>(path, MappedFile::Pages::Writable);
-        if (!file->isLocal()) return nullptr;
-        m_mapped.add(file);
-        return file;
-    }
-
     const CheckpointSource& m_source;
     bool m_maps;
     MappedWeights& m_mapped;
-    std::map<std::string, std::shared_ptr<const MappedFile>> m_files;
+    std::map<const ByteSource*, std::shared_ptr<const MappedFile>> m_files;
 };
 
 }  // namespace

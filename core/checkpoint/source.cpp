@@ -242,7 +242,7 @@ public:
 
     std::optional<Place> placeOf(const StoredTensor& tensor) const override {
         const auto& entry = m_places[indexOf(tensor)];
-        return Place{entry.file->path(), entry.file->header().dataStart + entry.entry->begin};
+        return Place{&entry.file->bytes(), entry.file->header().dataStart + entry.entry->begin};
     }
 
 private:

@@ -19,6 +19,8 @@
 
 namespace relascope::core {
 
+class ByteSource;  // files/byte_source.h
+
 /// The weights of one checkpoint. Headers are read and checked when it is opened; bytes are read
 /// with pread on demand, so that a file that another process truncates is an error and not a fault.
 class CheckpointSource {
@@ -48,7 +50,7 @@ public:
     /// The place of a tensor whose bytes lie in one of files() as read() gives them; empty if they
     /// do not.
     struct Place {
-        std::string file;
+        const ByteSource* file;
         std::uint64_t at = 0;
     };
     virtual std::optional<Place> placeOf(const StoredTensor&) const { return {}; }

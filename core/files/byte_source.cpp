@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "files/mapped_file.h"
+
 namespace relascope::core {
 namespace {
 
@@ -33,6 +35,16 @@ public:
         ::posix_fadvise(m_file, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     ~FileBytes() override { ::close(m_file); }
+
+    // Through the same descriptor, so that it is the file whose header was read.
+    std::shared_ptr<const MappedFile> map() const override {
+        const int file = ::fcntl(m_file, F_DUPFD_CLOEXEC, 0);
+        if (file < 0)
+            throw FileError(m_path, "cannot be opened: " + std::string(std::strerror(errno)));
+        auto mapped = std::make_shared<MappedFile>(file, m_path, MappedFile::Pages::Writable);
+        requireUnchanged();
+        return mapped->isLocal() ? mapped : nullptr;
+    }
 
 protected:
     void readPiece(std::uint64_t offset, std::span<std::uint8_t> out) const override {

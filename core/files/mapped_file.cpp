@@ -22,8 +22,9 @@ MappedFile::MappedFile(const std::string& path, Pages pages)
     if (m_file < 0) throw FileError(path, "cannot be opened: " + std::string(std::strerror(errno)));
     map(pages);
 }
-MappedFile::MappedFile(int file, std::string name) : m_path(std::move(name)), m_file(file) {
-    map(Pages::ReadOnly);
+MappedFile::MappedFile(int file, std::string name, Pages pages)
+    : m_path(std::move(name)), m_file(file) {
+    map(pages);
 }
 
 void MappedFile::map(Pages pages) {

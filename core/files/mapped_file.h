@@ -22,8 +22,8 @@ public:
 
     /// Throws FileError.
     explicit MappedFile(const std::string& path, Pages pages = Pages::ReadOnly);
-    /// Takes ownership of an open file without a name.
-    MappedFile(int file, std::string name);
+    /// Takes ownership of an open file; `name` is for messages.
+    MappedFile(int file, std::string name, Pages pages = Pages::ReadOnly);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;

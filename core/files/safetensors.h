@@ -79,6 +79,7 @@ public:
     explicit SafetensorsFile(std::shared_ptr<const ByteSource> bytes);
 
     const std::string& path() const { return m_bytes->path(); }
+    const ByteSource& bytes() const { return *m_bytes; }
     std::uint64_t size() const { return m_bytes->size(); }
     const SafetensorsHeader& header() const { return m_header; }
     /// The entry of that name, or nullptr.

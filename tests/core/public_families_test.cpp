@@ -427,8 +427,10 @@ TEST(PublicFamilies, VerifyTheirTokenizers) {
     EXPECT_FALSE(lineOf().ok);
     EXPECT_EQ(lineOf().absolute, 1.0);
     EXPECT_FALSE(core::verifyFolder(copy.path()).ok);
-    std::ofstream(file) << "[{}]";
-    EXPECT_THROW(core::verifyFolder(copy.path()), FileError);
+    for (const char* text : {"[{}]", "[]", "1"}) {
+        std::ofstream(file) << text;
+        EXPECT_THROW(core::verifyFolder(copy.path()), FileError) << text;
+    }
     // A tokenizer without a model.
     const auto alone =
         core::verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/public-tokenizers/qwen2");
