@@ -14,6 +14,9 @@
 #include "run/run_folder.h"
 #include "types/error.h"
 #include "types/text_piece.h"
+#include "widgets/source/text_input.h"
+#include "widgets/source/text_outcome.h"
+#include "widgets/text/text_flow.h"
 
 namespace relascope::app {
 
@@ -55,6 +58,12 @@ std::string beginningOfText(const std::string& path) {
     return validUtf8(bytes);
 }
 
+bool isOneText(const ProbeSample& sample) {
+    return sample.source.text && sample.target.size() == 0;
+}
+
+namespace {
+
 std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
     std::vector<TokenChoice> choices;
     if (!result.sample.source.text) return choices;
@@ -78,6 +87,17 @@ std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult
                                                                   : 0.0F);
     }
     return probabilities;
+}
+
+}  // namespace
+
+void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
+                    const ProbeResult* other) {
+    const auto& words = result.sample.source.labels;
+    outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")
+                                        : QStringLiteral("Next token after \u201C%1\u201D")
+                                              .arg(widgets::pieceLabel(words.back())),
+                          nextTokens(result), nextTokensBefore(result, other));
 }
 
 namespace fs = std::filesystem;
@@ -153,6 +173,24 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 
 }  // namespace
 
+InputRequest firstInput(const widgets::InputOffer& offer) {
+    InputRequest first;
+    if (offer.references > 0) first.kind = InputRequest::Kind::Reference;
+    if (offer.kind == widgets::InputOffer::Kind::Text) {
+        first.kind = InputRequest::Kind::Text;
+        first.text = QString::fromUtf8(widgets::exampleTexts().front().text);
+    }
+    return first;
+}
+
+wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
+    wire::Weights weights;
+    weights.path = path.toStdString();
+    weights.nearest = step.value_or(-1);
+    weights.device = "cpu";
+    return weights;
+}
+
 InspectionSession::InspectionSession(JobQueue& models, std::shared_ptr<ModelSession> session,
                                      QObject* parent)
     : QObject(parent), m_models(models), m_session(std::move(session)) {
@@ -175,13 +213,11 @@ void InspectionSession::setModel(std::optional<ModelOptions> model, core::Tokeni
     if (m_model && !m_text.isEmpty()) m_typing.start();
 }
 
-void InspectionSession::load(const QString& path, const QString& text) {
+void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
     struct Loaded {
         wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
     };
-    wire::Weights wanted;
-    wanted.path = path.toStdString();
     const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
         Loaded loaded{wire::openWeights(models->session, wanted, job.callback(stop)), nullptr};
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
@@ -380,19 +416,22 @@ void InspectionSession::inspect() {
     if (m_weights.path.empty()) return;
     wire::ProbeRequest request;
     request.weights = m_weights;
-    request.input.sample = m_own;
-    if (m_request.kind == InputRequest::Kind::Reference)
-        request.input.reference = m_request.reference;
-    request.input.seed = m_request.seed;
+    request.input = input();
     probe(std::move(request));
+}
+
+wire::Input InspectionSession::input() const {
+    wire::Input input;
+    input.sample = m_own;
+    if (m_request.kind == InputRequest::Kind::Reference) input.reference = m_request.reference;
+    input.seed = m_request.seed;
+    return input;
 }
 
 void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
                                    wire::Input input, std::vector<std::string> names) {
     wire::ProbeRequest request;
-    request.weights.path = run.toStdString();
-    request.weights.nearest = step.value_or(-1);
-    request.weights.device = "cpu";
+    request.weights = weightsAt(run, step);
     request.input = std::move(input);
     request.classNames = std::move(names);
     probe(std::move(request));

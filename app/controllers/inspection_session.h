@@ -23,6 +23,10 @@
 #include "widgets/source/input_chooser.h"
 #include "wire/requests.h"
 
+namespace relascope::widgets {
+class TextOutcome;
+}  // namespace relascope::widgets
+
 namespace relascope::app {
 
 // Typed texts as inputs for the inspector.
@@ -45,10 +49,12 @@ TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
 /// The beginning of a text file, as much as a model can read. Throws FileError if it is not text.
 std::string beginningOfText(const std::string& path);
 
-/// The likeliest next tokens of a probe of a text.
-std::vector<TokenChoice> nextTokens(const ProbeResult& result);
-/// The probabilities of the same tokens in a result without edits; empty without such a result.
-std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
+/// Whether the input is one text.
+bool isOneText(const ProbeSample& sample);
+/// The likeliest next tokens of a probe of a text, and the probabilities of the same tokens in the
+/// result that it is compared with, if there is one.
+void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
+                    const ProbeResult* other);
 
 /// A session (wire/session.h) that looks into one model after another. Used by the jobs of one
 /// queue only.
@@ -67,6 +73,12 @@ struct InputRequest {
     QString picture;
     QString text;
 };
+
+/// What is shown of a model at first: a stored input, a text, or a random input.
+InputRequest firstInput(const widgets::InputOffer& offer);
+
+/// The weights of a step of a run, or of the kept one nearest to it, or its newest.
+wire::Weights weightsAt(const QString& path, std::optional<qint64> step);
 
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
 /// is delivered; earlier ones are dropped.
@@ -87,8 +99,8 @@ public:
     /// before is tokenized now; `noTokenizer` is the message if there is no tokenizer.
     void setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                   const QString& noTokenizer = {});
-    /// Reads the weights of a checkpoint; `text` is shown with the progress.
-    void load(const QString& path, const QString& text);
+    /// Reads weights, to find out what they read; `text` is shown with the progress.
+    void load(const wire::Weights& wanted, const QString& text);
     /// Sets another tokenizer, read from a file or folder.
     void chooseTokenizer(const QString& path);
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
@@ -122,6 +134,8 @@ public:
     /// The picture, tokens or text chosen by the user; without one, an input of the model or the
     /// data.
     const std::optional<ProbeSample>& own() const { return m_own; }
+    /// The input as a session takes it.
+    wire::Input input() const;
     void forgetInput();
 
     // The maps

@@ -28,7 +28,6 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
-#include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -387,12 +386,7 @@ void CheckpointText::showNextTokens() {
     const auto& inspected = m_inspector.choice().inspected();
     const ProbeResult* result = inspected.result.get();
     if (!result || !result->sample.source.text) return;
-    const auto& words = result->sample.source.labels;
-    m_inspector.sourcePane()->outcome()->setNextTokens(
-        words.empty() ? QStringLiteral("Next token")
-                      : QStringLiteral("Next token after \u201C%1\u201D")
-                            .arg(widgets::pieceLabel(words.back())),
-        nextTokens(*result), nextTokensBefore(*result, inspected.before.get()));
+    app::showNextTokens(*m_inspector.sourcePane()->outcome(), *result, inspected.before.get());
     m_inspector.setSubText(
         QFileInfo(m_c.session().path()).fileName() +
         (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
