@@ -42,17 +42,19 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                     answer();
                 });
         connect(session, &InspectionSession::loaded, this, [this, k, session, refuse] {
-            if (k == 0 && !m_own && m_dataRun.isEmpty()) {
+            const bool first = k == 0 && !m_own && m_dataRun.isEmpty();
+            if (first) {
                 m_own = firstInput(session->offer());
                 Q_EMIT dataRead();
             }
-            if (!m_own) return;
+            if (!m_own || !complete()) return;
             const bool text = m_own->kind == InputRequest::Kind::Text;
             if (text && !session->tokenizer())
                 return refuse(
                     QStringLiteral("its tokenizer is unknown; put a tokenizer.json beside its "
                                    "weights"));
-            ask();
+            // The other one may be loading.
+            first ? ask() : askOwn(k);
         });
         connect(session, &InspectionSession::inputRead, this, [this, k, session] {
             if (m_own) inspectOwn(k, session->input());
