@@ -296,6 +296,11 @@ void DuelPage::connectInputs() {
             &DuelProbes::chooseText);
     connect(&m_probes, &DuelProbes::textProblem, source->textInput(),
             &widgets::TextInput::setProblem);
+    // What was typed, without the tokens that a tokenizer puts around it.
+    connect(source->textInput(), &widgets::TextInput::opened, this, [this, source] {
+        if (const auto& own = m_probes.own(); own && own->kind == Kind::Text)
+            source->textInput()->setText(own->text);
+    });
     auto* inputs = source->inputs();
     connect(inputs, &widgets::InputChooser::referenceRequested, this, [choose](int index) {
         choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });

@@ -300,6 +300,10 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
     EXPECT_TRUE(both->sourcePane()->textInput()->isVisible());
     type(both->sourcePane(), "a cat");
     ASSERT_TRUE(bothShow("a cat"));
+    auto* input = both->sourcePane()->textInput();
+    for (int k = 0; k < 2; ++k) QTest::mouseClick(input->typeButton(), Qt::LeftButton);
+    EXPECT_TRUE(input->isOpen());
+    EXPECT_EQ(input->text(), "a cat");
 }
 
 TEST_F(DuelPageTest, TwoRunsOfCompareAndEnter) {
