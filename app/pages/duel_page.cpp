@@ -5,11 +5,13 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMimeData>
 #include <QPainter>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -27,7 +29,6 @@
 #include "run/run_folder.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/measure_frame.h"
-#include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
@@ -47,6 +48,25 @@ const QString kSecondMissing =
 const QString kBothMissing = QStringLiteral(
     "Choose two runs, steps or checkpoints to compare: drag them here, pin what the "
     "Workbench shows as A, or choose two runs on Compare and press Enter.");
+
+/// px below which maps and tables would not be seen: a lower page scrolls.
+constexpr int kLowestDuel = 640;
+
+/// Arrow keys are those of the inspector.
+class ScrollingPage : public QScrollArea {
+public:
+    explicit ScrollingPage(QWidget* content, QWidget* parent) : QScrollArea(parent) {
+        setFrameShape(QFrame::NoFrame);
+        setFocusPolicy(Qt::NoFocus);
+        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+        setWidgetResizable(true);
+        setWidget(content);
+        setMinimumWidth(content->minimumSizeHint().width());
+    }
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
+};
 
 /// The run folder of a file in it that a file manager gives, or the path itself.
 QString subjectPath(const QString& path) {
@@ -183,7 +203,7 @@ DuelPage::DuelPage(Controllers& controllers)
       m_empty(new widgets::EmptyState(kBothMissing, {}, this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
       m_inspector(new widgets::RelationInspector(this)),
-      m_linked(new QToolButton(m_inspector)),
+      m_linked(new QToolButton(this)),
       m_measure(new MeasureWindow({&core::duelAnalysis()}, controllers.history)) {
     setAccessibleName(QStringLiteral("Duel"));
     setAcceptDrops(true);
@@ -196,7 +216,6 @@ DuelPage::DuelPage(Controllers& controllers)
     m_linked->setToolTip(
         QStringLiteral("A shows the map and the cell of B. Off: A stays as it is, the controls are "
                        "those of B, and a click on a map chooses i and j of that one."));
-    m_inspector->bar()->addControl(m_linked);
     connect(m_linked, &QToolButton::toggled, m_inspector, &widgets::RelationInspector::setLinked);
     m_splitter->setHandleWidth(1);
     m_splitter->setChildrenCollapsible(false);
@@ -205,10 +224,13 @@ DuelPage::DuelPage(Controllers& controllers)
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(m_splitter);
+    m_splitter->setMinimumHeight(kLowestDuel);
+    m_stack->addWidget(new ScrollingPage(m_splitter, this));
     auto* head = new QWidget(this);
     auto* both = widgets::rowOf(head, {}, 1);
-    for (auto* slot : m_slots) both->addWidget(slot, 1);
+    both->addWidget(m_slots[0], 1);
+    both->addWidget(m_linked);
+    both->addWidget(m_slots[1], 1);
     auto* column = widgets::columnOf(this);
     column->addWidget(head);
     column->addWidget(widgets::horizontalLine(this));

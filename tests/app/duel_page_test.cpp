@@ -191,6 +191,15 @@ TEST_F(DuelPageTest, UnlinkedTheMapOfAStays) {
     const QString run = finishedRun();
     window->showDuel({run, run});
     ASSERT_TRUE(shown());
+    // On a small screen the page scrolls, and the maps keep their size; arrows are no scrolling.
+    window->fitTo(QSize(960, 600));
+    QTest::qWait(1);
+    EXPECT_GE(page()->inspector()->mapPane()->map()->height(), 100);
+    auto* map = page()->inspector()->mapPane()->map();
+    map->setFocus();
+    const int before = map->mapTo(page(), QPoint()).y();
+    QTest::keyClick(map, Qt::Key_PageDown);
+    EXPECT_EQ(map->mapTo(page(), QPoint()).y(), before);
     auto* both = page()->inspector();
     const int layer = both->choice().otherView().layer;
     page()->linked()->click();
