@@ -49,8 +49,9 @@ const QString kBothMissing = QStringLiteral(
     "Choose two runs, steps or checkpoints to compare: drag them here, pin what the "
     "Workbench shows as A, or choose two runs on Compare and press Enter.");
 
-/// px below which maps and tables would not be seen: a lower page scrolls.
-constexpr int kLowestDuel = 640;
+/// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
+/// small maps below the three large ones.
+constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1060, kNarrowDuel = 800;
 
 /// Arrow keys are those of the inspector.
 class ScrollingPage : public QScrollArea {
@@ -457,6 +458,15 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     }
     if (!isOneText(result.sample)) return source->outcome()->clear();
     showNextTokens(*source->outcome(), result, inspected.pinned.result.get());
+}
+
+void DuelPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool narrow = width() < kNarrowDuel;
+    if (std::exchange(m_narrow, narrow) == narrow) return;
+    m_inspector->setCompact(narrow);
+    m_inspector->setThree();
+    m_splitter->setMinimumHeight(narrow ? kLowestNarrowDuel : kLowestDuel);
 }
 
 void DuelPage::dragEnterEvent(QDragEnterEvent* event) {

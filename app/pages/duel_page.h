@@ -60,6 +60,7 @@ public:
     void restorePanes(const QByteArray& state);
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
@@ -89,6 +90,7 @@ private:
     QString m_editFile;
     int m_editFiles = 0;
     bool m_first = true;  ///< no input was shown yet
+    bool m_narrow = false;
 };
 
 /// "A" or "B": what it is, a menu to choose another, and its steps.

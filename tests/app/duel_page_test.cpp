@@ -195,6 +195,7 @@ TEST_F(DuelPageTest, UnlinkedTheMapOfAStays) {
     window->fitTo(QSize(960, 600));
     QTest::qWait(1);
     EXPECT_GE(page()->inspector()->mapPane()->map()->height(), 100);
+    EXPECT_GE(page()->inspector()->mapPane()->width(), 360);
     auto* map = page()->inspector()->mapPane()->map();
     map->setFocus();
     const int before = map->mapTo(page(), QPoint()).y();
