@@ -14,6 +14,16 @@
 
 namespace relascope::app {
 
+InputRequest firstInput(const widgets::InputOffer& offer) {
+    InputRequest first;
+    if (offer.references > 0) first.kind = InputRequest::Kind::Reference;
+    if (offer.kind == widgets::InputOffer::Kind::Text) {
+        first.kind = InputRequest::Kind::Text;
+        first.text = QString::fromUtf8(widgets::exampleTexts().front().text);
+    }
+    return first;
+}
+
 void CheckpointNumbers::setCheckpoint(const CheckpointInfo& info) {
     ++m_shown;
     abandon();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/controllers/checkpoint_controller.h"
 #include "app/opener.h"
 #include "run/run_folder.h"
 #include "widgets/theme/theme.h"

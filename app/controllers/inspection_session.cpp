@@ -14,9 +14,6 @@
 #include "run/run_folder.h"
 #include "types/error.h"
 #include "types/text_piece.h"
-#include "widgets/source/text_input.h"
-#include "widgets/source/text_outcome.h"
-#include "widgets/text/text_flow.h"
 
 namespace relascope::app {
 
@@ -62,8 +59,6 @@ bool isOneText(const ProbeSample& sample) {
     return sample.source.text && sample.target.size() == 0;
 }
 
-namespace {
-
 std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
     std::vector<TokenChoice> choices;
     if (!result.sample.source.text) return choices;
@@ -87,17 +82,6 @@ std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult
                                                                   : 0.0F);
     }
     return probabilities;
-}
-
-}  // namespace
-
-void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
-                    const ProbeResult* other) {
-    const auto& words = result.sample.source.labels;
-    outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")
-                                        : QStringLiteral("Next token after \u201C%1\u201D")
-                                              .arg(widgets::pieceLabel(words.back())),
-                          nextTokens(result), nextTokensBefore(result, other));
 }
 
 namespace fs = std::filesystem;
@@ -172,16 +156,6 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 }
 
 }  // namespace
-
-InputRequest firstInput(const widgets::InputOffer& offer) {
-    InputRequest first;
-    if (offer.references > 0) first.kind = InputRequest::Kind::Reference;
-    if (offer.kind == widgets::InputOffer::Kind::Text) {
-        first.kind = InputRequest::Kind::Text;
-        first.text = QString::fromUtf8(widgets::exampleTexts().front().text);
-    }
-    return first;
-}
 
 wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
     wire::Weights weights;

@@ -23,10 +23,6 @@
 #include "widgets/source/input_chooser.h"
 #include "wire/requests.h"
 
-namespace relascope::widgets {
-class TextOutcome;
-}  // namespace relascope::widgets
-
 namespace relascope::app {
 
 // Typed texts as inputs for the inspector.
@@ -51,10 +47,10 @@ std::string beginningOfText(const std::string& path);
 
 /// Whether the input is one text.
 bool isOneText(const ProbeSample& sample);
-/// The likeliest next tokens of a probe of a text, and the probabilities of the same tokens in the
-/// result that it is compared with, if there is one.
-void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
-                    const ProbeResult* other);
+/// The likeliest next tokens of a probe of a text.
+std::vector<TokenChoice> nextTokens(const ProbeResult& result);
+/// The probabilities of the same tokens in the result that it is compared with; empty without one.
+std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
 
 /// A session (wire/session.h) that looks into one model after another. Used by the jobs of one
 /// queue only.
@@ -73,9 +69,6 @@ struct InputRequest {
     QString picture;
     QString text;
 };
-
-/// What is shown of a model at first: a stored input, a text, or a random input.
-InputRequest firstInput(const widgets::InputOffer& offer);
 
 /// The weights of a step of a run, or of the kept one nearest to it, or its newest.
 wire::Weights weightsAt(const QString& path, std::optional<qint64> step);

@@ -28,12 +28,22 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 #include "wire/host.h"
 
 namespace relascope::app {
+
+void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
+                    const ProbeResult* other) {
+    const auto& words = result.sample.source.labels;
+    outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")
+                                        : QStringLiteral("Next token after \u201C%1\u201D")
+                                              .arg(widgets::pieceLabel(words.back())),
+                          nextTokens(result), nextTokensBefore(result, other));
+}
 namespace {
 
 /// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.

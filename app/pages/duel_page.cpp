@@ -21,6 +21,7 @@
 #include "analysis/duel.h"
 #include "app/controllers/controllers.h"
 #include "app/pages/analysis_tab.h"
+#include "app/pages/checkpoint_details.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/data_source.h"
 #include "app/pages/hub_dialog.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/workbench_page.h"
+#include "app/pages/checkpoint_details.h"
 
 #include <QEvent>
 #include <QMenu>
