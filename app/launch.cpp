@@ -13,6 +13,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/window_options.h"
 #include "app/launch.h"
+#include "hub/hub_cache.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "study/study.h"
@@ -159,7 +160,13 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         if (duel && positional.size() != 3)
             return bad(QStringLiteral("duel: give two runs or checkpoints, A and B"));
         for (const QString& word : duel ? positional.mid(1) : positional) {
-            const QString path = localPath(word);
+            QString path = localPath(word);
+            try {
+                if (word.startsWith(QLatin1String(core::kHubPrefix)))
+                    path = QString::fromStdString(core::hubPath(word.toStdString()));
+            } catch (const Error& error) {
+                return bad(QString::fromStdString(userMessage(error)));
+            }
             if (path.isEmpty()) return bad(QString("%1: not a file of this machine").arg(word));
             if (!QFileInfo::exists(path))
                 return bad(

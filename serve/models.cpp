@@ -184,6 +184,8 @@ ProbeSample Models::sampleOf(const wire::Input& input, Request& request) {
     if (input.sample) return *input.sample;
     if (input.example) {
         auto sample = m_data.sample(*input.example, request);
+        // Another model may read the data of this run (the page Duel).
+        sample = core::inTokensOf(m_model->tokenizer().get(), std::move(sample));
         if (isText(*m_model))
             core::shorten(sample, core::longestProbe(m_model->options(), core::probeBudget()));
         return sample;

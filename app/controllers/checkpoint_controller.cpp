@@ -15,6 +15,16 @@
 
 namespace relascope::app {
 
+InputRequest firstInput(const widgets::InputOffer& offer) {
+    InputRequest first;
+    if (offer.references > 0) first.kind = InputRequest::Kind::Reference;
+    if (offer.kind == widgets::InputOffer::Kind::Text) {
+        first.kind = InputRequest::Kind::Text;
+        first.text = QString::fromUtf8(widgets::exampleTexts().front().text);
+    }
+    return first;
+}
+
 void CheckpointNumbers::setCheckpoint(const CheckpointInfo& info) {
     ++m_shown;
     abandon();
@@ -310,7 +320,7 @@ void CheckpointController::forgetWeights() {
 void CheckpointController::load() {
     if (!loadDisabledReason().isEmpty() || loaded()) return;
     m_session.load(
-        path(),
+        {path().toStdString()},
         QStringLiteral("Loading the weights of %1").arg(QString::fromStdString(m_info->name)));
 }
 
@@ -318,14 +328,9 @@ void CheckpointController::weightsLoaded(const QString& warning) {
     m_prompt = m_data.isText() ? QString::fromStdString(m_data.prompt) : QString();
     Q_EMIT loadedChanged();
     if (!warning.isEmpty()) Q_EMIT warned(warning);
-    InputRequest first;
-    if (m_session.offer().references > 0) first.kind = InputRequest::Kind::Reference;
-    if (m_session.offer().kind == widgets::InputOffer::Kind::Text) {
-        first.kind = InputRequest::Kind::Text;
-        first.text = m_data.isText() && !m_data.pinned_text.empty()
-                         ? QString::fromStdString(m_data.pinned_text)
-                         : QString::fromUtf8(widgets::exampleTexts().front().text);
-    }
+    auto first = firstInput(m_session.offer());
+    if (first.kind == InputRequest::Kind::Text && m_data.isText() && !m_data.pinned_text.empty())
+        first.text = QString::fromStdString(m_data.pinned_text);
     m_session.choose(first);
 }
 

@@ -20,6 +20,9 @@
 
 namespace relascope::app {
 
+/// What is shown of a model at first: a stored input, a text, or a random input.
+InputRequest firstInput(const widgets::InputOffer& offer);
+
 // Reads the values of a checkpoint's tensors one after another, selected ones first.
 
 class CheckpointNumbers : public QObject {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/duel_probes.h"
 
-#include <QFileInfo>
 #include <algorithm>
 #include <utility>
 
+#include "app/controllers/checkpoint_controller.h"
+#include "app/opener.h"
 #include "run/run_folder.h"
 #include "widgets/theme/theme.h"
 #include "wire/host_files.h"
@@ -12,40 +13,89 @@
 namespace relascope::app {
 
 QString DuelSubject::name() const {
-    QString name = QFileInfo(path).fileName();
+    QString name = checkpointTitles({path}).front();
     if (step) name += QStringLiteral(", step %1").arg(widgets::groupedNumber(*step));
     if (edits.anyEnabled()) name += QStringLiteral(", edited: ") + wordsOfList(edits);
     return name;
 }
 
+namespace {
+
+QString letterOf(std::size_t side) {
+    return side == 0 ? QStringLiteral("A") : QStringLiteral("B");
+}
+
+}  // namespace
+
 DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
-    for (auto& side : m_sides) {
+    for (std::size_t k = 0; k < 2; ++k) {
+        auto& side = m_sides[k];
         side.session = std::make_unique<InspectionSession>(side.queue);
-        connect(side.session.get(), &InspectionSession::inspected, this,
-                [this, &side](const widgets::Inspected& inspected) {
-                    side.result = inspected.result;
+        auto* session = side.session.get();
+        const auto refuse = [this, k](const QString& sentence) {
+            if (!sentence.isEmpty())
+                Q_EMIT refused(QStringLiteral("%1: %2").arg(letterOf(k), sentence));
+        };
+        connect(session, &InspectionSession::inspected, this,
+                [this, k](const widgets::Inspected& inspected) {
+                    m_sides[k].result = inspected.result;
+                    if (k == 0 && m_own && madeByA() && !m_sides[1].result) askOwn(1);
                     answer();
                 });
-        connect(side.session.get(), &InspectionSession::refused, this, &DuelProbes::refused);
-        connect(side.session.get(), &InspectionSession::editsRefused, this,
-                [this](const QString& sentence) {
-                    if (!sentence.isEmpty()) Q_EMIT refused(sentence);
-                });
+        connect(session, &InspectionSession::loaded, this, [this, k, session, refuse] {
+            const bool first = k == 0 && !m_own && m_dataRun.isEmpty();
+            if (first) {
+                m_own = firstInput(session->offer());
+                Q_EMIT dataRead();
+            }
+            if (!m_own || !complete()) return;
+            const bool text = m_own->kind == InputRequest::Kind::Text;
+            if (text && !session->tokenizer())
+                return refuse(
+                    QStringLiteral("its tokenizer is unknown; put a tokenizer.json beside its "
+                                   "weights"));
+            // The other one may be loading.
+            first ? ask() : askOwn(k);
+        });
+        connect(session, &InspectionSession::inputRead, this, [this, k, session] {
+            if (m_own) inspectOwn(k, session->input());
+        });
+        connect(session, &InspectionSession::textRead, this, [this] {
+            QStringList notes;
+            for (std::size_t s = 0; s < 2; ++s)
+                if (const auto& note = m_sides[s].session->textNote(); !note.isEmpty())
+                    notes << QStringLiteral("%1: %2").arg(letterOf(s), note);
+            Q_EMIT textProblem(notes.join(QStringLiteral("; ")));
+        });
+        connect(session, &InspectionSession::refused, this, refuse);
+        connect(session, &InspectionSession::failed, this, refuse);
+        connect(session, &InspectionSession::editsRefused, this, refuse);
     }
     connect(&m_task, &LongTask::failed, this, &DuelProbes::refused);
 }
 
 DuelProbes::~DuelProbes() = default;
 
+QString DuelProbes::dataRun() const {
+    for (const auto& subject : m_subjects)
+        if (subject && core::isRunFolder(subject->path.toStdString())) return subject->path;
+    return {};
+}
+
 void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
     if (m_subjects[side] == subject) return;
-    const bool otherRun =
+    const bool otherA =
         side == 0 && (!subject || !m_subjects[0] || subject->path != m_subjects[0]->path);
     m_subjects[side] = std::move(subject);
     m_sides[side].result.reset();
-    if (otherRun) m_data.reset();
+    const auto dataBefore = std::exchange(m_dataRun, dataRun());
+    const bool otherData = m_dataRun != dataBefore;
+    if (otherA || otherData) m_own.reset();
+    if (otherData) m_data.reset();
+    // What A made before is read by B.
+    if (side == 0 && m_own && madeByA()) m_sides[1].result.reset();
     Q_EMIT subjectsChanged();
-    if (otherRun)
+    if (otherData || (otherA && m_dataRun.isEmpty()))
         readData();
     else
         ask();
@@ -53,12 +103,14 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
 
 void DuelProbes::readData() {
     m_task.abandon();
-    if (!m_subjects[0]) return;
-    const auto path = m_subjects[0]->path.toStdString();
-    if (!core::isRunFolder(path))
-        return refused(
-            QStringLiteral("A is a checkpoint, which has no data of its own: choose a "
-                           "run as A, and the checkpoint as B."));
+    for (auto& side : m_sides) side.result.reset();  // of other data
+    if (m_dataRun.isEmpty()) {
+        if (m_subjects[0])
+            m_sides[0].session->load(weightsAt(m_subjects[0]->path, m_subjects[0]->step),
+                                     QStringLiteral("Loading A"));
+        return;
+    }
+    const auto path = m_dataRun.toStdString();
     const auto work = [path, models = m_sides[0].session->models()](LongJob& job,
                                                                     std::stop_token stop) {
         const auto options = core::runData(path, core::readRunOptions(path).data);
@@ -72,7 +124,6 @@ void DuelProbes::readData() {
                    m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
                    m_example = std::min<qint64>(
                        m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
-                   for (auto& side : m_sides) side.result.reset();  // of the data before
                    Q_EMIT dataRead();
                    ask();
                });
@@ -80,6 +131,7 @@ void DuelProbes::readData() {
 
 void DuelProbes::chooseExample(const std::string& split, qint64 example) {
     if (!m_data) return;
+    m_own.reset();
     m_split = m_data->at(split).name;
     m_example =
         std::clamp<qint64>(example, 0, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
@@ -87,30 +139,95 @@ void DuelProbes::chooseExample(const std::string& split, qint64 example) {
     ask();
 }
 
+void DuelProbes::chooseInput(const InputRequest& request) {
+    m_own = request;
+    for (auto& side : m_sides) side.result.reset();
+    ask();
+}
+
+void DuelProbes::chooseText(const QString& text) {
+    if (text.isEmpty()) return;
+    m_own = InputRequest();
+    m_own->kind = InputRequest::Kind::Text;
+    m_own->text = text;
+    for (auto& side : m_sides) side.result.reset();
+    if (!complete()) return;
+    for (std::size_t k = 0; k < 2; ++k)
+        if (auto& session = *m_sides[k].session;
+            session.weights() == weightsAt(m_subjects[k]->path, m_subjects[k]->step))
+            session.chooseText(text);  // after the last key
+        else
+            askOwn(k);
+}
+
+bool DuelProbes::madeByA() const {
+    using Kind = InputRequest::Kind;
+    return m_own->kind == Kind::Reference || m_own->kind == Kind::Random;
+}
+
 void DuelProbes::ask() {
-    if (!complete() || !m_data) return;
+    if (!complete()) return;
     for (std::size_t k = 0; k < 2; ++k) {
-        auto& side = m_sides[k];
-        if (side.result) continue;
-        wire::Input input;
-        input.example = {m_data->data, m_split, m_example};
-        wire::Interventions changed;
-        changed.edits = m_subjects[k]->edits;
-        changed.data = m_data->data.options;
-        changed.split = m_split, changed.example = m_example;
-        side.session->setInterventions(std::move(changed));
-        side.session->inspectRun(m_subjects[k]->path, m_subjects[k]->step, std::move(input),
-                                 m_data->at(m_split).info.classNames);
+        if (m_sides[k].result) continue;
+        if (m_own)
+            askOwn(k);
+        else if (m_data)
+            askExample(k);
     }
 }
 
+void DuelProbes::askExample(std::size_t side) {
+    wire::Input input;
+    input.example = {m_data->data, m_split, m_example};
+    wire::Interventions changed;
+    changed.edits = m_subjects[side]->edits;
+    changed.data = m_data->data.options;
+    changed.split = m_split, changed.example = m_example;
+    auto& session = *m_sides[side].session;
+    session.setInterventions(std::move(changed));
+    session.inspectRun(m_subjects[side]->path, m_subjects[side]->step, std::move(input),
+                       m_data->at(m_split).info.classNames);
+}
+
+void DuelProbes::askOwn(std::size_t side) {
+    if (side == 1 && madeByA()) {
+        wire::Input input;
+        if (!m_sides[0].result) return;  // once A has answered
+        input.sample = m_sides[0].result->sample;
+        return inspectOwn(1, std::move(input));
+    }
+    auto& session = *m_sides[side].session;
+    const auto& subject = *m_subjects[side];
+    const auto wanted = weightsAt(subject.path, subject.step);
+    if (session.weights() == wanted) return session.choose(*m_own);
+    session.forgetInput();
+    session.load(wanted, QStringLiteral("Loading %1").arg(letterOf(side)));
+}
+
+void DuelProbes::inspectOwn(std::size_t side, wire::Input input) {
+    if (!complete()) return;
+    const auto& subject = *m_subjects[side];
+    wire::Interventions changed;
+    changed.edits = subject.edits;
+    if (m_data) changed.data = m_data->data.options;
+    auto& session = *m_sides[side].session;
+    session.setInterventions(std::move(changed));
+    session.inspectRun(subject.path, subject.step, std::move(input),
+                       m_data ? m_data->at(m_split).info.classNames : std::vector<std::string>());
+}
+
 void DuelProbes::answer() {
-    if (!m_data || !m_sides[0].result || !m_sides[1].result || !complete()) return;
+    const auto &first = m_sides[0].result, &second = m_sides[1].result;
+    if (!first || !second || !complete()) return;
     widgets::Inspected both;
-    both.result = m_sides[1].result;
+    both.result = second;
     auto a = *m_subjects[0];
-    if (a.step) a.step = m_sides[0].result->step;  // the kept one nearest to it
-    both.pinned = {m_sides[0].result, a.name()};
+    if (a.step) a.step = first->step;  // the kept one nearest to it
+    both.pinned = {first, a.name()};
+    const auto &ours = first->sample.source, &theirs = second->sample.source;
+    if (ours.text && theirs.text && ours.labels != theirs.labels)
+        both.pinned.tokens =
+            std::make_shared<const TextAlignment>(alignTexts(ours.labels, theirs.labels));
     Q_EMIT answered(both);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two subjects of the page Duel, and their maps of one input: a session each, so that both
-// answer at the same time.
+// answer at the same time. The input is an example of the data of a run, or one of the user: a text
+// in the tokens of each, a picture, or what A reads at random.
 #pragma once
 
 #include <array>
@@ -35,15 +36,25 @@ public:
     explicit DuelProbes(QObject* parent = nullptr);
     ~DuelProbes() override;
 
-    /// A is 0, B is 1; the data are those of A.
+    /// A is 0, B is 1; the data are those of A, or where A is a checkpoint, of B.
     void setSubject(std::size_t side, std::optional<DuelSubject> subject);
     const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
     bool complete() const { return m_subjects[0] && m_subjects[1]; }
-    /// Null while they are read, or where A has none.
+    /// Null while they are read, or where neither has any.
     const std::shared_ptr<const wire::OpenedData>& data() const { return m_data; }
     const std::string& split() const { return m_split; }
     qint64 example() const { return m_example; }
     void chooseExample(const std::string& split, qint64 example);
+    /// Both read this in place of an example.
+    void chooseInput(const InputRequest& request);
+    /// The same for a text that is being typed.
+    void chooseText(const QString& text);
+    /// Without a value an example is read.
+    const std::optional<InputRequest>& own() const { return m_own; }
+    /// What a checkpoint that is A reads, once that is known.
+    const widgets::InputOffer& offer() const { return m_sides[0].session->offer(); }
+    /// Loading and computing of a side.
+    LongTask& task(std::size_t side) { return m_sides[side].session->task(); }
     /// The last answer of a side; null while it is awaited.
     const std::shared_ptr<const ProbeResult>& answer(std::size_t side) const {
         return m_sides[side].result;
@@ -52,7 +63,10 @@ public:
 
 Q_SIGNALS:
     void subjectsChanged();
+    /// The data, or without data offer(), are known.
     void dataRead();
+    /// What is wrong with the typed text; empty: nothing.
+    void textProblem(const QString& sentence);
     /// B with A pinned.
     void answered(const relascope::widgets::Inspected& inspected);
     /// Why there is nothing to show.
@@ -64,12 +78,22 @@ private:
         std::unique_ptr<InspectionSession> session;
         std::shared_ptr<const ProbeResult> result;
     };
+    /// The run whose data are read; empty: there is none.
+    QString dataRun() const;
     void readData();
     void ask();
+    void askExample(std::size_t side);
+    void askOwn(std::size_t side);
+    /// The input of the user as `side` reads it.
+    void inspectOwn(std::size_t side, wire::Input input);
     void answer();
+    /// Whether A's model makes the input that both read.
+    bool madeByA() const;
 
     std::array<std::optional<DuelSubject>, 2> m_subjects;
     std::array<Side, 2> m_sides;
+    std::optional<InputRequest> m_own;
+    QString m_dataRun;  ///< whose data are read, or were
     std::shared_ptr<const wire::OpenedData> m_data;
     std::string m_split = "validation";
     qint64 m_example = 0;

@@ -55,6 +55,10 @@ std::string beginningOfText(const std::string& path) {
     return validUtf8(bytes);
 }
 
+bool isOneText(const ProbeSample& sample) {
+    return sample.source.text && sample.target.size() == 0;
+}
+
 std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
     std::vector<TokenChoice> choices;
     if (!result.sample.source.text) return choices;
@@ -153,6 +157,14 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
 
 }  // namespace
 
+wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
+    wire::Weights weights;
+    weights.path = path.toStdString();
+    weights.nearest = step.value_or(-1);
+    weights.device = "cpu";
+    return weights;
+}
+
 InspectionSession::InspectionSession(JobQueue& models, std::shared_ptr<ModelSession> session,
                                      QObject* parent)
     : QObject(parent), m_models(models), m_session(std::move(session)) {
@@ -175,13 +187,11 @@ void InspectionSession::setModel(std::optional<ModelOptions> model, core::Tokeni
     if (m_model && !m_text.isEmpty()) m_typing.start();
 }
 
-void InspectionSession::load(const QString& path, const QString& text) {
+void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
     struct Loaded {
         wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
     };
-    wire::Weights wanted;
-    wanted.path = path.toStdString();
     const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
         Loaded loaded{wire::openWeights(models->session, wanted, job.callback(stop)), nullptr};
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
@@ -380,19 +390,22 @@ void InspectionSession::inspect() {
     if (m_weights.path.empty()) return;
     wire::ProbeRequest request;
     request.weights = m_weights;
-    request.input.sample = m_own;
-    if (m_request.kind == InputRequest::Kind::Reference)
-        request.input.reference = m_request.reference;
-    request.input.seed = m_request.seed;
+    request.input = input();
     probe(std::move(request));
+}
+
+wire::Input InspectionSession::input() const {
+    wire::Input input;
+    input.sample = m_own;
+    if (m_request.kind == InputRequest::Kind::Reference) input.reference = m_request.reference;
+    input.seed = m_request.seed;
+    return input;
 }
 
 void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
                                    wire::Input input, std::vector<std::string> names) {
     wire::ProbeRequest request;
-    request.weights.path = run.toStdString();
-    request.weights.nearest = step.value_or(-1);
-    request.weights.device = "cpu";
+    request.weights = weightsAt(run, step);
     request.input = std::move(input);
     request.classNames = std::move(names);
     probe(std::move(request));

@@ -45,9 +45,11 @@ TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
 /// The beginning of a text file, as much as a model can read. Throws FileError if it is not text.
 std::string beginningOfText(const std::string& path);
 
+/// Whether the input is one text.
+bool isOneText(const ProbeSample& sample);
 /// The likeliest next tokens of a probe of a text.
 std::vector<TokenChoice> nextTokens(const ProbeResult& result);
-/// The probabilities of the same tokens in a result without edits; empty without such a result.
+/// The probabilities of the same tokens in the result that it is compared with; empty without one.
 std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
 
 /// A session (wire/session.h) that looks into one model after another. Used by the jobs of one
@@ -68,6 +70,9 @@ struct InputRequest {
     QString text;
 };
 
+/// The weights of a step of a run, or of the kept one nearest to it, or its newest.
+wire::Weights weightsAt(const QString& path, std::optional<qint64> step);
+
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
 /// is delivered; earlier ones are dropped.
 class InspectionSession : public QObject {
@@ -87,8 +92,8 @@ public:
     /// before is tokenized now; `noTokenizer` is the message if there is no tokenizer.
     void setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                   const QString& noTokenizer = {});
-    /// Reads the weights of a checkpoint; `text` is shown with the progress.
-    void load(const QString& path, const QString& text);
+    /// Reads weights, to find out what they read; `text` is shown with the progress.
+    void load(const wire::Weights& wanted, const QString& text);
     /// Sets another tokenizer, read from a file or folder.
     void chooseTokenizer(const QString& path);
     /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
@@ -122,6 +127,8 @@ public:
     /// The picture, tokens or text chosen by the user; without one, an input of the model or the
     /// data.
     const std::optional<ProbeSample>& own() const { return m_own; }
+    /// The input as a session takes it.
+    wire::Input input() const;
     void forgetInput();
 
     // The maps

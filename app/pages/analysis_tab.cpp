@@ -552,7 +552,9 @@ void AnalysisTab::run() {
     }
     auto request = this->request();
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
-    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued)) request.known = m_view->shown();
+    const bool adds = m_analysis.adds && m_analysis.adds(m_values);
+    if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || adds))
+        request.known = m_view->shown();
     m_c.run(m_analysis, request);
     m_running = true;  // now, as what ran before has ended
     updateButton();

@@ -36,6 +36,15 @@
 #include "wire/host.h"
 
 namespace relascope::app {
+
+void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
+                    const ProbeResult* other) {
+    const auto& words = result.sample.source.labels;
+    outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")
+                                        : QStringLiteral("Next token after \u201C%1\u201D")
+                                              .arg(widgets::pieceLabel(words.back())),
+                          nextTokens(result), nextTokensBefore(result, other));
+}
 namespace {
 
 /// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
@@ -395,12 +404,7 @@ void CheckpointText::showNextTokens() {
     const auto& inspected = m_inspector.choice().inspected();
     const ProbeResult* result = inspected.result.get();
     if (!result || !result->sample.source.text) return;
-    const auto& words = result->sample.source.labels;
-    m_inspector.sourcePane()->outcome()->setNextTokens(
-        words.empty() ? QStringLiteral("Next token")
-                      : QStringLiteral("Next token after \u201C%1\u201D")
-                            .arg(widgets::pieceLabel(words.back())),
-        nextTokens(*result), nextTokensBefore(*result, inspected.before.get()));
+    app::showNextTokens(*m_inspector.sourcePane()->outcome(), *result, inspected.before.get());
     m_inspector.setSubText(
         QFileInfo(m_c.session().path()).fileName() +
         (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));

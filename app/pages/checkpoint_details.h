@@ -21,6 +21,7 @@ class QPushButton;
 class QStackedWidget;
 
 namespace relascope::widgets {
+class TextOutcome;
 class ConfigView;
 class ElidedLabel;
 class GeneratePanel;
@@ -34,6 +35,11 @@ class VerifyBadge;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
+
+/// The likeliest next tokens of a probe of a text, and the probabilities of the same tokens in the
+/// result that it is compared with, if there is one.
+void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
+                    const ProbeResult* other);
 
 // Head of the Checkpoint page: name, files, verification, and buttons.
 

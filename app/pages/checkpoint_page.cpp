@@ -144,10 +144,9 @@ QWidget* CheckpointPage::makeRight() {
 
 void CheckpointPage::setQuestions() {
     askFile = [this] {
-        return QFileDialog::getOpenFileName(
-            window(), QStringLiteral("Open a checkpoint"), QFileInfo(m_c.path()).path(),
-            QStringLiteral("Checkpoints (*.safetensors *.pt *.pth *.ckpt *.bin config.json "
-                           "*.index.json);;All files (*)"));
+        return QFileDialog::getOpenFileName(window(), QStringLiteral("Open a checkpoint"),
+                                            QFileInfo(m_c.path()).path(),
+                                            QString::fromLatin1(kFiles));
     };
     askFolder = [this] {
         return QFileDialog::getExistingDirectory(

@@ -35,6 +35,11 @@ class CheckpointPage : public QWidget {
 public:
     CheckpointPage(CheckpointController& controller, Messages& messages, QWidget* parent = nullptr);
 
+    /// Files of weights, for dialogs.
+    static constexpr const char* kFiles =
+        "Checkpoints (*.safetensors *.pt *.pth *.ckpt *.bin config.json *.index.json);;"
+        "All files (*)";
+
     /// Asks for a file (a folder) and opens it.
     void openFile();
     void openFolder();

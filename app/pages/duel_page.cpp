@@ -5,23 +5,26 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMimeData>
 #include <QPainter>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <memory>
-#include <tuple>
 #include <utility>
 
 #include "analysis/duel.h"
 #include "app/controllers/controllers.h"
 #include "app/pages/analysis_tab.h"
+#include "app/pages/checkpoint_details.h"
+#include "app/pages/checkpoint_page.h"
 #include "app/pages/data_source.h"
+#include "app/pages/hub_dialog.h"
 #include "interventions/edit_json.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
@@ -31,6 +34,9 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/source/input_chooser.h"
+#include "widgets/source/text_input.h"
+#include "widgets/source/text_outcome.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 #include "wire/host.h"
@@ -44,34 +50,25 @@ const QString kBothMissing = QStringLiteral(
     "Choose two runs, steps or checkpoints to compare: drag them here, pin what the "
     "Workbench shows as A, or choose two runs on Compare and press Enter.");
 
-MapKind kindOf(const std::string& name, bool head) {
-    return !head                                          ? MapKind::Relation
-           : name.find("relational") != std::string::npos ? MapKind::RelationalAttention
-                                                          : MapKind::SensoryAttention;
-}
+/// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
+/// small maps below the three large ones.
+constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1060, kNarrowDuel = 800;
 
-/// A result in which one map stands in the place of another.
-std::shared_ptr<const ProbeResult> withMapAt(const ProbeResult& result, const widgets::MapId& from,
-                                             const widgets::MapId& to) {
-    auto changed = std::make_shared<ProbeResult>(result);
-    const auto* map = result.find(from.kind, from.layer, from.index);
-    if (!map) return changed;
-    auto moved = *map;
-    moved.values = map->all(), moved.source = nullptr;  // a source knows maps by their index
-    moved.kind = to.kind, moved.layer = to.layer, moved.index = to.index;
-    auto& maps = changed->maps;
-    const auto place = [](const RelationMap& one) {
-        return std::tuple(one.kind, one.layer, one.index);
-    };
-    const auto at = std::lower_bound(
-        maps.begin(), maps.end(), moved,
-        [&](const RelationMap& a, const RelationMap& b) { return place(a) < place(b); });
-    if (at != maps.end() && place(*at) == place(moved))
-        *at = std::move(moved);
-    else
-        maps.insert(at, std::move(moved));
-    return changed;
-}
+/// Arrow keys are those of the inspector.
+class ScrollingPage : public QScrollArea {
+public:
+    explicit ScrollingPage(QWidget* content, QWidget* parent) : QScrollArea(parent) {
+        setFrameShape(QFrame::NoFrame);
+        setFocusPolicy(Qt::NoFocus);
+        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+        setWidgetResizable(true);
+        setWidget(content);
+        setMinimumWidth(content->minimumSizeHint().width());
+    }
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
+};
 
 /// The run folder of a file in it that a file manager gives, or the path itself.
 QString subjectPath(const QString& path) {
@@ -171,10 +168,22 @@ void SubjectSlot::fillMenu() {
         });
     }
     m_menu->addSeparator();
-    m_menu->addAction(QStringLiteral("Open a run or checkpoint..."), this, [this] {
-        const QString path =
-            QFileDialog::getExistingDirectory(this, QStringLiteral("Subject %1").arg(m_letter));
-        if (!path.isEmpty()) Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
+    const auto open = [this](const QString& text, std::function<QString()> ask) {
+        m_menu->addAction(text, this, [this, ask = std::move(ask)] {
+            const QString path = ask();
+            if (!path.isEmpty()) Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
+        });
+    };
+    const QString title = QStringLiteral("Subject %1").arg(m_letter);
+    open(QStringLiteral("Open a folder: a run or a checkpoint..."),
+         [this, title] { return QFileDialog::getExistingDirectory(this, title); });
+    open(QStringLiteral("Open a file of weights..."), [this, title] {
+        return QFileDialog::getOpenFileName(this, title, {},
+                                            QString::fromLatin1(CheckpointPage::kFiles));
+    });
+    open(QStringLiteral("Open a model of the hub..."), [this] {
+        HubDialog dialog(m_c.checkpoint.hub(), window());
+        return dialog.exec() == QDialog::Accepted ? dialog.path() : QString();
     });
 }
 
@@ -196,12 +205,20 @@ DuelPage::DuelPage(Controllers& controllers)
       m_empty(new widgets::EmptyState(kBothMissing, {}, this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
       m_inspector(new widgets::RelationInspector(this)),
+      m_linked(new QToolButton(this)),
       m_measure(new MeasureWindow({&core::duelAnalysis()}, controllers.history)) {
     setAccessibleName(QStringLiteral("Duel"));
     setAcceptDrops(true);
     m_inspector->setAccessibleName(QStringLiteral("Maps of A and B"));
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
-    m_inspector->mapPane()->setThree(true);
+    m_inspector->setThree();
+    m_linked->setCheckable(true);
+    m_linked->setChecked(true);
+    m_linked->setText(QStringLiteral("Linked"));
+    m_linked->setToolTip(
+        QStringLiteral("A shows the map and the cell of B. Off: A stays as it is, the controls are "
+                       "those of B, and a click on a map chooses i and j of that one."));
+    connect(m_linked, &QToolButton::toggled, m_inspector, &widgets::RelationInspector::setLinked);
     m_splitter->setHandleWidth(1);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_inspector);
@@ -209,14 +226,22 @@ DuelPage::DuelPage(Controllers& controllers)
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(m_splitter);
+    m_splitter->setMinimumHeight(kLowestDuel);
+    m_stack->addWidget(new ScrollingPage(m_splitter, this));
     auto* head = new QWidget(this);
     auto* both = widgets::rowOf(head, {}, 1);
-    for (auto* slot : m_slots) both->addWidget(slot, 1);
+    both->addWidget(m_slots[0], 1);
+    both->addWidget(m_linked);
+    both->addWidget(m_slots[1], 1);
     auto* column = widgets::columnOf(this);
     column->addWidget(head);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_strip);
+    for (std::size_t side = 0; side < 2; ++side) {
+        auto* strip = new JobStrip(this);
+        strip->follow(m_probes.task(side));
+        column->addWidget(strip);
+    }
     column->addWidget(m_error);
     column->addWidget(m_stack, 1);
 
@@ -226,11 +251,7 @@ DuelPage::DuelPage(Controllers& controllers)
         offerSamples();
         subjectsChanged();
     });
-    connect(&m_probes, &DuelProbes::answered, this, [this](const widgets::Inspected& both) {
-        const auto place = m_place;
-        show(both);
-        if (place) showPartners(place->kind, place->layer, place->index);
-    });
+    connect(&m_probes, &DuelProbes::answered, this, &DuelPage::show);
     connect(&m_probes, &DuelProbes::refused, m_error, &ErrorStrip::setSentence);
     for (std::size_t side = 0; side < 2; ++side) {
         connect(m_slots[side], &SubjectSlot::chosen, this,
@@ -242,9 +263,9 @@ DuelPage::DuelPage(Controllers& controllers)
             setSubject(0, std::move(b)), setSubject(1, std::move(a));
         });
     }
-    // The inspector takes drops for itself, elsewhere pictures.
+    // The inspector takes drops for itself.
     connect(m_inspector, &widgets::RelationInspector::imageDropped, this, &DuelPage::take);
-    m_inspector->sourcePane()->setTyping(false);  // both read an example of A's data
+    connectInputs();
     auto* samples = m_inspector->sourcePane()->samples();
     samples->setLabels({});
     connect(samples, &widgets::SampleChooser::sampleRequested, this,
@@ -271,11 +292,6 @@ DuelPage::DuelPage(Controllers& controllers)
                 offerSamples();
             });
     connect(m_measure, &MeasureWindow::mapRequested, this, &DuelPage::showPartners);
-    connect(m_inspector, &widgets::RelationInspector::viewChanged, this,
-            [this](const widgets::InspectorView& view) {
-                if (m_place && !(*m_place == widgets::MapId{view.kind, view.layer, view.index}))
-                    show(m_inspected);
-            });
     subjectsChanged();
 }
 
@@ -290,7 +306,55 @@ void DuelPage::setSubject(std::size_t side, std::optional<DuelSubject> subject) 
     m_probes.setSubject(side, std::move(subject));
 }
 
+/// Inputs of the user, which both read in place of an example.
+void DuelPage::connectInputs() {
+    using Kind = InputRequest::Kind;
+    auto* source = m_inspector->sourcePane();
+    const auto choose = [this](Kind kind, const auto& fill) {
+        InputRequest request;
+        request.kind = kind;
+        fill(request);
+        m_probes.chooseInput(request);
+    };
+    connect(source->textInput(), &widgets::TextInput::textTyped, &m_probes,
+            &DuelProbes::chooseText);
+    connect(&m_probes, &DuelProbes::textProblem, source->textInput(),
+            &widgets::TextInput::setProblem);
+    // What was typed, without the tokens that a tokenizer puts around it.
+    connect(source->textInput(), &widgets::TextInput::opened, this, [this, source] {
+        if (const auto& own = m_probes.own(); own && own->kind == Kind::Text)
+            source->textInput()->setText(own->text);
+    });
+    auto* inputs = source->inputs();
+    connect(inputs, &widgets::InputChooser::referenceRequested, this, [choose](int index) {
+        choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
+    });
+    connect(inputs, &widgets::InputChooser::randomRequested, this, [choose](quint64 seed) {
+        choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; });
+    });
+    connect(inputs, &widgets::InputChooser::tokensEntered, this,
+            [choose](const std::vector<qint64>& from, const std::vector<qint64>& to) {
+                choose(Kind::Tokens, [&](InputRequest& r) { r.source = from, r.target = to; });
+            });
+    connect(inputs, &widgets::InputChooser::imageRequested, this, [this] {
+        const QString path =
+            QFileDialog::getOpenFileName(window(), QStringLiteral("Inspect image"), {},
+                                         QStringLiteral("Images (*.png *.jpg *.jpeg)"));
+        if (!path.isEmpty()) take(path);
+    });
+}
+
 void DuelPage::take(const QString& path) {
+    if (isPicture(path)) {
+        if (!m_probes.complete())
+            return m_error->setSentence(
+                QStringLiteral("%1: choose A and B first; then both read the picture.")
+                    .arg(QFileInfo(path).fileName()));
+        InputRequest request;
+        request.kind = InputRequest::Kind::Picture;
+        request.picture = path;
+        return m_probes.chooseInput(request);
+    }
     setSubject(m_probes.subject(0) ? 1 : 0, DuelSubject{subjectPath(path), std::nullopt, {}});
 }
 
@@ -302,6 +366,7 @@ std::optional<DuelSubject> DuelPage::shownOnWorkbench() const {
 
 void DuelPage::subjectsChanged() {
     for (std::size_t side = 0; side < 2; ++side) m_slots[side]->setSubject(m_probes.subject(side));
+    m_inspector->setPartner(std::nullopt);  // it was of others
     const auto &a = m_probes.subject(0), &b = m_probes.subject(1);
     m_empty->setSentence(a || b ? kSecondMissing : kBothMissing);
     m_stack->setCurrentIndex(m_probes.complete() ? 1 : 0);
@@ -342,49 +407,67 @@ std::vector<std::string> DuelPage::editsOfB(const DuelSubject& b) {
 
 void DuelPage::offerSamples() {
     const auto& data = m_probes.data();
-    if (!data) return;
+    auto* source = m_inspector->sourcePane();
     QStringList names;
     std::vector<qint64> sizes;
-    for (const auto& split : data->splits) {
+    for (const auto& split : data ? data->splits : std::vector<wire::OpenedSplit>()) {
         names << QString::fromStdString(split.name);
         sizes.push_back(split.info.size);
     }
-    auto* samples = m_inspector->sourcePane()->samples();
-    samples->setSplits(names, sizes);
-    samples->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
+    source->samples()->setSplits(names, sizes);
+    if (data)
+        source->samples()->setSample(QString::fromStdString(m_probes.split()), m_probes.example());
+    source->setInputs(data ? widgets::InputOffer() : m_probes.offer());
+    source->textInput()->setOpen(false);
 }
 
 void DuelPage::showPartners(MapKind kind, int layer, int index) {
     const auto* view = qobject_cast<const widgets::DuelView*>(tab()->view());
-    if (!m_inspected.result) return;
+    m_inspector->showMap(kind, layer, index);
     for (const auto& partner : view->result().partners) {
         if (partner.layerA < 0 || partner.layerB != layer || partner.indexB != index ||
-            kindOf(partner.b, partner.heads) != kind)
+            widgets::kindOfMap(partner.b, partner.heads) != kind)
             continue;
-        auto matched = m_inspected;
-        const widgets::MapId from{kindOf(partner.a, partner.heads),
-                                  static_cast<int>(partner.layerA),
-                                  static_cast<int>(partner.indexA)};
-        m_place = {kind, layer, index};
-        matched.pinned.result = withMapAt(*matched.pinned.result, from, *m_place);
-        matched.pinned.name += QStringLiteral(", %1, correlation %2")
-                                   .arg(QString::fromStdString(partner.a),
-                                        widgets::signedNumber(partner.correlation, 2));
-        m_inspector->setInspected(matched);
+        m_inspector->setPartner(
+            widgets::MapId{widgets::kindOfMap(partner.a, partner.heads),
+                           static_cast<int>(partner.layerA), static_cast<int>(partner.indexA)},
+            QStringLiteral(", correlation %1").arg(widgets::signedNumber(partner.correlation, 2)));
     }
-    m_inspector->showMap(kind, layer, index);
 }
 
 void DuelPage::show(const widgets::Inspected& inspected) {
     m_error->setSentence({});
-    m_inspected = inspected;
-    m_place.reset();
     m_inspector->setInspected(inspected);
     if (std::exchange(m_first, false)) {
         auto view = m_inspector->view();
         view.beside = true;
         m_inspector->setView(view);
     }
+    const auto& result = *inspected.result;
+    // Checkpoints have no step; an input of the user is not in the chooser.
+    QStringList words;
+    const bool run = core::isRunFolder(m_probes.subject(1)->path.toStdString());
+    if (run) words << QStringLiteral("step %1").arg(widgets::groupedNumber(result.step));
+    if (m_probes.own() || !run) words << QString::fromStdString(result.sample.origin);
+    m_inspector->setSubText(words.join(QStringLiteral(" \u00B7 ")));
+    auto* source = m_inspector->sourcePane();
+    if (const auto& own = m_probes.own()) {
+        if (own->kind == InputRequest::Kind::Reference)
+            source->inputs()->showReference(own->reference);
+        if (own->kind == InputRequest::Kind::Random) source->inputs()->showRandom(own->seed);
+        source->inputs()->showTokens(result.sample.source.tokens, result.sample.target.tokens);
+    }
+    if (!isOneText(result.sample)) return source->outcome()->clear();
+    showNextTokens(*source->outcome(), result, inspected.pinned.result.get());
+}
+
+void DuelPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool narrow = width() < kNarrowDuel;
+    if (std::exchange(m_narrow, narrow) == narrow) return;
+    m_inspector->setCompact(narrow);
+    m_inspector->setThree();
+    m_splitter->setMinimumHeight(narrow ? kLowestNarrowDuel : kLowestDuel);
 }
 
 void DuelPage::dragEnterEvent(QDragEnterEvent* event) {

@@ -19,6 +19,7 @@ class QMenu;
 class QSplitter;
 class QStackedWidget;
 class QPushButton;
+class QToolButton;
 
 namespace relascope::widgets {
 class EmptyState;
@@ -41,7 +42,8 @@ public:
 
     /// A is 0, B is 1.
     void setSubject(std::size_t side, std::optional<DuelSubject> subject);
-    /// A run folder or a checkpoint that was dropped or named: B, where A is there.
+    /// A run folder or a checkpoint that was dropped or named: B, where A is there. A picture is
+    /// read by both.
     void take(const QString& path);
     /// What the Workbench shows: its run, step and edits.
     std::optional<DuelSubject> shownOnWorkbench() const;
@@ -51,19 +53,22 @@ public:
     widgets::EmptyState* emptyState() const { return m_empty; }
     AnalysisTab* tab() const;
     SubjectSlot* slot(std::size_t side) const { return m_slots[side]; }
+    QToolButton* linked() const { return m_linked; }
 
     /// How the room is divided, for the session.
     QByteArray panesState() const;
     void restorePanes(const QByteArray& state);
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
 private:
+    void connectInputs();
     void subjectsChanged();
     void show(const widgets::Inspected& inspected);
-    /// The map of B that is asked for, and in its place in A the one that it is matched with.
+    /// The map of B that is asked for, and beside it the one of A that it is matched with.
     void showPartners(MapKind kind, int layer, int index);
     void offerSamples();
     /// As the option takes them: in words, or in a file where words do not hold all of them.
@@ -78,15 +83,14 @@ private:
     widgets::EmptyState* m_empty;
     QSplitter* m_splitter;
     widgets::RelationInspector* m_inspector;
+    QToolButton* m_linked;  ///< whether A shows what B shows
     MeasureWindow* m_measure;
     QTemporaryDir m_editFolder;
     EditList m_written;
     QString m_editFile;
     int m_editFiles = 0;
-    bool m_first = true;             ///< no input was shown yet
-    widgets::Inspected m_inspected;  ///< as it was answered
-    /// While a matched map of A stands in the place of another: that place.
-    std::optional<widgets::MapId> m_place;
+    bool m_first = true;  ///< no input was shown yet
+    bool m_narrow = false;
 };
 
 /// "A" or "B": what it is, a menu to choose another, and its steps.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/workbench_page.h"
+#include "app/pages/checkpoint_details.h"
 
 #include <QEvent>
 #include <QMenu>
@@ -29,7 +30,6 @@
 #include "widgets/source/patch_view.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
-#include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -109,10 +109,6 @@ void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
 }
 
 /// A text as a language model reads it, and not a question with its answer.
-bool isOneText(const ProbeSample& sample) {
-    return sample.source.text && sample.target.size() == 0;
-}
-
 /// The initial view: the first two patches with content, or the first two objects.
 widgets::InspectorView firstView(const ProbeResult& result) {
     widgets::InspectorView view;
@@ -470,14 +466,8 @@ void WorkbenchPage::showOutcome() {
     // The likeliest next tokens are shown below a typed text.
     const bool edited = m_inspector->edited();
     if (newest == samples.begin() || result->sample.origin == kTyped || edited) {
-        const auto& words = result->sample.source.labels;
-        outcome->setNextTokens(
-            words.empty() ? QStringLiteral("Next token")
-                          : QStringLiteral("Next token after \u201C%1\u201D")
-                                .arg(widgets::pieceLabel(words.back())),
-            nextTokens(*result),
-            nextTokensBefore(*result, m_inspector->choice().inspected().before.get()));
-        return;
+        return app::showNextTokens(*outcome, *result,
+                                   m_inspector->choice().inspected().before.get());
     }
     --newest;
     QString prompt, written = newest->second;

@@ -61,6 +61,9 @@ struct Analysis {
     bool onDemand = false;
     /// A cancelled one can be continued: by AnalysisWatch::known or AnalysisSubject::kept.
     bool continues = false;
+    /// Whether a run with these options adds to an earlier result of the same subject, which is its
+    /// AnalysisWatch::known. Null: none does.
+    bool (*adds)(const OptionValues&) = nullptr;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
     std::vector<AnalysisField> fields = {};

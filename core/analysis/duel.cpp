@@ -142,9 +142,12 @@ public:
         const bool maps = m_examples.shape().objects > 0;
         m_plans[0] = planOf(pointsA, one.positions[0], options.what, maps);
         m_plans[1] = planOf(pointsB, one.positions[1], options.what, maps);
-        m_duel.grafts = m_examples.segments()
-                            ? std::vector<Duel::Graft>()
-                            : possibleGrafts(pointsA, pointsB, options.graft, options.across);
+        if (m_examples.segments() && !options.part.empty())
+            throw OptionError("part", "does not fit into A: the tokens of A and B differ");
+        if (!options.part.empty())
+            m_duel.grafts = {graftNamed(pointsA, pointsB, options.part)};
+        else if (!m_examples.segments())
+            m_duel.grafts = possibleGrafts(pointsA, pointsB, options.graft, options.across);
         describe();
     }
 
@@ -400,7 +403,9 @@ private:
         const auto initOf = [](const OpenedModel& model) {
             return model.isRun() ? model.run().train.init : std::string();
         };
-        while (m_duel.untrained < m_options.untrained) {
+        // A part that is added is no reason to match again.
+        const bool added = m_wasRead && !m_options.part.empty();
+        while (!added && m_duel.untrained < m_options.untrained) {
             const auto seed = kFirstUntrained + 2 * static_cast<std::uint64_t>(m_duel.untrained);
             const auto first = untrainedModel(a.options(), initOf(a), seed),
                        second = untrainedModel(m_other.options(), initOf(m_other), seed + 1);
@@ -442,12 +447,24 @@ private:
     // A part of the same duel: the stages that were whole.
     void takeKnown() {
         const auto* known = std::any_cast<Duel>(&m_watch.known);
-        if (!known || known->examples < m_examples.size() || known->rows + known->answers == 0 ||
-            known->a.name != m_duel.a.name || known->b.name != m_duel.b.name ||
-            known->data != m_duel.data || known->grafts.size() != m_duel.grafts.size())
+        const bool adds = !m_options.part.empty();
+        if (!known || known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
+            known->b.name != m_duel.b.name || known->data != m_duel.data)
             return;
+        if (adds ? !known->complete
+                 : known->examples < m_examples.size() ||
+                       known->grafts.size() != m_duel.grafts.size())
+            return;
+        const auto wanted = m_duel.grafts;
         m_duel = *known;
         m_wasRead = true;
+        if (!adds) return;
+        // The one that is asked for follows those that were measured.
+        m_duel.complete = false;
+        std::erase_if(m_duel.grafts, [&](const Duel::Graft& graft) {
+            return graftName(graft) == m_options.part || graft.change.metric.empty();
+        });
+        m_duel.grafts.push_back(wanted.front());
     }
 
     AnalysisSubject& m_subject;

@@ -112,6 +112,7 @@ struct DuelOptions {
     std::vector<std::string> graft = {"streams", "attention", "feed-forward"};
     std::int64_t graft_examples = 200;
     bool across = false;
+    std::string part;  ///< one graft by its name, in place of those; empty: those
     bool operator==(const DuelOptions&) const = default;
 };
 
@@ -130,6 +131,8 @@ const AnalysisRunner& duelRunner();
 std::vector<std::string> duelSentences(const Duel& duel);
 /// Whether `value` beats every untrained one: by 0.05, or by half of what they miss to 1.
 bool beatsUntrained(double value, const std::vector<double>& untrained);
+/// "layer 2 attention", or "layer 1 streams in layer 2".
+std::string graftName(const Duel::Graft& graft);
 /// Whether there are too few assignments of so many maps for the best one to be rare: fewer
 /// than 40.
 bool fewAssignments(std::int64_t ours, std::int64_t theirs);

@@ -14,7 +14,8 @@ namespace relascope::core {
 namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kAtOnce = 1 << 22;  // scores that are compared in double precision
+// Scores that are compared in double precision: their copies stay in the caches.
+constexpr std::int64_t kAtOnce = 1 << 18;
 
 template <class Number>
 std::vector<Number> listOf(const torch::Tensor& tensor) {
@@ -65,20 +66,20 @@ void DuelAnswers::addNumbers(const DuelExamples::Part& part, const torch::Tensor
 void DuelAnswers::addTargets(const DuelExamples::Part& part, const torch::Tensor& a,
                              const torch::Tensor& b) {
     const auto& batch = part.batches[0];
-    const auto count = batch.size();
-    const auto wantedAll = batch.targets.reshape({count, -1}).round().to(torch::kLong);
+    const auto wantedAll = batch.targets.reshape({batch.size(), -1}).round().to(torch::kLong);
     const bool signs = batch.kind == TargetKind::MultiLabel || a.size(-1) == 1;
-    const bool single = wantedAll.size(1) == 1;
-    const auto step =
-        std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, a.numel() / count));
+    const auto width = wantedAll.size(1), count = wantedAll.numel();
+    const auto targets = wantedAll.flatten();
+    const auto rows = [&](const torch::Tensor& all) {  // one of each target
+        return signs ? all.flatten() : all.reshape({count, all.size(-1)});
+    };
+    const auto ours = rows(a), theirs = rows(b);
+    const auto step = std::max<std::int64_t>(1, kAtOnce / (signs ? 1 : a.size(-1)));
     for (std::int64_t first = 0; first < count; first += step) {
         const auto some = std::min(step, count - first);
-        const auto wanted = wantedAll.narrow(0, first, some);
-        const auto scores = [&](const torch::Tensor& all) {
-            const auto these = all.narrow(0, first, some).to(torch::kDouble);
-            return signs ? these.reshape({some, -1}) : these.reshape({some, -1, these.size(-1)});
-        };
-        const auto here = scores(a), there = scores(b);
+        const auto wanted = targets.narrow(0, first, some);
+        const auto here = ours.narrow(0, first, some).to(torch::kDouble),
+                   there = theirs.narrow(0, first, some).to(torch::kDouble);
         const auto chosen = [&](const torch::Tensor& s) {
             return signs ? s.gt(0).to(torch::kLong) : s.argmax(-1);
         };
@@ -92,12 +93,11 @@ void DuelAnswers::addTargets(const DuelExamples::Part& part, const torch::Tensor
         const auto answersA = listOf<std::int64_t>(chosen(here)),
                    answersB = listOf<std::int64_t>(chosen(there)),
                    asked = listOf<std::int64_t>(wanted);
-        const auto width = wanted.size(1);
         for (std::size_t k = 0; k < asked.size(); ++k) {
             if (batch.kind == TargetKind::Tokens && m_ignore >= 0 && asked[k] == m_ignore) continue;
-            const auto at = static_cast<std::int64_t>(k);
-            m_targets.push_back({part.indices[static_cast<std::size_t>(first + at / width)],
-                                 single ? -1 : at % width, apart[k], answersA[k] == asked[k],
+            const auto at = first + static_cast<std::int64_t>(k);
+            m_targets.push_back({part.indices[static_cast<std::size_t>(at / width)],
+                                 width == 1 ? -1 : at % width, apart[k], answersA[k] == asked[k],
                                  answersB[k] == asked[k], asked[k], answersA[k], answersB[k], p[k],
                                  q[k]});
         }

@@ -2,7 +2,6 @@
 #include "analysis/duel_examples.h"
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "train/requirements.h"
 #include "types/error.h"
 #include "types/option_groups.h"
+#include "types/text_alignment.h"
 
 namespace relascope::core {
 namespace {
@@ -19,23 +19,12 @@ namespace {
 constexpr std::int64_t kDuelBatch = 250, kDuelTextBatch = 4;
 constexpr std::int64_t kFewestObjects = 4;  // of a text whose tokens end at the same characters
 
-// Where each token ends, in bytes.
-std::map<std::int64_t, std::int64_t> endsOf(const Tokenizer& tokenizer,
-                                            const std::vector<std::int64_t>& tokens) {
-    std::map<std::int64_t, std::int64_t> ends;
-    std::int64_t end = 0;
-    for (std::size_t k = 0; k < tokens.size(); ++k) {
-        const auto piece = tokenizer.piece(static_cast<std::int32_t>(tokens[k]));
-        if (piece.empty()) continue;
-        ends[end += static_cast<std::int64_t>(piece.size())] = static_cast<std::int64_t>(k);
-    }
-    return ends;
-}
-
-std::string textOfTokens(const Tokenizer& tokenizer, const std::vector<std::int64_t>& tokens) {
-    std::string text;
-    for (const auto id : tokens) text += tokenizer.piece(static_cast<std::int32_t>(id));
-    return text;
+std::vector<std::string> piecesOf(const Tokenizer& tokenizer,
+                                  const std::vector<std::int64_t>& tokens) {
+    std::vector<std::string> pieces;
+    for (const auto id : tokens)
+        pieces.emplace_back(tokenizer.piece(static_cast<std::int32_t>(id)));
+    return pieces;
 }
 
 Batch windowsOf(const torch::Tensor& tokens) {  // [b, n + 1]
@@ -124,17 +113,16 @@ void DuelExamples::readTexts(const OpenedModel& a, const OpenedModel& b, std::in
             data.read(example, window);
             Text text;
             text.tokens[0].assign(window.begin(), window.begin() + m_window + 1);
-            const auto ids = theirs->encode(textOfTokens(*ours, text.tokens[0]));
+            const auto pieces = piecesOf(*ours, text.tokens[0]);
+            std::string whole;
+            for (const auto& piece : pieces) whole += piece;
+            const auto ids = theirs->encode(whole);
             text.tokens[1].assign(ids.begin(), ids.end());
             if (const auto most = static_cast<std::size_t>(b.options().tokens() + 1);
                 text.tokens[1].size() > most)
                 text.tokens[1].resize(most);
             if (text.tokens[1].size() < 2) continue;
-            const auto here = endsOf(*ours, text.tokens[0]),
-                       there = endsOf(*theirs, text.tokens[1]);
-            for (const auto& [end, k] : here)
-                if (const auto found = there.find(end); found != there.end())
-                    text.ends.push_back({k, found->second});
+            text.ends = alignTexts(pieces, piecesOf(*theirs, text.tokens[1])).ends;
             // The last token is a target alone.
             const auto inputs = std::count_if(text.ends.begin(), text.ends.end(), [&](auto& at) {
                 return at[0] + 1 < std::ssize(text.tokens[0]) &&

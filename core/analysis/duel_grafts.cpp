@@ -9,6 +9,7 @@
 #include "analysis/edit_effect.h"
 #include "types/error.h"
 #include "types/metric.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -126,6 +127,20 @@ std::vector<Duel::Graft> possibleGrafts(const std::vector<PointInfo>& a,
             }
     }
     return grafts;
+}
+
+Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointInfo>& b,
+                       const std::string& name) {
+    std::vector<std::string> parts;
+    for (const auto& part : kGraftedParts) parts.emplace_back(part.name);
+    std::string known;
+    for (const auto& graft : possibleGrafts(a, b, parts, true)) {
+        if (graftName(graft) == name) return graft;
+        if (graft.a == graft.b) known += (known.empty() ? "" : ", ") + graftName(graft);
+    }
+    if (known.empty()) known = "no part of B has the shape of one of A";
+    throw OptionError("part",
+                      "'" + printable(name) + "' is no part of B that fits into A: " + known);
 }
 
 void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,

@@ -22,6 +22,10 @@ std::vector<Duel::Graft> possibleGrafts(const std::vector<PointInfo>& a,
                                         const std::vector<PointInfo>& b,
                                         const std::vector<std::string>& parts, bool across);
 
+/// The one of that name among all that fit. Throws OptionError naming those of its layer, or all.
+Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointInfo>& b,
+                       const std::string& name);
+
 /// Measures those of `duel.grafts` from number `done` on, over the first `count` examples. After
 /// each, `progress` gets how many are done, and returns false to cancel.
 void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,

@@ -44,7 +44,12 @@ const FieldTable<DuelOptions>& duelFields() {
                             2, 1000000),
             fields::boolean(&O::across, "across", "Across layers",
                             "a part of each layer of B is put into every layer of A, not only "
-                            "into the same")};
+                            "into the same"),
+            fields::text(
+                &O::part, "part", "One part",
+                "one part of B by its name, as \"layer 2 attention\" or \"layer 1 streams "
+                "in layer 2\", put into A in place of the chosen ones; in the window it is "
+                "added to what was measured")};
         all[4].spec.choiceTitles = {"Relations", "Attention"};
         all[4].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
         all[8].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
@@ -70,6 +75,10 @@ bool fewAssignments(std::int64_t ours, std::int64_t theirs) {
     for (std::int64_t k = 0; k < std::min(ours, theirs) && ways < enough; ++k)
         ways *= static_cast<double>(std::max(ours, theirs) - k);
     return ways < enough;
+}
+
+std::string graftName(const Duel::Graft& graft) {
+    return graft.b + " " + graft.part + (graft.a == graft.b ? "" : " in " + graft.a);
 }
 
 std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match) {
@@ -485,6 +494,10 @@ const Analysis& duelAnalysis() {
         a.onDemand = a.continues = true;
         a.remark = [](const AnalysisResult& result) {
             return std::any_cast<const Duel&>(result).remark;
+        };
+        a.adds = [](const OptionValues& values) {
+            const auto part = values.find("part");
+            return part != values.end() && !std::get<std::string>(part->second).empty();
         };
         a = analysisOf<DuelOptions, Duel>(a, duelFields(), OfferedIn::Row, duelCsv, duelText,
                                           duelJson);

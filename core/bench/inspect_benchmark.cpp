@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <malloc.h>
 #include <torch/utils.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
 
 #include "analysis/atlas.h"
+#include "analysis/duel.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
 #include "bench/benchmark_parts.h"
 #include "bench/inspect_benchmark.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/tensor_io.h"
+#include "files/atomic_file.h"
 #include "files/memory.h"
 #include "model/blocks/parameters.h"
 #include "model/decode/generate.h"
@@ -20,6 +26,7 @@
 #include "model/public/family.h"
 #include "options/estimates.h"
 #include "options/presets.h"
+#include "options/published_config.h"
 #include "probe/map_factors.h"
 #include "probe/probe.h"
 #include "types/suggest.h"
@@ -253,18 +260,76 @@ BenchmarkResult runPublicBenchmark(double seconds) {
     return result;
 }
 
+/// A model with random weights in a folder of its own, for an analysis that opens it.
+class StoredModel {
+public:
+    explicit StoredModel(const ModelOptions& options)
+        : m_folder(std::filesystem::temp_directory_path() /
+                   ("relascope-bench-" + std::to_string(::getpid()))) {
+        std::filesystem::create_directories(m_folder);
+        writeTextFile((m_folder / "config.json").string(), modelToPublishedConfig(options));
+        saveWeights(*randomModel(options), (m_folder / "model.safetensors").string());
+    }
+    ~StoredModel() {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_folder, ignored);
+    }
+    StoredModel(const StoredModel&) = delete;
+    StoredModel& operator=(const StoredModel&) = delete;
+    std::string path() const { return m_folder.string(); }
+
+private:
+    std::filesystem::path m_folder;
+};
+
+/// Two models of the same options: the maps of one input of both, one after the other, and what a
+/// duel takes without its grafts and untrained pairs.
+BenchmarkResult runDuelBenchmark(const std::string& name) {
+    constexpr std::int64_t tokens = 128, texts = 100;
+    const bool text = name == "duel_12x12";
+    auto options = text ? subjectOf("inspect_12x12_512").model
+                        : presetOptions("relational-games-occurs", "dat").model;
+    const StoredModel stored(options);
+    OpenedModel a(options, 1, "cpu"), b(stored.path(), "", "cpu");
+    AnalysisSubject subject;
+    subject.model = &a, subject.device = "cpu";
+    if (text)
+        subject.data = std::make_shared<RandomTexts>(texts, tokens, options.outputs());
+    else
+        subject.data = std::make_shared<Squares>(500);
+    const auto sample = subject.data->sample(0);
+    BenchmarkResult result;
+    result.name = name, result.device = "cpu", result.form = "factors";
+    result.parameters = parameterCount(options);
+    result.figures = {
+        {"both_answers_ms", best(5, [&] { a.probe(sample, {}), b.probe(sample, {}); })}};
+    const auto start = Clock::now();
+    runnerOf(duelAnalysis())
+        .run(subject,
+             {{"other", stored.path()},
+              {"examples", std::int64_t{500}},
+              {"tokens", tokens},
+              {"untrained", std::int64_t{0}},
+              {"graft", std::vector<std::string>()}},
+             {});
+    result.figures.emplace_back("matching_s", since(start) / 1000.0);
+    result.peakRssMb = ownMb("VmHWM");
+    return result;
+}
+
 }  // namespace
 
 const std::vector<std::string>& inspectBenchmarkNames() {
-    static const std::vector<std::string> names = {"inspect_343m_1024", "inspect_12x12_512",
-                                                   "inspect_4096",      "atlas_5000",
-                                                   "scan_345m",         "public"};
+    static const std::vector<std::string> names = {
+        "inspect_343m_1024", "inspect_12x12_512", "inspect_4096", "atlas_5000",
+        "scan_345m",         "duel_vidat",        "duel_12x12",   "public"};
     return names;
 }
 
 BenchmarkResult runInspectBenchmark(const std::string& name, double seconds) {
     if (name == "public") return runPublicBenchmark(seconds);
     if (name == "atlas_5000" || name == "scan_345m") return runAnalysisBenchmark(name);
+    if (name.starts_with("duel_")) return runDuelBenchmark(name);
     const auto subject = subjectOf(name);
     const auto model = randomModel(subject.model);
     const torch::NoGradGuard noGrad;

@@ -15,6 +15,8 @@ namespace relascope::core {
 /// an atlas of a small ViDAT over 5,000 images; scan_345m: a scan of the published model over 8
 /// random texts of 512 tokens. public: a pass of 512 tokens, and 64 tokens generated after 16, of
 /// the smallest GPT-2; tests/bench/public.py times the package `transformers` beside it.
+/// duel_vidat, duel_12x12: two small ViDATs, two models of 12 layers
+/// and 12 heads.
 const std::vector<std::string>& inspectBenchmarkNames();
 
 /// Measures one, with random weights. Figures, in milliseconds: the whole probe; the first map when
@@ -22,7 +24,8 @@ const std::vector<std::string>& inspectBenchmarkNames();
 /// relation, head and layer; the numbers of one cell of all maps of a layer (hover). In megabytes:
 /// the factors that the result keeps, and the peak memory of the process over its weights. Of the
 /// last two, in seconds: the first result and the whole; of the scan a forward pass of all texts,
-/// and the first pass in those.
+/// and the first pass in those. Of a duel: the maps of one input in both, and the matching of their
+/// maps over 500 images, or 100 texts of 128 tokens.
 BenchmarkResult runInspectBenchmark(const std::string& name, double seconds);
 
 }  // namespace relascope::core

@@ -29,6 +29,17 @@ ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> to
     return sample;
 }
 
+ProbeSample inTokensOf(const Tokenizer* tokenizer, ProbeSample sample) {
+    const auto& source = sample.source;
+    if (!tokenizer || !source.text || sample.target.size() > 0) return sample;
+    if (tokenSample(tokenizer, source.tokens, sample.origin).source.labels == source.labels)
+        return sample;
+    std::string text;
+    for (const auto& piece : source.labels) text += piece;
+    const auto ids = tokenizer->encode(text);
+    return tokenSample(tokenizer, {ids.begin(), ids.end()}, sample.origin);
+}
+
 std::int64_t TokenRange::windowsARound() const {
     // The last offset, context - 1, leaves room for these.
     return fits() == 0 ? 0 : std::max<std::int64_t>(1, (tokens - context) / context);

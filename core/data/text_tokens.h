@@ -12,6 +12,9 @@ namespace relascope::core {
 /// Token ids as an input of the inspector, with their pieces of text if there is a tokenizer.
 ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
                         const std::string& origin);
+/// The same text in the tokens of this tokenizer. As it is where its tokens are those, where it is
+/// no text, and without a tokenizer.
+ProbeSample inTokensOf(const Tokenizer* tokenizer, ProbeSample sample);
 
 // Windows of a token sequence as examples, and how the windows of one epoch are chosen.
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page Duel: how A and B are chosen, their maps side by side, and what the analysis asks for.
 #include <QComboBox>
+#include <QDir>
 #include <QDropEvent>
+#include <QImage>
 #include <QListWidget>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QTableView>
-#include <QTableWidget>
 #include <QToolButton>
 #include <QUrl>
 
@@ -16,12 +17,14 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/compare_page.h"
 #include "app/pages/duel_page.h"
+#include "tests/app/language_fixture.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
+#include "widgets/source/input_chooser.h"
 #include "widgets/tables/runs_table.h"
 
 namespace relascope {
@@ -131,8 +134,8 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     EXPECT_GT(view()->sentences()->count(), 2);
     ASSERT_FALSE(view()->result().differences.empty());
     auto* table = view()->table();
-    ASSERT_EQ(table->rowCount(), static_cast<int>(view()->result().differences.size()));
-    table->setCurrentCell(0, 0);
+    ASSERT_EQ(table->model()->rowCount(), static_cast<int>(view()->result().differences.size()));
+    table->setCurrentIndex(table->model()->index(0, 0));
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
     const auto example = view()->result().differences.front().example;
@@ -147,17 +150,19 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
                         {"layer 2 relation 1", "layer 1 relation 1", false, -0.5, 1, 0, 0, 0}};
     view()->setResult(crossed);
     view()->showTable(DuelView::Table::Maps);
-    ASSERT_EQ(table->rowCount(), static_cast<int>(view()->result().partners.size()));
+    ASSERT_EQ(table->model()->rowCount(), static_cast<int>(view()->result().partners.size()));
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
-                      table->visualItemRect(table->item(1, 0)).center());
+                      table->visualRect(table->model()->index(1, 0)).center());
     const auto& partner = view()->result().partners.at(1);
     auto* both = page()->inspector();
     EXPECT_EQ(both->view().layer, partner.layerB);
     EXPECT_EQ(both->view().index, partner.indexB);
     // Beside it stands the map of A that it is matched with, whatever its number is.
-    const auto& a = both->choice().inspected().pinned;
-    EXPECT_TRUE(a.name.contains(QString::fromStdString(partner.a))) << a.name.toStdString();
     const auto kind = both->view().kind;
+    const auto shownOfA = both->choice().otherView();
+    EXPECT_EQ(shownOfA.layer, partner.layerA);
+    EXPECT_EQ(shownOfA.index, partner.indexA);
+    EXPECT_TRUE(both->choice().apartNote().contains("correlation"));
     const auto mapOfA = [&](std::int64_t layer, std::int64_t index) {
         return page()
             ->probes()
@@ -165,12 +170,150 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
             ->find(kind, static_cast<int>(layer), static_cast<int>(index))
             ->all();
     };
-    EXPECT_EQ(a.result->find(kind, both->view().layer, both->view().index)->all(),
-              mapOfA(partner.layerA, partner.indexA));
+    EXPECT_EQ(both->mapPane()->other()->values().values, mapOfA(partner.layerA, partner.indexA));
     EXPECT_NE(mapOfA(partner.layerA, partner.indexA), mapOfA(partner.layerB, partner.indexB));
     // Any other map is that of the same number.
     both->stepLayer(both->view().layer == 0 ? 1 : -1);
-    EXPECT_FALSE(both->choice().inspected().pinned.name.contains("correlation"));
+    EXPECT_FALSE(both->choice().apart());
+    // One part by its name is added to what was measured.
+    const auto parts = view()->result().grafts.size();
+    auto one = tab->values();
+    one["part"] = std::string("layer 1 attention in layer 2");
+    tab->setValues(one);
+    click(tab->runButton());
+    ASSERT_TRUE(waitUntil([&] { return view()->result().grafts.size() == parts + 1; }, 60000))
+        << view()->sentence().toStdString();
+    EXPECT_EQ(core::graftName(view()->result().grafts.back()), "layer 1 attention in layer 2");
+    EXPECT_EQ(view()->result().examples, 24);
+}
+
+TEST_F(DuelPageTest, UnlinkedTheMapOfAStays) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    // On a small screen the page scrolls, and the maps keep their size; arrows are no scrolling.
+    window->fitTo(QSize(960, 600));
+    QTest::qWait(1);
+    EXPECT_GE(page()->inspector()->mapPane()->map()->height(), 100);
+    EXPECT_GE(page()->inspector()->mapPane()->width(), 360);
+    auto* map = page()->inspector()->mapPane()->map();
+    map->setFocus();
+    const int before = map->mapTo(page(), QPoint()).y();
+    QTest::keyClick(map, Qt::Key_PageDown);
+    EXPECT_EQ(map->mapTo(page(), QPoint()).y(), before);
+    auto* both = page()->inspector();
+    const int layer = both->choice().otherView().layer;
+    page()->linked()->click();
+    both->stepLayer(layer == 0 ? 1 : -1);
+    EXPECT_NE(both->view().layer, layer);
+    EXPECT_EQ(both->choice().otherView().layer, layer);
+    page()->linked()->click();
+    EXPECT_EQ(both->choice().otherView().layer, both->view().layer);
+}
+
+TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
+    const auto golden = [](const char* name) {
+        return QStringLiteral(RELASCOPE_FIXTURES "/golden/") + QLatin1String(name);
+    };
+    window->showDuel({golden("vidat_relational_games_mixed"), golden("vit_relational_games")});
+    ASSERT_TRUE(shown());
+    auto* inputs = page()->inspector()->sourcePane()->inputs();
+    EXPECT_TRUE(inputs->isVisible());
+    EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
+    EXPECT_FALSE(page()->tab()->runButton()->isEnabled()) << "there are no data";
+    // A random input is drawn by A's model and read by both.
+    const auto first = page()->probes().answer(1);
+    Q_EMIT inputs->randomRequested(7);
+    ASSERT_TRUE(waitUntil([&] {
+        const auto& now = page()->probes().answer(1);
+        return now && now != first;
+    }));
+    EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
+    EXPECT_NE(page()->probes().answer(1)->sample.image, first->sample.image);
+    QImage picture(36, 36, QImage::Format_RGB32);
+    picture.fill(Qt::red);
+    const QString file = folder.filePath("red.png");
+    ASSERT_TRUE(picture.save(file));
+    page()->take(file);
+    ASSERT_TRUE(waitUntil([&] {
+        const auto* result = page()->inspector()->result();
+        return result && QString::fromStdString(result->sample.origin).contains("red.png");
+    }));
+    // With a run as B its data are read by both, and measured on.
+    page()->setSubject(1, DuelSubject{finishedRun(), std::nullopt, {}});
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().data() != nullptr; }));
+    EXPECT_TRUE(waitUntil([&] { return page()->tab()->runButton()->isEnabled(); }));
+}
+
+class TextDuelPage : public LanguageTest {
+protected:
+    DuelPage* page() { return window->duelPage(); }
+    /// A run of the letters of the text, or of GPT-2's tokens.
+    QString run(bool letters) {
+        chooseText(5);
+        c().experiment.set("data.tokenizer", std::string(letters ? "characters" : "gpt2"));
+        if (!letters) c().experiment.set("model.vocab_size", std::int64_t{50257});
+        EXPECT_EQ(c().experiment.disabledReason(), "");
+        QString path;
+        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
+                                                 window.get(), [&](const QString& p) { path = p; });
+        c().experiment.start();
+        EXPECT_TRUE(waitUntil([&] { return !path.isEmpty() && !c().training.busy(); }, 60000));
+        QObject::disconnect(connection);
+        return path;
+    }
+    bool bothShow(const std::string& text) {
+        return waitUntil(
+            [&] {
+                std::string a;
+                if (const auto& result = page()->probes().answer(0))
+                    for (const auto& piece : result->sample.source.labels) a += piece;
+                return a == text && shown(page()->inspector()) == text;
+            },
+            60000);
+    }
+};
+
+TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
+    const QString words = run(false), letters = run(true);
+    window->showDuel({letters, words});
+    auto* both = page()->inspector();
+    ASSERT_TRUE(waitUntil([&] { return both->result() != nullptr; }, 60000));
+    // The example is one of the letters of A; B reads the same characters in its own tokens.
+    const auto &a = page()->probes().answer(0), &b = page()->probes().answer(1);
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->sample.source.size(), kContext);
+    EXPECT_LT(b->sample.source.size(), kContext);
+    const std::string text = shown(both);
+    ASSERT_TRUE(bothShow(text));
+    EXPECT_FALSE(both->choice().sameTokens());
+    EXPECT_FALSE(both->mapPane()->change()->isVisible());
+    EXPECT_EQ(both->mapPane()->other()->values().rows, kContext);
+    EXPECT_TRUE(both->sourcePane()->outcome()->isVisible()) << "the likeliest next tokens of both";
+    // A text of the user.
+    window->showPage(PageId::Duel);
+    type(both->sourcePane(), "the dog saw");
+    ASSERT_TRUE(bothShow("the dog saw"));
+    EXPECT_EQ(page()->probes().answer(1)->sample.source.size(), 3);
+    EXPECT_EQ(page()->probes().answer(0)->sample.source.size(), 11);
+    // And an example again.
+    both->sourcePane()->samples()->request();
+    ASSERT_TRUE(bothShow(text));
+    // Two checkpoints of language models begin with a text.
+    const auto checkpoint = [](const QString& run) {
+        return run + "/checkpoints/" +
+               QDir(run + "/checkpoints").entryList({"step-*"}, QDir::Dirs).value(0);
+    };
+    window->showDuel({checkpoint(letters), checkpoint(words)});
+    ASSERT_TRUE(waitUntil(
+        [&] { return page()->probes().own() && page()->probes().answer(1) != nullptr; }, 60000));
+    EXPECT_TRUE(both->sourcePane()->textInput()->isVisible());
+    type(both->sourcePane(), "a cat");
+    ASSERT_TRUE(bothShow("a cat"));
+    auto* input = both->sourcePane()->textInput();
+    for (int k = 0; k < 2; ++k) QTest::mouseClick(input->typeButton(), Qt::LeftButton);
+    EXPECT_TRUE(input->isOpen());
+    EXPECT_EQ(input->text(), "a cat");
 }
 
 TEST_F(DuelPageTest, TwoRunsOfCompareAndEnter) {
@@ -201,6 +344,8 @@ TEST(DuelLaunch, TwoPathsOpenThePageAndOptionsOfTheCommandDoNot) {
     EXPECT_EQ(launch->duel, (QStringList{"/", "/tmp"}));
     EXPECT_FALSE(launch->shares);
     EXPECT_FALSE(parseLaunch({"relascope", "duel", "/"}, &exit)) << "one is missing";
+    EXPECT_FALSE(parseLaunch({"relascope", "duel", "/", "hub:no/such"}, &exit))
+        << "it is not in the cache of the hub";
     char program[] = "relascope", command[] = "duel", a[] = "/", json[] = "--json";
     char* words[] = {program, command, a, a, json};
     EXPECT_FALSE(isCommandLine(4, words));

@@ -10,7 +10,9 @@
 #include <QPushButton>
 #include <filesystem>
 
+#include "app/controllers/duel_probes.h"
 #include "app/controllers/hub_models.h"
+#include "app/launch.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/data_source.h"
 #include "app/pages/hub_dialog.h"
@@ -84,6 +86,13 @@ TEST_F(HubWindowTest, AModelIsFetchedAndOpenedByItsName) {
     c().checkpoint.load();
     auto* page = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
     EXPECT_TRUE(waitUntil([&] { return page->inspector()->result() != nullptr; }, 60000));
+
+    // The page Duel takes it by its name, and shows that.
+    int exit = 0;
+    const auto launch = parseLaunch({"relascope", "duel", "hub:org/vidat", dialog.path()}, &exit);
+    ASSERT_TRUE(launch);
+    EXPECT_EQ(launch->duel, (QStringList{dialog.path(), dialog.path()}));
+    EXPECT_EQ((DuelSubject{dialog.path(), std::nullopt, {}}).name(), "org/vidat");
 
     // A model that cannot be opened says why, and is not in the rail.
     HubDialog second(models(), window.get());

@@ -21,10 +21,10 @@
 #include "datasets/generators/pairs.h"
 #include "datasets/generators/set.h"
 #include "datasets/generators/sorting.h"
-#include "datasets/registry.h"
 #include "options/presets.h"
 #include "support/temporary_folder.h"
 #include "support/trained.h"
+#include "tests/datasets/step_run.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -42,32 +42,6 @@ RunOptions occursOptions(std::int64_t seed) {
     o.train.seeds = {seed}, o.train.steps = 1, o.train.keep_mib = 16;
     return o;
 }
-
-/// A run of one step: its weights are as good as untrained.
-class StepRun {
-public:
-    explicit StepRun(const RunOptions& options, std::int64_t seed = 0)
-        : m_folder("atlas" + std::to_string(++made())),
-          m_path(m_folder / "run"),
-          m_splits(datasets::openData(options.data)) {
-        auto run = RunFolder::create(m_path, options);
-        run.info().seed = seed;
-        Control control;
-        trainIn(run, control, m_splits);
-    }
-    const std::string& path() const { return m_path; }
-    const DataSplits& splits() const { return m_splits; }
-    std::string file(const std::string& name) const { return m_folder / name; }
-
-private:
-    static int& made() {
-        static int count = 0;
-        return count;
-    }
-    TemporaryFolder m_folder;
-    std::string m_path;
-    DataSplits m_splits;
-};
 
 struct Asked {
     OpenedModel model;

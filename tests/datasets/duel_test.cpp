@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -12,11 +13,11 @@
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "data/text.h"
-#include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/presets.h"
 #include "support/temporary_folder.h"
 #include "support/trained.h"
+#include "tests/datasets/step_run.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -35,35 +36,10 @@ RunOptions smallOccurs(std::int64_t seed, const std::string& model = "dat") {
     return o;
 }
 
-/// A run of one step: its weights are as good as untrained.
-class FreshRun {
-public:
-    explicit FreshRun(const RunOptions& options)
-        : m_folder("duel" + std::to_string(++made())),
-          m_path(m_folder / "run"),
-          m_splits(datasets::openData(options.data)) {
-        auto run = RunFolder::create(m_path, options);
-        run.info().seed = options.train.seeds.front();
-        Control control;
-        trainIn(run, control, m_splits);
-    }
-    const std::string& path() const { return m_path; }
-    const DataSplits& splits() const { return m_splits; }
-
-private:
-    static int& made() {
-        static int count = 0;
-        return count;
-    }
-    TemporaryFolder m_folder;
-    std::string m_path;
-    DataSplits m_splits;
-};
-
 struct DuelOf {
     OpenedModel model;
     AnalysisSubject subject;
-    explicit DuelOf(const FreshRun& run, const std::string& checkpoint = "")
+    explicit DuelOf(const StepRun& run, const std::string& checkpoint = "")
         : model(run.path(), checkpoint, "cpu") {
         subject.model = &model;
         subject.path = subject.run = run.path();
@@ -86,8 +62,8 @@ struct DuelOf {
     }
 };
 
-const FreshRun& seedRun(std::int64_t seed) {
-    static const FreshRun first(smallOccurs(1)), second(smallOccurs(2));
+const StepRun& seedRun(std::int64_t seed) {
+    static const StepRun first(smallOccurs(1), 1), second(smallOccurs(2), 2);
     return seed == 1 ? first : second;
 }
 
@@ -220,7 +196,7 @@ TEST(DuelAnalysis, CountsAreThoseOfTheScores) {
 }
 
 TEST(DuelAnalysis, AnotherArchitectureHasAttentionAndStreamsInCommon) {
-    const FreshRun transformer(smallOccurs(1, "transformer"));
+    const StepRun transformer(smallOccurs(1, "transformer"), 1);
     DuelOf one(seedRun(1));
     const auto duel = one.duel({{"other", transformer.path()}, {"untrained", std::int64_t{1}}});
     EXPECT_NE(duel.a.architecture, duel.b.architecture);
@@ -279,10 +255,46 @@ TEST(DuelAnalysis, WhatCannotBeComparedIsNamed) {
     auto sorting = presetOptions("sort-argsort");
     sorting.train.steps = 1, sorting.train.device = "cpu", sorting.data.train_size = 64;
     sorting.data.validation_size = 32, sorting.data.test_size = 2;
-    const FreshRun other(sorting);
+    const StepRun other(sorting);
     const auto why = one.whyNot({{"other", other.path()}});
     EXPECT_EQ(why.find("other: "), 0u) << why;
     EXPECT_NE(why.find("reads other inputs"), std::string::npos) << why;
+}
+
+TEST(DuelAnalysis, APartByItsNameIsMeasuredAloneOrAddedToWhatIsKnown) {
+    DuelOf one(seedRun(1));
+    OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}};
+    const auto all = one.duel(values);
+    values["part"] = std::string("layer 2 attention");
+    const auto alone = one.duel(values);
+    ASSERT_EQ(alone.grafts.size(), 1u);
+    EXPECT_EQ(graftName(alone.grafts.front()), "layer 2 attention");
+    const auto same = std::find_if(all.grafts.begin(), all.grafts.end(), [](const auto& graft) {
+        return graftName(graft) == "layer 2 attention";
+    });
+    ASSERT_NE(same, all.grafts.end());
+    EXPECT_EQ(alone.grafts.front().change.change, same->change.change);
+    // Across layers, beside what was measured before.
+    values["part"] = std::string("layer 1 streams in layer 2");
+    AnalysisWatch watch;
+    watch.known = all;
+    int reports = 0;
+    watch.partial = [&](const AnalysisResult&) { ++reports; };
+    const auto added = one.duel(values, watch);
+    EXPECT_EQ(reports, 1) << "the part alone";
+    ASSERT_EQ(added.grafts.size(), all.grafts.size() + 1);
+    EXPECT_EQ(added.grafts.back().a, "layer 2");
+    EXPECT_EQ(added.grafts.back().b, "layer 1");
+    EXPECT_FALSE(added.grafts.back().change.metric.empty());
+    EXPECT_EQ(duelAnalysis().json(added).at("matching"), duelAnalysis().json(all).at("matching"));
+    EXPECT_TRUE(added.complete);
+    // Again it takes the place of the first.
+    watch.known = added;
+    EXPECT_EQ(one.duel(values, watch).grafts.size(), added.grafts.size());
+    values["part"] = std::string("layer 9 attention");
+    const auto why = one.whyNot(values);
+    EXPECT_EQ(why.find("part: 'layer 9 attention'"), 0u) << why;
+    EXPECT_NE(why.find("layer 1 attention"), std::string::npos) << why;
 }
 
 class TextDuel : public ::testing::Test {

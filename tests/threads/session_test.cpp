@@ -49,7 +49,7 @@ protected:
     }
     void load(const QString& path = "model") {
         QSignalSpy loaded(session.get(), &InspectionSession::loaded);
-        session->load(path, "Reading");
+        session->load({path.toStdString()}, "Reading");
         ASSERT_TRUE(waitUntil([&] { return loaded.size() == 1; }));
     }
     void choose(quint64 seed) {
@@ -136,13 +136,13 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
     load();
     EXPECT_EQ(fakeModels().alive, 1);
     fakeModels().loading.close();
-    session->load("other", "Reading");
+    session->load({"other"}, "Reading");
     ASSERT_TRUE(waitUntil([] { return fakeModels().loading.waiting() == 1; }));
     session->task().abandon();
     ASSERT_TRUE(settled());
     fakeModels().loading.open();
     EXPECT_EQ(session->path(), "model");
-    session->load("damaged", "Reading");
+    session->load({"damaged"}, "Reading");
     ASSERT_TRUE(waitUntil([&] { return failures.size() == 1; }));
     EXPECT_EQ(session->path(), "model") << "what is asked next is of the weights before";
     load("third");

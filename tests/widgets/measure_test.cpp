@@ -4,6 +4,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QFocusEvent>
 #include <QHeaderView>
@@ -778,9 +779,10 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
         << view.sentences()->item(0)->text().toStdString();
     QSignalSpy maps(&view, &DuelView::mapRequested), examples(&view, &DuelView::exampleRequested);
     auto* table = view.table();
-    ASSERT_EQ(table->rowCount(), 1);
-    EXPECT_EQ(table->item(0, 0)->text(), "A right, B wrong");
-    table->setCurrentCell(0, 0);
+    const auto* rowsOf = table->model();
+    ASSERT_EQ(rowsOf->rowCount(), 1);
+    EXPECT_EQ(rowsOf->index(0, 0).data().toString(), "A right, B wrong");
+    table->setCurrentIndex(rowsOf->index(0, 0));
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
     ASSERT_EQ(examples.size(), 1);
@@ -791,9 +793,9 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
                                                                {DuelView::Table::Maps, 1}};
     for (const auto& [which, count] : rows) {
         QTest::mouseClick(view.choice()->button(static_cast<int>(which)), Qt::LeftButton);
-        EXPECT_EQ(table->rowCount(), count);
+        EXPECT_EQ(rowsOf->rowCount(), count);
     }
-    table->setCurrentCell(0, 0);
+    table->setCurrentIndex(rowsOf->index(0, 0));
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
     ASSERT_EQ(maps.size(), 1);
@@ -802,7 +804,22 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
     EXPECT_EQ(examples.size(), 1);
     view.clear("Not measured.");
     EXPECT_TRUE(view.isEmpty());
-    EXPECT_EQ(table->rowCount(), 0);
+    EXPECT_EQ(rowsOf->rowCount(), 0);
+}
+
+TEST(DuelView, ATableOfThousandsOfRowsIsShownAtOnce) {
+    DuelView view;
+    view.resize(1000, 500);
+    view.show();
+    auto duel = duelOf();
+    duel.matches.resize(6000, duel.matches.front());
+    view.setResult(duel);
+    QElapsedTimer clock;
+    clock.start();
+    view.showTable(DuelView::Table::Layers);
+    QTest::qWait(1);
+    EXPECT_EQ(view.table()->model()->rowCount(), 6000);
+    EXPECT_LT(clock.elapsed(), 1000) << "ms; a busy machine is slow";
 }
 
 TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {

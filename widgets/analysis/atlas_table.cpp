@@ -61,16 +61,7 @@ QString symmetryText(double ratio) {
 AtlasTable::AtlasTable(QWidget* parent) : QTableWidget(parent) {
     setColumnCount(static_cast<int>(atlasColumns().size()));
     setHorizontalHeaderLabels(atlasColumns());
-    setFrameShape(QFrame::NoFrame);
-    setShowGrid(false);
-    setEditTriggers(QAbstractItemView::NoEditTriggers);
-    setSelectionBehavior(QAbstractItemView::SelectRows);
-    setSelectionMode(QAbstractItemView::SingleSelection);
-    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    verticalHeader()->hide();
-    verticalHeader()->setMinimumSectionSize(kAtlasRow);
-    verticalHeader()->setDefaultSectionSize(kAtlasRow);
-    horizontalHeader()->setFont(smallFont());
+    layOutTable(*this, kAtlasRow);
     horizontalHeader()->setHighlightSections(false);
     for (int c = 0; c < columnCount(); ++c)
         horizontalHeaderItem(c)->setTextAlignment(Qt::AlignVCenter |

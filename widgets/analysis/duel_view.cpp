@@ -4,12 +4,13 @@
 #include <functional>
 #include <utility>
 
+#include <QAbstractTableModel>
 #include <QFontMetrics>
 #include <QHeaderView>
 #include <QListWidget>
 #include <QPainter>
 #include <QSplitter>
-#include <QTableWidget>
+#include <QTableView>
 #include <QVBoxLayout>
 
 #include "types/text_format.h"
@@ -200,6 +201,40 @@ std::vector<LayerMatrix> matricesOf(const Duel& duel) {
     return all;
 }
 
+/// Rows are made when they are seen.
+class DuelTableModel : public QAbstractTableModel {
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+    void setTable(DuelTable table) {
+        beginResetModel();
+        m_table = std::move(table);
+        endResetModel();
+    }
+    int rowCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() ? 0 : static_cast<int>(m_table.rows.size());
+    }
+    int columnCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() ? 0 : static_cast<int>(m_table.columns.size());
+    }
+    QVariant data(const QModelIndex& index, int role) const override {
+        const bool words = index.column() < m_table.words;
+        if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
+            return m_table.rows[static_cast<std::size_t>(index.row())].at(index.column());
+        if (role == Qt::FontRole) return words ? smallFont() : numberFont(12);
+        if (role == Qt::TextAlignmentRole)
+            return QVariant::fromValue((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        return {};
+    }
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
+        if (orientation != Qt::Horizontal) return {};
+        if (role == Qt::DisplayRole) return m_table.columns.value(section);
+        return role == Qt::ToolTipRole ? m_table.help.value(section) : QVariant();
+    }
+
+private:
+    DuelTable m_table;
+};
+
 }  // namespace
 
 DuelView::DuelView(QWidget* parent)
@@ -209,7 +244,7 @@ DuelView::DuelView(QWidget* parent)
           {QStringLiteral("Answers"), QStringLiteral("Layers"), QStringLiteral("Maps"),
            QStringLiteral("Streams"), QStringLiteral("Parts of B in A")},
           this)),
-      m_table(new QTableWidget(this)) {
+      m_table(new QTableView(this)) {
     m_sentences->setAccessibleName(QStringLiteral("What the duel shows"));
     m_sentences->setFrameShape(QFrame::NoFrame);
     m_sentences->setWordWrap(true);
@@ -218,16 +253,8 @@ DuelView::DuelView(QWidget* parent)
     m_sentences->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_choice->setAccessibleName(QStringLiteral("Table"));
     m_table->setAccessibleName(QStringLiteral("Table of the duel"));
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setShowGrid(false);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setMinimumSectionSize(kDuelRow);
-    m_table->verticalHeader()->setDefaultSectionSize(kDuelRow);
-    m_table->horizontalHeader()->setFont(smallFont());
+    layOutTable(*m_table, kDuelRow);
+    m_table->setModel(new DuelTableModel(this));
     auto* right = new QWidget(this);
     auto* column = columnOf(right, {8, 6, 8, 0}, 6);
     column->addWidget(m_choice, 0, Qt::AlignLeft);
@@ -241,15 +268,16 @@ DuelView::DuelView(QWidget* parent)
     content()->addWidget(both, 1);
     connect(m_choice, &SegmentedControl::changed, this,
             [this](int at) { showTable(static_cast<Table>(at)); });
-    connect(m_table, &QTableWidget::cellClicked, this, [this](int row, int) { open(row); });
-    connect(m_table, &QTableWidget::cellActivated, this, [this](int row, int) { open(row); });
+    connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& at) { open(at.row()); });
+    connect(m_table, &QTableView::activated, this,
+            [this](const QModelIndex& at) { open(at.row()); });
     DuelView::clear(QStringLiteral("Not measured."));
 }
 
 void DuelView::clear(const QString& sentence) {
     m_duel = {};
     m_sentences->clear();
-    m_table->setRowCount(0);
+    static_cast<DuelTableModel*>(m_table->model())->setTable({});
     MeasureFrame::clear(sentence);
 }
 
@@ -273,23 +301,10 @@ void DuelView::showTable(Table table) {
 }
 
 void DuelView::fillTable() {
-    const auto table = tableOf(m_duel, m_shown);
-    m_table->clear();
-    m_table->setColumnCount(static_cast<int>(table.columns.size()));
-    m_table->setHorizontalHeaderLabels(table.columns);
-    m_table->setRowCount(static_cast<int>(table.rows.size()));
-    for (int c = 0; c < m_table->columnCount(); ++c) {
-        m_table->horizontalHeaderItem(c)->setToolTip(table.help.at(c));
-        for (int r = 0; r < m_table->rowCount(); ++r) {
-            auto* item = new QTableWidgetItem(table.rows[static_cast<std::size_t>(r)].at(c));
-            item->setToolTip(item->text());
-            item->setFont(c < table.words ? smallFont() : numberFont(12));
-            if (c >= table.words) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-            m_table->setItem(r, c, item);
-        }
-    }
+    auto* model = static_cast<DuelTableModel*>(m_table->model());
+    model->setTable(tableOf(m_duel, m_shown));
     m_table->resizeColumnsToContents();
-    for (int c = 0; c < m_table->columnCount(); ++c)
+    for (int c = 0; c < model->columnCount(); ++c)
         m_table->setColumnWidth(c, std::clamp(m_table->columnWidth(c) + 10, 64, 240));
 }
 
@@ -303,11 +318,7 @@ void DuelView::open(int row) {
     } else if (m_shown == Table::Maps && at < m_duel.partners.size()) {
         const auto& partner = m_duel.partners[at];
         if (partner.layerB < 0) return;
-        const auto kind = !partner.heads ? MapKind::Relation
-                          : partner.b.find("relational") != std::string::npos
-                              ? MapKind::RelationalAttention
-                              : MapKind::SensoryAttention;
-        Q_EMIT mapRequested(kind, static_cast<int>(partner.layerB),
+        Q_EMIT mapRequested(kindOfMap(partner.b, partner.heads), static_cast<int>(partner.layerB),
                             static_cast<int>(partner.indexB));
     }
 }
@@ -322,26 +333,14 @@ void DuelView::paintFigure(QPainter& painter) {
 
 int DuelView::paint(QPainter* painter) const {
     const Theme& t = Theme::current();
-    int y = kDuelMargin / 2;
-    const auto words = [&](const QRect& room, const QString& what, const QFont& font,
-                           const QColor& ink, int flags) {
-        if (!painter) return;
-        painter->setFont(font);
-        painter->setPen(ink);
-        painter->drawText(room, flags, what);
-    };
     const int inner = kDuelFigure - 2 * kDuelMargin;
-    const auto wrapped = [&](const QString& what, const QFont& font, const QColor& ink) {
-        const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop;
-        const int height =
-            QFontMetrics(font).boundingRect(QRect(0, 0, inner, 10000), flags, what).height();
-        words({kDuelMargin, y, inner, height}, what, font, ink, flags);
-        y += height + 8;
-    };
-    wrapped(QStringLiteral("A: %1").arg(text(m_duel.a.name)), headFont(), t.text);
-    wrapped(QStringLiteral("B: %1").arg(text(m_duel.b.name)), headFont(), t.text);
-    wrapped(head()->subText(), smallFont(), t.muted);
-    for (const auto& sentence : m_duel.sentences) wrapped(text(sentence), smallFont(), t.text);
+    FigureLines lines(painter, kDuelFigure, kDuelMargin);
+    int& y = lines.y;
+    lines.wrapped(QStringLiteral("A: %1").arg(text(m_duel.a.name)), headFont(), t.text);
+    lines.wrapped(QStringLiteral("B: %1").arg(text(m_duel.b.name)), headFont(), t.text);
+    lines.wrapped(head()->subText(), smallFont(), t.muted);
+    for (const auto& sentence : m_duel.sentences)
+        lines.wrapped(text(sentence), smallFont(), t.text);
     // Matrices beside each other; a cell with a frame is better than chance.
     int x = kDuelMargin, tall = 0;
     for (const auto& matrix : matricesOf(m_duel)) {
@@ -351,16 +350,16 @@ int DuelView::paint(QPainter* painter) const {
         const int width = std::max(left + columns * side, 220);
         if (x > kDuelMargin && x + width > kDuelFigure - kDuelMargin)
             x = kDuelMargin, y += std::exchange(tall, 0);
-        words({x, y, width, kDuelLine}, matrix.title, smallFont(), t.text,
-              Qt::AlignLeft | Qt::AlignVCenter);
+        lines.words({x, y, width, kDuelLine}, matrix.title, smallFont(), t.text,
+                    Qt::AlignLeft | Qt::AlignVCenter);
         const int top = y + 2 * kDuelLine;
         for (int c = 0; c < columns; ++c)
-            words({x + left + c * side, y + kDuelLine, side, kDuelLine},
-                  QString(matrix.columns.at(c)).section(u' ', -1), captionFont(), t.muted,
-                  Qt::AlignCenter);
+            lines.words({x + left + c * side, y + kDuelLine, side, kDuelLine},
+                        QString(matrix.columns.at(c)).section(u' ', -1), captionFont(), t.muted,
+                        Qt::AlignCenter);
         for (int r = 0; r < rows; ++r) {
-            words({x, top + r * side, left - 6, side}, matrix.rows.at(r), captionFont(), t.muted,
-                  Qt::AlignRight | Qt::AlignVCenter);
+            lines.words({x, top + r * side, left - 6, side}, matrix.rows.at(r), captionFont(),
+                        t.muted, Qt::AlignRight | Qt::AlignVCenter);
             for (int c = 0; c < columns && painter; ++c) {
                 const auto at = static_cast<std::size_t>(r) * matrix.columns.size() +
                                 static_cast<std::size_t>(c);
@@ -378,8 +377,8 @@ int DuelView::paint(QPainter* painter) const {
                     painter->drawRect(cell.adjusted(0, 0, -1, -1));
                 }
                 if (side >= 28)
-                    words(cell, number(value, 2), captionFont(), Theme::textOn(fill),
-                          Qt::AlignCenter);
+                    lines.words(cell, number(value, 2), captionFont(), Theme::textOn(fill),
+                                Qt::AlignCenter);
             }
         }
         tall = std::max(tall, 2 * kDuelLine + rows * side + 12);
@@ -387,17 +386,18 @@ int DuelView::paint(QPainter* painter) const {
     }
     y += tall;
     if (tall > 0)
-        wrapped(QStringLiteral("Layers of A down, of B across; framed: better than chance."),
-                captionFont(), t.muted);
+        lines.wrapped(QStringLiteral("Layers of A down, of B across; framed: better than chance."),
+                      captionFont(), t.muted);
     for (const auto which : {Table::Parts, Table::Answers}) {
         const auto table = tableOf(m_duel, which);
         if (table.rows.empty()) continue;
         const int width = inner / static_cast<int>(table.columns.size());
         const auto line = [&](const QStringList& texts, const QFont& font, const QColor& ink) {
             for (int c = 0; c < texts.size(); ++c)
-                words({kDuelMargin + c * width, y, width - 8, kDuelLine},
-                      QFontMetrics(font).elidedText(texts.at(c), Qt::ElideRight, width - 8), font,
-                      ink, Qt::AlignVCenter | (c < table.words ? Qt::AlignLeft : Qt::AlignRight));
+                lines.words({kDuelMargin + c * width, y, width - 8, kDuelLine},
+                            QFontMetrics(font).elidedText(texts.at(c), Qt::ElideRight, width - 8),
+                            font, ink,
+                            Qt::AlignVCenter | (c < table.words ? Qt::AlignLeft : Qt::AlignRight));
             y += kDuelLine;
         };
         y += 8;

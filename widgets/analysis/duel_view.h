@@ -13,7 +13,7 @@
 
 class QListWidget;
 class QPainter;
-class QTableWidget;
+class QTableView;
 
 namespace relascope::widgets {
 
@@ -32,7 +32,7 @@ public:
     QListWidget* sentences() const { return m_sentences; }
     SegmentedControl* choice() const { return m_choice; }
     /// A click or Enter on an answer asks for its example, on a map for that map of B.
-    QTableWidget* table() const { return m_table; }
+    QTableView* table() const { return m_table; }
     void showTable(Table table);
 
     QSize figureSize() const override;
@@ -60,7 +60,7 @@ private:
     Table m_shown = Table::Answers;
     QListWidget* m_sentences;
     SegmentedControl* m_choice;
-    QTableWidget* m_table;
+    QTableView* m_table;
 };
 
 }  // namespace relascope::widgets

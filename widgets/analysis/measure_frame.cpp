@@ -8,11 +8,15 @@
 #include <QAction>
 #include <QDir>
 #include <QFileInfo>
+#include <QFontMetrics>
+#include <QHeaderView>
 #include <QLocale>
 #include <QMenu>
 #include <QPainter>
 #include <QStackedLayout>
 #include <QStringList>
+#include <QStyledItemDelegate>
+#include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -77,6 +81,62 @@ QString answerText(const std::string& name) {
     for (qsizetype i = 0; i < text.size() && text[i] == u' '; ++i) text[i] = QChar(0x2423);
     for (qsizetype i = text.size(); i-- > 0 && text[i] == u' ';) text[i] = QChar(0x2423);
     return text;
+}
+
+MapKind kindOfMap(const std::string& name, bool head) {
+    if (!head) return MapKind::Relation;
+    return name.find("relational") != std::string::npos ? MapKind::RelationalAttention
+                                                        : MapKind::SensoryAttention;
+}
+
+void FigureLines::words(const QRect& room, const QString& text, const QFont& font,
+                        const QColor& ink, int flags) const {
+    if (!m_painter) return;
+    m_painter->setFont(font);
+    m_painter->setPen(ink);
+    m_painter->drawText(room, flags, text);
+}
+
+void FigureLines::wrapped(const QString& text, const QFont& font, const QColor& ink) {
+    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop,
+              inner = m_width - 2 * m_margin;
+    const int height =
+        QFontMetrics(font).boundingRect(QRect(0, 0, inner, 10000), flags, text).height();
+    words({m_margin, y, inner, height}, text, font, ink, flags);
+    y += height + 8;
+}
+
+namespace {
+
+/// Text at the left does not touch the edge of its cell.
+class PaddedCells : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        if (!(option->displayAlignment & Qt::AlignRight) && !option->text.isEmpty())
+            option->text.prepend(QChar(0x2002));
+    }
+};
+
+}  // namespace
+
+void layOutTable(QTableView& table, int rowHeight) {
+    table.setFrameShape(QFrame::NoFrame);
+    table.setShowGrid(false);
+    table.setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table.setSelectionBehavior(QAbstractItemView::SelectRows);
+    table.setSelectionMode(QAbstractItemView::SingleSelection);
+    table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    table.setTabKeyNavigation(false);  // Tab leaves the table
+    table.setItemDelegate(new PaddedCells(&table));
+    table.verticalHeader()->hide();
+    table.verticalHeader()->setMinimumSectionSize(rowHeight);
+    table.verticalHeader()->setDefaultSectionSize(rowHeight);
+    table.horizontalHeader()->setFont(smallFont());
+    table.horizontalHeader()->setResizeContentsPrecision(100);  // rows that are measured
 }
 
 QString wayText(EditOp way) {

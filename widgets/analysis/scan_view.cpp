@@ -110,16 +110,7 @@ ScanView::ScanView(QWidget* parent)
     m_table->setAccessibleName(QStringLiteral("Parts"));
     m_table->setColumnCount(static_cast<int>(scanColumns().size()));
     m_table->setHorizontalHeaderLabels(scanColumns());
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->setShowGrid(false);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setMinimumSectionSize(kScanRow);
-    m_table->verticalHeader()->setDefaultSectionSize(kScanRow);
-    m_table->horizontalHeader()->setFont(smallFont());
+    layOutTable(*m_table, kScanRow);
     m_table->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     m_table->horizontalHeader()->setSortIndicatorClearable(true);
     m_table->setSortingEnabled(true);
@@ -237,39 +228,26 @@ void ScanView::paintFigure(QPainter& painter) {
 
 int ScanView::paint(QPainter* painter) const {
     const Theme& t = Theme::current();
-    int y = kScanMargin / 2;
-    const auto words = [&](const QRect& room, const QString& text, const QFont& font,
-                           const QColor& ink, int flags) {
-        if (!painter) return;
-        painter->setFont(font);
-        painter->setPen(ink);
-        painter->drawText(room, flags, text);
-    };
-    const int inner = kScanFigure - 2 * kScanMargin;
-    const auto wrapped = [&](const QString& text, const QFont& font, const QColor& ink) {
-        const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop;
-        const int height =
-            QFontMetrics(font).boundingRect(QRect(0, 0, inner, 10000), flags, text).height();
-        words({kScanMargin, y, inner, height}, text, font, ink, flags);
-        y += height + 8;
-    };
-    wrapped(QStringLiteral("Scan: ") + headText(), headFont(), t.text);
+    FigureLines lines(painter, kScanFigure, kScanMargin);
+    lines.wrapped(QStringLiteral("Scan: ") + headText(), headFont(), t.text);
     for (std::size_t k = 0; k < m_scan.findings.size(); ++k)
-        wrapped(QStringLiteral("%1. %2").arg(k + 1).arg(quotedSentence(m_scan.findings[k].text)),
-                smallFont(), t.text);
-    for (const auto& text : m_scan.notFound) wrapped(quotedSentence(text), smallFont(), t.muted);
-    y += 8;
+        lines.wrapped(
+            QStringLiteral("%1. %2").arg(k + 1).arg(quotedSentence(m_scan.findings[k].text)),
+            smallFont(), t.text);
+    for (const auto& text : m_scan.notFound)
+        lines.wrapped(quotedSentence(text), smallFont(), t.muted);
+    lines.y += 8;
     const int widths[] = {210, 80, 170, 170, 268, 70};
     const auto line = [&](const QStringList& texts, const QFont& font, const QColor& ink) {
         int x = kScanMargin;
         for (int c = 0; c < texts.size(); ++c) {
             const bool left = c == 0 || c == 4;
-            words({x + (left ? 0 : 4), y, widths[c] - 8, kScanLine},
-                  QFontMetrics(font).elidedText(texts.at(c), Qt::ElideRight, widths[c] - 8), font,
-                  ink, Qt::AlignVCenter | (left ? Qt::AlignLeft : Qt::AlignRight));
+            lines.words({x + (left ? 0 : 4), lines.y, widths[c] - 8, kScanLine},
+                        QFontMetrics(font).elidedText(texts.at(c), Qt::ElideRight, widths[c] - 8),
+                        font, ink, Qt::AlignVCenter | (left ? Qt::AlignLeft : Qt::AlignRight));
             x += widths[c];
         }
-        y += kScanLine;
+        lines.y += kScanLine;
     };
     line(scanColumns(), captionFont(), t.muted);
     const int rows = std::min(kMostScanRows, static_cast<int>(m_scan.parts.size()));
@@ -277,7 +255,7 @@ int ScanView::paint(QPainter* painter) const {
         line(rowOf(m_scan, m_scan.parts[static_cast<std::size_t>(r)]).texts, smallFont(), t.text);
     if (const int more = static_cast<int>(m_scan.parts.size()) - rows; more > 0)
         line({QStringLiteral("and %1 more parts").arg(groupedNumber(more))}, smallFont(), t.muted);
-    return y + kScanMargin / 2;
+    return lines.y + kScanMargin / 2;
 }
 
 }  // namespace relascope::widgets

@@ -199,7 +199,21 @@ void InspectorBar::setReading(bool possible, bool on) {
     m_reading->setVisible(possible);
     m_reading->setChecked(on);
 }
-void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& view) {
+void InspectorBar::offerKinds(const ViewMaps& own, const ViewMaps& pinned) {
+    for (int k = 0; k < m_kinds->count(); ++k) {
+        const auto kind = static_cast<MapKind>(k);
+        const QString here = absenceReason(own, kind), there = absenceReason(pinned, kind);
+        const bool one = here.isEmpty() != there.isEmpty();
+        m_kinds->setItemEnabled(k, here.isEmpty() || there.isEmpty(), here);
+        if (!one) continue;
+        m_kinds->button(k)->setToolTip((here.isEmpty() ? QStringLiteral("Of B alone. A: ") + there
+                                                       : QStringLiteral("Of A alone. B: ") + here));
+        m_kinds->button(k)->setAccessibleDescription(m_kinds->button(k)->toolTip());
+    }
+}
+
+void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& view,
+                               bool sameTokens) {
     static const char* const names[2][3] = {{"After", "Before", "Change"},
                                             {"B", "A", "B \xE2\x88\x92 A"}};
     static const char* const tips[2][3] = {
@@ -212,6 +226,7 @@ void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& 
         m_shown->button(k)->setAccessibleName(name);
         m_shown->setItemToolTip(k, QString::fromLatin1(tips[pinned ? 1 : 0][k]));
     }
+    m_shown->setItemEnabled(2, sameTokens, QStringLiteral("The tokens of A and B differ"));
     m_shown->setVisible(compared);
     m_shown->setCurrent(static_cast<int>(view.shown));
     m_beside->setVisible(compared);

@@ -25,8 +25,11 @@ public:
     void setStepText(const QString& text);
     /// Arranges the controls in two rows.
     void setCompact(bool compact);
-    /// Whether the maps are compared with those before edits, or with a pinned picture.
-    void setCompared(bool compared, bool pinned, const InspectorView& view);
+    /// Of two models that are compared, also the kinds that only the pinned one has.
+    void offerKinds(const ViewMaps& own, const ViewMaps& pinned);
+    /// Whether the maps are compared with those before edits, or with a pinned picture; of other
+    /// tokens there is no change.
+    void setCompared(bool compared, bool pinned, const InspectorView& view, bool sameTokens = true);
     /// Whether there is a text to read, and whether it is laid across the pane.
     void setReading(bool possible, bool on);
     /// Adds a control of the page at the right end.

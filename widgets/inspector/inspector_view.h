@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "types/relation_map.h"
+#include "types/text_alignment.h"
 #include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
@@ -16,6 +17,9 @@ namespace relascope::widgets {
 struct PinnedResult {
     std::shared_ptr<const ProbeResult> result;  ///< null: nothing is pinned
     QString name;                               ///< "validation 12, step 96"
+    /// Of a text in other tokens: the pinned ones are the first, those shown the second. Null: both
+    /// are of the same tokens.
+    std::shared_ptr<const TextAlignment> tokens = nullptr;
 };
 
 struct Inspected {

@@ -139,11 +139,17 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     both->addWidget(m_changeBox, 1);
     column->addLayout(both, 1);
     column->addWidget(m_colors);
-    // The cursor of one is that of the other.
-    for (MapView* map : {m_other, m_change}) {
-        connect(map, &MapView::hovered, m_map, &MapView::hovered);
-        connect(map, &MapView::chosen, m_map, &MapView::chosen);
-    }
+    // The cursor of one is that of the other, unless they are freed.
+    connect(m_change, &MapView::hovered, m_map, &MapView::hovered);
+    connect(m_change, &MapView::chosen, m_map, &MapView::chosen);
+    connect(m_other, &MapView::hovered, this, [this](int row, int column) {
+        if (!m_choice.freed()) Q_EMIT m_map->hovered(m_choice.hereOf(row), m_choice.hereOf(column));
+    });
+    connect(m_other, &MapView::chosen, this, [this](int row, int column) {
+        if (m_choice.freed()) return Q_EMIT otherCellChosen(row, column);
+        const int i = m_choice.hereOf(row), j = m_choice.hereOf(column);
+        if (i >= 0 && j >= 0) Q_EMIT m_map->chosen(i, j);
+    });
     m_saturation = new QPushButton(this);
     m_saturation->setFont(smallFont());
     m_saturation->setToolTip(
@@ -190,20 +196,17 @@ double timeOf(const ViewMaps& maps, const InspectorView& view) {
     return maps.valuesTime(view) + qMin(maps.scaleTime(view), 2 * kSmallWork);
 }
 
-/// Shown beside the map of a view: the same of the other result.
-InspectorView besides(InspectorView view) {
-    view.shown = Shown::Before;
-    return view;
-}
-
 }  // namespace
 
 void MapPane::display() {
     const InspectorView& view = m_choice.view();
     const ViewMaps& maps = m_choice.maps();
-    static const char* const shown[] = {"", ", before", ", change"};
-    m_head->setTitle(mapTitle(maps, view) +
-                     QString::fromLatin1(shown[static_cast<std::size_t>(view.shown)]));
+    static const char* const shown[2][3] = {{"", ", before", ", change"},
+                                            {"", ", A", ", B \xE2\x88\x92 A"}};
+    const bool pinned = m_choice.inspected().pinned.result != nullptr;
+    m_head->setTitle(
+        mapTitle(maps, view) +
+        QString::fromUtf8(shown[pinned ? 1 : 0][static_cast<std::size_t>(view.shown)]));
     m_ends->actions().at(view.robust ? 1 : 0)->setChecked(true);
     m_palettes->actions().at(view.paper ? 1 : 0)->setChecked(true);
     m_wanted = MapKey(maps, view);
@@ -243,7 +246,7 @@ std::optional<BackgroundWork::Job> MapPane::nextOther() {
     m_otherPending = false;
     auto frame = std::make_shared<MapFrame>();
     return BackgroundWork::Job{
-        [frame, maps = m_choice.otherMaps(), view = besides(m_choice.view())] {
+        [frame, maps = m_choice.otherMaps(), view = m_choice.otherView()] {
             *frame = mapFrame(maps, view, ViewMaps::Effort::Quick);  // its ends are known then
         },
         [this, frame, key = m_otherWanted] {
@@ -290,24 +293,39 @@ void MapPane::show(MapFrame frame) {
 /// The same map of the other result, both in the same colours.
 void MapPane::showOther() {
     const InspectorView& view = m_choice.view();
-    const bool beside = view.beside && m_choice.compares();
+    const bool alone = m_choice.ofPinnedAlone(view.kind);
+    const bool beside = view.beside && m_choice.compares() && !alone;
     m_otherBox->setVisible(beside);
-    m_mapTitle->setVisible(beside);
+    m_mapTitle->setVisible(beside || alone);
     m_otherPending = false;
-    m_changeBox->setVisible(beside && m_three && view.shown == Shown::After);
+    m_changeBox->setVisible(beside && m_three && view.shown == Shown::After &&
+                            m_choice.sameTokens());
+    if (alone)
+        m_mapTitle->setText(QStringLiteral("A alone. B: ") +
+                            absenceReason(m_choice.ownMaps(), view.kind));
     if (!beside) {
         m_otherShown = m_otherWanted = {};
         return m_other->setValues({});
     }
     const auto& pinned = m_choice.inspected().pinned;
-    m_otherTitle->setText(pinned.result ? QStringLiteral("A: ") + pinned.name
-                                        : QStringLiteral("Before the edits"));
+    const InspectorView plain = m_choice.otherView();
+    const ViewMaps& maps = m_choice.otherMaps();
+    QString title =
+        pinned.result ? QStringLiteral("A: ") + pinned.name : QStringLiteral("Before the edits");
+    if (m_choice.apart())
+        title += QStringLiteral(", %1, %2")
+                     .arg(maps.layerName(plain.layer), mapTitle(maps, plain).toLower()) +
+                 m_choice.apartNote();
+    m_otherTitle->setText(title);
+    m_otherTitle->setToolTip(title);
     static const char* const names[2][3] = {{"After the edits", "Before the edits", "Change"},
                                             {"B", "A", "B \xE2\x88\x92 A"}};
-    m_mapTitle->setText(
-        QString::fromUtf8(names[pinned.result ? 1 : 0][static_cast<std::size_t>(view.shown)]));
-    const InspectorView plain = besides(view);
-    const ViewMaps& maps = m_choice.otherMaps();
+    QString own =
+        QString::fromUtf8(names[pinned.result ? 1 : 0][static_cast<std::size_t>(view.shown)]);
+    if (!m_choice.sameTokens() && m_three && view.shown == Shown::After)
+        own += QStringLiteral(" (no B \u2212 A: the tokens of the two differ)");
+    m_mapTitle->setText(own);
+    m_mapTitle->setToolTip(own);
     m_otherWanted = MapKey(maps, plain);
     if (m_otherShown == m_otherWanted) return showOneRange();
     if (m_work.immediate() || timeOf(maps, plain) < kSmallWork)
@@ -320,7 +338,7 @@ void MapPane::showOther() {
 }
 
 void MapPane::showOtherValues(MapValues values) {
-    const InspectorView plain = besides(m_choice.view());
+    const InspectorView plain = m_choice.otherView();
     const ViewMaps& maps = m_choice.otherMaps();
     m_otherShown = m_otherWanted;
     m_other->setOutdated(false);
@@ -329,8 +347,10 @@ void MapPane::showOtherValues(MapValues values) {
                            ? numberedTokens(values.columns, QStringLiteral("symbol"))
                            : sideTokens(*maps.result(), maps.columnSide(plain), values.columns));
     m_other->setNumberDigits(3, ViewMaps::isSigned(plain));
-    m_other->setNote(values.empty() ? QStringLiteral("The pinned picture has no such map")
-                                    : QString());
+    const QString absent = m_three ? absenceReason(maps, plain.kind) : QString();
+    m_other->setNote(!values.empty()    ? QString()
+                     : absent.isEmpty() ? QStringLiteral("The pinned picture has no such map")
+                                        : QStringLiteral("A: ") + absent);
     m_other->setValues(std::move(values));
     showOneRange();
 }
@@ -371,7 +391,7 @@ void MapPane::showChange(const ColorScale& shown) {
 void MapPane::showOneRange() {
     const InspectorView& view = m_choice.view();
     if (m_otherBox->isHidden() || m_otherShown != m_otherWanted) return;
-    const InspectorView plain = besides(view);
+    const InspectorView plain = m_choice.otherView();
     const ViewMaps& maps = m_choice.otherMaps();
     if (view.shown == Shown::Difference)
         return m_other->setScale(maps.scale(plain, ViewMaps::Effort::Quick));
@@ -413,10 +433,15 @@ void MapPane::displayCell() {
     const int i = m_choice.row(), j = m_choice.column();
     m_map->setCell(view.source, view.target);
     m_map->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
-    for (MapView* map : {m_other, m_change}) {
-        if (map->isHidden() || map->parentWidget()->isHidden()) continue;
-        map->setCell(view.source, view.target);
-        map->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
+    if (!m_otherBox->isHidden()) {
+        const InspectorView other = m_choice.otherView();
+        const bool follows = m_choice.pointing() && !m_choice.freed();
+        m_other->setCell(other.source, other.target);
+        m_other->setPreview(follows ? m_choice.thereOf(i) : -1, follows ? m_choice.thereOf(j) : -1);
+    }
+    if (!m_changeBox->isHidden()) {
+        m_change->setCell(view.source, view.target);
+        m_change->setPreview(m_choice.pointing() ? i : -1, m_choice.pointing() ? j : -1);
     }
     const MapValues& values = m_map->values();
     const bool inside =

@@ -93,7 +93,9 @@ public:
 Q_SIGNALS:
     void viewRequested(InspectorView view);  ///< by the menu or the button
     void displayed();                        ///< a map that was computed later is shown
-    void scaleRefined();                     ///< the scale was estimated and is exact now
+    /// On the map that is compared with, while it is freed.
+    void otherCellChosen(int i, int j);
+    void scaleRefined();  ///< the scale was estimated and is exact now
 
 private:
     void show(MapFrame frame);

@@ -97,6 +97,12 @@ void RelationInspector::connectPanes() {
     connect(m_source->find(), &FindBar::tokenChosen, this,
             [this](int token) { choose(m_choice.ofCell(token, view().target)); });
     connect(m_map, &MapPane::viewRequested, this, &RelationInspector::choose);
+    connect(m_map, &MapPane::otherCellChosen, this, [this](int i, int j) {
+        auto other = m_choice.otherView();
+        other.source = i, other.target = j;
+        m_choice.setApart(other, true);
+        displayCell();
+    });
     connect(m_map, &MapPane::displayed, this, &RelationInspector::tintSource);
     connect(m_map, &MapPane::scaleRefined, this, [this] {
         tintSource();
@@ -200,7 +206,8 @@ void RelationInspector::display(const InspectorView& next) {
     }
     displayBar();
     if (cell.reading != before.reading) arrangeReading();
-    if (cell.layer != before.layer || cell.kind != before.kind || cell.index != before.index)
+    if (cell.layer != before.layer || cell.kind != before.kind || cell.index != before.index ||
+        cell.shown != before.shown)
         setSides();
     m_small->displayAfter(before);
     m_map->display();
@@ -210,7 +217,8 @@ void RelationInspector::display(const InspectorView& next) {
 
 void RelationInspector::displayBar() {
     m_bar->display(m_choice.maps(), view());
-    m_bar->setCompared(m_choice.compares(), m_choice.inspected().pinned.result != nullptr, view());
+    if (pinned()) m_bar->offerKinds(m_choice.ownMaps(), m_choice.otherMaps());
+    m_bar->setCompared(m_choice.compares(), pinned(), view(), m_choice.sameTokens());
 }
 
 void RelationInspector::displayCell() {
@@ -343,6 +351,33 @@ void RelationInspector::unpin() {
     m_choice.pin({});
     if (!m_choice.empty()) displayEverything();
     Q_EMIT pinChanged();
+}
+
+void RelationInspector::setThree() {
+    m_map->setThree(true);
+    m_splitter->setSizes({250, 520, 230});
+    for (const auto& [pane, stretch] : std::initializer_list<std::pair<QWidget*, int>>{
+             {m_sourceBox, 25}, {m_map, 52}, {m_small, 23}})
+        m_splitter->setStretchFactor(m_splitter->indexOf(pane), stretch);
+}
+
+void RelationInspector::setLinked(bool on) {
+    if (m_choice.empty() || on == !m_choice.freed()) return;
+    if (on)
+        m_choice.join();
+    else
+        m_choice.setApart(m_choice.otherView(), true);
+    m_map->display();
+    m_footer->display(m_choice);
+}
+
+void RelationInspector::setPartner(const std::optional<MapId>& map, const QString& note) {
+    if (m_choice.empty() || m_choice.freed() || (!map && !m_choice.apart())) return;
+    auto other = m_choice.otherView();
+    if (map) other.kind = map->kind, other.layer = map->layer, other.index = map->index;
+    map ? m_choice.setApart(other, false, note) : m_choice.join();
+    m_map->display();
+    m_footer->display(m_choice);
 }
 
 void RelationInspector::toggleBeside() {

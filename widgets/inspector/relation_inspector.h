@@ -46,6 +46,15 @@ public:
     void pin(const QString& name);
     void unpin();
     bool pinned() const { return m_choice.inspected().pinned.result != nullptr; }
+    /// For a page that compares: beside the pinned map and the one shown their difference, and room
+    /// for the three.
+    void setThree();
+    /// Whether the pinned map follows the one shown. If not, it stays as it is, and a click on it
+    /// chooses its own i and j.
+    void setLinked(bool on);
+    /// Shows this map of the pinned result beside the one shown, until another is shown; nullopt:
+    /// the same map again.
+    void setPartner(const std::optional<MapId>& map, const QString& note = {});
     const InspectorView& view() const { return m_choice.view(); }
     /// The current view, for its texts, tables and figures.
     const ViewChoice& choice() const { return m_choice; }

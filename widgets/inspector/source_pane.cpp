@@ -246,15 +246,10 @@ void SourcePane::arrange() {
     m_inputs->setVisible(own && !(typed && offer.references == 0));
     m_samples->setVisible(!own);
     setMinimumWidth(own ? widestChooser : narrowest);
-    m_textInput->setVisible(m_typing && (m_text || typed));
+    m_textInput->setVisible(m_text || typed);
     // Texts have no labels.
     m_samples->filterButton()->setVisible(!own && !m_text && m_samples->hasLabels());
     if (!m_text) m_outcome->clear();
-}
-
-void SourcePane::setTyping(bool on) {
-    m_typing = on;
-    arrange();
 }
 
 void SourcePane::next() {

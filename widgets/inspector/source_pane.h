@@ -97,8 +97,6 @@ public:
     /// For texts: the field for a text of the user. The sample is requested again when the user
     /// closes it.
     TextInput* textInput() const { return m_textInput; }
-    /// Whether texts of the user are offered; initially they are.
-    void setTyping(bool on);
     /// For texts: the next tokens or a generated sample below the text; hidden until set.
     TextOutcome* outcome() const { return m_outcome; }
     ViewMenu* menu() const { return m_menu; }
@@ -159,7 +157,6 @@ private:
     QStringList m_classes;
     std::vector<float> m_probabilities;
     bool m_text = false;  ///< the input is a text
-    bool m_typing = true;
 };
 
 }  // namespace relascope::widgets

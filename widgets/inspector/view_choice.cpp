@@ -17,6 +17,8 @@ void ViewChoice::setInspected(Inspected inspected) {
     m_maps[0].setResult(m_inspected.result);
     m_maps[1].setResult(m_inspected.other());
     m_maps[2].setResult(nullptr);
+    if (!m_maps[1].result()) join();
+    if (m_apart) m_apart->view = m_maps[1].clamped(m_apart->view);
     if (!compares()) m_view.shown = Shown::After;
     prepareShown();
     m_row = m_column = -1;
@@ -50,9 +52,67 @@ void ViewChoice::pin(const PinnedResult& pinned) {
 
 void ViewChoice::prepareShown() {
     ViewMaps& difference = m_maps[2];
+    if (m_view.shown == Shown::Difference && !sameTokens()) m_view.shown = Shown::After;
     if (m_view.shown == Shown::Difference && !difference.result())
         difference.setResult(std::make_shared<const ProbeResult>(
             differenceOf(m_inspected.result, m_inspected.other())));
+}
+
+InspectorView ViewChoice::otherView() const {
+    InspectorView view = m_view;
+    view.shown = Shown::Before;
+    if (m_apart) {
+        view.kind = m_apart->view.kind, view.layer = m_apart->view.layer;
+        view.index = m_apart->view.index, view.head = m_apart->view.head;
+    }
+    const bool here = m_view.shown != Shown::Before;  // i and j are of what is shown
+    view.source = freed() ? m_apart->view.source : here ? thereOf(m_view.source) : m_view.source;
+    view.target = freed() ? m_apart->view.target : here ? thereOf(m_view.target) : m_view.target;
+    return view;
+}
+
+void ViewChoice::setApart(const InspectorView& view, bool cell, const QString& note) {
+    m_apart = Apart{m_maps[1].clamped(view), cell, note};
+}
+
+int ViewChoice::thereOf(int object) const {
+    if (sameTokens() || object < 0) return object;
+    const auto& tokens = m_inspected.pinned.tokens->first;
+    return object < static_cast<int>(tokens.size()) ? tokens[static_cast<std::size_t>(object)] : -1;
+}
+
+int ViewChoice::hereOf(int object) const {
+    if (sameTokens() || object < 0) return object;
+    const auto& tokens = m_inspected.pinned.tokens->second;
+    return object < static_cast<int>(tokens.size()) ? tokens[static_cast<std::size_t>(object)] : -1;
+}
+
+bool ViewChoice::ofPinnedAlone(MapKind kind) const {
+    const auto& own = m_maps[0];
+    return m_inspected.pinned.result && own.result() && !own.result()->partial && !own.has(kind) &&
+           m_maps[1].has(kind);
+}
+
+const ViewMaps& ViewChoice::mapsOf(Shown shown) const {
+    const auto& maps = m_maps[static_cast<std::size_t>(shown)];
+    return maps.result() ? maps : m_maps[0];  // a difference is made when it is shown
+}
+
+void ViewChoice::turnTo(InspectorView& request) const {
+    if (!m_inspected.pinned.result) return;
+    if (request.kind != m_view.kind) {
+        if (ofPinnedAlone(request.kind))
+            request.shown = Shown::Before;
+        else if (ofPinnedAlone(m_view.kind))
+            request.shown = Shown::After;
+    }
+    if (request.shown == Shown::Difference && !sameTokens()) request.shown = Shown::After;
+    const bool before = m_view.shown == Shown::Before, after = request.shown == Shown::Before;
+    if (before == after || sameTokens()) return;
+    for (int InspectorView::*place : {&InspectorView::source, &InspectorView::target}) {
+        const int found = after ? thereOf(request.*place) : hereOf(request.*place);
+        request.*place = std::max(0, found);
+    }
 }
 
 bool ViewChoice::moved(const MapId& map) const {
@@ -64,6 +124,8 @@ bool ViewChoice::takenOut(const MapId& map) const {
 
 void ViewChoice::setView(const InspectorView& view) {
     m_started = true;
+    const MapId before{m_view.kind, m_view.layer, m_view.index};
+    if (m_apart && !m_apart->cell && !(MapId{view.kind, view.layer, view.index} == before)) join();
     m_view = view;
     if (!compares()) m_view.shown = Shown::After;
     prepareShown();
@@ -73,22 +135,24 @@ void ViewChoice::setView(const InspectorView& view) {
 }
 
 InspectorView ViewChoice::granted(InspectorView request) {
+    turnTo(request);
+    const ViewMaps& maps = mapsOf(request.shown);
     if (request.kind != m_view.kind) {
         m_wanted = request.kind;
         // A layer that is still computed may have the kind.
-        const bool awaited = maps().awaited(request.layer);
+        const bool awaited = maps.awaited(request.layer);
         for (int away = 1;
-             !awaited && maps().count(request.kind, request.layer) == 0 && away < maps().layers();
+             !awaited && maps.count(request.kind, request.layer) == 0 && away < maps.layers();
              ++away)
             for (const int layer : {m_view.layer - away, m_view.layer + away})
-                if (maps().count(request.kind, layer) > 0) request.layer = layer;
-    } else if (request.layer != m_view.layer && maps().count(m_wanted, request.layer) > 0) {
+                if (maps.count(request.kind, layer) > 0) request.layer = layer;
+    } else if (request.layer != m_view.layer && maps.count(m_wanted, request.layer) > 0) {
         request.kind = m_wanted;
     }
     if (request.kind != m_view.kind && storedKind(request.kind) != storedKind(m_view.kind) &&
         request.index == m_view.index)
         request.index = m_lastIndex[static_cast<std::size_t>(request.kind)];
-    return maps().clamped(request);
+    return maps.clamped(request);
 }
 
 InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
@@ -100,9 +164,10 @@ InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
 std::optional<InspectorView> ViewChoice::ofKind(int number) {
     if (number < 1 || number > 5) return {};
     const bool mayFollow = maps().result() && maps().result()->partial;
-    if (!mayFollow && !maps().has(static_cast<MapKind>(number - 1))) return {};
+    const auto kind = static_cast<MapKind>(number - 1);
+    if (!mayFollow && !m_maps[0].has(kind) && !ofPinnedAlone(kind)) return {};
     InspectorView request = m_view;
-    request.kind = m_wanted = static_cast<MapKind>(number - 1);
+    request.kind = m_wanted = kind;
     return request;
 }
 
@@ -126,7 +191,9 @@ InspectorView ViewChoice::nextProcessing() const {
 
 InspectorView ViewChoice::nextShown() const {
     InspectorView request = m_view;
-    if (compares()) request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % 3);
+    const int choices = sameTokens() ? 3 : 2;
+    if (compares())
+        request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % choices);
     return request;
 }
 
@@ -158,6 +225,20 @@ bool ViewChoice::point(int row, int column) {
 }
 
 QString ViewChoice::footer(bool rich) const {
+    // Maps or objects of their own: both values with their names.
+    if (m_inspected.pinned.result && m_view.shown == Shown::After && m_view.beside &&
+        (apart() || !sameTokens())) {
+        const auto other = otherView();
+        const bool shown = other.source >= 0 && other.target >= 0;
+        const int i = freed() ? other.source : thereOf(row()),
+                  j = freed() ? other.target : thereOf(column());
+        QString text =
+            QStringLiteral("B: ") + footerText(m_maps[0], m_view, row(), column(), rich, nullptr);
+        if (shown && i >= 0 && j >= 0)
+            text += QStringLiteral(" \u2003|\u2003 A: ") +
+                    footerText(m_maps[1], other, i, j, rich, nullptr);
+        return text;
+    }
     const bool both = compares() && m_maps[0].count(m_view.kind, m_view.layer) > 0;
     return footerText(both ? m_maps[0] : maps(), m_view, row(), column(), rich,
                       both ? &m_maps[1] : nullptr);

@@ -22,6 +22,8 @@ public:
     const ViewMaps& maps() const { return m_maps[static_cast<std::size_t>(m_view.shown)]; }
     const InspectorView& view() const { return m_view; }
     bool empty() const { return m_maps[0].result() == nullptr; }
+    /// Of the model that is inspected, whatever is shown of a comparison.
+    const ViewMaps& ownMaps() const { return m_maps[0]; }
     /// The edited result and the one before it.
     const Inspected& inspected() const { return m_inspected; }
     bool edited() const { return m_inspected.edited(); }
@@ -29,6 +31,24 @@ public:
     bool compares() const { return m_inspected.other() != nullptr; }
     /// Those maps; of a comparison only.
     const ViewMaps& otherMaps() const { return m_maps[1]; }
+    /// The view of them: of the same map at the same objects, unless another was set apart. Of
+    /// other tokens those that hold the last characters of these.
+    InspectorView otherView() const;
+    /// Sets apart what is shown of the pinned result: its map, until another map is shown here;
+    /// with `cell` also i and j, for as long as it is not joined. `note` says why.
+    void setApart(const InspectorView& view, bool cell, const QString& note = {});
+    void join() { m_apart.reset(); }
+    bool apart() const { return m_apart.has_value(); }
+    /// Whether the pinned map does not follow this one.
+    bool freed() const { return m_apart && m_apart->cell; }
+    QString apartNote() const { return m_apart ? m_apart->note : QString(); }
+    /// Objects of the pinned result that these are, and the other way round; -1: none.
+    int thereOf(int object) const;
+    int hereOf(int object) const;
+    /// Whether a difference of both can be shown.
+    bool sameTokens() const { return !m_inspected.pinned.tokens; }
+    /// Whether the kind is the pinned result's alone.
+    bool ofPinnedAlone(MapKind kind) const;
     /// Pins what is shown as A, so that what follows is compared with it; empty: unpins.
     void pin(const PinnedResult& pinned);
     bool moved(const MapId& map) const;     ///< the edits change the map
@@ -79,6 +99,10 @@ public:
 private:
     /// Computes the difference of the maps once it is shown.
     void prepareShown();
+    /// The maps that such a view shows.
+    const ViewMaps& mapsOf(Shown shown) const;
+    /// A kind that only one of two has is shown of that one; i and j are those of what is shown.
+    void turnTo(InspectorView& request) const;
     /// "quick-dat-s0, edited: layer 2 relation 1 zero"
     QString caption() const;
 
@@ -87,6 +111,12 @@ private:
     InspectorView m_view;
     MapKind m_wanted = MapKind::Relation;  ///< restored on the next layer that has it
     bool m_started = false;                ///< a view was chosen, by the user or from a session
+    struct Apart {
+        InspectorView view;
+        bool cell = false;
+        QString note;
+    };
+    std::optional<Apart> m_apart;
     int m_row = -1, m_column = -1;
     std::array<int, 5> m_lastIndex{};  ///< by kind, to restore the map when going back
 };

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One text in the pieces of two tokenizers: which pieces of one stand where those of the other do.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+struct TextAlignment {
+    /// Pieces of the first and of the second that end at the same character, in order.
+    std::vector<std::array<std::int64_t, 2>> ends;
+    /// Of each piece of the second, that of the first which holds its last character, and the
+    /// other way round; -1: it holds none of the text, or the other one ends before.
+    std::vector<int> first, second;
+};
+
+namespace alignment {
+
+/// Where each piece ends, in bytes; -1 for one that stands before `begin`.
+inline std::vector<std::int64_t> endsFrom(const std::vector<std::string>& pieces,
+                                          std::size_t begin) {
+    std::vector<std::int64_t> ends;
+    std::size_t end = 0;
+    for (const auto& piece : pieces) {
+        end += piece.size();
+        ends.push_back(end > begin ? static_cast<std::int64_t>(end - begin) : -1);
+    }
+    return ends;
+}
+
+/// For each of these ends the piece of the other that reaches it.
+inline std::vector<int> holders(const std::vector<std::int64_t>& ends,
+                                const std::vector<std::int64_t>& others) {
+    std::vector<int> found;
+    for (const auto end : ends) {
+        const auto at = std::lower_bound(others.begin(), others.end(), end);
+        found.push_back(end < 0 || at == others.end() ? -1 : static_cast<int>(at - others.begin()));
+    }
+    return found;
+}
+
+/// Where the text that both have begins in each: a tokenizer may put a token of its own before it,
+/// or a space.
+inline std::array<std::size_t, 2> beginnings(const std::vector<std::string>& first,
+                                             const std::vector<std::string>& second) {
+    constexpr std::size_t enough = 256;  // bytes that are the same
+    std::array<std::string, 2> texts;
+    for (std::size_t k = 0; k < first.size() && texts[0].size() < 2 * enough; ++k)
+        texts[0] += first[k];
+    for (std::size_t k = 0; k < second.size() && texts[1].size() < 2 * enough; ++k)
+        texts[1] += second[k];
+    if (texts[0].empty() || texts[1].empty()) return {0, 0};
+    const auto agree = [&](std::size_t a, std::size_t b) {
+        if (a >= texts[0].size() || b >= texts[1].size()) return false;
+        const auto count = std::min({texts[0].size() - a, texts[1].size() - b, enough});
+        return texts[0].compare(a, count, texts[1], b, count) == 0;
+    };
+    for (const std::size_t a : {std::size_t{0}, first.front().size()})
+        for (const std::size_t b : {std::size_t{0}, second.front().size()}) {
+            if (agree(a, b)) return {a, b};
+            if (texts[0].size() > a && texts[0][a] == ' ' && agree(a + 1, b)) return {a + 1, b};
+            if (texts[1].size() > b && texts[1][b] == ' ' && agree(a, b + 1)) return {a, b + 1};
+        }
+    return {0, 0};
+}
+
+}  // namespace alignment
+
+/// Pieces are bytes; joined they give the text.
+inline TextAlignment alignTexts(const std::vector<std::string>& first,
+                                const std::vector<std::string>& second) {
+    const auto begin = alignment::beginnings(first, second);
+    const auto ends = alignment::endsFrom(first, begin[0]),
+               others = alignment::endsFrom(second, begin[1]);
+    TextAlignment found;
+    found.first = alignment::holders(others, ends);
+    found.second = alignment::holders(ends, others);
+    for (std::size_t k = 0, l = 0; k < ends.size() && l < others.size();) {
+        // Of pieces without bytes the one before them ends there.
+        if (ends[k] < 0 || (k > 0 && ends[k] == ends[k - 1]) || ends[k] < others[l])
+            ++k;
+        else if (others[l] < 0 || (l > 0 && others[l] == others[l - 1]) || others[l] < ends[k])
+            ++l;
+        else
+            found.ends.push_back({static_cast<std::int64_t>(k++), static_cast<std::int64_t>(l++)});
+    }
+    return found;
+}
+
+}  // namespace relascope
