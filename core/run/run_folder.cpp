@@ -111,6 +111,8 @@ void removeStartFiles(const std::string& path) {
     for (const char* name : {"run.json", "metrics.jsonl", "events.jsonl", "tokenizer.json",
                              "start.json", "log", ".starting", ".lock"})
         files.push_back(fs::path(path) / name);
+    for (const auto& entry : fs::directory_iterator(fs::path(path) / "family", ignored))
+        files.push_back(entry.path());
     for (const char* folder : {"", "ranks"})
         for (const auto& entry : fs::directory_iterator(fs::path(path) / folder, ignored))
             if (const auto name = entry.path().filename().string();
@@ -118,7 +120,7 @@ void removeStartFiles(const std::string& path) {
                 files.push_back(entry.path());
     for (const auto& file : files) fs::remove(file, ignored);
     if (fs::exists(path + "/before", ignored)) removeStartFiles(path + "/before");
-    for (const char* name : {"checkpoints", "captures", "weights", "ranks", "before"})
+    for (const char* name : {"checkpoints", "captures", "weights", "ranks", "before", "family"})
         fs::remove(fs::path(path) / name, ignored);
 }
 

@@ -100,8 +100,14 @@ std::string freshRunPath(const std::string& parent, const RunOptions& options, s
     std::string preset = options.preset;
     if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
         preset.erase(0, prefix.size());
-    const std::string base =
-        parent + "/" + preset + "-" + options.variant + "-s" + std::to_string(seed);
+    // The model of a checkpoint is no variant of the preset.
+    auto from = fs::path(options.train.init_from);
+    if (!from.has_parent_path() && from.string().find(':') != std::string::npos)
+        from = from.string().substr(from.string().find(':') + 1);  // hub:NAME
+    const auto model = (from.has_filename() ? from : from.parent_path()).filename().string();
+    const std::string base = parent + "/" + preset + "-" +
+                             (model.empty() ? options.variant : model) + "-s" +
+                             std::to_string(seed);
     std::string path = base;
     for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
     return path;

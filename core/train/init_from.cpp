@@ -7,6 +7,8 @@
 #include <map>
 #include <sstream>
 
+#include "checkpoint/family_form.h"
+#include "checkpoint/start_from.h"
 #include "checkpoint/tensor_io.h"
 #include "files/safetensors.h"
 #include "run/run_folder.h"
@@ -57,6 +59,25 @@ void initFrom(const std::string& run, const std::string& which, ModelImpl& model
     }
     const torch::NoGradGuard noGrad;
     for (auto& [tensor, entry] : pairs) tensor.copy_(readTensor(file, *entry));
+}
+
+void initFromCheckpoint(const RunOptions& options, const std::vector<std::string>& classNames,
+                        const std::string& run, ModelImpl& model) {
+    const auto start = openStart(options.train.init_from);
+    requireStart(options, start);
+    if (start.model.outputs() == options.model.outputs()) {
+        loadWeights(model, options.model, *start.source);
+    } else {
+        auto whole = makeModel(start.model);
+        loadWeights(*whole, start.model, *start.source);
+        std::map<std::string, torch::Tensor> theirs;
+        for (const auto& entry : stateOf(*whole)) theirs[entry.name] = entry.tensor;
+        const torch::NoGradGuard noGrad;
+        for (auto& entry : stateOf(model))
+            if (const auto& from = theirs.at(entry.name); from.sizes() == entry.tensor.sizes())
+                entry.tensor.copy_(from);
+    }
+    writeFamilyForm(*start.source, options.model, classNames, run);
 }
 
 }  // namespace relascope::core
