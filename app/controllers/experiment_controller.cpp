@@ -12,6 +12,7 @@
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"
 #include "app/controllers/undo_history.h"
+#include "checkpoint/start_from.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -86,6 +87,21 @@ namespace {
 /// The options of a preset as the form shows them.
 RunOptions presetForm(const std::string& preset, const std::string& variant) {
     RunOptions options = core::presetOptions(preset, variant);
+    core::fitToData(options);
+    return options;
+}
+
+constexpr const char* kStartField = "train.init_from";
+
+/// Options of a run that starts from no checkpoint: what the checkpoint had set is the preset's.
+RunOptions withoutStart(RunOptions options, const RunOptions& preset) {
+    if (options.train.init_from.empty()) return options;
+    options.train.init_from.clear();
+    options.model = preset.model;
+    options.data.tokenizer = preset.data.tokenizer;
+    options.data.preprocessor.clear();
+    options.train.learning_rate = preset.train.learning_rate;
+    options.train.min_learning_rate = preset.train.min_learning_rate;
     core::fitToData(options);
     return options;
 }
@@ -190,6 +206,8 @@ bool ExperimentController::resumes() const {
 
 std::vector<FieldProblem> ExperimentController::problems() const {
     auto found = m_options.problems();
+    if (!m_startProblem.empty())
+        found.insert(found.begin(), FieldProblem{kStartField, m_startProblem});
     for (const auto& field : RunOptions::fieldTable()) {
         if (!field.applies(m_options)) continue;
         try {
@@ -266,11 +284,11 @@ void ExperimentController::chooseVariant(const QString& variant) {
         Q_EMIT failed(QString::fromStdString(problem.what()));
         return;
     }
-    const RunOptions values = chosen;
+    const RunOptions values = chosen, own = withoutStart(m_options, m_preset);
     // Twice: whether a field applies may depend on one that comes after it.
     for (int pass = 0; pass < 2; ++pass)
         for (const auto& field : RunOptions::fieldTable()) {
-            const FieldValue value = field.get(m_options);
+            const FieldValue value = field.get(own);
             if (value == field.get(m_preset) || !field.applies(chosen)) continue;
             const auto choices =
                 field.choicesFor ? field.choicesFor(chosen) : std::vector<std::string>();
@@ -288,6 +306,7 @@ void ExperimentController::chooseVariant(const QString& variant) {
 }
 
 void ExperimentController::restore(const FormState& state) {
+    m_startProblem.clear();
     if (live() && state.run == m_run) {
         for (const auto& field : RunOptions::fieldTable())
             if (const auto value = field.get(state.options);
@@ -321,6 +340,7 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     m_options = options;
     m_ofRun = options;
     m_run = m_wanted = run;
+    m_startProblem.clear();
     ++m_shown;
     try {
         m_preset = presetForm(options.preset, options.variant);
@@ -400,9 +420,42 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
     }
     field.set(m_options, value);
     if (!live()) core::fitToData(m_options);  // sizes of the model follow the data
+    if (key == QLatin1String(kStartField)) takeStart(before);
     remember(QStringLiteral("Change ") + QString::fromStdString(field.spec.label), before, key);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
+}
+
+void ExperimentController::takeStart(const FormState& before) {
+    m_startProblem.clear();
+    const auto path = m_options.train.init_from;
+    if (path.empty()) {
+        RunOptions was = m_options;
+        was.train.init_from = before.options.train.init_from;
+        m_options = withoutStart(std::move(was), m_preset);
+        return;
+    }
+    m_startProblem = "is being read";
+    m_jobs.post(
+        this,
+        [options = m_options, path](std::stop_token) mutable {
+            core::startFrom(options, path);
+            return options;
+        },
+        [this, before, asked = m_options](const RunOptions& options) {
+            if (m_options.train.init_from != asked.train.init_from) return;
+            if (!(m_options == asked)) return takeStart(before);  // another field was changed
+            m_options = options;
+            m_startProblem.clear();
+            remember(QStringLiteral("Change the checkpoint to start from"), before, kStartField);
+            Q_EMIT changed();
+            Q_EMIT problemsChanged();
+        },
+        [this, path](const QString& sentence) {
+            if (m_options.train.init_from != path) return;
+            m_startProblem = sentence.toStdString();
+            Q_EMIT problemsChanged();
+        });
 }
 
 void ExperimentController::trainOn(const DataOptions& data, const std::vector<std::string>& fields,
@@ -438,7 +491,8 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
     m_options.data.path = data.path;
     for (const auto& field : DataOptions::fieldTable())
         if (given(field.spec.name)) field.set(m_options.data, field.get(data));
-    if (m_options.model.input() == InputKind::Images && info.channels > 0) {
+    if (m_options.model.input() == InputKind::Images && info.channels > 0 &&
+        m_options.train.init_from.empty()) {
         auto& images = m_options.model.get<ImageInput>();
         images.image_shape = {info.channels, info.width, info.height};
         images.num_classes =

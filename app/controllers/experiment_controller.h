@@ -119,6 +119,8 @@ private:
     void restore(const FormState& state);
     /// Pushes the state of the form before the last change onto the undo stack.
     void remember(const QString& what, FormState before, const QString& mergeKey = {});
+    /// Reads the checkpoint of train.init_from off the window's thread and takes its model.
+    void takeStart(const FormState& before);
     void readOptions(const QString& path, std::function<void(const RunOptions&)> use);
     void adopt(const RunOptions& options, const QString& run);
     void measureSpeed();
@@ -138,6 +140,7 @@ private:
     RunOptions m_options, m_preset;
     std::optional<RunOptions> m_ofRun;  ///< as the run has them
     QString m_run, m_wanted;
+    std::string m_startProblem;  ///< why the checkpoint to start from is not taken; empty: it is
     bool m_formValid = true;
     int m_asked = 0;  ///< incremented with each request for the options of a run
     int m_shown = 0;  ///< incremented with each run or preset shown; undo does not cross it
