@@ -7,6 +7,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "files/atomic_file.h"
+#include "model/public/family.h"
 #include "options/published_config.h"
 
 namespace relascope::core {
@@ -52,9 +53,10 @@ void writeFamilyForm(const CheckpointSource& source, const ModelOptions& model,
                      const std::vector<std::string>& classNames, const std::string& run) {
     if (!hasFamilyNames(model, source)) return;
     auto tensors = nlohmann::ordered_json::array();
-    for (const auto& tensor : source.tensors())
-        tensors.push_back(
-            {{"name", tensor.name}, {"dtype", tensor.dtype}, {"shape", tensor.shape}});
+    const FamilyFile file(model, source.tensors());
+    for (const auto& tensor : file.tensors())
+        if (const auto* stored = file.find(tensor))
+            tensors.push_back({{"name", stored->name}, {"dtype", stored->dtype}});
     const auto folder = familyFolder(run);
     makeDirectories(folder);
     copyFamilyFiles(fs::path(source.files().at(0)).parent_path().string(), folder, false);
@@ -65,7 +67,7 @@ void writeFamilyForm(const CheckpointSource& source, const ModelOptions& model,
 std::optional<FamilyForm> readFamilyForm(const std::string& run, const ModelOptions& model) {
     const auto path = tensorsFile(run);
     std::error_code none;
-    if (!fs::is_regular_file(path, none)) return std::nullopt;
+    if (!familyOf(model) || !fs::is_regular_file(path, none)) return std::nullopt;
     FamilyForm form{model, {}, familyFolder(run)};
     try {
         const auto json = nlohmann::json::parse(readTextFile(path, kMostForm));
@@ -73,12 +75,19 @@ std::optional<FamilyForm> readFamilyForm(const std::string& run, const ModelOpti
             StoredTensor tensor;
             tensor.name = tensor.stored = entry.at("name").get<std::string>();
             tensor.dtype = entry.at("dtype").get<std::string>();
-            tensor.shape = entry.at("shape").get<std::vector<std::int64_t>>();
+            if (tensor.dtype != "F32" && tensor.dtype != "F16" && tensor.dtype != "BF16" &&
+                tensor.dtype != "F64")
+                throw FileError(path, "gives '" + tensor.name + "' the type " + tensor.dtype +
+                                          "; weights are F32, F16, BF16 or F64");
             form.tensors.push_back(std::move(tensor));
         }
     } catch (const nlohmann::json::exception& error) {
         throw FileError(path, std::string("is damaged: ") + error.what());
     }
+    const FamilyFile file(model, form.tensors);
+    for (const auto& tensor : file.tensors())
+        if (!tensor.optional && !file.find(tensor))
+            throw FileError(path, "lacks '" + file.nameOf(tensor) + "', which the model has");
     return form;
 }
 

@@ -14,7 +14,7 @@ namespace relascope::core {
 
 struct FamilyForm {
     ModelOptions model;                 ///< of the run
-    std::vector<StoredTensor> tensors;  ///< name, stored name, type and shape of each in the file
+    std::vector<StoredTensor> tensors;  ///< name and type of each in the file
     std::string folder;                 ///< config.json and the files beside it
 };
 

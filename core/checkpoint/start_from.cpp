@@ -62,7 +62,8 @@ StartCheckpoint openStart(const std::string& from) {
 
 void startFrom(RunOptions& options, const std::string& from) {
     const auto start = openStart(from);
-    options.train.init_from = from.starts_with(kHubPrefix) ? from : fs::absolute(from).string();
+    options.train.init_from =
+        from.starts_with(kHubPrefix) ? from : fs::absolute(from).lexically_normal().string();
     options.model = start.model;
     if (options.model.input() == InputKind::Tokens) {
         const auto tokenizer = start.tokenizer();

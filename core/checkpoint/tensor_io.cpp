@@ -101,9 +101,8 @@ void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
 void saveWeights(ModelImpl& model, const FamilyForm& form, const std::string& path) {
     std::vector<std::pair<std::string, torch::Tensor>> tensors;
     ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& parts) {
-        const auto type = scalarType(stored.dtype);
-        if (!type) throw FileError(path, "'" + stored.name + "' cannot be " + stored.dtype);
-        tensors.emplace_back(stored.name, storedOf(tensor, parts).cpu().to(*type));
+        tensors.emplace_back(stored.name,
+                             storedOf(tensor, parts).cpu().to(*scalarType(stored.dtype)));
     });
     saveTensors(path, tensors, {{"format", "pt"}});
 }

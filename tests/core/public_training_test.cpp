@@ -179,13 +179,23 @@ protected:
 };
 
 TEST_F(PublicTraining, UntouchedWeightsAreWrittenToTheBit) {
-    for (const auto& name : publicCases()) {
-        SCOPED_TRACE(name);
-        const auto source = CheckpointSource::open(kCases + name);
+    std::vector<std::string> folders;
+    for (const auto& name : publicCases()) folders.push_back(kCases + name);
+    // The cases have no file of halves.
+    for (const std::string name : {"gpt_neox_parallel", "gpt2_tied", "vit"}) {
+        folders.push_back(m_home / ("half-" + name));
+        fs::copy(kCases + name, folders.back());
+        auto all = readTensors(folders.back() + "/model.safetensors");
+        for (auto& [tensor, values] : all) values = values.to(torch::kHalf);
+        saveTensors(folders.back() + "/model.safetensors", {all.begin(), all.end()});
+    }
+    for (const auto& folder : folders) {
+        SCOPED_TRACE(folder);
+        const auto source = CheckpointSource::open(folder);
         const auto options = checkpointModel(*source);
         auto model = makeModel(options);
         loadWeights(*model, options, *source);
-        const auto run = m_home / name;
+        const auto run = m_home / ("run-" + fs::path(folder).filename().string());
         makeDirectories(run);
         writeFamilyForm(*source, options, {}, run);
         const auto form = readFamilyForm(run, options);
@@ -194,8 +204,7 @@ TEST_F(PublicTraining, UntouchedWeightsAreWrittenToTheBit) {
         makeDirectories(saved);
         saveWeights(*model, *form, saved + "/model.safetensors");
         copyFamilyFiles(form->folder, saved, true);
-        EXPECT_EQ(readTextFile(saved + "/config.json"),
-                  readTextFile(kCases + name + "/config.json"));
+        EXPECT_EQ(readTextFile(saved + "/config.json"), readTextFile(folder + "/config.json"));
         expectTheSame(*source, *CheckpointSource::open(saved),
                       FamilyFile(options, source->tensors()));
         // Every form has its inverse, also of numbers that no file has.
@@ -335,6 +344,32 @@ TEST_F(PublicTraining, RefusesWhatDoesNotFitTheCheckpoint) {
     fs::copy(gpt2, cut);
     fs::resize_file(cut + "/model.safetensors", 5000);
     expectWords(refusal(settings(cut)), {"cut/model.safetensors"});
+}
+
+TEST_F(PublicTraining, AStartThatFailsLeavesNothing) {
+    // After the weights and the form of the family were taken.
+    RunRequest request{m_home / "left", runOptions(settings(kCases + "gpt2_tied"))};
+    request.edits = [](const std::vector<PointInfo>&) -> EditList {
+        throw OptionError("edits", "do not fit");
+    };
+    Control control;
+    EXPECT_THROW(executeRun(request, openTexts(), control, [](const TrainEvent&) {}, {}),
+                 OptionError);
+    EXPECT_FALSE(fs::exists(m_home / "left"));
+    // What the form of a run says is checked.
+    const auto options = checkpointModel(*CheckpointSource::open(kCases + "gpt2_tied"));
+    for (const char* text :
+         {"{", "{\"tensors\": []}", "{\"tensors\": [{\"name\": 3}]}",
+          "{\"tensors\": [{\"name\": \"a\", \"dtype\": \"I64\", \"shape\": []}]}"}) {
+        makeDirectories(familyFolder(m_home.path()));
+        writeTextFile(familyFolder(m_home.path()) + "/tensors.json", text);
+        try {
+            readFamilyForm(m_home.path(), options);
+            ADD_FAILURE() << text;
+        } catch (const FileError& error) {
+            expectWords(error.what(), {"family/tensors.json"});
+        }
+    }
 }
 
 TEST_F(PublicTraining, ImageModelsKeepOrChangeTheirClassifier) {
