@@ -14,6 +14,7 @@
 #include "run/json_values.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "run/run_list.h"
 #include "run/run_process.h"
 #include "types/error.h"
 
@@ -175,7 +176,7 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
     info.path = path;
     info.name = fs::path(path).filename().string();
     info.preset = options.preset;
-    info.variant = options.variant;
+    info.variant = modelName(options);
     info.model = modelText(options.model);
     info.options = optionTexts(options);
     info.startedAt = std::chrono::duration_cast<std::chrono::seconds>(

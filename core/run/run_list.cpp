@@ -96,18 +96,20 @@ std::string defaultRunsFolder() {
     return std::string(home && *home ? home : ".") + "/Relascope/runs";
 }
 
+std::string modelName(const RunOptions& options) {
+    auto from = fs::path(options.train.init_from);
+    if (from.empty()) return options.variant;
+    if (!from.has_parent_path() && from.string().find(':') != std::string::npos)
+        from = from.string().substr(from.string().find(':') + 1);  // hub:NAME
+    return (from.has_filename() ? from : from.parent_path()).filename().string();
+}
+
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed) {
     std::string preset = options.preset;
     if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
         preset.erase(0, prefix.size());
-    // The model of a checkpoint is no variant of the preset.
-    auto from = fs::path(options.train.init_from);
-    if (!from.has_parent_path() && from.string().find(':') != std::string::npos)
-        from = from.string().substr(from.string().find(':') + 1);  // hub:NAME
-    const auto model = (from.has_filename() ? from : from.parent_path()).filename().string();
-    const std::string base = parent + "/" + preset + "-" +
-                             (model.empty() ? options.variant : model) + "-s" +
-                             std::to_string(seed);
+    const std::string base =
+        parent + "/" + preset + "-" + modelName(options) + "-s" + std::to_string(seed);
     std::string path = base;
     for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
     return path;

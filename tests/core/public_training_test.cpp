@@ -298,6 +298,7 @@ TEST_F(PublicTraining, SavesTheFormOfTheFamilyAndResumesToTheBit) {
     EXPECT_GT(tokens, 0);
     // Training has changed it.
     EXPECT_NE(began, run.checksum());
+    EXPECT_EQ(readRunInfo(m_home / "whole").variant, "half");
     // The estimate stands in the notes.
     bool said = false;
     for (const auto& note : readEvents(m_home / "whole"))
