@@ -261,6 +261,13 @@ private:
             if (image.width < 2 || image.height < 2)
                 throw FileError(file.string(), "has " + std::to_string(image.width) + " x " +
                                                    std::to_string(image.height) + " pixels");
+            if (!m_processor.scales &&
+                (image.width != m_size.width || image.height != m_size.height))
+                throw FileError(file.string(), "has " + std::to_string(image.width) + " x " +
+                                                   std::to_string(image.height) + " pixels, not " +
+                                                   std::to_string(m_size.width) + " x " +
+                                                   std::to_string(m_size.height) +
+                                                   ", and the model's images are not scaled");
             const Image fitted = m_prepares ? core::prepared(image, m_processor)
                                             : fitImage(image, m_size.width, m_size.height, 3);
             pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());

@@ -50,7 +50,7 @@ core::DatasetPtr preparedImages(const core::DatasetPtr& data, const DataOptions&
     const auto processor = core::imageProcessorFrom(o.preprocessor);
     const auto& info = images->info();
     auto size = preparedSize(processor);
-    if (size.width == 0) size = {info.width, info.height};
+    if (size.width == 0 || !processor.scales) size = {info.width, info.height};
     if (size.width == info.width && size.height == info.height && info.channels == 3) return data;
     return std::make_shared<PreparedImages>(std::move(images), processor, size);
 }

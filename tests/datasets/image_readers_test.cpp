@@ -295,6 +295,30 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
     expectSays(say(), "has 0 folders");
 }
 
+// do_resize: false
+TEST_F(ImageReaders, PicturesThatAreNotScaledHaveTheSizeOfTheModel) {
+    for (int i = 0; i < 6; ++i)
+        for (const char* name : {"a/", "b/"})
+            writePng(pathOf(name + std::to_string(i) + ".png"), picture(24, 20, 10 * i, 90, 7));
+    writePng(pathOf("b/wide.png"), picture(32, 20, 1, 90, 7));
+    DataOptions o;
+    o.kind = "images", o.task = "folder", o.path = m_folder.path();
+    o.validation_size = 2, o.train_size = o.test_size = 0;
+    o.preprocessor =
+        core::imageProcessorText(core::imageProcessorOf("{\"do_resize\": false}", 24, 20));
+    const auto data = openData(o).train;
+    EXPECT_EQ(data->info().width, 24);
+    EXPECT_EQ(data->info().height, 20);
+    const auto whole = readImageFolder(m_folder.path(), 32, {}, {}, o.preprocessor).train;
+    EXPECT_EQ(whole->size(), 12);
+    expectSays(whole->info().note, "b/wide.png has 32 x 20 pixels, not 24 x 20");
+    // Other images are not scaled either.
+    DataOptions games;
+    games.train_size = games.validation_size = games.test_size = 4;
+    games.preprocessor = o.preprocessor;
+    EXPECT_EQ(openData(games).train->info().width, 36);
+}
+
 // Images of every kind become those of a model that a run starts from.
 TEST_F(ImageReaders, APreprocessorPreparesTheImages) {
     core::ImageProcessor processor = core::usualImageProcessor(20, 16, 3);
