@@ -93,15 +93,15 @@ RunOptions presetForm(const std::string& preset, const std::string& variant) {
 
 constexpr const char* kStartField = "train.init_from";
 
-/// Options of a run that starts from no checkpoint: what the checkpoint had set is the preset's.
-RunOptions withoutStart(RunOptions options, const RunOptions& preset) {
-    if (options.train.init_from.empty()) return options;
+/// Options of a run that starts from no checkpoint: what the checkpoint had set is as `before`.
+RunOptions withoutStart(RunOptions options, const RunOptions& before) {
     options.train.init_from.clear();
-    options.model = preset.model;
-    options.data.tokenizer = preset.data.tokenizer;
+    options.model = before.model;
+    options.data.tokenizer = before.data.tokenizer;
+    options.data.context = before.data.context;
     options.data.preprocessor.clear();
-    options.train.learning_rate = preset.train.learning_rate;
-    options.train.min_learning_rate = preset.train.min_learning_rate;
+    options.train.learning_rate = before.train.learning_rate;
+    options.train.min_learning_rate = before.train.min_learning_rate;
     core::fitToData(options);
     return options;
 }
@@ -284,7 +284,10 @@ void ExperimentController::chooseVariant(const QString& variant) {
         Q_EMIT failed(QString::fromStdString(problem.what()));
         return;
     }
-    const RunOptions values = chosen, own = withoutStart(m_options, m_preset);
+    const RunOptions values = chosen,
+                     own = m_options.train.init_from.empty()
+                               ? m_options
+                               : withoutStart(m_options, m_beforeStart.value_or(m_preset));
     // Twice: whether a field applies may depend on one that comes after it.
     for (int pass = 0; pass < 2; ++pass)
         for (const auto& field : RunOptions::fieldTable()) {
@@ -306,7 +309,7 @@ void ExperimentController::chooseVariant(const QString& variant) {
 }
 
 void ExperimentController::restore(const FormState& state) {
-    m_startProblem.clear();
+    forgetStart();
     if (live() && state.run == m_run) {
         for (const auto& field : RunOptions::fieldTable())
             if (const auto value = field.get(state.options);
@@ -320,6 +323,8 @@ void ExperimentController::restore(const FormState& state) {
         m_preset = state.preset;
         m_ofRun = state.ofRun;
         m_run = state.run;
+        m_beforeStart = state.beforeStart;
+        if (state.unread) takeStart();
     }
     Q_EMIT changed();
     Q_EMIT problemsChanged();
@@ -340,7 +345,8 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     m_options = options;
     m_ofRun = options;
     m_run = m_wanted = run;
-    m_startProblem.clear();
+    forgetStart();
+    m_beforeStart.reset();
     ++m_shown;
     try {
         m_preset = presetForm(options.preset, options.variant);
@@ -420,39 +426,43 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
     }
     field.set(m_options, value);
     if (!live()) core::fitToData(m_options);  // sizes of the model follow the data
-    if (key == QLatin1String(kStartField)) takeStart(before);
+    if (key == QLatin1String(kStartField)) {
+        if (before.options.train.init_from.empty()) m_beforeStart = before.options;
+        forgetStart();
+        if (m_options.train.init_from.empty())
+            m_options = withoutStart(m_options, m_beforeStart.value_or(m_preset));
+        else
+            takeStart();
+    }
     remember(QStringLiteral("Change ") + QString::fromStdString(field.spec.label), before, key);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }
 
-void ExperimentController::takeStart(const FormState& before) {
+void ExperimentController::forgetStart() {
+    ++m_startAsked;
     m_startProblem.clear();
-    const auto path = m_options.train.init_from;
-    if (path.empty()) {
-        RunOptions was = m_options;
-        was.train.init_from = before.options.train.init_from;
-        m_options = withoutStart(std::move(was), m_preset);
-        return;
-    }
+}
+
+void ExperimentController::takeStart() {
     m_startProblem = "is being read";
+    const int number = ++m_startAsked;
     m_jobs.post(
         this,
-        [options = m_options, path](std::stop_token) mutable {
-            core::startFrom(options, path);
+        [options = m_options](std::stop_token) mutable {
+            core::startFrom(options, std::string(options.train.init_from));
             return options;
         },
-        [this, before, asked = m_options](const RunOptions& options) {
-            if (m_options.train.init_from != asked.train.init_from) return;
-            if (!(m_options == asked)) return takeStart(before);  // another field was changed
+        [this, number, asked = m_options](const RunOptions& options) {
+            if (m_startAsked != number) return;
+            if (!(m_options == asked)) return takeStart();  // another field was changed
             m_options = options;
             m_startProblem.clear();
-            remember(QStringLiteral("Change the checkpoint to start from"), before, kStartField);
             Q_EMIT changed();
             Q_EMIT problemsChanged();
         },
-        [this, path](const QString& sentence) {
-            if (m_options.train.init_from != path) return;
+        [this, number](const QString& sentence) {
+            if (m_startAsked != number) return;
             m_startProblem = sentence.toStdString();
             Q_EMIT problemsChanged();
         });
@@ -512,6 +522,8 @@ void ExperimentController::reset() {
     if (live() || m_options == m_preset) return;
     const FormState before = formState();
     m_options = m_preset;
+    forgetStart();
+    m_beforeStart.reset();
     remember(QStringLiteral("Reset options"), before);
     Q_EMIT changed();
     Q_EMIT problemsChanged();

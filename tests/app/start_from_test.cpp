@@ -47,17 +47,60 @@ TEST_F(StartFromTest, TakesTheModelAndGivesItBack) {
     c().history.undo();
     EXPECT_EQ(options(), before);
     c().history.redo();
+    ASSERT_TRUE(waitUntil([this] { return !problem().contains("is being read"); }));
     EXPECT_EQ(options().model.number("d_model"), 32);
+    EXPECT_EQ(problem(), QString());
     // An empty field is a new model again.
     type("");
-    EXPECT_EQ(options().model, before.model);
-    EXPECT_EQ(options().data.tokenizer, before.data.tokenizer);
-    EXPECT_EQ(options().train.learning_rate, before.train.learning_rate);
+    EXPECT_EQ(options(), before);
     // So is another model of the experiment.
     type(gpt2);
     c().experiment.chooseVariant("transformer");
     EXPECT_EQ(options().train.init_from, "");
     EXPECT_EQ(options().model.architecture(), "TransformerLM");
+    EXPECT_EQ(options().data.context, before.data.context);
+}
+
+TEST_F(StartFromTest, GivesBackWhatWasThereBefore) {
+    c().experiment.set("data.context", std::int64_t{60});
+    c().experiment.set("train.learning_rate", 0.5);
+    const RunOptions before = options();
+    type(gpt2);
+    type("");
+    EXPECT_EQ(options(), before);
+}
+
+TEST_F(StartFromTest, ResetForgetsWhatWasRefused) {
+    type(gpt2 + "-not");
+    EXPECT_NE(problem(), QString());
+    c().experiment.reset();
+    EXPECT_EQ(options().train.init_from, "");
+    EXPECT_FALSE(problem().contains("does not exist")) << problem().toStdString();
+    // Also while it is being read.
+    c().experiment.set("train.init_from", gpt2);
+    c().experiment.reset();
+    EXPECT_FALSE(problem().contains("is being read")) << problem().toStdString();
+}
+
+TEST_F(StartFromTest, UndoWhileItIsReadTakesTheModelAgain) {
+    const RunOptions before = options();
+    c().experiment.set("train.init_from", gpt2);
+    c().experiment.endEdit();  // Enter, before it was read
+    ASSERT_TRUE(waitUntil([this] { return !problem().contains("is being read"); }));
+    c().history.undo();
+    EXPECT_EQ(options(), before);
+    EXPECT_EQ(problem(), QString());
+    c().history.redo();
+    ASSERT_TRUE(waitUntil([this] { return !problem().contains("is being read"); }));
+    EXPECT_EQ(problem(), QString());
+    EXPECT_EQ(options().model.number("d_model"), 32);
+    // One that was refused is read again, too.
+    type(gpt2 + "-not");
+    c().history.undo();
+    EXPECT_EQ(options().model.number("d_model"), 32);
+    c().history.redo();
+    EXPECT_NE(problem(), QString());
+    ASSERT_TRUE(waitUntil([this] { return problem().contains("does not exist"); }));
 }
 
 TEST_F(StartFromTest, SaysWhyACheckpointIsNotTaken) {
