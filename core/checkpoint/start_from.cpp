@@ -56,7 +56,8 @@ StartCheckpoint openStart(const std::string& from) {
         if (problem.kind != ProblemKind::NotFinite)
             throw FileError(info.path, (problem.subject.empty() ? "" : problem.subject + ": ") +
                                            problem.message);
-    StartCheckpoint start{info.files.at(0), *info.model, CheckpointSource::open(info.path)};
+    StartCheckpoint start{info.files.at(0), *info.model, CheckpointSource::open(info.path),
+                          info.configFrom == "run.json"};
     return start;
 }
 
@@ -78,7 +79,7 @@ void startFrom(RunOptions& options, const std::string& from) {
 void requireStart(const RunOptions& options, const StartCheckpoint& start) {
     const auto own = withFreeFields(start.model, options.model);
     // Of other models a configuration does not say all.
-    if (familyOf(own) || familyOf(options.model)) {
+    if (start.ofRun || familyOf(own) || familyOf(options.model)) {
         requireEqual(options.model, own, options.train.init_from);
         return;
     }

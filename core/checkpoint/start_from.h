@@ -19,6 +19,7 @@ struct StartCheckpoint {
     std::string weights;  ///< the first of its files
     ModelOptions model;
     std::unique_ptr<CheckpointSource> source;
+    bool ofRun = false;  ///< the model is that of a run.json, which says all of it
     /// Its own tokenizer, null without one. Throws FileError for one that cannot be read.
     TokenizerPtr tokenizer() const;
 };

@@ -437,6 +437,9 @@ TEST_F(PublicTraining, GoesOnFromARunOfAnyModel) {
         return last ? all.back() : all.front();
     };
     EXPECT_DOUBLE_EQ(loss("second", false), loss("first", true));
+    // A run says all of its model, whatever the shapes.
+    expectWords(refusal(settings(m_home / "first", {"model.norm_first=false"})),
+                {"model.norm_first", "false", "true"});
     // Other widths do not fit.
     expectWords(refusal(settings(m_home / "first", {"model.d_model=32"})),
                 {"model.d_model", "32", "16"});
