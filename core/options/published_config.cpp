@@ -155,7 +155,8 @@ std::string configOfTrained(const std::string& text, const ModelOptions& model,
     bool changed = false;
     const auto configured = modelFromPublishedConfig(text);
     if (const auto* images = model.find<ImageInput>();
-        images && images->num_classes != configured.get<ImageInput>().num_classes) {
+        images && (images->num_classes != configured.get<ImageInput>().num_classes ||
+                   (!classNames.empty() && classNames != classNamesOfConfig(text)))) {
         Json names = Json::object(), ids = Json::object();
         for (std::int64_t id = 0; id < images->num_classes; ++id) {
             const auto at = static_cast<std::size_t>(id);

@@ -280,9 +280,12 @@ void prepare(TrainJob& job, const EditChoice& edits) {
     if (job.leads() && isFresh(job)) {
         if (job.options.pretraining())
             initFrom(job.folder.path() + "/before", job.options.initFrom(), *job.model);
-        if (job.startsFromCheckpoint())
-            initFromCheckpoint(job.options, job.data.train->info().classNames, job.folder.path(),
-                               *job.model);
+        if (job.startsFromCheckpoint()) {
+            if (const auto said = initFromCheckpoint(job.options, job.data.train->info().classNames,
+                                                     job.folder.path(), *job.model);
+                !said.empty())
+                job.note(Note::Level::Warning, said);
+        }
     }
     if (job.leads()) job.form = readFamilyForm(job.folder.path(), model);
     job.model->to(job.device);

@@ -93,12 +93,15 @@ private:
 // Images of so many classes, 24 pixels wide.
 class Coloured : public ImageDataset {
 public:
-    explicit Coloured(std::int64_t classes) {
+    explicit Coloured(std::int64_t classes) : Coloured(std::vector<std::string>()) {
+        for (std::int64_t i = 0; i < classes; ++i)
+            m_info.classNames.push_back("colour " + std::to_string(i));
+    }
+    explicit Coloured(std::vector<std::string> names) {
         m_info.name = "coloured";
         m_info.size = 12;
         m_info.width = m_info.height = 24;
-        for (std::int64_t i = 0; i < classes; ++i)
-            m_info.classNames.push_back("colour " + std::to_string(i));
+        m_info.classNames = std::move(names);
     }
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
@@ -386,8 +389,38 @@ TEST_F(PublicTraining, ImageModelsKeepOrChangeTheirClassifier) {
     ASSERT_EQ(execute("own", runOptions(settings(vit)), opened(std::make_shared<Coloured>(own)))
                   .info.state,
               RunState::Done);
-    EXPECT_EQ(readTextFile(m_home / "own/checkpoints/step-4/config.json"),
-              readTextFile(vit + "/config.json"));
+    const auto config = [&](const std::string& run) {
+        return readTextFile(m_home / (run + "/checkpoints/step-4/config.json"));
+    };
+    const auto said = [&](const std::string& run) {
+        for (const auto& note : readEvents(m_home / run))
+            if (note.text.find("the classes are ") == 0) return note.text;
+        return std::string();
+    };
+    // The classes are those of the data, even if they are as many.
+    EXPECT_EQ(classNamesOfConfig(config("own")).back(), "colour " + std::to_string(own - 1));
+    expectWords(said("own"), {"stripes", "vit", "colour 0"});
+    // Those of the checkpoint stay as they are, and in another order their rows follow them.
+    auto names = classNamesOfConfig(readTextFile(vit + "/config.json"));
+    ASSERT_EQ(execute("same", runOptions(settings(vit)), opened(std::make_shared<Coloured>(names)))
+                  .info.state,
+              RunState::Done);
+    EXPECT_EQ(config("same"), readTextFile(vit + "/config.json"));
+    EXPECT_EQ(said("same"), "");
+    std::reverse(names.begin(), names.end());
+    ASSERT_EQ(execute("turned", runOptions(settings(vit, {"train.learning_rate=1e-9"})),
+                      opened(std::make_shared<Coloured>(names)))
+                  .info.state,
+              RunState::Done);
+    EXPECT_EQ(classNamesOfConfig(config("turned")), names);
+    EXPECT_EQ(said("turned"), "");
+    const auto rows = readTensors(vit + "/model.safetensors"),
+               turned = readTensors(m_home / "turned/checkpoints/step-4/model.safetensors");
+    for (const auto& [tensor, values] : rows)
+        EXPECT_TRUE(torch::allclose(
+            turned.at(tensor),
+            tensor.find("classifier") == std::string::npos ? values : values.flip(0), 1e-5, 1e-6))
+            << tensor;
     EXPECT_TRUE(fs::exists(m_home / "own/checkpoints/step-4/preprocessor_config.json"));
     EXPECT_EQ(OpenedModel(m_home / "own", "", "cpu").warning(), "");
 
