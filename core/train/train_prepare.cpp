@@ -72,6 +72,23 @@ void requireFitsStart(const TrainJob& job) {
                               (own ? own->name() : "the tokenizer.json of its model"));
 }
 
+// A run that was killed before its first checkpoint reads the one it starts from again.
+void noteOtherStart(TrainJob& job) {
+    namespace fs = std::filesystem;
+    const auto& from = job.options.train.init_from;
+    const auto start = openStart(from);
+    std::string now;
+    for (const auto& file : start.source->files())
+        now += (now.empty() ? "" : ", ") + std::to_string(fs::file_size(file)) + " bytes of " +
+               std::to_string(fs::last_write_time(file).time_since_epoch().count());
+    const auto began = job.folder.fact("start_files");
+    if (!began.empty() && began != now)
+        job.note(Note::Level::Warning, from +
+                                           " has changed since the run began: this run has "
+                                           "begun again, with the weights that it has now");
+    job.folder.setFact("start_files", now);
+}
+
 // A new model takes the size of its vocabulary from the tokenizer; a model that already has weights
 // must match. The tokenizer is stored with the run, so that the text may change later.
 void fitVocabulary(TrainJob& job) {
@@ -186,7 +203,6 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     const int ranks = job.ranks ? job.ranks->size() : 1;
     auto& info = job.folder.info();
     std::vector<std::string> problems;
-    finishReplacements(job.folder.checkpointsPath());
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
     if (newest.empty() && !problems.empty())  // from step 0 it would write over what is there
         throw FileError(job.folder.checkpointsPath(),
@@ -256,7 +272,10 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
 
 void prepare(TrainJob& job, const EditChoice& edits) {
     job.options.check();
-    if (job.leads()) requireData(job);  // may change the options
+    if (job.leads()) {
+        finishReplacements(job.folder.checkpointsPath());  // before isFresh() is asked
+        requireData(job);                                  // may change the options
+    }
     shareOptions(job);
     const auto& model = job.options.model;
     if (job.options.train.precision == "bfloat16" && !job.device.is_cuda())
@@ -281,6 +300,7 @@ void prepare(TrainJob& job, const EditChoice& edits) {
         if (job.options.pretraining())
             initFrom(job.folder.path() + "/before", job.options.initFrom(), *job.model);
         if (job.startsFromCheckpoint()) {
+            noteOtherStart(job);
             if (const auto said = initFromCheckpoint(job.options, job.data.train->info().classNames,
                                                      job.folder.path(), *job.model);
                 !said.empty())

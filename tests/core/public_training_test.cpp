@@ -3,6 +3,7 @@
 // others.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -266,6 +267,9 @@ TEST_F(PublicTraining, SavesTheFormOfTheFamilyAndResumesToTheBit) {
     options.train.steps = 2;
     ASSERT_EQ(execute("parts", options).info.state, RunState::Done);
     fs::remove_all(from);  // a resumed run has all that it needs
+    // Also where it was killed while its checkpoint was replaced.
+    const auto saved = m_home / "parts/checkpoints/step-2";
+    fs::rename(saved, saved + ".tmp-1-0.old");
     options.train.steps = 4;
     ASSERT_EQ(execute("parts", options, openTexts(), true).info.state, RunState::Done);
     const auto weights = readTensors(m_home / "whole/checkpoints/step-4/optimizer.safetensors");
@@ -316,6 +320,27 @@ TEST_F(PublicTraining, SavesTheFormOfTheFamilyAndResumesToTheBit) {
         readTensors(m_home / "branch/checkpoints/step-4/model.safetensors")
             .at("transformer.wte.weight")
             .equal(readTensors(folder + "/model.safetensors").at("transformer.wte.weight")));
+}
+
+TEST_F(PublicTraining, SaysThatTheStartHasChangedBeforeTheFirstCheckpoint) {
+    const auto from = m_home / "source";
+    fs::copy(kCases + "gpt2_tied", from);
+    const auto options = runOptions(settings(from));
+    const auto said = [&] {
+        std::int64_t count = 0;
+        for (const auto& note : readEvents(m_home / "run"))
+            count += note.text.find("has changed since the run began") != std::string::npos;
+        return count;
+    };
+    for (const bool changed : {false, false, true}) {
+        if (changed)
+            fs::last_write_time(from + "/model.safetensors",
+                                fs::file_time_type::clock::now() + std::chrono::hours(1));
+        const bool resume = fs::exists(m_home / "run");
+        ASSERT_EQ(execute("run", options, openTexts(), resume).info.state, RunState::Done);
+        EXPECT_EQ(said(), changed ? 1 : 0);
+        fs::remove_all(m_home / "run/checkpoints");  // killed before the first one
+    }
 }
 
 TEST_F(PublicTraining, RefusesWhatDoesNotFitTheCheckpoint) {
