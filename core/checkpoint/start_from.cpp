@@ -69,6 +69,9 @@ void startFrom(RunOptions& options, const std::string& from) {
     if (options.model.input() == InputKind::Tokens) {
         const auto tokenizer = start.tokenizer();
         options.data.tokenizer = tokenizer ? tokenizer->name() : std::string();
+        // Each machine that takes part has its own cache.
+        if (from.starts_with(kHubPrefix) && options.data.tokenizer.starts_with(hubPath(from)))
+            options.data.tokenizer = from;
         options.data.context = std::min(options.data.context, options.model.tokens());
     }
     const auto* images = options.model.find<PublicImageOptions>();

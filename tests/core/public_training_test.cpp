@@ -375,6 +375,23 @@ TEST_F(PublicTraining, RefusesWhatDoesNotFitTheCheckpoint) {
     expectWords(refusal(settings(cut)), {"cut/model.safetensors"});
 }
 
+TEST_F(PublicTraining, AModelOfTheHubIsFoundOnEveryMachine) {
+    const std::string commit(40, 'a'), model = "/huggingface/hub/models--some--gpt2";
+    const auto here = m_home / "cache" + model;
+    makeDirectories(here + "/refs");
+    makeDirectories(here + "/snapshots");
+    writeTextFile(here + "/refs/main", commit);
+    fs::copy(kCases + "gpt2_tied", here + "/snapshots/" + commit);
+    const auto options = runOptions(settings("hub:some/gpt2"));
+    EXPECT_EQ(options.data.tokenizer, "hub:some/gpt2");
+    // Another one, with a cache elsewhere, opens the same data.
+    fs::rename(m_home / "cache", m_home / "elsewhere");
+    ::setenv("XDG_CACHE_HOME", (m_home / "elsewhere").c_str(), 1);
+    ASSERT_EQ(execute("run", options).info.state, RunState::Done);
+    fs::remove_all(m_home / "elsewhere");  // the run has its tokenizer
+    EXPECT_EQ(execute("run", options, openTexts(), true).info.state, RunState::Done);
+}
+
 TEST_F(PublicTraining, AStartThatFailsLeavesNothing) {
     // After the weights and the form of the family were taken.
     RunRequest request{m_home / "left", runOptions(settings(kCases + "gpt2_tied"))};
