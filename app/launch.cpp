@@ -13,6 +13,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/window_options.h"
 #include "app/launch.h"
+#include "checkpoint/start_from.h"
 #include "hub/hub_cache.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
@@ -40,11 +41,17 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
                               "'" + text.toStdString() + "' is not an integer");
         return value;
     };
+    static const std::string kStart = "train.init_from=";
     core::RunSettings settings;
     settings.preset = launch.train.toStdString();
     settings.model = launch.model.toStdString();
     for (const auto& setting : parser.values(QStringLiteral("set")))
-        settings.set.push_back(setting.toStdString());
+        if (const auto text = setting.toStdString(); text.starts_with(kStart))
+            settings.begin = [from = text.substr(kStart.size())](RunOptions& o) {
+                if (!from.empty()) core::startFrom(o, from);
+            };
+        else
+            settings.set.push_back(text);
     settings.data = parser.value("data").toStdString();
     settings.device = parser.value("device").toStdString();
     settings.epochs = number("epochs");

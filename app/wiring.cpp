@@ -14,6 +14,7 @@
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
+#include "run/run_list.h"
 #include "widgets/bar/devices_chip.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
@@ -249,8 +250,12 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
             variants->setItemData(
                 i, QString::fromStdString(preset->helpOf(variants->itemText(i).toStdString())),
                 Qt::ToolTipRole);
-        help->setText(preset ? QString::fromStdString(preset->helpOf(experiment.options().variant))
-                             : QString());
+        const auto& options = experiment.options();
+        help->setText(!options.train.init_from.empty()
+                          ? QStringLiteral("Starts from %1, in place of the variant's model.")
+                                .arg(QString::fromStdString(core::modelName(options)))
+                      : preset ? QString::fromStdString(preset->helpOf(options.variant))
+                               : QString());
         help->setVisible(!help->text().isEmpty());
         variants->setCurrentIndex(
             variants->findText(QString::fromStdString(experiment.options().variant)));

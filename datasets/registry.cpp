@@ -2,6 +2,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "datasets/readers/prepared_images.h"
 #include "datasets/registry.h"
 #include "types/data_kind.h"
 
@@ -30,7 +31,9 @@ KindOpenerRegistrar::KindOpenerRegistrar(const char* kind, KindOpener opener) {
 core::DataSplits openData(const DataOptions& o, const core::ProgressCallback& progress,
                           std::stop_token stop) {
     o.check();
-    return openerOf(dataKind(o.kind)).open(o, progress, std::move(stop));
+    auto splits = openerOf(dataKind(o.kind)).open(o, progress, std::move(stop));
+    prepareImages(splits, o);
+    return splits;
 }
 
 core::DataSplits openRunData(const RunOptions& o, const core::ProgressCallback& progress,
@@ -46,7 +49,8 @@ core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& 
                                     const std::string& split,
                                     const core::ProgressCallback& progress, std::stop_token stop) {
     const auto& opener = openerOf(dataKind(o.kind));
-    if (opener.evaluate) return opener.evaluate(path, o, split, progress, std::move(stop));
+    if (opener.evaluate)
+        return preparedImages(opener.evaluate(path, o, split, progress, std::move(stop)), o);
     throw OptionError("data", o.kind + " has no files for evaluation");
 }
 

@@ -65,7 +65,8 @@ Command commandOf(std::string name, std::string help, void (*options)(CLI::App&,
 
 struct TrainArguments {
     std::string preset, model, data, device, out, resume, tensorboard;
-    std::string start;  ///< a folder of startRun() (wire/start_run.h)
+    std::string initFrom;  ///< the checkpoint that a new run starts from
+    std::string start;     ///< a folder of startRun() (wire/start_run.h)
     std::vector<std::string> settings, edits;
     std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
     int threads = 0;

@@ -20,6 +20,7 @@
 #include "app/cli/launched_ranks.h"
 #include "app/cli/run_text.h"
 #include "app/cli/tensorboard_sink.h"
+#include "checkpoint/start_from.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
@@ -221,7 +222,7 @@ core::RunRequest resumeRequest(const TrainArguments& a, const std::string& devic
     };
     const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
     if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
-        !a.out.empty())
+        !a.out.empty() || !a.initFrom.empty())
         throw OptionError("--resume",
                           "with --resume, all options except --epochs, --steps, --device, --edit, "
                           "--tensorboard, --set train.batch_size and --set train.keep_mib are "
@@ -241,8 +242,11 @@ core::RunRequest resumeRequest(const TrainArguments& a, const std::string& devic
 
 // A run for each seed.
 std::vector<core::RunRequest> newRequests(const TrainArguments& a, const std::string& device) {
-    const RunOptions options = core::runOptions(
-        {a.preset, a.model, a.settings, a.data, device, a.epochs, a.steps, a.seed, a.captureEvery});
+    core::RunSettings settings{a.preset, a.model, a.settings, a.data,        device,
+                               a.epochs, a.steps, a.seed,     a.captureEvery};
+    if (!a.initFrom.empty())
+        settings.begin = [&a](RunOptions& o) { core::startFrom(o, a.initFrom); };
+    const RunOptions options = core::runOptions(settings);
     const bool several = options.train.seeds.size() > 1;
     if (several && !a.out.empty()) core::makeDirectories(a.out);
     std::vector<core::RunRequest> requests;
@@ -330,6 +334,8 @@ void trainOptions(CLI::App& command, TrainArguments& a) {
     command.add_option("--set", a.settings, "KEY=VALUE for any option: model.d_model=64")
         ->take_all();
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
+    command.add_option("--init-from", a.initFrom,
+                       "checkpoint to go on from: a folder, a file, a run, or hub:ORG/NAME");
     command.add_option("--epochs", a.epochs, "total epochs")->check(CLI::Range(1, 1000000));
     command.add_option("--steps", a.steps, "total steps")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));

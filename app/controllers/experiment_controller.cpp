@@ -12,6 +12,7 @@
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"
 #include "app/controllers/undo_history.h"
+#include "checkpoint/start_from.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -86,6 +87,21 @@ namespace {
 /// The options of a preset as the form shows them.
 RunOptions presetForm(const std::string& preset, const std::string& variant) {
     RunOptions options = core::presetOptions(preset, variant);
+    core::fitToData(options);
+    return options;
+}
+
+constexpr const char* kStartField = "train.init_from";
+
+/// Options of a run that starts from no checkpoint: what the checkpoint had set is as `before`.
+RunOptions withoutStart(RunOptions options, const RunOptions& before) {
+    options.train.init_from.clear();
+    options.model = before.model;
+    options.data.tokenizer = before.data.tokenizer;
+    options.data.context = before.data.context;
+    options.data.preprocessor.clear();
+    options.train.learning_rate = before.train.learning_rate;
+    options.train.min_learning_rate = before.train.min_learning_rate;
     core::fitToData(options);
     return options;
 }
@@ -190,6 +206,8 @@ bool ExperimentController::resumes() const {
 
 std::vector<FieldProblem> ExperimentController::problems() const {
     auto found = m_options.problems();
+    if (!m_startProblem.empty())
+        found.insert(found.begin(), FieldProblem{kStartField, m_startProblem});
     for (const auto& field : RunOptions::fieldTable()) {
         if (!field.applies(m_options)) continue;
         try {
@@ -266,11 +284,14 @@ void ExperimentController::chooseVariant(const QString& variant) {
         Q_EMIT failed(QString::fromStdString(problem.what()));
         return;
     }
-    const RunOptions values = chosen;
+    const RunOptions values = chosen,
+                     own = m_options.train.init_from.empty()
+                               ? m_options
+                               : withoutStart(m_options, m_beforeStart.value_or(m_preset));
     // Twice: whether a field applies may depend on one that comes after it.
     for (int pass = 0; pass < 2; ++pass)
         for (const auto& field : RunOptions::fieldTable()) {
-            const FieldValue value = field.get(m_options);
+            const FieldValue value = field.get(own);
             if (value == field.get(m_preset) || !field.applies(chosen)) continue;
             const auto choices =
                 field.choicesFor ? field.choicesFor(chosen) : std::vector<std::string>();
@@ -288,6 +309,7 @@ void ExperimentController::chooseVariant(const QString& variant) {
 }
 
 void ExperimentController::restore(const FormState& state) {
+    forgetStart();
     if (live() && state.run == m_run) {
         for (const auto& field : RunOptions::fieldTable())
             if (const auto value = field.get(state.options);
@@ -301,6 +323,8 @@ void ExperimentController::restore(const FormState& state) {
         m_preset = state.preset;
         m_ofRun = state.ofRun;
         m_run = state.run;
+        m_beforeStart = state.beforeStart;
+        if (state.unread) takeStart();
     }
     Q_EMIT changed();
     Q_EMIT problemsChanged();
@@ -321,6 +345,8 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     m_options = options;
     m_ofRun = options;
     m_run = m_wanted = run;
+    forgetStart();
+    m_beforeStart.reset();
     ++m_shown;
     try {
         m_preset = presetForm(options.preset, options.variant);
@@ -400,9 +426,46 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
     }
     field.set(m_options, value);
     if (!live()) core::fitToData(m_options);  // sizes of the model follow the data
+    if (key == QLatin1String(kStartField)) {
+        if (before.options.train.init_from.empty()) m_beforeStart = before.options;
+        forgetStart();
+        if (m_options.train.init_from.empty())
+            m_options = withoutStart(m_options, m_beforeStart.value_or(m_preset));
+        else
+            takeStart();
+    }
     remember(QStringLiteral("Change ") + QString::fromStdString(field.spec.label), before, key);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
+}
+
+void ExperimentController::forgetStart() {
+    ++m_startAsked;
+    m_startProblem.clear();
+}
+
+void ExperimentController::takeStart() {
+    m_startProblem = "is being read";
+    const int number = ++m_startAsked;
+    m_jobs.post(
+        this,
+        [options = m_options](std::stop_token) mutable {
+            core::startFrom(options, std::string(options.train.init_from));
+            return options;
+        },
+        [this, number, asked = m_options](const RunOptions& options) {
+            if (m_startAsked != number) return;
+            if (!(m_options == asked)) return takeStart();  // another field was changed
+            m_options = options;
+            m_startProblem.clear();
+            Q_EMIT changed();
+            Q_EMIT problemsChanged();
+        },
+        [this, number](const QString& sentence) {
+            if (m_startAsked != number) return;
+            m_startProblem = sentence.toStdString();
+            Q_EMIT problemsChanged();
+        });
 }
 
 void ExperimentController::trainOn(const DataOptions& data, const std::vector<std::string>& fields,
@@ -438,7 +501,8 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
     m_options.data.path = data.path;
     for (const auto& field : DataOptions::fieldTable())
         if (given(field.spec.name)) field.set(m_options.data, field.get(data));
-    if (m_options.model.input() == InputKind::Images && info.channels > 0) {
+    if (m_options.model.input() == InputKind::Images && info.channels > 0 &&
+        m_options.train.init_from.empty()) {
         auto& images = m_options.model.get<ImageInput>();
         images.image_shape = {info.channels, info.width, info.height};
         images.num_classes =
@@ -458,6 +522,8 @@ void ExperimentController::reset() {
     if (live() || m_options == m_preset) return;
     const FormState before = formState();
     m_options = m_preset;
+    forgetStart();
+    m_beforeStart.reset();
     remember(QStringLiteral("Reset options"), before);
     Q_EMIT changed();
     Q_EMIT problemsChanged();

@@ -114,11 +114,19 @@ private:
         RunOptions options, preset;
         std::optional<RunOptions> ofRun;
         QString run;
+        std::optional<RunOptions> beforeStart = {};
+        bool unread = false;  ///< the model of train.init_from was not taken
     };
-    FormState formState() const { return {m_options, m_preset, m_ofRun, m_run}; }
+    FormState formState() const {
+        return {m_options, m_preset, m_ofRun, m_run, m_beforeStart, !m_startProblem.empty()};
+    }
     void restore(const FormState& state);
     /// Pushes the state of the form before the last change onto the undo stack.
     void remember(const QString& what, FormState before, const QString& mergeKey = {});
+    /// Reads the checkpoint of train.init_from off the window's thread and takes its model.
+    void takeStart();
+    /// No checkpoint is being read any more, and none was refused.
+    void forgetStart();
     void readOptions(const QString& path, std::function<void(const RunOptions&)> use);
     void adopt(const RunOptions& options, const QString& run);
     void measureSpeed();
@@ -138,6 +146,10 @@ private:
     RunOptions m_options, m_preset;
     std::optional<RunOptions> m_ofRun;  ///< as the run has them
     QString m_run, m_wanted;
+    std::string m_startProblem;  ///< why the checkpoint to start from is not taken; empty: it is
+    int m_startAsked = 0;        ///< incremented with each checkpoint asked for, or forgotten
+    /// Before it was started from a checkpoint; empty: the preset.
+    std::optional<RunOptions> m_beforeStart;
     bool m_formValid = true;
     int m_asked = 0;  ///< incremented with each request for the options of a run
     int m_shown = 0;  ///< incremented with each run or preset shown; undo does not cross it

@@ -15,6 +15,7 @@
 #include "analysis/pair_reading.h"
 #include "analysis/patching.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/family_form.h"
 #include "checkpoint/kept_file.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/source.h"
@@ -282,14 +283,18 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         trouble = error.what();
     }
     if (!p.isRun && p.options.info().opened) p.classNames = classNamesOfConfig(source->config());
+    // Kept weights of a run have nothing beside them.
+    const auto family = familyFolder(path);
+    const auto beside = p.isRun && fs::is_directory(family)
+                            ? fs::path(family)
+                            : fs::path(source->files().at(0)).parent_path();
     try {
-        p.takeEnds(std::filesystem::path(source->files().at(0)).parent_path().string());
+        p.takeEnds(beside.string());
     } catch (const Error& error) {
         trouble = error.what();
     }
     p.warning = loadWeights(*p.model, p.options, *source, std::move(stop), progress, mapped).text();
-    if (p.options.find<PublicImageOptions>() &&
-        !fs::exists(fs::path(source->files().at(0)).parent_path() / "preprocessor_config.json"))
+    if (p.options.find<PublicImageOptions>() && !fs::exists(beside / "preprocessor_config.json"))
         trouble =
             "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
             "and deviation 0.5";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // convertCheckpoint() of checkpoint.h.
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/family_form.h"
 #include "checkpoint/source.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
@@ -132,29 +132,6 @@ std::string publishedConfig(const CheckpointSource& source, bool* hubModel) {
     }
 }
 
-// The files of a public family's folder that are copied as they are.
-constexpr std::array kCopied = {"generation_config.json",
-                                "preprocessor_config.json",
-                                "tokenizer.json",
-                                "tokenizer_config.json",
-                                "special_tokens_map.json",
-                                "added_tokens.json",
-                                "vocab.json",
-                                "merges.txt",
-                                "tokenizer.model",
-                                "chat_template.jinja"};
-
-void copyBeside(const CheckpointSource& source, const std::string& out) {
-    const auto from = fs::path(source.files().at(0)).parent_path();
-    for (const char* name : kCopied) {
-        std::error_code none;
-        if (!fs::is_regular_file(from / name, none)) continue;
-        AtomicFile file((fs::path(out) / name).string());
-        file.write(readTextFile((from / name).string(), 64u << 20));
-        file.commit();
-    }
-}
-
 }  // namespace
 
 void convertCheckpoint(const std::string& in, const std::string& out, std::stop_token stop,
@@ -205,7 +182,8 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
             *source, weights, folder ? "" : configuration, pump,
             family || (folder && !hubModel) ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
-        if (folder && family) copyBeside(*source, out);
+        if (folder && family)
+            copyFamilyFiles(fs::path(source->files().at(0)).parent_path().string(), out, false);
         if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");
     } catch (...) {
         if (made) fs::remove(out, error);  // empty again, as the temporary files have been removed

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "checkpoint/tensor_io.h"
+#include "model/public/stored_form.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -75,6 +76,46 @@ void saveWeights(ModelImpl& model, const std::string& path) {
             metadata[entry.name] = entry.aliasOf;
     }
     saveTensors(path, tensors, metadata);
+}
+
+namespace {
+
+// Calls with each tensor of a family's file, the one that it was read from, and the model's tensors
+// that it holds.
+template <class Use>
+void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
+    std::map<std::string, torch::Tensor> state;
+    for (const auto& entry : stateOf(model)) state[entry.name] = entry.tensor.detach();
+    const FamilyFile file(form.model, form.tensors);
+    for (const auto& tensor : file.tensors()) {
+        const auto* stored = file.find(tensor);
+        if (!stored) continue;  // of a tied output
+        std::vector<torch::Tensor> parts;
+        for (const auto& part : tensor.parts) parts.push_back(state.at(part));
+        use(tensor, *stored, parts);
+    }
+}
+
+}  // namespace
+
+void saveWeights(ModelImpl& model, const FamilyForm& form, const std::string& path) {
+    std::vector<std::pair<std::string, torch::Tensor>> tensors;
+    ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& parts) {
+        tensors.emplace_back(stored.name,
+                             storedOf(tensor, parts).cpu().to(*scalarType(stored.dtype)));
+    });
+    saveTensors(path, tensors, {{"format", "pt"}});
+}
+
+std::vector<std::pair<std::string, torch::Tensor>> roundedWeights(ModelImpl& model,
+                                                                  const FamilyForm& form) {
+    std::vector<std::pair<std::string, torch::Tensor>> rounded;
+    ofFamily(model, form, [&](const FileTensor& tensor, const StoredTensor& stored, auto& parts) {
+        if (tensor.optional || stored.dtype == "F32" || stored.dtype == "F64") return;
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            rounded.emplace_back(tensor.parts[i], parts[i]);
+    });
+    return rounded;
 }
 
 torch::Tensor storedTensor(const std::map<std::string, torch::Tensor>& tensors,

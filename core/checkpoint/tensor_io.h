@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/family_form.h"
 #include "checkpoint/source.h"
 #include "files/mapped_file.h"
 #include "files/safetensors.h"
@@ -96,6 +97,12 @@ LoadReport loadWeights(ModelImpl& model, const std::string& path);
 
 /// Writes the model's weights, a tied tensor once with its second name in the metadata.
 void saveWeights(ModelImpl& model, const std::string& path);
+/// The same with the names and types of a family's file: a tensor that was not changed keeps its
+/// bytes, but for float64, which is rounded to float32.
+void saveWeights(ModelImpl& model, const FamilyForm& form, const std::string& path);
+/// The weights that are rounded in that file, to 16 bits: by their names in the model.
+std::vector<std::pair<std::string, torch::Tensor>> roundedWeights(ModelImpl& model,
+                                                                  const FamilyForm& form);
 
 // Inputs of models stored as tensors, in golden cases and beside edits.
 

@@ -12,7 +12,7 @@
 namespace relascope::core {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 constexpr int kMaxWrittenDepth = 64;
 
 // How torch writes a dtype: storages of the old types carry it, newer types come with bytes.
@@ -78,31 +78,31 @@ public:
         bytes += 't';
     }
 
-    void json(const Json& value, int depth = 0) {
+    void json(const OrderedJson& value, int depth = 0) {
         if (depth > kMaxWrittenDepth)
             throw FileError(m_path, "the configuration is nested deeper than 64 levels");
         switch (value.type()) {
-            case Json::value_t::object:
+            case OrderedJson::value_t::object:
                 bytes += "}(";
                 for (const auto& [key, member] : value.items()) text(key), json(member, depth + 1);
                 bytes += 'u';
                 break;
-            case Json::value_t::array:
+            case OrderedJson::value_t::array:
                 bytes += "](";
                 for (const auto& element : value) json(element, depth + 1);
                 bytes += 'e';
                 break;
-            case Json::value_t::string:
+            case OrderedJson::value_t::string:
                 text(value.get<std::string>());
                 break;
-            case Json::value_t::boolean:
+            case OrderedJson::value_t::boolean:
                 bytes += value.get<bool>() ? '\x88' : '\x89';
                 break;
-            case Json::value_t::number_integer:
-            case Json::value_t::number_unsigned:
+            case OrderedJson::value_t::number_integer:
+            case OrderedJson::value_t::number_unsigned:
                 integer(value.get<std::int64_t>());
                 break;
-            case Json::value_t::number_float: {
+            case OrderedJson::value_t::number_float: {
                 const auto bits = std::bit_cast<std::uint64_t>(value.get<double>());
                 bytes += 'G';
                 for (int i = 7; i >= 0; --i) bytes += static_cast<char>(bits >> (8 * i));
@@ -150,7 +150,7 @@ std::string stateText(const std::vector<StoredTensor>& tensors, const std::strin
                       const std::string& path) {
     PickleWriter out(path);
     if (!config.empty()) {
-        const auto json = Json::parse(config, nullptr, false);
+        const auto json = OrderedJson::parse(config, nullptr, false);
         if (!json.is_object())
             throw FileError(path, "cannot store the configuration, which is not a JSON object");
         out.bytes += "}(";

@@ -7,6 +7,7 @@
 
 #include "data/text_tokens.h"
 #include "data/token_cache.h"
+#include "hub/hub_cache.h"
 
 namespace relascope::core {
 namespace {
@@ -22,7 +23,7 @@ struct OpenedText {
 TokenizerPtr chosenTokenizer(const DataOptions& o) {
     if (o.tokenizer == "characters") return nullptr;
     try {
-        return openTokenizer(o.tokenizer);
+        return openTokenizer(hubPath(o.tokenizer));
     } catch (const OptionError& error) {
         throw OptionError("data." + error.field(), error.message());
     }

@@ -22,8 +22,16 @@ constexpr double kWholeMatrices = 256;
 
 }  // namespace
 
-std::uint64_t trainingBytes(const RunOptions& o, std::optional<Ranks> given) {
-    const Ranks ranks = given.value_or(ranksOf(o));
+namespace {
+
+// In bytes; `parameters` is what one copy of them takes.
+struct TrainingMemory {
+    double parameters = 0, moments = 0, activations = 0;
+    bool halves = false;  ///< autocast keeps a copy of half the width
+    double total() const { return parameters * (halves ? 2.5 : 2.0) + moments + activations; }
+};
+
+TrainingMemory trainingMemory(const RunOptions& o, const Ranks& ranks) {
     const auto work = o.model.info().work(o.model);
     const double n = exampleTokens(o), batch = static_cast<double>(rankBatch(o, ranks)),
                  tokens = batch * n, d = static_cast<double>(work.d_model),
@@ -41,11 +49,25 @@ std::uint64_t trainingBytes(const RunOptions& o, std::optional<Ranks> given) {
     if (o.train.activation_checkpointing) activations = layers * tokens * d + block;
     // Scores of a vocabulary, their softmax and their gradient.
     activations += tokens * static_cast<double>(3 * work.vocabulary + work.tokenNumbers);
-    // Weights, gradients and the two moments of Adam; autocast keeps a copy of half the width.
     const double moments = o.train.sharded_moments ? 2.0 / static_cast<double>(ranks.count) : 2.0;
-    const double copies = 2.0 + moments + (o.train.precision == "bfloat16" ? 0.5 : 0.0);
-    return static_cast<std::uint64_t>(
-        4.0 * (copies * static_cast<double>(parameterCount(o.model)) + activations));
+    const double parameters = 4.0 * static_cast<double>(parameterCount(o.model));
+    return {parameters, moments * parameters, 4.0 * activations, o.train.precision == "bfloat16"};
+}
+
+}  // namespace
+
+std::uint64_t trainingBytes(const RunOptions& o, std::optional<Ranks> given) {
+    return static_cast<std::uint64_t>(trainingMemory(o, given.value_or(ranksOf(o))).total());
+}
+
+std::string trainingMemoryText(const RunOptions& o, std::uint64_t free,
+                               std::optional<Ranks> given) {
+    const auto memory = trainingMemory(o, given.value_or(ranksOf(o)));
+    const auto text = [](double bytes) { return byteText(static_cast<std::uint64_t>(bytes)); };
+    return "training needs about " + text(memory.total()) + ": weights " + text(memory.parameters) +
+           ", gradients " + text(memory.parameters) + ", moments of the optimizer " +
+           text(memory.moments) + ", activations " + text(memory.activations) +
+           (free > 0 ? "; " + byteText(free) + " are free" : "");
 }
 
 std::string memoryProblem(const RunOptions& o, std::uint64_t free, std::optional<Ranks> given) {

@@ -16,6 +16,10 @@ std::int64_t parameterCount(const ModelOptions& model);
 /// Bytes of weights, gradients, Adam's moments and the activations of one training step, in one of
 /// the processes of the run; those that train.device names if `ranks` are not given.
 std::uint64_t trainingBytes(const RunOptions& options, std::optional<Ranks> ranks = {});
+/// The same in words: "training needs about 3.1 GiB: weights 0.5 GiB, gradients 0.5 GiB, moments of
+/// the optimizer 1.0 GiB, activations 1.1 GiB; 12.0 GiB are free". `free` 0: unknown.
+std::string trainingMemoryText(const RunOptions& options, std::uint64_t free,
+                               std::optional<Ranks> ranks = {});
 /// Why a training does not fit into `free` bytes, with a suggestion; "" if it fits or `free` is 0.
 /// With processes that share their memory, `free` is for all of them.
 std::string memoryProblem(const RunOptions& options, std::uint64_t free,

@@ -108,6 +108,7 @@ ImageProcessor imageProcessorOf(const std::string& text, int width, int height) 
         p.cropWidth = width, p.cropHeight = height;
         sizeOf(json, "crop_size", p.cropHeight, p.cropWidth);
     }
+    if (p.width == 0 && p.cropWidth == 0) p.width = width, p.height = height, p.scales = false;
     // (x 255 factor - mean) / deviation of pixels x in 0..1.
     double factor = 1.0 / 255.0;
     if (const auto* given = valueOf(json, "rescale_factor")) {
@@ -130,12 +131,13 @@ ImageProcessor imageProcessorOf(const std::string& text, int width, int height) 
 }
 
 std::string imageProcessorText(const ImageProcessor& p) {
-    return Json{{"size", {p.width, p.height}},
-                {"resample", static_cast<int>(p.filter)},
-                {"crop", {p.cropWidth, p.cropHeight}},
-                {"mean", p.mean},
-                {"deviation", p.deviation}}
-        .dump();
+    Json json = {{"size", {p.width, p.height}},
+                 {"resample", static_cast<int>(p.filter)},
+                 {"crop", {p.cropWidth, p.cropHeight}},
+                 {"mean", p.mean},
+                 {"deviation", p.deviation}};
+    if (!p.scales) json["scales"] = false;
+    return json.dump();
 }
 
 ImageProcessor imageProcessorFrom(const std::string& text) {
@@ -145,6 +147,7 @@ ImageProcessor imageProcessorFrom(const std::string& text) {
         ImageProcessor p;
         const auto side = [](const Json& value) { return std::clamp(value.get<int>(), 0, 16384); };
         p.width = side(json.at("size").at(0)), p.height = side(json.at("size").at(1));
+        p.scales = json.value("scales", true);
         p.filter = static_cast<ImageProcessor::Filter>(json.at("resample").get<int>());
         p.cropWidth = side(json.at("crop").at(0)), p.cropHeight = side(json.at("crop").at(1));
         p.mean = json.at("mean").get<std::vector<double>>();
@@ -253,8 +256,10 @@ Image croppedTo(const Image& in, int width, int height) {
 
 Image prepared(const Image& image, const ImageProcessor& p) {
     Image out = image;
-    if (p.width > 0 && p.width != out.width) out = scaledAlong(out, p.width, p.filter, true);
-    if (p.height > 0 && p.height != out.height) out = scaledAlong(out, p.height, p.filter, false);
+    if (p.scales && p.width > 0 && p.width != out.width)
+        out = scaledAlong(out, p.width, p.filter, true);
+    if (p.scales && p.height > 0 && p.height != out.height)
+        out = scaledAlong(out, p.height, p.filter, false);
     if (p.cropWidth > 0 && (p.cropWidth != out.width || p.cropHeight != out.height))
         out = croppedTo(out, p.cropWidth, p.cropHeight);
     return out;

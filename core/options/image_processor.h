@@ -15,6 +15,7 @@ struct ImageProcessor {
     enum class Filter { Nearest = 0, Bilinear = 2, Bicubic = 3 };  ///< numbers of `resample`
 
     int height = 0, width = 0;  ///< scaled to; 0: as it is
+    bool scales = true;         ///< else pictures have that size already
     Filter filter = Filter::Bilinear;
     int cropHeight = 0, cropWidth = 0;    ///< the middle that is kept; 0: all
     std::vector<double> mean, deviation;  ///< of pixels in 0..1, a number a channel

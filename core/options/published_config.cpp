@@ -3,6 +3,7 @@
 
 #include "model/architecture.h"
 #include "model/public/family.h"
+#include "model/public/public_options.h"
 #include "options/field_text.h"
 #include "options/json_arguments.h"
 #include "options/options_json.h"
@@ -146,6 +147,34 @@ ModelOptions modelFromPublishedConfig(
         if (field.applies(m)) checkFieldValue(a.key(field.spec.name), field.spec, field.get(m));
     m.check();
     return m;
+}
+
+std::string configOfTrained(const std::string& text, const ModelOptions& model,
+                            const std::vector<std::string>& classNames) {
+    Json json = parseShallow(text);
+    bool changed = false;
+    const auto configured = modelFromPublishedConfig(text);
+    if (const auto* images = model.find<ImageInput>();
+        images && (images->num_classes != configured.get<ImageInput>().num_classes ||
+                   (!classNames.empty() && classNames != classNamesOfConfig(text)))) {
+        Json names = Json::object(), ids = Json::object();
+        for (std::int64_t id = 0; id < images->num_classes; ++id) {
+            const auto at = static_cast<std::size_t>(id);
+            const auto number = std::to_string(id);
+            const auto name = at < classNames.size() ? classNames[at] : "LABEL_" + number;
+            names[number] = name, ids[name] = id;
+        }
+        json["id2label"] = names, json["label2id"] = ids;
+        json.erase("num_labels");
+        changed = true;
+    }
+    if (const auto* decoder = model.find<PublicDecoderOptions>();
+        decoder && !decoder->tie_word_embeddings &&
+        configured.get<PublicDecoderOptions>().tie_word_embeddings) {
+        json["tie_word_embeddings"] = false;
+        changed = true;
+    }
+    return changed ? json.dump(2) + "\n" : text;
 }
 
 std::string modelToPublishedConfig(const ModelOptions& m) {

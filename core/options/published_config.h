@@ -27,6 +27,12 @@ bool isFamilyConfig(const std::string& text);
 /// The names of the classes of such a configuration (`id2label`), by id; empty without any.
 std::vector<std::string> classNamesOfConfig(const std::string& text);
 
+/// The configuration of a public family after training: with the classes of a new classifier and
+/// their names, as far as given, and untied where the output was stored apart. Otherwise as
+/// it is.
+std::string configOfTrained(const std::string& text, const ModelOptions& model,
+                            const std::vector<std::string>& classNames);
+
 /// The inverse, in the names of the published constructors: the bare arguments for language models
 /// (as the hub stores them), {"class", "arguments"} for all others.
 std::string modelToPublishedConfig(const ModelOptions& model);

@@ -63,6 +63,11 @@ const Field<RunOptions>& RunOptions::field(const std::string& key) {
 
 std::vector<FieldProblem> RunOptions::problems() const {
     std::vector<FieldProblem> all;
+    if (!train.init_from.empty() && data.tokenizer.empty() && findDataKind(data.kind) &&
+        data.isText())
+        all.push_back({"data.tokenizer",
+                       train.init_from + " has no tokenizer that opens; give the tokenizer.json "
+                                         "of its model"});
     for (const auto& p : model.problems()) all.push_back({"model." + p.field, p.message});
     for (const auto& p : data.problems()) all.push_back({"data." + p.field, p.message});
     for (const auto& p : train.problems()) all.push_back({"train." + p.field, p.message});
@@ -85,6 +90,10 @@ std::vector<FieldProblem> RunOptions::problems() const {
         all.push_back(
             {"train.start_from",
              "must list the weights to take from the pretraining stage; give all, or names"});
+    if (!train.init_from.empty() && !train.pretrain.empty())
+        all.push_back({"train.init_from",
+                       "cannot be used with train.pretrain, which has weights as well; remove one "
+                       "of the two"});
     return all;
 }
 
@@ -143,6 +152,11 @@ std::vector<OwnField> commonFields() {
         const auto* kind = findDataKind(o.kind);
         return kind ? kind->taskNames() : std::vector<std::string>();
     };
+    auto preprocessor = advanced(
+        when<O>([](const O& o) { return !o.preprocessor.empty(); },
+                text(&O::preprocessor, "preprocessor", "Preprocessor",
+                     "How images are scaled and cut for the model that a run starts from.")));
+    preprocessor.present = preprocessor.applies;
     return {
         {10, advanced(choice(&O::kind, "kind", "Data", "Kind of training data.", kinds))},
         {20, task},
@@ -167,6 +181,7 @@ std::vector<OwnField> commonFields() {
         common(120, boolean(&O::streaming, "streaming", "Streaming",
                             "Generates new images in every epoch; the training size is the length "
                             "of an epoch.")),
+        {295, preprocessor},
         common(180, integer(&O::objects, "objects", "Objects",
                             "Pairs: number of ordered objects. Select-relate: number of candidate "
                             "objects. Symbol recovery: number of symbols m.",
@@ -299,6 +314,9 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                         "package draws them, or as the code of May 2024 did, which made the "
                         "published curves of Relational Games: uniform within 1 / sqrt(relations).",
                         {"package", "may-2024"})),
+        text(&O::init_from, "init_from", "Start from",
+             "Checkpoint that training goes on from: a folder, a file, a run, or hub:ORG/NAME. Its "
+             "model and tokenizer are taken, and a low learning rate; empty means a new model."),
         advanced(text(&O::pretrain, "pretrain", "Pretraining stage",
                       "Options of a pretraining stage as key=value pairs, which override these "
                       "options; stages are separated by |; empty means none.")),

@@ -13,6 +13,7 @@ RunOptions runOptions(const RunSettings& s) {
     if (s.preset.empty())
         throw OptionError("preset", "give an experiment; `relascope-cli presets` lists them");
     RunOptions options = presetOptions(s.preset, s.model);
+    if (s.begin) s.begin(options);
     std::vector<std::pair<std::string, std::string>> values;
     for (const auto& setting : s.set) {
         const auto equals = setting.find('=');
@@ -33,6 +34,7 @@ RunOptions runOptions(const RunSettings& s) {
 }
 
 void fitToData(RunOptions& options) {
+    if (!options.train.init_from.empty()) return;
     const auto& kind = dataKind(options.data.kind);
     if (kind.fit) kind.fit(options.data, options.model);
 }

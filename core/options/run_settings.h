@@ -2,6 +2,7 @@
 // Builds the options of a new run from a preset and settings.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct RunSettings {
     std::int64_t epochs = 0, steps = 0;  ///< totals
     std::int64_t seed = -1;
     std::int64_t captureEvery = -1;
+    /// Changes the options of the preset before `set` does (startFrom, checkpoint/start_from.h).
+    std::function<void(RunOptions&)> begin = {};
 };
 
 /// The checked options. Throws OptionError naming the key and its valid values.
@@ -27,7 +30,8 @@ RunOptions runOptions(const RunSettings& settings);
 
 /// Sets the model options that follow from the data options: sizes of objects, vocabularies,
 /// lengths, classes, image shapes. Options that the data do not determine (relational games, text,
-/// folders of images) stay unchanged. Throws OptionError for an unknown kind.
+/// folders of images) stay unchanged, and so
+/// does a model that has weights (train.init_from). Throws OptionError for an unknown kind.
 void fitToData(RunOptions& options);
 
 }  // namespace relascope::core

@@ -14,6 +14,7 @@
 #include "run/json_values.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
+#include "run/run_list.h"
 #include "run/run_process.h"
 #include "types/error.h"
 
@@ -111,6 +112,8 @@ void removeStartFiles(const std::string& path) {
     for (const char* name : {"run.json", "metrics.jsonl", "events.jsonl", "tokenizer.json",
                              "start.json", "log", ".starting", ".lock"})
         files.push_back(fs::path(path) / name);
+    for (const auto& entry : fs::directory_iterator(fs::path(path) / "family", ignored))
+        files.push_back(entry.path());
     for (const char* folder : {"", "ranks"})
         for (const auto& entry : fs::directory_iterator(fs::path(path) / folder, ignored))
             if (const auto name = entry.path().filename().string();
@@ -118,7 +121,7 @@ void removeStartFiles(const std::string& path) {
                 files.push_back(entry.path());
     for (const auto& file : files) fs::remove(file, ignored);
     if (fs::exists(path + "/before", ignored)) removeStartFiles(path + "/before");
-    for (const char* name : {"checkpoints", "captures", "weights", "ranks", "before"})
+    for (const char* name : {"checkpoints", "captures", "weights", "ranks", "before", "family"})
         fs::remove(fs::path(path) / name, ignored);
 }
 
@@ -173,7 +176,7 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
     info.path = path;
     info.name = fs::path(path).filename().string();
     info.preset = options.preset;
-    info.variant = options.variant;
+    info.variant = modelName(options);
     info.model = modelText(options.model);
     info.options = optionTexts(options);
     info.startedAt = std::chrono::duration_cast<std::chrono::seconds>(

@@ -96,12 +96,20 @@ std::string defaultRunsFolder() {
     return std::string(home && *home ? home : ".") + "/Relascope/runs";
 }
 
+std::string modelName(const RunOptions& options) {
+    auto from = fs::path(options.train.init_from);
+    if (from.empty()) return options.variant;
+    if (!from.has_parent_path() && from.string().find(':') != std::string::npos)
+        from = from.string().substr(from.string().find(':') + 1);  // hub:NAME
+    return (from.has_filename() ? from : from.parent_path()).filename().string();
+}
+
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed) {
     std::string preset = options.preset;
     if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
         preset.erase(0, prefix.size());
     const std::string base =
-        parent + "/" + preset + "-" + options.variant + "-s" + std::to_string(seed);
+        parent + "/" + preset + "-" + modelName(options) + "-s" + std::to_string(seed);
     std::string path = base;
     for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
     return path;

@@ -26,6 +26,8 @@ std::string trashPath(const std::string& root, const std::string& path);
 void moveRun(const std::string& from, const std::string& to);
 /// The default folder for runs: $RELASCOPE_RUNS, else ~/Relascope/runs.
 std::string defaultRunsFolder();
+/// What a run's model is called: its variant, or the checkpoint that it starts from.
+std::string modelName(const RunOptions& options);
 /// An unused folder name there: "between-dat-s0", with "-2" and so on appended if it exists.
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed);
 

@@ -156,6 +156,15 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
     for (const auto& axis : plan.vary) count *= static_cast<double>(axis.values.size());
     need(count <= kMost, "study", "has more than 100,000 runs; use fewer values");
 
+    // Each run would need the model of its checkpoint.
+    const auto starts = [](const auto& setting) { return setting == "train.init_from"; };
+    need(std::none_of(plan.settings.begin(), plan.settings.end(),
+                      [&](const auto& setting) { return starts(setting.first); }) &&
+             std::none_of(plan.vary.begin(), plan.vary.end(),
+                          [&](const auto& axis) { return starts(axis.key); }),
+         "train.init_from",
+         "is not for studies, which train new models; start such runs with `train --init-from`");
+
     std::vector<std::vector<std::string>> choices = {{}};
     for (const auto& axis : plan.vary) {
         std::vector<std::vector<std::string>> longer;

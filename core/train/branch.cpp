@@ -63,7 +63,7 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
             captured <= step)
             copyFile(from + file, branch.path() + file);
     copyKept(from, branch.path(), step);
-    for (const char* more : {"/tokenizer.json", "/before"})
+    for (const char* more : {"/tokenizer.json", "/before", "/family"})
         if (fs::exists(from + more)) copyFile(from + more, branch.path() + more);
     // The best weights so far, which early stopping may restore.
     if (const auto best = "/checkpoints/step-" + std::to_string(state.bestStep);

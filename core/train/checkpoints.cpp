@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
 #include "files/memory.h"
@@ -29,6 +30,8 @@ constexpr std::size_t kLargestState = 16 * kLargestEditFile;
 constexpr const char* kUnfinished = ".tmp-";
 // After that name: the checkpoint that the new one is about to replace.
 constexpr const char* kReplaced = ".old";
+// Before the names of weights in float32 that model.safetensors has rounded.
+const std::string kWhole = "weights/";
 const char* const kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
 at::Generator generatorOf(const torch::Device& device) {
@@ -110,8 +113,15 @@ namespace {
 // Writes the files of a checkpoint into a folder that is there.
 void writeCheckpoint(const std::string& folder, ModelImpl& model,
                      std::vector<std::pair<std::string, torch::Tensor>> tensors,
-                     const TrainState& state) {
-    saveWeights(model, folder + "/model.safetensors");
+                     const TrainState& state, const FamilyForm* form) {
+    if (form) {
+        saveWeights(model, *form, folder + "/model.safetensors");
+        copyFamilyFiles(form->folder, folder, true);
+        for (auto& [name, tensor] : roundedWeights(model, *form))
+            tensors.emplace_back(kWhole + name, tensor);
+    } else {
+        saveWeights(model, folder + "/model.safetensors");
+    }
     const auto device = model.parameters().front().device();
     tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
     if (device.is_cuda()) tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
@@ -160,10 +170,12 @@ void putInPlace(const std::string& made, const std::string& folder) {
 
 void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
                     std::vector<std::pair<std::string, torch::Tensor>> tensors,
-                    const TrainState& state) {
+                    const TrainState& state, const FamilyForm* form) {
     const std::string folder = checkpoints + "/step-" + std::to_string(state.step);
     std::uint64_t bytes = 1 << 20;
-    for (const auto& p : model.parameters()) bytes += 3 * static_cast<std::uint64_t>(p.nbytes());
+    const std::uint64_t copies = form ? 4 : 3;
+    for (const auto& p : model.parameters())
+        bytes += copies * static_cast<std::uint64_t>(p.nbytes());
     makeDirectories(checkpoints);
     if (const auto room = freeBytes(checkpoints); room < bytes)
         throw DiskFull(folder, "needs " + byteText(bytes) + ", and " + byteText(room) +
@@ -173,7 +185,7 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
         folder + kUnfinished + std::to_string(::getpid()) + "-" + std::to_string(counter++);
     try {
         makeDirectories(made);
-        writeCheckpoint(made, model, std::move(tensors), state);
+        writeCheckpoint(made, model, std::move(tensors), state, form);
         putInPlace(made, folder);
     } catch (...) {
         std::error_code ignored;
@@ -215,11 +227,26 @@ RunOptions keptOptions(const std::string& checkpoint) {
     }
 }
 
-TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer) {
+namespace {
+
+void loadWholeWeights(ModelImpl& model, const SafetensorsFile& file) {
+    const torch::NoGradGuard noGrad;
+    for (auto& entry : stateOf(model))
+        if (const auto* whole = file.find(kWhole + entry.name))
+            entry.tensor.copy_(readTensor(file, *whole));
+}
+
+}  // namespace
+
+TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
+                          const ModelOptions& options, Optimizer* optimizer) {
     const TrainState state = checkpointState(checkpoint);
-    loadWeights(model, checkpoint + "/model.safetensors");
+    const auto source = CheckpointSource::open(checkpoint + "/model.safetensors");
+    loadWeights(model, options, *source);
+    const std::string beside = checkpoint + "/optimizer.safetensors";
+    if (hasFamilyNames(options, *source)) loadWholeWeights(model, SafetensorsFile(beside));
     if (!optimizer) return state;
-    const auto tensors = readTensors(checkpoint + "/optimizer.safetensors");
+    const auto tensors = readTensors(beside);
     optimizer->load({tensors.begin(), tensors.end()});
     const auto device = model.parameters().front().device();
     if (const auto found = tensors.find("generator/cpu"); found != tensors.end())

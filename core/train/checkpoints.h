@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/family_form.h"
 #include "model/model.h"
 #include "run/run_folder.h"
 #include "train/optimizer.h"
@@ -44,18 +45,21 @@ std::string trainStateToJson(const TrainState& state);
 /// Throws FileError(`path`, ...).
 TrainState trainStateFromJson(const std::string& text, const std::string& path);
 
-/// Writes checkpoints/step-N with the tensors of Optimizer::state(). Throws DiskFull or FileError;
-/// the older checkpoints stay as they are.
+/// Writes checkpoints/step-N with the tensors of Optimizer::state(). With `form` the weights are
+/// those of a public family's folder; what is rounded in it is beside the optimizer's tensors in
+/// float32. Throws DiskFull or FileError; the older checkpoints stay as they are.
 void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
                     std::vector<std::pair<std::string, torch::Tensor>> optimizer,
-                    const TrainState& state);
+                    const TrainState& state, const FamilyForm* form = nullptr);
 
 /// Puts a checkpoint back that was being replaced when the process was killed, where the file
 /// system cannot replace it in one operation.
 void finishReplacements(const std::string& checkpoints);
 
-/// Loads a checkpoint's weights, and with `optimizer` also its state and torch's generators.
-TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer);
+/// Loads a checkpoint's weights, as they were before they were rounded, and with `optimizer` also
+/// its state and torch's generators.
+TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
+                          const ModelOptions& options, Optimizer* optimizer);
 
 /// The folder of the newest valid checkpoint, or "". Checkpoints that were skipped are listed in
 /// `problems` ("step-120: model.safetensors does not match its checksum").

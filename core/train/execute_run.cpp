@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "checkpoint/start_from.h"
 #include "train/out_of_memory.h"
 #include "train/rank_run.h"
 
@@ -73,6 +74,8 @@ TrainResult execute(const RunRequest& request, const DataOpener& open, Control& 
     }
     try {
         request.options.check();
+        if (const auto& from = request.options.train.init_from; !from.empty())
+            requireStart(request.options, openStart(from));  // before the data, which may take long
         const DataSplits data = open(request.options, stop);
         if (!claimed) claimed.emplace(RunFolder::create(request.path, request.options));
         RunFolder& folder = *claimed;

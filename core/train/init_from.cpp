@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "checkpoint/family_form.h"
+#include "checkpoint/start_from.h"
 #include "checkpoint/tensor_io.h"
 #include "files/safetensors.h"
+#include "model/shapes.h"
+#include "options/published_config.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
 
@@ -57,6 +62,73 @@ void initFrom(const std::string& run, const std::string& which, ModelImpl& model
     }
     const torch::NoGradGuard noGrad;
     for (auto& [tensor, entry] : pairs) tensor.copy_(readTensor(file, *entry));
+}
+
+namespace {
+
+// Puts the rows of a classifier into the order of `names`; those of `own` are the same in another.
+void orderClasses(const ModelOptions& options, const std::vector<std::string>& own,
+                  const std::vector<std::string>& names, ModelImpl& model) {
+    std::vector<std::int64_t> rows;
+    for (const auto& name : names)
+        rows.push_back(std::find(own.begin(), own.end(), name) - own.begin());
+    auto wider = options;  // its classifiers are what has another shape
+    ++wider.get<ImageInput>().num_classes;
+    std::map<std::string, std::vector<std::int64_t>> shapes;
+    for (const auto& tensor : modelShapes(wider)) shapes[tensor.name] = tensor.shape;
+    const auto order = torch::tensor(rows, torch::kLong);
+    const torch::NoGradGuard noGrad;
+    for (auto& entry : stateOf(model))
+        if (const auto found = shapes.find(entry.name); found != shapes.end() &&
+                                                        entry.aliasOf.empty() &&
+                                                        found->second != entry.tensor.sizes().vec())
+            entry.tensor.copy_(entry.tensor.index_select(0, order));
+}
+
+// Of a classifier that is kept: its rows are those of the classes of the checkpoint.
+std::string keepClasses(const RunOptions& options, const std::vector<std::string>& own,
+                        const std::vector<std::string>& names, ModelImpl& model) {
+    if (own.empty() || names.empty() || own == names) return {};
+    const std::set<std::string> before(own.begin(), own.end()), now(names.begin(), names.end());
+    if (before == now && before.size() == own.size() && own.size() == names.size()) {
+        orderClasses(options.model, own, names, model);
+        return {};
+    }
+    const auto listed = [](const std::vector<std::string>& all) {
+        std::string text;
+        for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 3); ++i)
+            text += (i > 0 ? ", " : "") + all[i];
+        return text + (all.size() > 3 ? ", ..." : "");
+    };
+    return "the classes are " + listed(own) + " in " + options.train.init_from + " and " +
+           listed(names) + " in the data: the classifier goes on from the rows of the former";
+}
+
+}  // namespace
+
+std::string initFromCheckpoint(const RunOptions& options,
+                               const std::vector<std::string>& classNames, const std::string& run,
+                               ModelImpl& model) {
+    const auto start = openStart(options.train.init_from);
+    requireStart(options, start);
+    std::string said;
+    if (start.model.outputs() == options.model.outputs()) {
+        loadWeights(model, options.model, *start.source);
+        if (options.model.find<ImageInput>())
+            said =
+                keepClasses(options, classNamesOfConfig(start.source->config()), classNames, model);
+    } else {
+        auto whole = makeModel(start.model);
+        loadWeights(*whole, start.model, *start.source);
+        std::map<std::string, torch::Tensor> theirs;
+        for (const auto& entry : stateOf(*whole)) theirs[entry.name] = entry.tensor;
+        const torch::NoGradGuard noGrad;
+        for (auto& entry : stateOf(model))
+            if (const auto& from = theirs.at(entry.name); from.sizes() == entry.tensor.sizes())
+                entry.tensor.copy_(from);
+    }
+    writeFamilyForm(*start.source, options.model, classNames, run);
+    return said;
 }
 
 }  // namespace relascope::core

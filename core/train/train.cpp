@@ -292,7 +292,7 @@ void Trainer::restoreBest() {
     if (!m_job.broadcastBool(m_job.leads() && checkpointProblem(best).empty())) return;
     EditList edits;
     if (m_job.leads()) {
-        edits = loadCheckpoint(best, *m_job.model, nullptr).edits;
+        edits = loadCheckpoint(best, *m_job.model, m_job.options.model, nullptr).edits;
         // They are tested with the edits that they were trained with.
         m_job.edits = trainingSession(m_job, edits);
     }

@@ -75,7 +75,8 @@ void TrainJob::checkpoint() {
     saved.seconds = elapsed();
     retryUntilDiskHasRoom([&] {
         folder.flush();  // first, so that a checkpoint never has more steps than the metrics
-        saveCheckpoint(folder.checkpointsPath(), *model, optimizerState, saved);
+        saveCheckpoint(folder.checkpointsPath(), *model, optimizerState, saved,
+                       form ? &*form : nullptr);
     });
     pruneCheckpoints(folder.checkpointsPath(), state.bestStep);
     note(Note::Level::Checkpoint, "checkpoint at step " + std::to_string(state.step));

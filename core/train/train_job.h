@@ -53,6 +53,7 @@ struct TrainJob {
 
     bool bfloat16() const { return options.train.precision == "bfloat16" && device.is_cuda(); }
     bool isText() const { return options.data.isText(); }
+    bool startsFromCheckpoint() const { return !options.train.init_from.empty(); }
     std::int64_t epochBatches() const {
         return (data.train->size() + options.train.batch_size - 1) / options.train.batch_size;
     }
@@ -112,6 +113,7 @@ struct TrainJob {
     ModelPtr model;
     std::unique_ptr<Optimizer> optimizer;
     TrainState state;
+    std::optional<FamilyForm> form;      ///< of the checkpoints; empty: names of the model
     std::unique_ptr<EditSession> edits;  ///< those of the state; null without any
     /// To be taken up and recorded before the first step, checked.
     std::optional<EditList> nextEdits;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "checkpoint/start_from.h"
 #include "data/continue_text.h"
 #include "data/text.h"
 #include "model/architecture.h"
@@ -18,6 +19,7 @@
 #include "probe/probe_memory.h"
 #include "run/captures.h"
 #include "run/run_lines.h"
+#include "train/devices.h"
 #include "train/init_from.h"
 #include "train/option_changes.h"
 #include "train/rank_job.h"
@@ -29,11 +31,15 @@
 namespace relascope::core {
 namespace {
 
+bool isFresh(const TrainJob& job) {
+    return checkpointSteps(job.folder.checkpointsPath()).empty();
+}
+
 // The size of images and the number of classes of a folder of images follow from its files.
 void fitImages(TrainJob& job) {
     const auto& kind = dataKind(job.options.data.kind);
-    if (!kind.sizesFromFiles || !kind.sizesFromFiles(job.options.data) ||
-        !checkpointSteps(job.folder.checkpointsPath()).empty())
+    if (job.startsFromCheckpoint() || !kind.sizesFromFiles ||
+        !kind.sizesFromFiles(job.options.data) || !isFresh(job))
         return;
     const auto& info = job.data.train->info();
     auto& images = job.options.model.get<ImageInput>();
@@ -43,11 +49,51 @@ void fitImages(TrainJob& job) {
     job.folder.setOptions(job.options);
 }
 
+// A checkpoint's classifier knows its own classes, and ids of another tokenizer are other words.
+void requireFitsStart(const TrainJob& job) {
+    const auto& from = job.options.train.init_from;
+    const auto* images = job.options.model.find<ImageInput>();
+    const auto& info = job.data.train->info();
+    const auto classes = static_cast<std::int64_t>(info.classNames.size());
+    if (images && classes > 0 && images->num_classes != classes)
+        throw OptionError("model.num_classes",
+                          "is " + std::to_string(images->num_classes) + " in " + from + ", and " +
+                              info.name + " has " + std::to_string(classes) +
+                              " classes; set model.num_classes=" + std::to_string(classes) +
+                              " for a new classifier");
+    const auto& tokenizer = job.data.tokenizer;
+    if (!tokenizer || !job.isText()) return;
+    const auto own = openStart(from).tokenizer();
+    if (own ? own->fingerprint() != tokenizer->fingerprint()
+            : job.options.data.tokenizer == "characters")
+        throw OptionError("data.tokenizer",
+                          tokenizer->name() + " is not the tokenizer of " + from +
+                              ", whose ids its weights were trained with; give " +
+                              (own ? own->name() : "the tokenizer.json of its model"));
+}
+
+// A run that was killed before its first checkpoint reads the one it starts from again.
+void noteOtherStart(TrainJob& job) {
+    namespace fs = std::filesystem;
+    const auto& from = job.options.train.init_from;
+    const auto start = openStart(from);
+    std::string now;
+    for (const auto& file : start.source->files())
+        now += (now.empty() ? "" : ", ") + std::to_string(fs::file_size(file)) + " bytes of " +
+               std::to_string(fs::last_write_time(file).time_since_epoch().count());
+    const auto began = job.folder.fact("start_files");
+    if (!began.empty() && began != now)
+        job.note(Note::Level::Warning, from +
+                                           " has changed since the run began: this run has "
+                                           "begun again, with the weights that it has now");
+    job.folder.setFact("start_files", now);
+}
+
 // A new model takes the size of its vocabulary from the tokenizer; a model that already has weights
 // must match. The tokenizer is stored with the run, so that the text may change later.
 void fitVocabulary(TrainJob& job) {
     const auto& tokenizer = job.data.tokenizer;
-    const bool fresh = checkpointSteps(job.folder.checkpointsPath()).empty();
+    const bool fresh = isFresh(job) && !job.startsFromCheckpoint();
     auto& vocabulary = job.options.model.get<TokenInput>().vocab_size;
     if (tokenizer && fresh &&
         (job.options.data.tokenizer == "characters" || vocabulary < tokenizer->size())) {
@@ -66,6 +112,7 @@ void requireData(TrainJob& job) {
          {std::pair{"train", job.data.train}, {"validation", job.data.validation}})
         if (data->info().size < 1)
             throw OptionError("data", std::string("the ") + name + " set is empty");
+    if (job.startsFromCheckpoint() && isFresh(job)) requireFitsStart(job);
     if (job.isText()) fitVocabulary(job);
     fitImages(job);
     requireReadable(job.options.model, *job.data.train);
@@ -156,7 +203,6 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     const int ranks = job.ranks ? job.ranks->size() : 1;
     auto& info = job.folder.info();
     std::vector<std::string> problems;
-    finishReplacements(job.folder.checkpointsPath());
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
     if (newest.empty() && !problems.empty())  // from step 0 it would write over what is there
         throw FileError(job.folder.checkpointsPath(),
@@ -167,7 +213,7 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     if (newest.empty())
         job.state.edits = info.edits;  // of a run that ended before its first checkpoint
     else
-        job.state = loadCheckpoint(newest, *job.model, job.optimizer.get());
+        job.state = loadCheckpoint(newest, *job.model, job.options.model, job.optimizer.get());
     prepareEdits(job, edits);
     if (!newest.empty()) {
         takeLiveOptions(job);
@@ -226,7 +272,10 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
 
 void prepare(TrainJob& job, const EditChoice& edits) {
     job.options.check();
-    if (job.leads()) requireData(job);  // may change the options
+    if (job.leads()) {
+        finishReplacements(job.folder.checkpointsPath());  // before isFresh() is asked
+        requireData(job);                                  // may change the options
+    }
     shareOptions(job);
     const auto& model = job.options.model;
     if (job.options.train.precision == "bfloat16" && !job.device.is_cuda())
@@ -235,6 +284,9 @@ void prepare(TrainJob& job, const EditChoice& edits) {
     // The ranks of a CPU share its memory, and others may have taken theirs already.
     if (job.leads() || !job.device.is_cpu())
         requireMemory(job.options, job.device.str(), ranksOf(job));
+    if (job.leads() && job.startsFromCheckpoint() && isFresh(job))
+        job.note(Note::Level::Info,
+                 trainingMemoryText(job.options, freeMemory(job.device.str()), ranksOf(job)));
 
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     // Otherwise each new tensor would be filled before it is written.
@@ -244,9 +296,18 @@ void prepare(TrainJob& job, const EditChoice& edits) {
     torch::manual_seed(seed);
     job.model = makeModel(model);
     if (job.options.train.init == "may-2024") initRelationsAsMay2024(*job.model);
-    if (job.leads() && job.options.pretraining() &&
-        checkpointSteps(job.folder.checkpointsPath()).empty())
-        initFrom(job.folder.path() + "/before", job.options.initFrom(), *job.model);
+    if (job.leads() && isFresh(job)) {
+        if (job.options.pretraining())
+            initFrom(job.folder.path() + "/before", job.options.initFrom(), *job.model);
+        if (job.startsFromCheckpoint()) {
+            noteOtherStart(job);
+            if (const auto said = initFromCheckpoint(job.options, job.data.train->info().classNames,
+                                                     job.folder.path(), *job.model);
+                !said.empty())
+                job.note(Note::Level::Warning, said);
+        }
+    }
+    if (job.leads()) job.form = readFamilyForm(job.folder.path(), model);
     job.model->to(job.device);
     job.model->checkpointsActivations = job.options.train.activation_checkpointing;
     job.optimizer = std::make_unique<Optimizer>(

@@ -59,6 +59,10 @@ struct DataOptions {
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch
 
+    /// Any images: how they become those of the model that a run starts from
+    /// (options/image_processor.h); empty: as the data have them.
+    std::string preprocessor;
+
     /// Whether the input is one sequence of tokens. Throws OptionError for an unknown kind.
     bool isText() const;
 

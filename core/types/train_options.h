@@ -51,7 +51,8 @@ struct TrainOptions {
     std::vector<std::int64_t> seeds = {0};
     std::int64_t decode_examples = 256;  // validation sequences for free-running decoding; 0 = none
     std::string init = "package";        // W_r of relational heads: package | may-2024
-    std::string pretrain;                // pretraining stages: "key=value key=value | key=value"
+    std::string init_from;   // a checkpoint whose model is trained on; empty: a new model
+    std::string pretrain;    // pretraining stages: "key=value key=value | key=value"
     std::string start_from;  // weights from each stage: "all", or "name name>other ... | ..."
     std::string device = "auto";
     std::string precision = "float32";

@@ -44,7 +44,7 @@ ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progr
                               "dataset-fashion-mnist, or give a folder with its files");
         return readIdxFolder(folder, o.task, fashionMnistClassNames(), progress, std::move(stop));
     }
-    auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop));
+    auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop), o.preprocessor);
     splits.train = std::make_shared<Shuffled>(splits.train);
     if (splits.test) {
         splits.test = std::make_shared<Shuffled>(splits.test);

@@ -11,6 +11,7 @@
 #include <png.h>
 
 #include "datasets/readers/image_folder.h"
+#include "datasets/readers/prepared_images.h"
 #include "files/atomic_file.h"
 #include "model/public/public_options.h"
 #include "options/image_processor.h"
@@ -198,9 +199,16 @@ std::vector<ClassFolder> classesOf(const fs::path& folder) {
 
 class FolderReader {
 public:
-    FolderReader(std::string root, int side, const core::ProgressCallback& progress,
-                 std::stop_token stop)
-        : m_root(std::move(root)), m_side(side), m_progress(progress), m_stop(std::move(stop)) {}
+    FolderReader(std::string root, int side, const std::string& preprocessor,
+                 const core::ProgressCallback& progress, std::stop_token stop)
+        : m_root(std::move(root)),
+          m_processor(core::imageProcessorFrom(preprocessor)),
+          m_size(preparedSize(m_processor)),
+          m_prepares(m_size.width > 0),
+          m_progress(progress),
+          m_stop(std::move(stop)) {
+        if (!m_prepares) m_size = {side, side};
+    }
 
     void expect(const std::vector<ClassFolder>& classes) {
         for (const auto& c : classes) m_files += c.files.size();
@@ -225,7 +233,7 @@ public:
         info.name = fs::path(m_root).filename().string() + ", " + split;
         info.task = "folder";
         info.origin = m_root;
-        info.height = info.width = m_side;
+        info.height = m_size.height, info.width = m_size.width;
         info.classNames = names;
         if (m_skipped > 0) {
             info.note = std::to_string(m_skipped) + (m_skipped == 1 ? " file was" : " files were") +
@@ -241,7 +249,10 @@ public:
     const std::string& note() const { return m_note; }
 
 private:
-    std::uint64_t imageBytes() const { return 3ull * static_cast<std::uint64_t>(m_side * m_side); }
+    std::uint64_t imageBytes() const {
+        return 3ull * static_cast<std::uint64_t>(m_size.width) *
+               static_cast<std::uint64_t>(m_size.height);
+    }
 
     bool add(const fs::path& file, std::vector<std::uint8_t>& pixels) {
         if (m_stop.stop_requested()) throw Cancelled();
@@ -255,7 +266,15 @@ private:
             if (image.width < 2 || image.height < 2)
                 throw FileError(file.string(), "has " + std::to_string(image.width) + " x " +
                                                    std::to_string(image.height) + " pixels");
-            const Image fitted = fitImage(image, m_side, m_side, 3);
+            if (!m_processor.scales &&
+                (image.width != m_size.width || image.height != m_size.height))
+                throw FileError(file.string(), "has " + std::to_string(image.width) + " x " +
+                                                   std::to_string(image.height) + " pixels, not " +
+                                                   std::to_string(m_size.width) + " x " +
+                                                   std::to_string(m_size.height) +
+                                                   ", and the model's images are not scaled");
+            const Image fitted = m_prepares ? core::prepared(image, m_processor)
+                                            : fitImage(image, m_size.width, m_size.height, 3);
             pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
             return true;
         } catch (const FileError& error) {
@@ -268,7 +287,9 @@ private:
     }
 
     std::string m_root;
-    int m_side;
+    core::ImageProcessor m_processor;
+    PreparedSize m_size;
+    bool m_prepares;
     const core::ProgressCallback& m_progress;
     std::stop_token m_stop;
     std::size_t m_files = 0, m_done = 0, m_skipped = 0;
@@ -279,7 +300,8 @@ private:
 }  // namespace
 
 ImageSplits readImageFolder(const std::string& folder, int side,
-                            const core::ProgressCallback& progress, std::stop_token stop) {
+                            const core::ProgressCallback& progress, std::stop_token stop,
+                            const std::string& preprocessor) {
     // "pictures/" has no name of its own.
     const fs::path given(folder), root = given.has_filename() ? given : given.parent_path();
     if (!fs::is_directory(root))
@@ -299,7 +321,7 @@ ImageSplits readImageFolder(const std::string& folder, int side,
         if (std::find(names.begin(), names.end(), c.name) == names.end())
             throw FileError((root / "test" / c.name).string(),
                             "is a class that " + (root / "train").string() + " does not have");
-    FolderReader reader(root.string(), side, progress, std::move(stop));
+    FolderReader reader(root.string(), side, preprocessor, progress, std::move(stop));
     reader.expect(train);
     reader.expect(test);
     ImageSplits splits;

@@ -28,11 +28,13 @@ inline constexpr int kFolderSide = 32;
 
 /// Reads the PNG and JPEG files of every folder in `folder`; a folder's name is its class, numbered
 /// in the order of the alphabet. Where `folder` holds train and test instead, each of them is such
-/// a folder, with the classes of train. Pictures become RGB, [side, side, 3], by fitImage().
-/// Unreadable files (damaged, CMYK, another format, smaller than 2 x 2) are left out; info().note
-/// of the split names the first ones and their number. Throws FileError if fewer than two classes
-/// have pictures, or test has another class; Cancelled.
+/// a folder, with the classes of train. Pictures become RGB, [side, side, 3], by fitImage(), or
+/// what `preprocessor` (data.preprocessor) makes of them where that says their size. Unreadable
+/// files (damaged, CMYK, another format, smaller than 2 x 2) are left out; info().note of the split
+/// names the first ones and their number. Throws FileError if fewer than two classes have pictures,
+/// or test has another class; Cancelled.
 ImageSplits readImageFolder(const std::string& folder, int side = kFolderSide,
-                            const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+                            const core::ProgressCallback& progress = {}, std::stop_token stop = {},
+                            const std::string& preprocessor = {});
 
 }  // namespace relascope::datasets

@@ -219,6 +219,14 @@ TEST(Launch, WordsOfTheWindowAreRead) {
     launch = parseLaunch({"relascope", "train", "sort-argsort", "--set", "data.longest=12"}, &exit);
     ASSERT_TRUE(launch && launch->options);
     EXPECT_GE(launch->options->model.number("in_block_size"), 12);
+    // A checkpoint to start from gives its model.
+    const std::string gpt2 = std::string(RELASCOPE_FIXTURES) + "/golden/public/gpt2_tied";
+    launch = parseLaunch(
+        {"relascope", "train", "text", "--set", QString::fromStdString("train.init_from=" + gpt2)},
+        &exit);
+    ASSERT_TRUE(launch && launch->options);
+    EXPECT_EQ(launch->options->train.init_from, gpt2);
+    EXPECT_EQ(launch->options->model.number("d_model"), 32);
     launch = parseLaunch(
         {"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
     ASSERT_TRUE(launch);

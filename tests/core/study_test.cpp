@@ -89,6 +89,9 @@ TEST(Study, RefusesPlansThatCannotRun) {
     refuses([](StudyPlan& p) { p.vary = {{"model.hidden", {"a lot"}}}; });
     refuses([](StudyPlan& p) { p.seeds = {1, 1}; });
     refuses([](StudyPlan& p) { p.preset = "pairwise"; });
+    // Its runs would fail one by one.
+    refuses([](StudyPlan& p) { p.settings.emplace_back("train.init_from", "run"); });
+    refuses([](StudyPlan& p) { p.vary = {{"train.init_from", {"run", "other"}}}; });
 }
 
 TEST(Study, KeepsItsPlanAndRefusesAnother) {

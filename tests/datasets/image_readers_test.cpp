@@ -9,6 +9,7 @@
 #include "datasets/readers/cifar.h"
 #include "datasets/readers/idx.h"
 #include "datasets/readers/image_folder.h"
+#include "datasets/readers/prepared_images.h"
 #include "datasets/registry.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
@@ -292,6 +293,78 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
     expectSays(reasonOf([&] { readImageFolder(m_folder / "none", 8); }), "is not a folder");
     fs::remove_all(m_folder / "a");
     expectSays(say(), "has 0 folders");
+}
+
+// do_resize: false
+TEST_F(ImageReaders, PicturesThatAreNotScaledHaveTheSizeOfTheModel) {
+    for (int i = 0; i < 6; ++i)
+        for (const char* name : {"a/", "b/"})
+            writePng(pathOf(name + std::to_string(i) + ".png"), picture(24, 20, 10 * i, 90, 7));
+    writePng(pathOf("b/wide.png"), picture(32, 20, 1, 90, 7));
+    DataOptions o;
+    o.kind = "images", o.task = "folder", o.path = m_folder.path();
+    o.validation_size = 2, o.train_size = o.test_size = 0;
+    o.preprocessor =
+        core::imageProcessorText(core::imageProcessorOf("{\"do_resize\": false}", 24, 20));
+    const auto data = openData(o).train;
+    EXPECT_EQ(data->info().width, 24);
+    EXPECT_EQ(data->info().height, 20);
+    const auto whole = readImageFolder(m_folder.path(), 32, {}, {}, o.preprocessor).train;
+    EXPECT_EQ(whole->size(), 12);
+    expectSays(whole->info().note, "b/wide.png has 32 x 20 pixels, not 24 x 20");
+    // Other images are not scaled either.
+    DataOptions games;
+    games.train_size = games.validation_size = games.test_size = 4;
+    games.preprocessor = o.preprocessor;
+    EXPECT_EQ(openData(games).train->info().width, 36);
+}
+
+// Images of every kind become those of a model that a run starts from.
+TEST_F(ImageReaders, APreprocessorPreparesTheImages) {
+    core::ImageProcessor processor = core::usualImageProcessor(20, 16, 3);
+    processor.cropWidth = 18, processor.cropHeight = 12;
+    for (int i = 0; i < 6; ++i)
+        for (const char* name : {"a/", "b/"})
+            writePng(pathOf(name + std::to_string(i) + ".png"), picture(40, 30, 10 * i, 90, 7));
+    DataOptions o;
+    o.kind = "images", o.task = "folder", o.path = m_folder.path();
+    o.validation_size = 2, o.train_size = o.test_size = 0;
+    o.preprocessor = core::imageProcessorText(processor);
+    const auto expectPrepared = [&](const core::DatasetPtr& data) {
+        EXPECT_EQ(data->info().width, 18);
+        EXPECT_EQ(data->info().height, 12);
+        EXPECT_EQ(data->info().channels, 3);
+        const auto sample = data->sample(0);
+        EXPECT_EQ(sample.image.pixels.size(), 18u * 12 * 3);
+    };
+    auto splits = openData(o);
+    for (const auto& name : splits.names()) expectPrepared(splits.find(name));
+    std::set<std::vector<std::uint8_t>> seen, wanted;
+    for (std::int64_t i = 0; i < splits.train->size(); ++i)
+        seen.insert(splits.train->sample(i).image.pixels);
+    for (int i = 0; i < 6; ++i)
+        wanted.insert(
+            core::prepared(readImageFile(m_folder / ("a/" + std::to_string(i) + ".png")), processor)
+                .pixels);
+    for (const auto& pixels : seen) EXPECT_EQ(wanted.count(pixels), 1u);
+    // Augmented epochs as well.
+    o.augment = "crop-flip";
+    splits = openData(o);
+    ASSERT_TRUE(splits.trainEpoch);
+    expectPrepared(splits.trainEpoch(1));
+    // Generated images of another kind, and grey ones.
+    DataOptions games;
+    games.train_size = games.validation_size = games.test_size = 4;
+    games.preprocessor = o.preprocessor;
+    const auto generated = openData(games);
+    expectPrepared(generated.train);
+    games.preprocessor.clear();
+    const auto plain = openData(games).train;
+    EXPECT_EQ(plain->info().width, 36);
+    EXPECT_EQ(generated.train->sample(1).image.pixels,
+              core::prepared(plain->sample(1).image, processor).pixels);
+    EXPECT_EQ(generated.train->sample(1).label, plain->sample(1).label);
+    EXPECT_EQ(preparedImages(plain, games), plain);
 }
 
 }  // namespace

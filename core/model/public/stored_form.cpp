@@ -25,4 +25,27 @@ std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor
     return {stored};
 }
 
+torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor>& parts) {
+    const auto& first = parts.front();
+    switch (tensor.form) {
+        case StoredForm::Plain:
+            break;
+        case StoredForm::Transposed:
+            return first.dim() == 2 ? first.t() : first;
+        case StoredForm::Thirds: {
+            const auto all = torch::cat(parts, 0);
+            return all.dim() == 2 ? all.t() : all;
+        }
+        case StoredForm::ByHead: {
+            std::vector<torch::Tensor> heads;  // each [heads, d_h, ...]
+            for (const auto& part : parts)
+                heads.push_back(part.unflatten(0, {tensor.heads, part.size(0) / tensor.heads}));
+            return torch::stack(heads, 1).flatten(0, 2);
+        }
+        case StoredForm::Patches:
+            return first.view(tensor.shape);
+    }
+    return first;
+}
+
 }  // namespace relascope::core

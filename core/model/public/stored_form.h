@@ -14,4 +14,7 @@ namespace relascope::core {
 /// type: views of it where the form allows.
 std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor& stored);
 
+/// The inverse: the tensor of the file, of the type of the model's.
+torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor>& parts);
+
 }  // namespace relascope::core
