@@ -181,14 +181,13 @@ core::Interventions Models::interventions(const wire::Interventions& sent,
 
 /// A stored or random input, with the text of its tokens if the tokenizer is known.
 ProbeSample Models::sampleOf(const wire::Input& input, Request& request) {
-    if (input.sample) return *input.sample;
-    if (input.example) {
-        auto sample = m_data.sample(*input.example, request);
-        // Another model may read the data of this run (the page Duel).
-        sample = core::inTokensOf(m_model->tokenizer().get(), std::move(sample));
-        if (isText(*m_model))
-            core::shorten(sample, core::longestProbe(m_model->options(), core::probeBudget()));
-        return sample;
+    if (input.sample || input.example) {
+        auto sample = input.sample ? *input.sample : m_data.sample(*input.example, request);
+        // Another model may read the data of this run, or the text of that model (the page Duel).
+        auto read = core::inTokensOf(m_model->tokenizer().get(), sample);
+        if (isText(*m_model) && (input.example || read != sample))
+            core::shorten(read, core::longestProbe(m_model->options(), core::probeBudget()));
+        return read;
     }
     const auto sample = input.reference >= 0 ? m_model->referenceInput(input.reference)
                                              : m_model->randomInput(input.seed);

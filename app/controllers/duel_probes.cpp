@@ -39,7 +39,10 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
         connect(session, &InspectionSession::inspected, this,
                 [this, k](const widgets::Inspected& inspected) {
                     m_sides[k].result = inspected.result;
-                    if (k == 0 && m_own && madeByA() && !m_sides[1].result) askOwn(1);
+                    if (k == 0 && m_own && madeByA()) {
+                        forget(1);  // what it has is of another input
+                        askOwn(1);
+                    }
                     answer();
                 });
         connect(session, &InspectionSession::loaded, this, [this, k, session, refuse] {
@@ -69,7 +72,9 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
         });
         connect(session, &InspectionSession::refused, this, refuse);
         connect(session, &InspectionSession::failed, this, refuse);
-        connect(session, &InspectionSession::editsRefused, this, refuse);
+        // The maps without edits follow, and the sentence stands beside them.
+        connect(session, &InspectionSession::editsRefused, this,
+                [this, k](const QString& sentence) { m_sides[k].problem = sentence; });
     }
     connect(&m_task, &LongTask::failed, this, &DuelProbes::refused);
 }
@@ -83,19 +88,25 @@ QString DuelProbes::dataRun() const {
 }
 
 void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
-    if (m_subjects[side] == subject) return;
+    const bool again = m_subjects[side] == subject;
+    // After a failure or a cancelled load choosing it again tries again.
+    if (again && (!subject || m_sides[side].result || task(side).busy() || m_task.busy())) return;
     const bool otherA =
         side == 0 && (!subject || !m_subjects[0] || subject->path != m_subjects[0]->path);
     m_subjects[side] = std::move(subject);
-    m_sides[side].result.reset();
+    forget(side);
     const auto dataBefore = std::exchange(m_dataRun, dataRun());
     const bool otherData = m_dataRun != dataBefore;
-    if (otherA || otherData) m_own.reset();
+    if ((otherA || otherData) && m_own) {
+        m_own.reset();
+        forget(1 - side);  // it read that input
+    }
     if (otherData) m_data.reset();
     // What A made before is read by B.
-    if (side == 0 && m_own && madeByA()) m_sides[1].result.reset();
+    if (side == 0 && m_own && madeByA()) forget(1);
     Q_EMIT subjectsChanged();
-    if (otherData || (otherA && m_dataRun.isEmpty()))
+    const bool missing = m_dataRun.isEmpty() ? !m_own : !m_data;
+    if (otherData || (otherA && m_dataRun.isEmpty()) || (again && missing))
         readData();
     else
         ask();
@@ -103,7 +114,7 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
 
 void DuelProbes::readData() {
     m_task.abandon();
-    for (auto& side : m_sides) side.result.reset();  // of other data
+    for (std::size_t k = 0; k < 2; ++k) forget(k);  // of other data
     if (m_dataRun.isEmpty()) {
         if (m_subjects[0])
             m_sides[0].session->load(weightsAt(m_subjects[0]->path, m_subjects[0]->step),
@@ -124,9 +135,26 @@ void DuelProbes::readData() {
                    m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
                    m_example = std::min<qint64>(
                        m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
+                   for (std::size_t k = 0; k < 2; ++k) forget(k);
                    Q_EMIT dataRead();
                    ask();
                });
+}
+
+void DuelProbes::forget(std::size_t side) {
+    auto& session = *m_sides[side].session;
+    session.task().abandon();
+    session.forgetInput();
+    m_sides[side].result.reset();
+    m_sides[side].problem.clear();
+}
+
+QString DuelProbes::problems() const {
+    QStringList all;
+    for (std::size_t k = 0; k < 2; ++k)
+        if (const auto& problem = m_sides[k].problem; !problem.isEmpty())
+            all << QStringLiteral("%1: %2").arg(letterOf(k), problem);
+    return all.join(QStringLiteral("; "));
 }
 
 void DuelProbes::chooseExample(const std::string& split, qint64 example) {
@@ -135,13 +163,13 @@ void DuelProbes::chooseExample(const std::string& split, qint64 example) {
     m_split = m_data->at(split).name;
     m_example =
         std::clamp<qint64>(example, 0, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
-    for (auto& side : m_sides) side.result.reset();
+    for (std::size_t k = 0; k < 2; ++k) forget(k);
     ask();
 }
 
 void DuelProbes::chooseInput(const InputRequest& request) {
     m_own = request;
-    for (auto& side : m_sides) side.result.reset();
+    for (std::size_t k = 0; k < 2; ++k) forget(k);
     ask();
 }
 
@@ -150,7 +178,7 @@ void DuelProbes::chooseText(const QString& text) {
     m_own = InputRequest();
     m_own->kind = InputRequest::Kind::Text;
     m_own->text = text;
-    for (auto& side : m_sides) side.result.reset();
+    for (std::size_t k = 0; k < 2; ++k) forget(k);
     if (!complete()) return;
     for (std::size_t k = 0; k < 2; ++k)
         if (auto& session = *m_sides[k].session;
@@ -192,7 +220,7 @@ void DuelProbes::askExample(std::size_t side) {
 void DuelProbes::askOwn(std::size_t side) {
     if (side == 1 && madeByA()) {
         wire::Input input;
-        if (!m_sides[0].result) return;  // once A has answered
+        if (!m_sides[0].result) return forget(1);  // until A has answered
         input.sample = m_sides[0].result->sample;
         return inspectOwn(1, std::move(input));
     }

@@ -60,6 +60,8 @@ public:
         return m_sides[side].result;
     }
     LongTask& task() { return m_task; }
+    /// Edits that were refused: the answers are without them. Empty: none was.
+    QString problems() const;
 
 Q_SIGNALS:
     void subjectsChanged();
@@ -77,10 +79,13 @@ private:
         JobQueue queue;
         std::unique_ptr<InspectionSession> session;
         std::shared_ptr<const ProbeResult> result;
+        QString problem;  ///< why its edits are not in the result
     };
     /// The run whose data are read; empty: there is none.
     QString dataRun() const;
     void readData();
+    /// Drops the answer of a side, and what it is computing or reading.
+    void forget(std::size_t side);
     void ask();
     void askExample(std::size_t side);
     void askOwn(std::size_t side);

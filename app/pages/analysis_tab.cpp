@@ -552,7 +552,9 @@ void AnalysisTab::run() {
     }
     auto request = this->request();
     const bool continued = reads(AnalysisInput::Data) && m_c.continues(m_analysis, request);
-    const bool adds = m_analysis.adds && m_analysis.adds(m_values);
+    const bool adds = m_analysis.adds && m_shown.split == request.split &&
+                      m_analysis.adds(m_shown.values, request.values);
+    m_asked = request;
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || adds))
         request.known = m_view->shown();
     m_c.run(m_analysis, request);
@@ -573,6 +575,7 @@ void AnalysisTab::refuse(const QString& sentence) {
 
 void AnalysisTab::show(const core::AnalysisResult& result) {
     m_valid = m_view->showResult(result);
+    m_shown = m_asked;
     if (m_valid) m_view->setCaption(m_analysis.onDemand ? m_caption : caption());
     if (!m_valid) {
         m_c.task(m_analysis).abandon();

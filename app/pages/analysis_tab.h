@@ -96,6 +96,7 @@ private:
     QString m_secondName;
     bool m_untouched = true;  ///< no example of a split was offered yet
     std::optional<AnalysisCost> m_cost;
+    AnalysisRequest m_asked, m_shown;  ///< the last one, and that of the result
     QString m_refusal;
     QString m_caption;                 ///< of what was asked for last
     QTimer m_start;                    ///< what is typed or dragged changes many times a second

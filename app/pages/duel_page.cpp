@@ -367,6 +367,7 @@ std::optional<DuelSubject> DuelPage::shownOnWorkbench() const {
 void DuelPage::subjectsChanged() {
     for (std::size_t side = 0; side < 2; ++side) m_slots[side]->setSubject(m_probes.subject(side));
     m_inspector->setPartner(std::nullopt);  // it was of others
+    if (!m_probes.answer(0) || !m_probes.answer(1)) m_inspector->mapPane()->setOutdated(true);
     const auto &a = m_probes.subject(0), &b = m_probes.subject(1);
     m_empty->setSentence(a || b ? kSecondMissing : kBothMissing);
     m_stack->setCurrentIndex(m_probes.complete() ? 1 : 0);
@@ -436,7 +437,7 @@ void DuelPage::showPartners(MapKind kind, int layer, int index) {
 }
 
 void DuelPage::show(const widgets::Inspected& inspected) {
-    m_error->setSentence({});
+    m_error->setSentence(m_probes.problems());
     m_inspector->setInspected(inspected);
     if (std::exchange(m_first, false)) {
         auto view = m_inspector->view();

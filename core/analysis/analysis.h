@@ -61,9 +61,9 @@ struct Analysis {
     bool onDemand = false;
     /// A cancelled one can be continued: by AnalysisWatch::known or AnalysisSubject::kept.
     bool continues = false;
-    /// Whether a run with these options adds to an earlier result of the same subject, which is its
-    /// AnalysisWatch::known. Null: none does.
-    bool (*adds)(const OptionValues&) = nullptr;
+    /// Whether a run with the options `next` adds to a result of the same subject with `known`,
+    /// which is its AnalysisWatch::known. Null: none does.
+    bool (*adds)(const OptionValues& known, const OptionValues& next) = nullptr;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
     std::vector<AnalysisField> fields = {};

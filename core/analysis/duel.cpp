@@ -451,10 +451,8 @@ private:
         if (!known || known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
             known->b.name != m_duel.b.name || known->data != m_duel.data)
             return;
-        if (adds ? !known->complete
-                 : known->examples < m_examples.size() ||
-                       known->grafts.size() != m_duel.grafts.size())
-            return;
+        if (known->examples != m_examples.size()) return;
+        if (adds ? !known->complete : known->grafts.size() != m_duel.grafts.size()) return;
         const auto wanted = m_duel.grafts;
         m_duel = *known;
         m_wasRead = true;

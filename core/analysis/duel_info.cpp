@@ -495,9 +495,14 @@ const Analysis& duelAnalysis() {
         a.remark = [](const AnalysisResult& result) {
             return std::any_cast<const Duel&>(result).remark;
         };
-        a.adds = [](const OptionValues& values) {
-            const auto part = values.find("part");
-            return part != values.end() && !std::get<std::string>(part->second).empty();
+        a.adds = [](const OptionValues& known, const OptionValues& next) {
+            const auto part = next.find("part");
+            if (part == next.end() || std::get<std::string>(part->second).empty()) return false;
+            auto before = known, after = next;
+            for (auto* values : {&before, &after})
+                for (const char* one : {"part", "graft", "graft_examples", "across"})
+                    values->erase(one);
+            return before == after;
         };
         a = analysisOf<DuelOptions, Duel>(a, duelFields(), OfferedIn::Row, duelCsv, duelText,
                                           duelJson);

@@ -33,13 +33,15 @@ inline std::vector<std::int64_t> endsFrom(const std::vector<std::string>& pieces
     return ends;
 }
 
-/// For each of these ends the piece of the other that reaches it.
+/// For each of these ends up to `most` the piece of the other that reaches it.
 inline std::vector<int> holders(const std::vector<std::int64_t>& ends,
-                                const std::vector<std::int64_t>& others) {
+                                const std::vector<std::int64_t>& others, std::int64_t most) {
     std::vector<int> found;
     for (const auto end : ends) {
         const auto at = std::lower_bound(others.begin(), others.end(), end);
-        found.push_back(end < 0 || at == others.end() ? -1 : static_cast<int>(at - others.begin()));
+        found.push_back(end < 0 || end > most || at == others.end()
+                            ? -1
+                            : static_cast<int>(at - others.begin()));
     }
     return found;
 }
@@ -55,32 +57,62 @@ inline std::array<std::size_t, 2> beginnings(const std::vector<std::string>& fir
     for (std::size_t k = 0; k < second.size() && texts[1].size() < 2 * enough; ++k)
         texts[1] += second[k];
     if (texts[0].empty() || texts[1].empty()) return {0, 0};
-    const auto agree = [&](std::size_t a, std::size_t b) {
-        if (a >= texts[0].size() || b >= texts[1].size()) return false;
-        const auto count = std::min({texts[0].size() - a, texts[1].size() - b, enough});
-        return texts[0].compare(a, count, texts[1], b, count) == 0;
+    // Where they agree longest: later one of the two may have a character that the other has not.
+    std::array<std::size_t, 2> best = {0, 0};
+    std::size_t longest = 0;
+    const auto consider = [&](std::size_t a, std::size_t b) {
+        std::size_t count = 0;
+        while (count < enough && a + count < texts[0].size() && b + count < texts[1].size() &&
+               texts[0][a + count] == texts[1][b + count])
+            ++count;
+        if (count <= longest) return;
+        longest = count;
+        best = {a, b};
     };
     for (const std::size_t a : {std::size_t{0}, first.front().size()})
         for (const std::size_t b : {std::size_t{0}, second.front().size()}) {
-            if (agree(a, b)) return {a, b};
-            if (texts[0].size() > a && texts[0][a] == ' ' && agree(a + 1, b)) return {a + 1, b};
-            if (texts[1].size() > b && texts[1][b] == ' ' && agree(a, b + 1)) return {a, b + 1};
+            consider(a, b);
+            if (texts[0].size() > a && texts[0][a] == ' ') consider(a + 1, b);
+            if (texts[1].size() > b && texts[1][b] == ' ') consider(a, b + 1);
         }
-    return {0, 0};
+    return best;
+}
+
+/// How many bytes from `begin` on are the same; the last character is whole.
+inline std::int64_t agreement(const std::vector<std::string>& first,
+                              const std::vector<std::string>& second,
+                              const std::array<std::size_t, 2>& begin) {
+    std::array<std::string, 2> texts;
+    for (const auto& piece : first) texts[0] += piece;
+    for (const auto& piece : second) texts[1] += piece;
+    std::size_t count = 0;
+    const auto at = [&](std::size_t side) { return begin[side] + count; };
+    while (at(0) < texts[0].size() && at(1) < texts[1].size() && texts[0][at(0)] == texts[1][at(1)])
+        ++count;
+    // A character of several bytes that differs in a later one.
+    const auto continues = [](char byte) { return (static_cast<unsigned char>(byte) >> 6) == 2; };
+    const bool differ = at(0) < texts[0].size() && at(1) < texts[1].size();
+    while (differ && count > 0 && (continues(texts[0][at(0)]) || continues(texts[1][at(1)])))
+        --count;
+    return static_cast<std::int64_t>(count);
 }
 
 }  // namespace alignment
 
 /// Pieces are bytes; joined they give the text.
+/// What follows the first byte that differs is not aligned: a tokenizer that does not know a
+/// character has another one in its place.
 inline TextAlignment alignTexts(const std::vector<std::string>& first,
                                 const std::vector<std::string>& second) {
     const auto begin = alignment::beginnings(first, second);
     const auto ends = alignment::endsFrom(first, begin[0]),
                others = alignment::endsFrom(second, begin[1]);
     TextAlignment found;
-    found.first = alignment::holders(others, ends);
-    found.second = alignment::holders(ends, others);
-    for (std::size_t k = 0, l = 0; k < ends.size() && l < others.size();) {
+    const auto most = alignment::agreement(first, second, begin);
+    found.first = alignment::holders(others, ends, most);
+    found.second = alignment::holders(ends, others, most);
+    for (std::size_t k = 0, l = 0;
+         k < ends.size() && l < others.size() && ends[k] <= most && others[l] <= most;) {
         // Of pieces without bytes the one before them ends there.
         if (ends[k] < 0 || (k > 0 && ends[k] == ends[k - 1]) || ends[k] < others[l])
             ++k;

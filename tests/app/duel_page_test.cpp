@@ -187,6 +187,51 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     EXPECT_EQ(view()->result().examples, 24);
 }
 
+TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
+    const QString first = finishedRun(4), second = finishedRun(5);
+    const auto both = [&] { return page()->inspector()->choice().inspected(); };
+    int apart = 0;
+    QObject::connect(&page()->probes(), &DuelProbes::answered, page(), [&](const Inspected& shown) {
+        apart += shown.result->sample == shown.pinned.result->sample ? 0 : 1;
+    });
+    window->showDuel({first, second});
+    ASSERT_TRUE(shown());
+    // Other data while both compute: nothing of the earlier is kept.
+    page()->probes().chooseExample("validation", 3);
+    page()->setSubject(0, DuelSubject{second, std::nullopt, {}});
+    EXPECT_FALSE(page()->probes().answer(0));
+    EXPECT_FALSE(page()->probes().answer(1));
+    EXPECT_FALSE(page()->probes().task(1).busy()) << "its answer is of other data";
+    ASSERT_TRUE(
+        waitUntil([&] { return page()->probes().answer(0) && page()->probes().answer(1); }, 60000));
+    EXPECT_EQ(page()->probes().answer(0)->sample, page()->probes().answer(1)->sample);
+    // Choosing again what was cancelled tries again.
+    page()->probes().chooseExample("validation", 4);
+    page()->probes().task(1).abandon();
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(0) != nullptr; }, 60000));
+    EXPECT_FALSE(page()->probes().answer(1));
+    page()->setSubject(1, page()->probes().subject(1));
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    EXPECT_EQ(both().result->sample, both().pinned.result->sample);
+    EXPECT_EQ(apart, 0);
+}
+
+TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
+    const QString run = finishedRun();
+    EditList wrong;
+    wrong.edits.emplace_back();
+    wrong.edits.back().point = "blocks.9.rel.hook_r";
+    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
+    page()->setSubject(1, DuelSubject{run, std::nullopt, wrong});
+    open();
+    ASSERT_TRUE(shown());
+    EXPECT_TRUE(page()->probes().problems().startsWith("B: "))
+        << page()->probes().problems().toStdString();
+    page()->setSubject(1, DuelSubject{run, std::nullopt, {}});
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }));
+    EXPECT_EQ(page()->probes().problems(), "");
+}
+
 TEST_F(DuelPageTest, UnlinkedTheMapOfAStays) {
     const QString run = finishedRun();
     window->showDuel({run, run});
@@ -223,13 +268,22 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
     EXPECT_FALSE(page()->tab()->runButton()->isEnabled()) << "there are no data";
     // A random input is drawn by A's model and read by both.
     const auto first = page()->probes().answer(1);
+    const auto same = QObject::connect(
+        &page()->probes(), &DuelProbes::answered, page(), [](const Inspected& both) {
+            EXPECT_EQ(both.result->sample.image, both.pinned.result->sample.image);
+        });
+    Q_EMIT inputs->randomRequested(6);
+    // Again while B may still read the sample before.
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(0) != nullptr; }));
     Q_EMIT inputs->randomRequested(7);
+    EXPECT_FALSE(page()->probes().task(1).busy()) << "A has not answered yet";
     ASSERT_TRUE(waitUntil([&] {
         const auto& now = page()->probes().answer(1);
         return now && now != first;
     }));
     EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
     EXPECT_NE(page()->probes().answer(1)->sample.image, first->sample.image);
+    QObject::disconnect(same);
     QImage picture(36, 36, QImage::Format_RGB32);
     picture.fill(Qt::red);
     const QString file = folder.filePath("red.png");
@@ -239,6 +293,13 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
         const auto* result = page()->inspector()->result();
         return result && QString::fromStdString(result->sample.origin).contains("red.png");
     }));
+    // Of another checkpoint as A both read the input anew.
+    page()->setSubject(0, DuelSubject{golden("vit_relational_games"), std::nullopt, {}});
+    EXPECT_FALSE(page()->probes().answer(1));
+    ASSERT_TRUE(
+        waitUntil([&] { return page()->probes().answer(0) && page()->probes().answer(1); }));
+    EXPECT_EQ(page()->probes().answer(0)->sample.image, page()->probes().answer(1)->sample.image);
+    page()->setSubject(0, DuelSubject{golden("vidat_relational_games_mixed"), std::nullopt, {}});
     // With a run as B its data are read by both, and measured on.
     page()->setSubject(1, DuelSubject{finishedRun(), std::nullopt, {}});
     ASSERT_TRUE(waitUntil([&] { return page()->probes().data() != nullptr; }));

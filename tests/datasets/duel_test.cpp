@@ -288,6 +288,18 @@ TEST(DuelAnalysis, APartByItsNameIsMeasuredAloneOrAddedToWhatIsKnown) {
     EXPECT_FALSE(added.grafts.back().change.metric.empty());
     EXPECT_EQ(duelAnalysis().json(added).at("matching"), duelAnalysis().json(all).at("matching"));
     EXPECT_TRUE(added.complete);
+    // Only to a result of the same options.
+    EXPECT_TRUE(duelAnalysis().adds(
+        OptionValues{{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}}, values));
+    auto others = values;
+    others["untrained"] = std::int64_t{1};
+    EXPECT_FALSE(duelAnalysis().adds(others, values));
+    others = values;
+    others["other"] = seedRun(3).path();
+    EXPECT_FALSE(duelAnalysis().adds(others, values));
+    auto fewer = values;
+    fewer["examples"] = std::int64_t{24};
+    EXPECT_EQ(one.duel(fewer, watch).examples, 24);
     // Again it takes the place of the first.
     watch.known = added;
     EXPECT_EQ(one.duel(values, watch).grafts.size(), added.grafts.size());

@@ -39,6 +39,34 @@ TEST(TextAlignment, ATokenBeforeTheTextOrASpaceIsLeftOut) {
     EXPECT_EQ(alignTexts(Pieces{"<s>", "a"}, Pieces{"<s>", "a"}).ends, (Ends{{0, 0}, {1, 1}}));
 }
 
+TEST(TextAlignment, ACharacterThatOneTokenizerDoesNotKnowEndsIt) {
+    const std::string unknown = "\xEF\xBF\xBD", accent = "\xC3\xA9";
+    // Both know it, one in halves.
+    const auto known = alignTexts(Pieces{"a", "\xC3",
+                                         "\xA9"
+                                         "b"},
+                                  Pieces{"a", accent, "b"});
+    EXPECT_EQ(known.ends, (Ends{{0, 0}, {2, 2}}));
+    EXPECT_EQ(known.second, (std::vector<int>{0, 1, 2}));
+    const auto one =
+        alignTexts(Pieces{"a", "b", unknown, "c", "d"}, Pieces{"ab", accent, "c", "d"});
+    EXPECT_EQ(one.ends, (Ends{{1, 0}}));
+    EXPECT_EQ(one.first, (std::vector<int>{1, -1, -1, -1}));
+    EXPECT_EQ(one.second, (std::vector<int>{0, 0, -1, -1, -1}));
+    // After a token of its own.
+    const auto begun =
+        alignTexts(Pieces{"<s>", "the", " c", unknown, "t"}, Pieces{"the", " c", accent, "t"});
+    EXPECT_EQ(begun.ends, (Ends{{1, 0}, {2, 1}}));
+    // Characters that differ in their second byte.
+    EXPECT_EQ(alignTexts(Pieces{"a", "\xC3", "\xA8"}, Pieces{"a", "\xC3", "\xA9"}).ends,
+              (Ends{{0, 0}}));
+    // Nothing agrees.
+    const auto none = alignTexts(Pieces{"xy", "z"}, Pieces{"ab", "c"});
+    EXPECT_TRUE(none.ends.empty());
+    EXPECT_EQ(none.first, (std::vector<int>{-1, -1}));
+    EXPECT_EQ(none.second, (std::vector<int>{-1, -1}));
+}
+
 TEST(TextAlignment, RandomDivisionsAgreeWithTheEndsOfEach) {
     std::mt19937 random(3);
     const auto divided = [&](const std::string& text) {

@@ -75,6 +75,66 @@ TEST_F(ComparedModels, TextsInOtherTokensHaveOneCursorAndNoDifference) {
     EXPECT_EQ(inspector.sourcePane()->objects()->strip()->size(), 5);
 }
 
+TEST_F(ComparedModels, OfOtherTokensACellOfAAloneIsItsOwn) {
+    const auto a = fixture::text({"the", " cat", " sat"}, 2, 3, 1),
+               b = fixture::text({"t", "he", " c", "at", " sat"}, 2, 3, 1);
+    show(a, b, false);
+    Q_EMIT inspector.bar()->shown()->changed(1);
+    ASSERT_EQ(inspector.view().shown, Shown::Before);
+    Q_EMIT pane()->other()->chosen(2, 1);
+    EXPECT_EQ(inspector.view().source, 2);
+    EXPECT_EQ(inspector.view().target, 1);
+    EXPECT_EQ(pane()->other()->row(), 2);
+    const auto footer = inspector.choice().footer();
+    EXPECT_TRUE(footer.contains(" sat")) << footer.toStdString();
+}
+
+TEST_F(ComparedModels, ALayerThatAHasNotHasNoDifference) {
+    const auto a = fixture::result({.layers = 2}), b = fixture::result({.layers = 4});
+    show(a, b);
+    auto* shown = inspector.bar()->shown();
+    EXPECT_TRUE(shown->isItemEnabled(2));
+    Q_EMIT shown->changed(2);
+    ASSERT_EQ(inspector.view().shown, Shown::Difference);
+    inspector.stepLayer(-1);
+    EXPECT_EQ(inspector.view().shown, Shown::Difference);
+    inspector.stepLayer(1);
+    EXPECT_EQ(inspector.view().shown, Shown::Difference);
+    inspector.stepLayer(1);
+    EXPECT_EQ(inspector.view().layer, 2);
+    EXPECT_EQ(inspector.view().shown, Shown::After);
+    EXPECT_FALSE(shown->isItemEnabled(2));
+    Q_EMIT shown->changed(2);
+    EXPECT_EQ(inspector.view().shown, Shown::After);
+    auto view = inspector.view();
+    view.shown = Shown::Difference;
+    inspector.setView(view);
+    EXPECT_EQ(inspector.view().shown, Shown::After);
+    inspector.stepLayer(-1);
+    EXPECT_TRUE(shown->isItemEnabled(2));
+}
+
+TEST_F(ComparedModels, WhetherTheyAreLinkedIsKeptUntilThereAreMaps) {
+    inspector.setLinked(false);
+    const auto result = fixture::result();
+    show(result, result);
+    ASSERT_TRUE(inspector.choice().freed());
+    inspector.stepLayer(1);
+    EXPECT_EQ(inspector.choice().otherView().layer, 0);
+    // A matched map is shown beside, and the cell stays.
+    Q_EMIT pane()->other()->chosen(1, 0);
+    inspector.setPartner(MapId{MapKind::Relation, 1, 3}, ", correlation +0.50");
+    EXPECT_EQ(inspector.choice().otherView().index, 3);
+    EXPECT_EQ(pane()->other()->row(), 1);
+    EXPECT_TRUE(inspector.choice().freed());
+    EXPECT_TRUE(inspector.choice().apartNote().contains("0.50"));
+    inspector.stepLayer(-1);
+    EXPECT_EQ(inspector.choice().otherView().index, 3);
+    EXPECT_EQ(inspector.choice().apartNote(), "") << "it was of the other map of B";
+    inspector.setLinked(true);
+    EXPECT_FALSE(inspector.choice().freed());
+}
+
 TEST_F(ComparedModels, KindsOfOneAloneAreShownWithTheReason) {
     const auto relational = fixture::result(),
                plain =

@@ -213,20 +213,20 @@ void InspectorBar::offerKinds(const ViewMaps& own, const ViewMaps& pinned) {
 }
 
 void InspectorBar::setCompared(bool compared, bool pinned, const InspectorView& view,
-                               bool sameTokens) {
+                               const QString& whyNoDifference) {
     static const char* const names[2][3] = {{"After", "Before", "Change"},
                                             {"B", "A", "B \xE2\x88\x92 A"}};
     static const char* const tips[2][3] = {
         {"With the edits (B)", "Without the edits (B)",
          "What the edits change: after minus before (B)"},
-        {"What is inspected now (B)", "The pinned picture (B)", "Now minus pinned (B)"}};
+        {"B: what is inspected now (key B)", "A: what is pinned (key B)", "B minus A (key B)"}};
     for (int k = 0; k < 3; ++k) {
         const QString name = QString::fromUtf8(names[pinned ? 1 : 0][k]);
         m_shown->button(k)->setText(name);
         m_shown->button(k)->setAccessibleName(name);
         m_shown->setItemToolTip(k, QString::fromLatin1(tips[pinned ? 1 : 0][k]));
     }
-    m_shown->setItemEnabled(2, sameTokens, QStringLiteral("The tokens of A and B differ"));
+    m_shown->setItemEnabled(2, whyNoDifference.isEmpty(), whyNoDifference);
     m_shown->setVisible(compared);
     m_shown->setCurrent(static_cast<int>(view.shown));
     m_beside->setVisible(compared);

@@ -29,7 +29,8 @@ public:
     void offerKinds(const ViewMaps& own, const ViewMaps& pinned);
     /// Whether the maps are compared with those before edits, or with a pinned picture; of other
     /// tokens there is no change.
-    void setCompared(bool compared, bool pinned, const InspectorView& view, bool sameTokens = true);
+    void setCompared(bool compared, bool pinned, const InspectorView& view,
+                     const QString& whyNoDifference = {});
     /// Whether there is a text to read, and whether it is laid across the pane.
     void setReading(bool possible, bool on);
     /// Adds a control of the page at the right end.

@@ -143,11 +143,12 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     connect(m_change, &MapView::hovered, m_map, &MapView::hovered);
     connect(m_change, &MapView::chosen, m_map, &MapView::chosen);
     connect(m_other, &MapView::hovered, this, [this](int row, int column) {
-        if (!m_choice.freed()) Q_EMIT m_map->hovered(m_choice.hereOf(row), m_choice.hereOf(column));
+        if (!m_choice.freed())
+            Q_EMIT m_map->hovered(m_choice.fromOther(row), m_choice.fromOther(column));
     });
     connect(m_other, &MapView::chosen, this, [this](int row, int column) {
         if (m_choice.freed()) return Q_EMIT otherCellChosen(row, column);
-        const int i = m_choice.hereOf(row), j = m_choice.hereOf(column);
+        const int i = m_choice.fromOther(row), j = m_choice.fromOther(column);
         if (i >= 0 && j >= 0) Q_EMIT m_map->chosen(i, j);
     });
     m_saturation = new QPushButton(this);
@@ -166,8 +167,8 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     m_slow.setSingleShot(true);
     m_slow.setInterval(150);
     connect(&m_slow, &QTimer::timeout, this, [this] {
-        m_map->setOutdated(!current());
-        m_other->setOutdated(m_otherShown != m_otherWanted);
+        m_map->setOutdated(m_outdated || !current());
+        m_other->setOutdated(m_outdated || m_otherShown != m_otherWanted);
     });
     m_work.setLane(BackgroundWork::Map, [this] { return nextMap(); });
     m_work.setLane(BackgroundWork::Extents, [this] { return nextExtents(); });
@@ -281,7 +282,7 @@ void MapPane::show(MapFrame frame) {
     m_saturation->setText(frame.saturation + QStringLiteral(": show raw values"));
     m_saturation->setVisible(!frame.saturation.isEmpty());
     m_map->setNote({});
-    m_map->setOutdated(false);
+    m_map->setOutdated(m_outdated);
     m_colors->show();
     showMap(*m_map, *m_colors, m_choice.maps(), view, std::move(frame.values), frame.ends);
     m_refine = !frame.ends.exact;
@@ -341,18 +342,24 @@ void MapPane::showOtherValues(MapValues values) {
     const InspectorView plain = m_choice.otherView();
     const ViewMaps& maps = m_choice.otherMaps();
     m_otherShown = m_otherWanted;
-    m_other->setOutdated(false);
+    m_other->setOutdated(m_outdated);
     m_other->setTokens(sideTokens(*maps.result(), maps.rowSide(plain), values.rows),
                        maps.columnSide(plain) < 0
                            ? numberedTokens(values.columns, QStringLiteral("symbol"))
                            : sideTokens(*maps.result(), maps.columnSide(plain), values.columns));
     m_other->setNumberDigits(3, ViewMaps::isSigned(plain));
     const QString absent = m_three ? absenceReason(maps, plain.kind) : QString();
-    m_other->setNote(!values.empty()    ? QString()
+    m_other->setNote(!values.empty()               ? QString()
+                     : m_three && absent.isEmpty() ? QStringLiteral("A has no such layer or head")
                      : absent.isEmpty() ? QStringLiteral("The pinned picture has no such map")
                                         : QStringLiteral("A: ") + absent);
     m_other->setValues(std::move(values));
     showOneRange();
+}
+
+void MapPane::setOutdated(bool on) {
+    m_outdated = on;
+    for (MapView* map : {m_map, m_other, m_change}) map->setOutdated(on);
 }
 
 void MapPane::setThree(bool on) {
@@ -437,7 +444,7 @@ void MapPane::displayCell() {
         const InspectorView other = m_choice.otherView();
         const bool follows = m_choice.pointing() && !m_choice.freed();
         m_other->setCell(other.source, other.target);
-        m_other->setPreview(follows ? m_choice.thereOf(i) : -1, follows ? m_choice.thereOf(j) : -1);
+        m_other->setPreview(follows ? m_choice.toOther(i) : -1, follows ? m_choice.toOther(j) : -1);
     }
     if (!m_changeBox->isHidden()) {
         m_change->setCell(view.source, view.target);

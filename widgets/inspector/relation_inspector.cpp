@@ -160,6 +160,9 @@ void RelationInspector::setInspected(Inspected inspected) {
     // What is pinned stays until it is unpinned, or another is given.
     if (!inspected.pinned.result) inspected.pinned = m_choice.inspected().pinned;
     m_choice.setInspected(std::move(inspected));
+    m_map->setOutdated(false);
+    if (!m_linked && m_choice.compares() && !m_choice.freed())
+        m_choice.setApart(m_choice.otherView(), true);
     m_stack->setCurrentIndex(m_choice.empty() ? 0 : 1);
     displayEverything();
 }
@@ -218,7 +221,7 @@ void RelationInspector::display(const InspectorView& next) {
 void RelationInspector::displayBar() {
     m_bar->display(m_choice.maps(), view());
     if (pinned()) m_bar->offerKinds(m_choice.ownMaps(), m_choice.otherMaps());
-    m_bar->setCompared(m_choice.compares(), pinned(), view(), m_choice.sameTokens());
+    m_bar->setCompared(m_choice.compares(), pinned(), view(), m_choice.whyNoDifference());
 }
 
 void RelationInspector::displayCell() {
@@ -362,7 +365,8 @@ void RelationInspector::setThree() {
 }
 
 void RelationInspector::setLinked(bool on) {
-    if (m_choice.empty() || on == !m_choice.freed()) return;
+    m_linked = on;
+    if (!m_choice.compares() || on == !m_choice.freed()) return;
     if (on)
         m_choice.join();
     else
@@ -372,10 +376,11 @@ void RelationInspector::setLinked(bool on) {
 }
 
 void RelationInspector::setPartner(const std::optional<MapId>& map, const QString& note) {
-    if (m_choice.empty() || m_choice.freed() || (!map && !m_choice.apart())) return;
+    const bool freed = m_choice.freed();
+    if (!m_choice.compares() || (!map && (freed || !m_choice.apart()))) return;
     auto other = m_choice.otherView();
     if (map) other.kind = map->kind, other.layer = map->layer, other.index = map->index;
-    map ? m_choice.setApart(other, false, note) : m_choice.join();
+    map ? m_choice.setApart(other, freed, note) : m_choice.join();
     m_map->display();
     m_footer->display(m_choice);
 }

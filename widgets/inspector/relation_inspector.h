@@ -53,7 +53,7 @@ public:
     /// chooses its own i and j.
     void setLinked(bool on);
     /// Shows this map of the pinned result beside the one shown, until another is shown; nullopt:
-    /// the same map again.
+    /// the same map again, unless they are not linked.
     void setPartner(const std::optional<MapId>& map, const QString& note = {});
     const InspectorView& view() const { return m_choice.view(); }
     /// The current view, for its texts, tables and figures.
@@ -142,6 +142,7 @@ private:
     ViewChoice m_choice;
     BackgroundWork m_work;
     bool m_compact = false;
+    bool m_linked = true;  ///< as wished; there may be nothing to link yet
 
     InspectorBar* m_bar;
     QStackedLayout* m_stack;

@@ -52,8 +52,9 @@ void ViewChoice::pin(const PinnedResult& pinned) {
 
 void ViewChoice::prepareShown() {
     ViewMaps& difference = m_maps[2];
-    if (m_view.shown == Shown::Difference && !sameTokens()) m_view.shown = Shown::After;
-    if (m_view.shown == Shown::Difference && !difference.result())
+    if (m_view.shown == Shown::Difference && !subtracts(m_maps[0].clamped(m_view)))
+        m_view.shown = Shown::After;
+    if (m_view.shown == Shown::Difference && m_inspected.result && !difference.result())
         difference.setResult(std::make_shared<const ProbeResult>(
             differenceOf(m_inspected.result, m_inspected.other())));
 }
@@ -65,14 +66,35 @@ InspectorView ViewChoice::otherView() const {
         view.kind = m_apart->view.kind, view.layer = m_apart->view.layer;
         view.index = m_apart->view.index, view.head = m_apart->view.head;
     }
-    const bool here = m_view.shown != Shown::Before;  // i and j are of what is shown
-    view.source = freed() ? m_apart->view.source : here ? thereOf(m_view.source) : m_view.source;
-    view.target = freed() ? m_apart->view.target : here ? thereOf(m_view.target) : m_view.target;
+    view.source = freed() ? m_apart->view.source : toOther(m_view.source);
+    view.target = freed() ? m_apart->view.target : toOther(m_view.target);
     return view;
+}
+
+bool ViewChoice::subtracts(const InspectorView& view) const {
+    if (!sameTokens()) return false;
+    if (!m_inspected.pinned.result || !m_maps[0].result()) return true;  // of one model
+    const auto* own = m_maps[0].find(storedKind(view.kind), view.layer, view.index);
+    const auto* other = m_maps[1].find(storedKind(view.kind), view.layer, view.index);
+    return own && other && own->rows == other->rows && own->columns == other->columns;
+}
+
+QString ViewChoice::whyNoDifference() const {
+    if (!sameTokens()) return QStringLiteral("The tokens of A and B differ");
+    if (!subtracts(m_view)) return QStringLiteral("A and B have no map of the same objects here");
+    return {};
 }
 
 void ViewChoice::setApart(const InspectorView& view, bool cell, const QString& note) {
     m_apart = Apart{m_maps[1].clamped(view), cell, note};
+}
+
+int ViewChoice::toOther(int object) const {
+    return m_view.shown == Shown::Before ? object : thereOf(object);
+}
+
+int ViewChoice::fromOther(int object) const {
+    return m_view.shown == Shown::Before ? object : hereOf(object);
 }
 
 int ViewChoice::thereOf(int object) const {
@@ -125,7 +147,10 @@ bool ViewChoice::takenOut(const MapId& map) const {
 void ViewChoice::setView(const InspectorView& view) {
     m_started = true;
     const MapId before{m_view.kind, m_view.layer, m_view.index};
-    if (m_apart && !m_apart->cell && !(MapId{view.kind, view.layer, view.index} == before)) join();
+    if (m_apart && !(MapId{view.kind, view.layer, view.index} == before)) {
+        m_apart->note.clear();  // it was of that map
+        if (!freed()) join();
+    }
     m_view = view;
     if (!compares()) m_view.shown = Shown::After;
     prepareShown();
@@ -152,7 +177,9 @@ InspectorView ViewChoice::granted(InspectorView request) {
     if (request.kind != m_view.kind && storedKind(request.kind) != storedKind(m_view.kind) &&
         request.index == m_view.index)
         request.index = m_lastIndex[static_cast<std::size_t>(request.kind)];
-    return maps.clamped(request);
+    request = maps.clamped(request);
+    if (request.shown == Shown::Difference && !subtracts(request)) request.shown = Shown::After;
+    return request;
 }
 
 InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
@@ -191,7 +218,7 @@ InspectorView ViewChoice::nextProcessing() const {
 
 InspectorView ViewChoice::nextShown() const {
     InspectorView request = m_view;
-    const int choices = sameTokens() ? 3 : 2;
+    const int choices = subtracts(m_view) ? 3 : 2;
     if (compares())
         request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % choices);
     return request;
@@ -239,7 +266,8 @@ QString ViewChoice::footer(bool rich) const {
                     footerText(m_maps[1], other, i, j, rich, nullptr);
         return text;
     }
-    const bool both = compares() && m_maps[0].count(m_view.kind, m_view.layer) > 0;
+    const bool both =
+        compares() && sameTokens() && !apart() && m_maps[0].count(m_view.kind, m_view.layer) > 0;
     return footerText(both ? m_maps[0] : maps(), m_view, row(), column(), rich,
                       both ? &m_maps[1] : nullptr);
 }

@@ -45,7 +45,12 @@ public:
     /// Objects of the pinned result that these are, and the other way round; -1: none.
     int thereOf(int object) const;
     int hereOf(int object) const;
-    /// Whether a difference of both can be shown.
+    /// The same of a cell that is shown, which may be of the pinned result.
+    int toOther(int object) const;
+    int fromOther(int object) const;
+    /// Why the view has no difference of both; empty: it has one.
+    QString whyNoDifference() const;
+    /// Whether both have the same objects.
     bool sameTokens() const { return !m_inspected.pinned.tokens; }
     /// Whether the kind is the pinned result's alone.
     bool ofPinnedAlone(MapKind kind) const;
@@ -97,6 +102,8 @@ public:
     void setFigure(ViewMenu& menu, FigureParts parts) const;
 
 private:
+    /// Whether both have the map of a view, of the same size.
+    bool subtracts(const InspectorView& view) const;
     /// Computes the difference of the maps once it is shown.
     void prepareShown();
     /// The maps that such a view shows.
