@@ -86,7 +86,7 @@ TEST_F(ComparedModels, OfOtherTokensACellOfAAloneIsItsOwn) {
     EXPECT_EQ(inspector.view().target, 1);
     EXPECT_EQ(pane()->other()->row(), 2);
     const auto footer = inspector.choice().footer();
-    EXPECT_TRUE(footer.contains(" sat")) << footer.toStdString();
+    EXPECT_TRUE(footer.contains("sat")) << footer.toStdString();
 }
 
 TEST_F(ComparedModels, ALayerThatAHasNotHasNoDifference) {
