@@ -135,6 +135,23 @@ TEST_F(ComparedModels, WhetherTheyAreLinkedIsKeptUntilThereAreMaps) {
     EXPECT_FALSE(inspector.choice().freed());
 }
 
+TEST_F(ComparedModels, MapsOfTwoKindsHaveScalesOfTheirOwnAndNoDifference) {
+    const auto result = fixture::result();
+    show(result, result);
+    ASSERT_TRUE(pane()->change()->isVisible());
+    const auto relation = pane()->map()->scale().limits();
+    inspector.setLinked(false);
+    auto view = inspector.view();
+    view.kind = MapKind::RelationalAttention;
+    inspector.setView(view);
+    EXPECT_EQ(inspector.choice().otherView().kind, MapKind::Relation);
+    EXPECT_FALSE(pane()->change()->isVisible());
+    EXPECT_EQ(pane()->other()->scale().limits(), relation);
+    EXPECT_GE(pane()->map()->scale().limits().low, 0.0F) << "attention, not that of both";
+    inspector.setLinked(true);
+    EXPECT_TRUE(pane()->change()->isVisible());
+}
+
 TEST_F(ComparedModels, KindsOfOneAloneAreShownWithTheReason) {
     const auto relational = fixture::result(),
                plain =

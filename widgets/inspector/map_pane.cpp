@@ -299,8 +299,8 @@ void MapPane::showOther() {
     m_otherBox->setVisible(beside);
     m_mapTitle->setVisible(beside || alone);
     m_otherPending = false;
-    m_changeBox->setVisible(beside && m_three && view.shown == Shown::After &&
-                            m_choice.sameTokens());
+    const bool three = beside && m_three && view.shown == Shown::After;
+    m_changeBox->setVisible(three && m_choice.sameTokens() && m_choice.sameKind());
     if (alone)
         m_mapTitle->setText(QStringLiteral("A alone. B: ") +
                             absenceReason(m_choice.ownMaps(), view.kind));
@@ -323,8 +323,10 @@ void MapPane::showOther() {
                                             {"B", "A", "B \xE2\x88\x92 A"}};
     QString own =
         QString::fromUtf8(names[pinned.result ? 1 : 0][static_cast<std::size_t>(view.shown)]);
-    if (!m_choice.sameTokens() && m_three && view.shown == Shown::After)
-        own += QStringLiteral(" (no B \u2212 A: the tokens of the two differ)");
+    if (three && m_changeBox->isHidden())
+        own += m_choice.sameKind()
+                   ? QStringLiteral(" (no B \u2212 A: the tokens of the two differ)")
+                   : QStringLiteral(" (no B \u2212 A: the maps are of two kinds)");
     m_mapTitle->setText(own);
     m_mapTitle->setToolTip(own);
     m_otherWanted = MapKey(maps, plain);
@@ -394,13 +396,14 @@ void MapPane::showChange(const ColorScale& shown) {
     m_change->setCell(m_choice.row(), m_choice.column());
 }
 
-/// Both maps in the same colours, once both are there; a difference has its own.
+/// Both maps in the same colours, once both are there; a difference and another kind have their
+/// own.
 void MapPane::showOneRange() {
     const InspectorView& view = m_choice.view();
     if (m_otherBox->isHidden() || m_otherShown != m_otherWanted) return;
     const InspectorView plain = m_choice.otherView();
     const ViewMaps& maps = m_choice.otherMaps();
-    if (view.shown == Shown::Difference)
+    if (view.shown == Shown::Difference || !m_choice.sameKind())
         return m_other->setScale(maps.scale(plain, ViewMaps::Effort::Quick));
     const Limits own = m_choice.maps().ends(view, ViewMaps::Effort::Quick).limits;
     const Limits other = maps.ends(plain, ViewMaps::Effort::Quick).limits;

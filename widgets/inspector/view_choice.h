@@ -40,6 +40,9 @@ public:
     void join() { m_apart.reset(); }
     bool apart() const { return m_apart.has_value(); }
     /// Whether the pinned map does not follow this one.
+    /// Whether both maps that are shown are of one kind, so that one scale and a difference mean
+    /// something.
+    bool sameKind() const { return !m_apart || m_apart->view.kind == m_view.kind; }
     bool freed() const { return m_apart && m_apart->cell; }
     QString apartNote() const { return m_apart ? m_apart->note : QString(); }
     /// Objects of the pinned result that these are, and the other way round; -1: none.

@@ -43,6 +43,10 @@ void MapView::setScale(const ColorScale& scale) {
     refreshImage();
 }
 
+const ColorScale& MapView::scale() const {
+    return m_picture.scale();
+}
+
 void MapView::setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns) {
     if (m_picture.axes.setTokens(std::move(rows), std::move(columns))) return layOut(true);
     invalidate();

@@ -20,6 +20,7 @@ public:
     /// Sets the processed values. Zoom and position are kept if the shape is the same.
     void setValues(MapValues values);
     void setScale(const ColorScale& scale);
+    const ColorScale& scale() const;
     void setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns);
     /// The text of the box at the pointer: text(i, j).
     void setNumberDigits(int digits, bool isSigned);
