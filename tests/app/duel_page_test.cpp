@@ -315,13 +315,7 @@ protected:
         c().experiment.set("data.tokenizer", std::string(letters ? "characters" : "gpt2"));
         if (!letters) c().experiment.set("model.vocab_size", std::int64_t{50257});
         EXPECT_EQ(c().experiment.disabledReason(), "");
-        QString path;
-        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
-                                                 window.get(), [&](const QString& p) { path = p; });
-        c().experiment.start();
-        EXPECT_TRUE(waitUntil([&] { return !path.isEmpty() && !c().training.busy(); }, 60000));
-        QObject::disconnect(connection);
-        return path;
+        return trained();
     }
     bool bothShow(const std::string& text) {
         return waitUntil(

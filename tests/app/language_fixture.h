@@ -75,6 +75,10 @@ protected:
     QString finishedText(std::int64_t steps = 20, bool keepsWeights = true) {
         chooseText(steps);
         if (!keepsWeights) c().experiment.set("train.keep_mib", std::int64_t{0});
+        return trained();
+    }
+    /// Trains what the form says to its end; its folder.
+    QString trained() {
         QString path;
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
                                                  window.get(), [&](const QString& p) { path = p; });
