@@ -42,12 +42,17 @@ Image readPng(const std::string& path, const std::string& bytes) {
     }
     // Transparency is left out and not laid over a background, as Pillow's convert("RGB") does for
     // torchvision and transformers.
-    png.format = PNG_FORMAT_RGBA;
+    const bool transparent = png.format & PNG_FORMAT_FLAG_ALPHA;
+    png.format = transparent ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     image.width = static_cast<int>(png.width);
     image.height = static_cast<int>(png.height);
     std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(png));
     if (!png_image_finish_read(&png, nullptr, pixels.data(), 0, nullptr))
         throw FileError(path, std::string("is a damaged PNG: ") + png.message);
+    if (!transparent) {
+        image.pixels = std::move(pixels);
+        return image;
+    }
     image.pixels.reserve(pixels.size() / 4 * 3);
     for (std::size_t at = 0; at < pixels.size(); at += 4)
         image.pixels.insert(image.pixels.end(), pixels.begin() + static_cast<std::ptrdiff_t>(at),
