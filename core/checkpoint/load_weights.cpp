@@ -178,12 +178,12 @@ LoadReport loadFamily(ModelImpl& model, const ModelOptions& options, const Check
     return report;
 }
 
-}  // namespace
-
 // Whether Linear and Embedding take weights of that type as they are.
 bool isKeptType(const std::string& dtype) {
     return dtype == "BF16" || dtype == "F16";
 }
+
+}  // namespace
 
 std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source) {
     const auto all = 4 * static_cast<std::uint64_t>(countParameters(options).total);

@@ -16,11 +16,11 @@
 
 namespace relascope::core {
 
-MappedFile::MappedFile(const std::string& path, Pages pages)
+MappedFile::MappedFile(const std::string& path)
     // Without O_NONBLOCK a named pipe would wait for a writer.
     : m_path(path), m_file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (m_file < 0) throw FileError(path, "cannot be opened: " + std::string(std::strerror(errno)));
-    map(pages);
+    map(Pages::ReadOnly);
 }
 MappedFile::MappedFile(int file, std::string name, Pages pages)
     : m_path(std::move(name)), m_file(file) {

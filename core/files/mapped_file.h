@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -21,7 +20,7 @@ public:
     };
 
     /// Throws FileError.
-    explicit MappedFile(const std::string& path, Pages pages = Pages::ReadOnly);
+    explicit MappedFile(const std::string& path);
     /// Takes ownership of an open file; `name` is for messages.
     MappedFile(int file, std::string name, Pages pages = Pages::ReadOnly);
     ~MappedFile();
