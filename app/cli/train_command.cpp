@@ -334,8 +334,9 @@ void trainOptions(CLI::App& command, TrainArguments& a) {
     command.add_option("--set", a.settings, "KEY=VALUE for any option: model.d_model=64")
         ->take_all();
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
-    command.add_option("--init-from", a.initFrom,
-                       "checkpoint to go on from: a folder, a file, a run, or hub:ORG/NAME");
+    command.add_option(
+        "--init-from", a.initFrom,
+        "checkpoint to continue training from: a folder, a file, a run, or hub:ORG/NAME");
     command.add_option("--epochs", a.epochs, "total epochs")->check(CLI::Range(1, 1000000));
     command.add_option("--steps", a.steps, "total steps")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));

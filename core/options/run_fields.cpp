@@ -315,7 +315,8 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                         "published curves of Relational Games: uniform within 1 / sqrt(relations).",
                         {"package", "may-2024"})),
         text(&O::init_from, "init_from", "Start from",
-             "Checkpoint that training goes on from: a folder, a file, a run, or hub:ORG/NAME. Its "
+             "Checkpoint that training continues from: a folder, a file, a run, or hub:ORG/NAME. "
+             "Its "
              "model and tokenizer are taken, and a low learning rate; empty means a new model."),
         advanced(text(&O::pretrain, "pretrain", "Pretraining stage",
                       "Options of a pretraining stage as key=value pairs, which override these "

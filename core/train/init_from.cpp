@@ -101,7 +101,7 @@ std::string keepClasses(const RunOptions& options, const std::vector<std::string
         return text + (all.size() > 3 ? ", ..." : "");
     };
     return "the classes are " + listed(own) + " in " + options.train.init_from + " and " +
-           listed(names) + " in the data: the classifier goes on from the rows of the former";
+           listed(names) + " in the data: the classifier starts from the rows of the old classes";
 }
 
 }  // namespace

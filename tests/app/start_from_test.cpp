@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The field Start from of the form: a run that goes on from a checkpoint.
+// The field Start from of the form: a run that continues from a checkpoint.
 #include <filesystem>
 
 #include "files/atomic_file.h"

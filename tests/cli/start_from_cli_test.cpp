@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that go on from a checkpoint: trained, resumed and looked into by every command.
+// Runs that continue from a checkpoint: trained, resumed and looked into by every command.
 #include <cmath>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training that goes on from checkpoints: of public families, whose files it writes again, and
+// Training that continues from checkpoints: of public families, whose files it writes again, and
 // others.
 #include <gtest/gtest.h>
 
