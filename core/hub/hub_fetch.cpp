@@ -483,23 +483,30 @@ std::string hashOf(const fs::path& path, const std::function<bool()>& wanted) {
     return hash.hex();
 }
 
+/// The lock NAME of a model, among processes that fetch it. It may not be held where `done`
+/// returned true before it was free.
+FileLock lockOf(const fs::path& folder, const std::string& name, Meter& meter,
+                const std::function<bool()>& done) {
+    const fs::path file = folder.parent_path() / ".locks" / folder.filename() / (name + ".lock");
+    makeDirectories(file.parent_path().string());
+    FileLock lock(file.string());
+    while (!lock.held() && !done()) {
+        if (!meter.goesOn()) throw Cancelled();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        lock = FileLock(file.string());
+    }
+    return lock;
+}
+
 /// Fetches one blob; another process may be at it.
 void fetchBlob(Hub& hub, const fs::path& folder, const HubFile& file, Meter& meter) {
     const fs::path blob = folder / "blobs" / file.etag;
     const fs::path part = blob.string() + ".incomplete";
-    const fs::path lockFile =
-        folder.parent_path() / ".locks" / folder.filename() / (file.etag + ".lock");
     const auto there = [&] {
         std::error_code error;
         return fs::is_regular_file(blob, error) && sizeOf(blob) == file.size;
     };
-    makeDirectories(lockFile.parent_path().string());
-    FileLock lock(lockFile.string());
-    while (!lock.held() && !there()) {
-        if (!meter.goesOn()) throw Cancelled();
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        lock = FileLock(lockFile.string());
-    }
+    const FileLock lock = lockOf(folder, file.etag, meter, there);
     if (there()) return meter.add(file.size);
     makeDirectories(blob.parent_path().string());
     BlobFile out(part.string());
@@ -607,7 +614,10 @@ std::string fetchHubModel(const HubModel& model,
     }
     meter.finish();
     // The snapshot appears with its last file; the reference names it afterwards.
-    for (const auto& file : listing.files) linkFile(folder, listing.commit, file);
+    {
+        const FileLock lock = lockOf(folder, listing.commit, meter, [] { return false; });
+        for (const auto& file : listing.files) linkFile(folder, listing.commit, file);
+    }
     if (model.revision != listing.commit) {
         const fs::path ref = folder / "refs" / model.revision;
         makeDirectories(ref.parent_path().string());

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -289,6 +290,27 @@ TEST_F(HubTest, TwoFetchesAtOnceMakeOneCopy) {
          ++at)
         ++bodies;
     EXPECT_EQ(bodies, 1u);
+}
+
+TEST_F(HubTest, ManyFetchesAtOnceLinkTheSameFiles) {
+    ASSERT_EQ(fetch(), "");
+    for (int round = 0; round < 10; ++round) {
+        for (const auto& model : core::cachedModels()) std::filesystem::remove_all(model.path);
+        std::array<std::string, 4> said;
+        {
+            std::vector<std::jthread> threads;
+            for (auto& sentence : said)
+                threads.emplace_back([&sentence] {
+                    try {
+                        core::fetchHubModel({"org/tiny"}, {});
+                    } catch (const Error& error) {
+                        sentence = error.what();
+                    }
+                });
+        }
+        for (const auto& sentence : said) ASSERT_EQ(sentence, "");
+        expectWhole();
+    }
 }
 
 // RELASCOPE_KILLS=20 kills at as many moments.
