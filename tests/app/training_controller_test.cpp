@@ -459,6 +459,8 @@ TEST_F(TrainingTest, ARunWaitsForItsDeviceAndCanBeginBesideTheOther) {
 TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
     for (int delay = 0; delay < 1600; delay += 130) {
         SCOPED_TRACE(delay);
+        // A process whose training has ended may still be on its way out.
+        ASSERT_TRUE(waitUntil([] { return testing_support::childrenOf(getpid()).empty(); }));
         chooseTiny();
         c().experiment.set("train.checkpoint_every", std::int64_t{2});
         QSignalSpy failed(&c().training, &TrainingController::failed);
