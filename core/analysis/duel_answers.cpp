@@ -9,13 +9,12 @@
 #include "analysis/duel_numbers.h"
 #include "analysis/edit_effect.h"
 #include "evaluate/scoring.h"
+#include "model/class_scores.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-// Scores that are compared in double precision: their copies stay in the caches.
-constexpr std::int64_t kAtOnce = 1 << 18;
 
 template <class Number>
 std::vector<Number> listOf(const torch::Tensor& tensor) {
@@ -47,17 +46,20 @@ void DuelAnswers::add(const DuelExamples::Part& part, const torch::Tensor& a,
     requireLabels(part.batches[0], classes, m_ignore);
     const auto ours = a.detach().to(torch::kCPU).narrow(-1, 0, classes),
                theirs = b.detach().to(torch::kCPU).narrow(-1, 0, classes);
-    const double largest = (ours - theirs).abs().max().item<double>();
-    m_largest = std::isnan(m_largest) ? largest : std::max(m_largest, largest);
     m_a.add(ours, part.batches[0], m_ignore), m_b.add(theirs, part.batches[1], m_ignore);
     m_numbers ? addNumbers(part, ours, theirs) : addTargets(part, ours, theirs);
+}
+
+void DuelAnswers::enterLargest(double difference) {
+    m_largest = std::isnan(m_largest) ? difference : std::max(m_largest, difference);
 }
 
 void DuelAnswers::addNumbers(const DuelExamples::Part& part, const torch::Tensor& a,
                              const torch::Tensor& b) {
     const auto count = part.batches[0].size();
-    const auto apart =
-        listOf<double>((a - b).to(torch::kDouble).square().reshape({count, -1}).mean(1));
+    const auto difference = (a - b).to(torch::kDouble);
+    enterLargest(difference.abs().max().item<double>());
+    const auto apart = listOf<double>(difference.square().reshape({count, -1}).mean(1));
     for (std::size_t e = 0; e < apart.size(); ++e)
         m_targets.push_back(
             {part.indices[e], -1, apart[e], false, false, -1, -1, -1, kNoNumber, kNoNumber});
@@ -70,37 +72,39 @@ void DuelAnswers::addTargets(const DuelExamples::Part& part, const torch::Tensor
     const bool signs = batch.kind == TargetKind::MultiLabel || a.size(-1) == 1;
     const auto width = wantedAll.size(1), count = wantedAll.numel();
     const auto targets = wantedAll.flatten();
-    const auto rows = [&](const torch::Tensor& all) {  // one of each target
-        return signs ? all.flatten() : all.reshape({count, all.size(-1)});
-    };
-    const auto ours = rows(a), theirs = rows(b);
-    const auto step = std::max<std::int64_t>(1, kAtOnce / (signs ? 1 : a.size(-1)));
-    for (std::int64_t first = 0; first < count; first += step) {
-        const auto some = std::min(step, count - first);
-        const auto wanted = targets.narrow(0, first, some);
-        const auto here = ours.narrow(0, first, some).to(torch::kDouble),
-                   there = theirs.narrow(0, first, some).to(torch::kDouble);
-        const auto chosen = [&](const torch::Tensor& s) {
-            return signs ? s.gt(0).to(torch::kLong) : s.argmax(-1);
-        };
-        const auto probability = [&](const torch::Tensor& s) {
-            if (signs) return torch::where(wanted.eq(1), s, -s).sigmoid();
-            return torch::softmax(s, -1).gather(-1, wanted.clamp_min(0).unsqueeze(-1)).squeeze(-1);
-        };
-        const auto apart = listOf<double>(signs ? divergenceOfSigns(here, there)
-                                                : divergenceOfClasses(here, there)),
-                   p = listOf<double>(probability(here)), q = listOf<double>(probability(there));
-        const auto answersA = listOf<std::int64_t>(chosen(here)),
-                   answersB = listOf<std::int64_t>(chosen(there)),
-                   asked = listOf<std::int64_t>(wanted);
-        for (std::size_t k = 0; k < asked.size(); ++k) {
-            if (batch.kind == TargetKind::Tokens && m_ignore >= 0 && asked[k] == m_ignore) continue;
-            const auto at = first + static_cast<std::int64_t>(k);
-            m_targets.push_back({part.indices[static_cast<std::size_t>(at / width)],
-                                 width == 1 ? -1 : at % width, apart[k], answersA[k] == asked[k],
-                                 answersB[k] == asked[k], asked[k], answersA[k], answersB[k], p[k],
-                                 q[k]});
+    torch::Tensor apart, probabilities[2], chosen[2];
+    if (signs) {
+        const auto ours = a.flatten().to(torch::kDouble), theirs = b.flatten().to(torch::kDouble);
+        apart = divergenceOfSigns(ours, theirs);
+        for (std::size_t side = 0; side < 2; ++side) {
+            const auto& scores = side == 0 ? ours : theirs;
+            probabilities[side] = torch::where(targets.eq(1), scores, -scores).sigmoid();
+            chosen[side] = scores.gt(0).to(torch::kLong);
         }
+        enterLargest((ours - theirs).abs().max().item<double>());
+    } else {
+        const torch::Tensor rows[] = {a.reshape({count, a.size(-1)}),
+                                      b.reshape({count, b.size(-1)})};
+        const auto compared = compareClasses(rows[0], rows[1]);
+        apart = compared.divergence;
+        for (std::size_t side = 0; side < 2; ++side) {
+            const auto& sums = side == 0 ? compared.first : compared.second;
+            probabilities[side] = sums.logProbability(rows[side], targets.clamp_min(0)).exp();
+            chosen[side] = sums.best;
+        }
+        enterLargest(compared.largest.max().item<double>());
+    }
+    const auto divergences = listOf<double>(apart), p = listOf<double>(probabilities[0]),
+               q = listOf<double>(probabilities[1]);
+    const auto answersA = listOf<std::int64_t>(chosen[0]),
+               answersB = listOf<std::int64_t>(chosen[1]), asked = listOf<std::int64_t>(targets);
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+        if (batch.kind == TargetKind::Tokens && m_ignore >= 0 && asked[k] == m_ignore) continue;
+        const auto at = static_cast<std::int64_t>(k);
+        m_targets.push_back({part.indices[static_cast<std::size_t>(at / width)],
+                             width == 1 ? -1 : at % width, divergences[k], answersA[k] == asked[k],
+                             answersB[k] == asked[k], asked[k], answersA[k], answersB[k], p[k],
+                             q[k]});
     }
 }
 
@@ -109,11 +113,11 @@ void DuelAnswers::addSegments(const DuelExamples::Part& part, const torch::Tenso
     std::vector<double> nats[2];
     std::vector<bool> right[2];
     for (std::size_t side = 0; side < 2; ++side) {
-        const auto scores = (side == 0 ? a : b).detach().to(torch::kCPU, torch::kDouble)[0];
+        const auto scores = (side == 0 ? a : b)[0];
         const auto wanted = part.batches[side].targets[0];
-        nats[side] = listOf<double>(
-            -torch::log_softmax(scores, -1).gather(-1, wanted.unsqueeze(-1)).squeeze(-1));
-        for (const auto hit : listOf<std::int64_t>(scores.argmax(-1).eq(wanted)))
+        const auto sums = classSums(scores);
+        nats[side] = listOf<double>(-sums.logProbability(scores, wanted));
+        for (const auto hit : listOf<std::int64_t>(sums.best.eq(wanted)))
             right[side].push_back(hit != 0);
     }
     double sums[2] = {0.0, 0.0};

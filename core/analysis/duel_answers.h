@@ -35,6 +35,7 @@ private:
     void addNumbers(const DuelExamples::Part& part, const torch::Tensor& a, const torch::Tensor& b);
     void addSegments(const DuelExamples::Part& part, const torch::Tensor& a,
                      const torch::Tensor& b);
+    void enterLargest(double difference);
     Duel::Difference differenceOf(const Target& target) const;
 
     const DuelExamples& m_examples;

@@ -16,7 +16,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kDuelBatch = 250, kDuelTextBatch = 4;
+constexpr std::int64_t kDuelBatch = 250, kDuelTextBatch = 8;
 constexpr std::int64_t kFewestObjects = 4;  // of a text whose tokens end at the same characters
 
 std::vector<std::string> piecesOf(const Tokenizer& tokenizer,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "model/class_scores.h"
+
 namespace relascope::core {
 
 double mcnemarExact(std::int64_t first, std::int64_t second) {
@@ -35,18 +37,11 @@ double linearCka(const torch::Tensor& gram, const torch::Tensor& other) {
     return between / std::sqrt(first * second);
 }
 
-torch::Tensor divergenceOfClasses(const torch::Tensor& scores, const torch::Tensor& other) {
-    const auto p = torch::log_softmax(scores.to(torch::kDouble), -1),
-               q = torch::log_softmax(other.to(torch::kDouble), -1);
-    // Rounding may leave less than 0 where both agree.
-    return (p.exp() * (p - q)).sum(-1).clamp_min(0.0);
-}
-
 torch::Tensor divergenceOfSigns(const torch::Tensor& scores, const torch::Tensor& other) {
     const auto both = [](const torch::Tensor& s) {
         return torch::stack({s, torch::zeros_like(s)}, -1);
     };
-    return divergenceOfClasses(both(scores.to(torch::kDouble)), both(other.to(torch::kDouble)));
+    return compareClasses(both(scores), both(other)).divergence;
 }
 
 }  // namespace relascope::core

@@ -18,10 +18,7 @@ torch::Tensor centredGram(const torch::Tensor& features);
 /// al. 2019, section 3). NaN where one of them is constant.
 double linearCka(const torch::Tensor& gram, const torch::Tensor& other);
 
-/// The Kullback-Leibler divergence sum p ln(p / q) of B's answers q from A's p, in nats, for scores
-/// [..., classes] of the same shape; [...], in double precision.
-torch::Tensor divergenceOfClasses(const torch::Tensor& scores, const torch::Tensor& other);
-/// The same of scores of yes over no, each by itself.
+/// ClassComparison::divergence of scores of yes over no, each by itself.
 torch::Tensor divergenceOfSigns(const torch::Tensor& scores, const torch::Tensor& other);
 
 }  // namespace relascope::core

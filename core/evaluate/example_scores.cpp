@@ -7,15 +7,19 @@
 
 #include "evaluate/example_scores.h"
 #include "evaluate/scoring.h"
+#include "model/class_scores.h"
 
 namespace relascope::core {
 
 void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int64_t ignore) {
-    const auto scores = given.detach().to(torch::kCPU, torch::kDouble);
     const auto b = batch.size();
     const auto wantedValues = batch.targets.reshape({b, -1});
     torch::Tensor losses, chosen;  // [b, targets]
     const auto flat = [b](const torch::Tensor& t) { return t.reshape({b, -1}); };
+    const bool signs = batch.kind == TargetKind::MultiLabel || given.size(-1) == 1;
+    torch::Tensor scores;
+    if (batch.kind == TargetKind::Regression || signs)
+        scores = given.detach().to(torch::kCPU, torch::kDouble);
     if (batch.kind == TargetKind::Regression) {
         losses = (flat(scores) - wantedValues.to(torch::kDouble)).square();
         const auto errors =
@@ -28,17 +32,16 @@ void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int
         }
         return;
     }
-    const bool signs = batch.kind == TargetKind::MultiLabel || scores.size(-1) == 1;
     const auto wanted = wantedValues.round().to(torch::kLong);
     if (signs) {
         losses = torch::binary_cross_entropy_with_logits(flat(scores), wanted.to(torch::kDouble),
                                                          {}, {}, at::Reduction::None);
         chosen = flat(scores).gt(0).to(torch::kLong);
     } else {
-        const auto classes = scores.reshape({b, -1, scores.size(-1)});
-        const auto known = wanted.clamp_min(0).unsqueeze(-1);
-        losses = torch::logsumexp(classes, -1) - classes.gather(-1, known).squeeze(-1);
-        chosen = classes.argmax(-1);
+        const auto classes = given.detach().reshape({b, -1, given.size(-1)});
+        const auto sums = classSums(classes);
+        losses = -sums.logProbability(classes, wanted.clamp_min(0));
+        chosen = sums.best;
     }
     auto counted = torch::ones_like(wanted, torch::kBool);
     if (batch.kind == TargetKind::Tokens && ignore >= 0) counted = wanted.ne(ignore);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/finite_outputs.h"
 
+#include <cmath>
+
 #include "model/blocks/recording.h"
 #include "model/hooks/hooks.h"
 #include "types/error.h"
@@ -40,7 +42,9 @@ private:
 }  // namespace
 
 std::string whyNotFinite(const torch::Tensor& outputs, ModelImpl& model, const ModelInput& input) {
-    if (outputs.isfinite().all().item<bool>()) return {};
+    // Without tensors of the size of the outputs; a sum that is not finite may have overflowed.
+    if (std::isfinite(outputs.sum().item<double>()) || outputs.isfinite().all().item<bool>())
+        return {};
     FirstNotFinite watch(activeHooks());
     const HookScope scope(&watch);
     const RecordingScope unrecorded(nullptr);  // the maps of the first pass stay
