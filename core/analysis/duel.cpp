@@ -20,6 +20,7 @@
 #include "analysis/pair_moments.h"
 #include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
+#include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
 #include "interventions/named_edits.h"
 #include "model/architecture.h"
@@ -202,7 +203,9 @@ private:
 
     std::string nameOf(const std::string& path, const OpenedModel& model,
                        const EditList& edits) const {
-        auto name = std::filesystem::path(path).lexically_normal().filename().string();
+        auto name = hubNameOf(path);
+        if (name.empty())
+            name = std::filesystem::path(path).lexically_normal().filename().string();
         if (name.empty())
             name = std::filesystem::path(path).lexically_normal().parent_path().filename().string();
         if (name.empty()) name = model.options().architecture();
