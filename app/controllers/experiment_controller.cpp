@@ -449,7 +449,7 @@ void ExperimentController::takeStart() {
     const int number = ++m_startAsked;
     m_jobs.post(
         this,
-        [options = m_options](std::stop_token) mutable {
+        [options = m_options](const std::stop_token&) mutable {
             core::startFrom(options, std::string(options.train.init_from));
             return options;
         },

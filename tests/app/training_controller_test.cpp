@@ -459,8 +459,9 @@ TEST_F(TrainingTest, ARunWaitsForItsDeviceAndCanBeginBesideTheOther) {
 TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
     for (int delay = 0; delay < 1600; delay += 130) {
         SCOPED_TRACE(delay);
-        // A process whose training has ended may still be on its way out.
-        ASSERT_TRUE(waitUntil([] { return testing_support::childrenOf(getpid()).empty(); }));
+        // One whose training has ended may still be on its way out; sessions are others.
+        const auto trainings = [] { return testing_support::childrenOf(getpid(), "--start"); };
+        ASSERT_TRUE(waitUntil([&] { return trainings().empty(); }));
         chooseTiny();
         c().experiment.set("train.checkpoint_every", std::int64_t{2});
         QSignalSpy failed(&c().training, &TrainingController::failed);
@@ -468,9 +469,9 @@ TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
                                                  window.get(), [&](const QString& p) { path = p; });
         c().experiment.start();
-        ASSERT_TRUE(waitUntil([] { return !testing_support::childrenOf(getpid()).empty(); }));
+        ASSERT_TRUE(waitUntil([&] { return !trainings().empty(); }));
         QTest::qWait(delay);
-        for (const auto child : testing_support::childrenOf(getpid())) kill(child, SIGKILL);
+        for (const auto child : trainings()) kill(child, SIGKILL);
         ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
         QObject::disconnect(connection);
         EXPECT_EQ(failed.size(), 1);

@@ -45,4 +45,16 @@ inline std::vector<pid_t> childrenOf(pid_t parent) {
     return found;
 }
 
+/// The same, of those whose command line has that word.
+inline std::vector<pid_t> childrenOf(pid_t parent, const std::string& word) {
+    auto found = childrenOf(parent);
+    std::erase_if(found, [&](pid_t child) {
+        std::ifstream file("/proc/" + std::to_string(child) + "/cmdline");
+        for (std::string each; std::getline(file, each, '\0');)
+            if (each == word) return false;
+        return true;
+    });
+    return found;
+}
+
 }  // namespace relascope::testing_support
