@@ -446,8 +446,11 @@ void MapPane::displayCell() {
     if (!m_otherBox->isHidden()) {
         const InspectorView other = m_choice.otherView();
         const bool follows = m_choice.pointing() && !m_choice.freed();
-        m_other->setCell(other.source, other.target);
-        m_other->setPreview(follows ? m_choice.toOther(i) : -1, follows ? m_choice.toOther(j) : -1);
+        // What A lacks of the cell at the pointer is not shown of the locked one.
+        const int row = follows ? m_choice.toOther(i) : -1,
+                  column = follows ? m_choice.toOther(j) : -1;
+        m_other->setCell(follows ? row : other.source, follows ? column : other.target);
+        m_other->setPreview(row, column);
     }
     if (!m_changeBox->isHidden()) {
         m_change->setCell(view.source, view.target);
