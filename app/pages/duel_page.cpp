@@ -184,7 +184,10 @@ void SubjectSlot::fillMenu() {
     m_menu->addSeparator();
     for (const auto& row : m_c.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);
-        m_menu->addAction(m_c.runs.name(path), this, [this, path] {
+        const QString name = m_c.runs.name(path);
+        const QString title =
+            row.host.isEmpty() ? name : QStringLiteral("%1 \u00B7 %2").arg(row.host, name);
+        m_menu->addAction(title, this, [this, path] {
             Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
         });
     }
@@ -288,10 +291,15 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     connect(&m_probes, &DuelProbes::refused, this, [this](const QString& sentence) {
         m_error->setSentence(sentence);
         m_again->setVisible(m_probes.complete());
-        m_inspector->mapPane()->setOutdated(true);  // it is of what was asked for before
+        m_inspector->mapPane()->setOutdated(true, false);  // it is of what was asked for before
     });
-    connect(m_again, &QPushButton::clicked, this, &DuelPage::again);
-    connect(&m_c.hosts, &HostsController::found, &m_probes, &DuelProbes::again);
+    connect(m_again, &QPushButton::clicked, this, [this] {
+        for (std::size_t side = 0; side < 2; ++side)
+            if (const QString host = m_probes.subject(side)->host(); !m_c.hosts.isUsable(host))
+                m_c.hosts.look(host);
+        again();
+    });
+    connect(&m_c.hosts, &HostsController::found, this, &DuelPage::again);
     connect(m_apart, &widgets::EmptyState::activated, this, &DuelPage::fetchApart);
     connect(&m_fetches.task(), &LongTask::began, this, &DuelPage::describeApart);
     connect(&m_fetches.task(), &LongTask::ended, this, &DuelPage::describeApart);
@@ -505,10 +513,9 @@ bool DuelPage::chooseCopy(const QString& run, const QString& copy) {
 }
 
 void DuelPage::again() {
+    if (m_probes.answer(0) && m_probes.answer(1)) return;
     m_error->setSentence({});
-    for (std::size_t side = 0; side < 2; ++side)
-        if (const QString host = m_probes.subject(side)->host(); !m_c.hosts.isUsable(host))
-            m_c.hosts.look(host);
+    m_inspector->mapPane()->setOutdated(true);
     m_probes.again();
 }
 

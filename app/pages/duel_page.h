@@ -82,7 +82,7 @@ private:
     void fetchApart();
     /// Whether it was chosen: one of the subjects is of that run.
     bool chooseCopy(const QString& run, const QString& copy);
-    /// Asks again for what failed, also machines that are not connected.
+    /// Asks again for what failed.
     void again();
     void show(const widgets::Inspected& inspected);
     /// The map of B that is asked for, and beside it the one of A that it is matched with.

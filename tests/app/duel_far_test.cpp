@@ -301,6 +301,7 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     EXPECT_EQ(page()->error()->sentence(), "B: gpu1 cannot be reached: the connection has ended");
     EXPECT_FALSE(probes().task(1).busy());
     EXPECT_TRUE(page()->inspector()->mapPane()->map()->outdated());
+    EXPECT_FALSE(page()->inspector()->mapPane()->map()->awaited()) << "nothing is computed";
     // In vain, while it is away.
     click(page()->againButton());
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));

@@ -246,10 +246,12 @@ TEST_F(DuelPageTest, ASideThatCannotBeOpenedIsNamedAndTriedAgain) {
     ASSERT_TRUE(QFile::rename(file, file + ".away"));
     page()->setSubject(1, DuelSubject{checkpoint, std::nullopt, {}});
     EXPECT_TRUE(map->outdated()) << "it is of another B";
+    EXPECT_TRUE(map->awaited());
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     EXPECT_TRUE(page()->error()->sentence().startsWith("B: "))
         << page()->error()->sentence().toStdString();
     EXPECT_TRUE(map->outdated());
+    EXPECT_FALSE(map->awaited()) << "nothing is computed";
     EXPECT_TRUE(page()->probes().answer(0)) << "A has answered";
     ASSERT_TRUE(QFile::rename(file + ".away", file));
     click(page()->againButton());
