@@ -187,6 +187,7 @@ Json splitOf(const Data& data, const std::string& split) {
 OpenedData openData(Session& session, const Data& data, const Session::Progress& progress) {
     auto opened = get<OpenedData>(session.ask("data", {{"data", data}}, progress).message);
     if (opened.splits.empty()) throw Error("These data have no split with examples.");
+    opened.data = data;  // a host names its own paths
     return opened;
 }
 

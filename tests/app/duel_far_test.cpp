@@ -127,7 +127,8 @@ TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     // B's machine has no such text.
     choose(a, a);
     ASSERT_TRUE(answered());
-    ASSERT_TRUE(fs::remove(textFile.toStdString()));
+    const auto file = textFile.toStdString();
+    fs::rename(file, file + ".away");
     page()->setSubject(1, farB);
     ASSERT_TRUE(answered());
     EXPECT_EQ(answers(), edited);
@@ -136,6 +137,22 @@ TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     EXPECT_NE(answers().read[1], edited.read[1]);
     EXPECT_EQ(probes().answer(1)->sample, probes().answer(0)->sample);
     EXPECT_EQ(page()->error()->sentence(), "");
+    // It has read that example already when A shows another step.
+    const auto kept = probes().answer(1);
+    page()->setSubject(0, DuelSubject{first, 0, {}});
+    ASSERT_TRUE(answered());
+    EXPECT_EQ(probes().answer(0)->step, 0);
+    EXPECT_EQ(probes().answer(1), kept);
+    // To fetch A is not enough where its data are missing.
+    fs::rename(file + ".away", file);
+    choose(farA, b);
+    ASSERT_TRUE(answered());
+    const auto* sentence = page()->apart()->findChild<QLabel*>();
+    EXPECT_FALSE(sentence->text().contains(textFile)) << sentence->text().toStdString();
+    fs::remove(file);
+    page()->setSubject(1, plain);
+    EXPECT_TRUE(sentence->text().contains("data of A are needed here, too: copy " + textFile))
+        << sentence->text().toStdString();
 }
 
 TEST_F(DuelFarTest, TypedTextsAreReadThereInOtherTokens) {
