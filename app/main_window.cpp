@@ -464,7 +464,7 @@ void addFurtherPages(MainWindow& window) {
     QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
 
-    auto* duel = new DuelPage(c);
+    auto* duel = new DuelPage(c, window.runActions().exporter());
     window.addPage(PageId::Duel, duel);
     QObject::connect(compare, &ComparePage::duelRequested, &window,
                      [&window](const QString& a, const QString& b) {

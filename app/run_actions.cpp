@@ -223,9 +223,7 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
         case Kind::ExportJson:
             return m_export->toJson(paths.first());
         case Kind::Fetch:
-            return m_export->fetch(paths.first(), m_c.runs.folder() + u'/' +
-                                                      HostsController::hostOf(paths.first()) +
-                                                      u'/' + QFileInfo(paths.first()).fileName());
+            return m_export->fetch(paths.first(), m_c.runs.placeOfCopy(paths.first()));
         case Kind::Hide: {
             bool hide = false;
             for (const auto& path : paths) hide |= !m_c.runs.labels(path).hidden;

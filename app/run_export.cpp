@@ -161,16 +161,17 @@ void RunExport::figure(const QString& name, const QString& path) {
         [this, to](bool) { m_messages.ok(QString("Wrote %1").arg(to)); });
 }
 
-void RunExport::fetch(const QString& run, const QString& to) {
+void RunExport::fetch(const QString& run, const QString& to, std::function<void()> then) {
     m_task.run(
         m_queue, QString("Copying %1").arg(QFileInfo(run).fileName()),
         [run = run.toStdString(), to = to.toStdString()](LongJob& job, std::stop_token stop) {
             wire::fetchRun(run, to, true, job.callback(std::move(stop)));
             return true;
         },
-        [this, to](bool) {
+        [this, to, then = std::move(then)](bool) {
             m_messages.ok(QString("Copied to %1").arg(to));
             Q_EMIT fetched(to);
+            if (then) then();
         });
 }
 

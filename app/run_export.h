@@ -60,8 +60,8 @@ public:
     /// does.
     void figure(const QString& name, const QString& path);
     /// Copies a run of another machine, all of its files, to the new folder `to`, and continues
-    /// a copy that was cancelled.
-    void fetch(const QString& run, const QString& to);
+    /// a copy that was cancelled. `then` is called once it is there.
+    void fetch(const QString& run, const QString& to, std::function<void()> then = {});
     /// Why nothing can be exported now; empty if it can.
     QString disabledReason() const;
     /// The export that is being written.

@@ -185,7 +185,7 @@ ProbeSample Models::sampleOf(const wire::Input& input, Request& request) {
         auto sample = input.sample ? *input.sample : m_data.sample(*input.example, request);
         // Another model may read the data of this run, or the text of that model (the page Duel).
         auto read = core::inTokensOf(m_model->tokenizer().get(), sample);
-        if (isText(*m_model) && (input.example || read != sample))
+        if (isText(*m_model) && (input.example || input.shortened || read != sample))
             core::shorten(read, core::longestProbe(m_model->options(), core::probeBudget()));
         return read;
     }

@@ -187,6 +187,7 @@ Json splitOf(const Data& data, const std::string& split) {
 OpenedData openData(Session& session, const Data& data, const Session::Progress& progress) {
     auto opened = get<OpenedData>(session.ask("data", {{"data", data}}, progress).message);
     if (opened.splits.empty()) throw Error("These data have no split with examples.");
+    opened.data = data;  // a host names its own paths
     return opened;
 }
 
@@ -267,10 +268,14 @@ OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
         if (!place->empty()) *place = mirrorPath(far->host, *place);
     core::makeDirectories(opened.info.folder);  // by which the run of a checkpoint is found
     if (!opened.run.empty()) mirrorFile(session, opened.run + "/run.json", wanted);
-    for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt"})
-        mirrorFile(session, (opened.run.empty() ? opened.info.folder : opened.run) + "/" + name,
-                   wanted);
+    mirrorTokenizer(session, opened.run.empty() ? opened.info.folder : opened.run, progress);
     return opened;
+}
+
+void mirrorTokenizer(Session& session, const std::string& folder,
+                     const Session::Progress& progress) {
+    for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt"})
+        mirrorFile(session, folder + "/" + name, [&] { return !progress || progress(1.0); });
 }
 
 TensorStatistics farTensorStatistics(Session& session, const std::string& path,

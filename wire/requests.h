@@ -99,6 +99,7 @@ struct Input {
     std::optional<Example> example;
     int reference = -1;  ///< a stored one; -1: random by `seed`
     std::uint64_t seed = 0;
+    bool shortened = false;  ///< of a text that is a sample, too, as many tokens as fit
 };
 
 // open: {weights}
@@ -336,6 +337,10 @@ void branch(Session& session, const std::string& from, std::int64_t step, const 
 /// of a tokenizer is mirrored.
 OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
                                    const Session::Progress& progress);
+/// Mirrors what tokenizes the texts of a run or checkpoint of a host, given by its folder in the
+/// mirror. Does nothing for another folder.
+void mirrorTokenizer(Session& session, const std::string& folder,
+                     const Session::Progress& progress);
 /// As core::tensorStatistics().
 TensorStatistics farTensorStatistics(Session& session, const std::string& path,
                                      const std::string& tensor, const Session::Progress& progress);
@@ -355,7 +360,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedData, data, splits, tokenNames)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelSearch, index, searched, all)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Devices, names, facts, free, choices)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interventions, edits, data, split, example)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Input, sample, example, reference, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Input, sample, example, reference, seed, shortened)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedWeights, model, warning, references)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeRequest, weights, input, classNames, interventions,
                                    shownLayer, compare)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/controllers/checkpoint_controller.h"
+#include "app/controllers/hosts_controller.h"
 #include "app/opener.h"
 #include "run/run_folder.h"
 #include "widgets/theme/theme.h"
@@ -19,10 +20,19 @@ QString DuelSubject::name() const {
     return name;
 }
 
+QString DuelSubject::host() const {
+    return HostsController::hostOf(path);
+}
+
 namespace {
 
 QString letterOf(std::size_t side) {
     return side == 0 ? QStringLiteral("A") : QStringLiteral("B");
+}
+
+/// Whether every machine has such data.
+bool isGenerated(const DataOptions& data) {
+    return data.path.empty() && !data.isText();
 }
 
 }  // namespace
@@ -39,9 +49,10 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
         connect(session, &InspectionSession::inspected, this,
                 [this, k](const widgets::Inspected& inspected) {
                     m_sides[k].result = inspected.result;
-                    if (k == 0 && m_own && madeByA()) {
-                        forget(1);  // what it has is of another input
-                        askOwn(1);
+                    const bool read = m_sides[1 - k].result && m_made == inspected.result->sample;
+                    if (complete() && waits(1 - k) && !read) {
+                        forget(1 - k);  // what it has is of another input
+                        ask(1 - k);
                     }
                     answer();
                 });
@@ -58,10 +69,10 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                     QStringLiteral("its tokenizer is unknown; put a tokenizer.json beside its "
                                    "weights"));
             // The other one may be loading.
-            first ? ask() : askOwn(k);
+            first ? ask() : ask(k);
         });
         connect(session, &InspectionSession::inputRead, this, [this, k, session] {
-            if (m_own) inspectOwn(k, session->input());
+            if (m_own) inspect(k, session->input());
         });
         connect(session, &InspectionSession::textRead, this, [this] {
             QStringList notes;
@@ -70,6 +81,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                     notes << QStringLiteral("%1: %2").arg(letterOf(s), note);
             Q_EMIT textProblem(notes.join(QStringLiteral("; ")));
         });
+        connect(&side.opening, &LongTask::failed, this, refuse);
         connect(session, &InspectionSession::refused, this, refuse);
         connect(session, &InspectionSession::failed, this, refuse);
         // The maps without edits follow, and the sentence stands beside them.
@@ -94,6 +106,7 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
     const bool otherA =
         side == 0 && (!subject || !m_subjects[0] || subject->path != m_subjects[0]->path);
     m_subjects[side] = std::move(subject);
+    m_sides[side].opening.abandon();
     forget(side);
     const auto dataBefore = std::exchange(m_dataRun, dataRun());
     const bool otherData = m_dataRun != dataBefore;
@@ -102,14 +115,31 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
         forget(1 - side);  // it read that input
     }
     if (otherData) m_data.reset();
-    // What A made before is read by B.
-    if (side == 0 && m_own && madeByA()) forget(1);
     Q_EMIT subjectsChanged();
-    const bool missing = m_dataRun.isEmpty() ? !m_own : !m_data;
-    if (otherData || (otherA && m_dataRun.isEmpty()) || (again && missing))
+    if (otherData || (otherA && m_dataRun.isEmpty()) || (again && inputMissing()))
         readData();
     else
         ask();
+}
+
+void DuelProbes::openFar(std::size_t side, const QString& path) {
+    auto& own = m_sides[side];
+    const auto work = [path = path.toStdString(), models = own.session->models()](
+                          LongJob& job, std::stop_token stop) {
+        const auto opened =
+            wire::openFarCheckpoint(models->session, path, job.callback(std::move(stop)));
+        return opened.run == path ? path : opened.info.path;
+    };
+    own.opening.run(
+        own.queue, QStringLiteral("Opening %1").arg(letterOf(side)), work,
+        [this, side](const std::string& opened) {
+            setSubject(side, DuelSubject{QString::fromStdString(opened), std::nullopt, {}});
+        });
+}
+
+void DuelProbes::again() {
+    if (!inputMissing()) return ask();
+    if (!m_task.busy() && !task(0).busy()) readData();
 }
 
 void DuelProbes::readData() {
@@ -185,59 +215,57 @@ void DuelProbes::chooseText(const QString& text) {
             session.weights() == weightsAt(m_subjects[k]->path, m_subjects[k]->step))
             session.chooseText(text);  // after the last key
         else
-            askOwn(k);
+            ask(k);
 }
 
-bool DuelProbes::madeByA() const {
+std::optional<std::size_t> DuelProbes::maker() const {
     using Kind = InputRequest::Kind;
-    return m_own->kind == Kind::Reference || m_own->kind == Kind::Random;
+    if (m_own)
+        return m_own->kind == Kind::Reference || m_own->kind == Kind::Random
+                   ? std::optional<std::size_t>(0)
+                   : std::nullopt;
+    if (m_subjects[0]->host() == m_subjects[1]->host()) return std::nullopt;
+    return m_dataRun == m_subjects[0]->path ? 0 : 1;
 }
 
 void DuelProbes::ask() {
-    if (!complete()) return;
-    for (std::size_t k = 0; k < 2; ++k) {
-        if (m_sides[k].result) continue;
-        if (m_own)
-            askOwn(k);
-        else if (m_data)
-            askExample(k);
-    }
+    if (!complete() || (!m_own && !m_data)) return;
+    for (std::size_t k = 0; k < 2; ++k)
+        if (!m_sides[k].result && !task(k).busy()) ask(k);
 }
 
-void DuelProbes::askExample(std::size_t side) {
-    wire::Input input;
-    input.example = {m_data->data, m_split, m_example};
-    wire::Interventions changed;
-    changed.edits = m_subjects[side]->edits;
-    changed.data = m_data->data.options;
-    changed.split = m_split, changed.example = m_example;
-    auto& session = *m_sides[side].session;
-    session.setInterventions(std::move(changed));
-    session.inspectRun(m_subjects[side]->path, m_subjects[side]->step, std::move(input),
-                       m_data->at(m_split).info.classNames);
-}
-
-void DuelProbes::askOwn(std::size_t side) {
-    if (side == 1 && madeByA()) {
-        wire::Input input;
-        if (!m_sides[0].result) return forget(1);  // until A has answered
-        input.sample = m_sides[0].result->sample;
-        return inspectOwn(1, std::move(input));
-    }
+void DuelProbes::ask(std::size_t side) {
     auto& session = *m_sides[side].session;
     const auto& subject = *m_subjects[side];
+    wire::Input input;
+    if (waits(side)) {
+        const auto& made = m_sides[1 - side].result;
+        if (!made) return forget(side);  // until the other one has answered
+        m_made = made->sample;
+        input.sample = m_made;
+        input.shortened = true;
+        return inspect(side, std::move(input));
+    }
+    if (!m_own) {
+        input.example = {m_data->data, m_split, m_example};
+        return inspect(side, std::move(input));
+    }
     const auto wanted = weightsAt(subject.path, subject.step);
     if (session.weights() == wanted) return session.choose(*m_own);
     session.forgetInput();
     session.load(wanted, QStringLiteral("Loading %1").arg(letterOf(side)));
 }
 
-void DuelProbes::inspectOwn(std::size_t side, wire::Input input) {
+void DuelProbes::inspect(std::size_t side, wire::Input input) {
     if (!complete()) return;
     const auto& subject = *m_subjects[side];
     wire::Interventions changed;
     changed.edits = subject.edits;
-    if (m_data) changed.data = m_data->data.options;
+    if (m_data && (isGenerated(m_data->data.options) ||
+                   subject.host() == HostsController::hostOf(m_dataRun))) {
+        changed.data = m_data->data.options;
+        if (!m_own) changed.split = m_split, changed.example = m_example;
+    }
     auto& session = *m_sides[side].session;
     session.setInterventions(std::move(changed));
     session.inspectRun(subject.path, subject.step, std::move(input),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two subjects of the page Duel, and their maps of one input: a session each, so that both
-// answer at the same time. The input is an example of the data of a run, or one of the user: a text
-// in the tokens of each, a picture, or what A reads at random.
+// answer at the same time, each on the machine where it is. The input is an example of the data of
+// a run, or one of the user: a text in the tokens of each, a picture, or what A reads at random.
 #pragma once
 
 #include <array>
@@ -27,6 +27,8 @@ struct DuelSubject {
     EditList edits = {};
     /// "dat-occurs, step 250, edited: layer 2 relations zero"
     QString name() const;
+    /// The machine that it is on; empty: this one.
+    QString host() const;
     bool operator==(const DuelSubject&) const = default;
 };
 
@@ -38,6 +40,10 @@ public:
 
     /// A is 0, B is 1; the data are those of A, or where A is a checkpoint, of B.
     void setSubject(std::size_t side, std::optional<DuelSubject> subject);
+    /// Chooses what FarFileDialog has chosen, once what the window needs of it is mirrored.
+    void openFar(std::size_t side, const QString& path);
+    /// Asks again for what failed or was cancelled.
+    void again();
     const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
     bool complete() const { return m_subjects[0] && m_subjects[1]; }
     /// Null while they are read, or where neither has any.
@@ -55,6 +61,8 @@ public:
     const widgets::InputOffer& offer() const { return m_sides[0].session->offer(); }
     /// Loading and computing of a side.
     LongTask& task(std::size_t side) { return m_sides[side].session->task(); }
+    /// openFar() of a side.
+    LongTask& opening(std::size_t side) { return m_sides[side].opening; }
     /// The last answer of a side; null while it is awaited.
     const std::shared_ptr<const ProbeResult>& answer(std::size_t side) const {
         return m_sides[side].result;
@@ -80,25 +88,28 @@ private:
         std::unique_ptr<InspectionSession> session;
         std::shared_ptr<const ProbeResult> result;
         QString problem;  ///< why its edits are not in the result
+        LongTask opening;
     };
     /// The run whose data are read; empty: there is none.
     QString dataRun() const;
+    bool inputMissing() const { return m_dataRun.isEmpty() ? !m_own : !m_data; }
     void readData();
     /// Drops the answer of a side, and what it is computing or reading.
     void forget(std::size_t side);
     void ask();
-    void askExample(std::size_t side);
-    void askOwn(std::size_t side);
-    /// The input of the user as `side` reads it.
-    void inspectOwn(std::size_t side, wire::Input input);
+    void ask(std::size_t side);
+    void inspect(std::size_t side, wire::Input input);
     void answer();
-    /// Whether A's model makes the input that both read.
-    bool madeByA() const;
+    /// The side whose answer has the input that the other one reads: its model makes it, or the
+    /// data are on its machine alone. Without a value each gets its own.
+    std::optional<std::size_t> maker() const;
+    bool waits(std::size_t side) const { return maker().value_or(side) != side; }
 
     std::array<std::optional<DuelSubject>, 2> m_subjects;
     std::array<Side, 2> m_sides;
     std::optional<InputRequest> m_own;
-    QString m_dataRun;  ///< whose data are read, or were
+    std::optional<ProbeSample> m_made;  ///< what the side that waits() was asked with
+    QString m_dataRun;                  ///< whose data are read, or were
     std::shared_ptr<const wire::OpenedData> m_data;
     std::string m_split = "validation";
     qint64 m_example = 0;

@@ -194,6 +194,8 @@ void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
     };
     const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
         Loaded loaded{wire::openWeights(models->session, wanted, job.callback(stop)), nullptr};
+        if (core::isRunFolder(wanted.path))  // a checkpoint of a host was opened before
+            wire::mirrorTokenizer(models->session, wanted.path, job.callback(stop));
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
         return loaded;
     };

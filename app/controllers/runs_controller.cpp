@@ -10,6 +10,7 @@
 #include <iterator>
 #include <thread>
 
+#include "app/controllers/hosts_controller.h"
 #include "app/controllers/job_queue.h"
 #include "options/metrics.h"
 #include "options/presets.h"
@@ -190,6 +191,11 @@ void RunsController::rebuildRows() {
             const auto known = m_headings.find(row.host);
             row.heading = known == m_headings.end() ? row.host : known->second;
         }
+}
+
+QString RunsController::placeOfCopy(const QString& run) const {
+    return QStringList{m_folder, HostsController::hostOf(run), QFileInfo(run).fileName()}.join(
+        u'/');
 }
 
 void RunsController::announce() {

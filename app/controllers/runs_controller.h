@@ -78,6 +78,8 @@ public:
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
+    /// Where a run of another machine is copied to: FOLDER/HOST/NAME.
+    QString placeOfCopy(const QString& run) const;
     /// The folders that are listed, too: of other machines, by their names.
     void setMirrors(const std::vector<std::pair<QString, QString>>& folders);
     /// What stands above the runs of a machine: its name and how it is connected.

@@ -102,6 +102,16 @@ QString ErrorStrip::sentence() const {
     return m_text->text();
 }
 
+QPushButton* ErrorStrip::addButton(const QString& text) {
+    auto* button = new QPushButton(text, this);
+    button->setProperty("compact", true);
+    button->setFont(widgets::smallFont());
+    button->hide();
+    auto* row = static_cast<QHBoxLayout*>(layout());
+    row->insertWidget(row->count() - 1, button, 0, Qt::AlignTop);
+    return button;
+}
+
 void ErrorStrip::restyle() {
     const widgets::Theme& t = widgets::Theme::current();
     m_icon->setPixmap(widgets::iconPixmap("error", t.error, 16, devicePixelRatioF()));

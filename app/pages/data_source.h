@@ -70,6 +70,8 @@ public:
     explicit ErrorStrip(QWidget* parent = nullptr);
     void setSentence(const QString& sentence);  ///< empty: hidden
     QString sentence() const;
+    /// Hidden; beside a sentence that something can be done about.
+    QPushButton* addButton(const QString& text);
 
 protected:
     void paintEvent(QPaintEvent* event) override;

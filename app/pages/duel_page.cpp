@@ -24,7 +24,9 @@
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/data_source.h"
+#include "app/pages/far_file_dialog.h"
 #include "app/pages/hub_dialog.h"
+#include "app/run_export.h"
 #include "interventions/edit_json.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
@@ -77,6 +79,22 @@ QString subjectPath(const QString& path) {
                                                         : info.absoluteFilePath();
 }
 
+/// Whether words hold all of them. What they do not hold is in a file, which another machine has
+/// not.
+bool areInWords(const EditList& list) {
+    return std::all_of(list.edits.begin(), list.edits.end(), [](const Edit& edit) {
+        return edit.values.numbers.size() < 2 && !edit.reference && edit.textPart.empty() &&
+               edit.input.empty();
+    });
+}
+
+/// The run that it is, or that its checkpoint lies in; empty: none.
+QString runOf(const DuelSubject& subject) {
+    const auto path = subject.path.toStdString();
+    return core::isRunFolder(path) ? subject.path
+                                   : QString::fromStdString(core::runOfWeights(path));
+}
+
 }  // namespace
 
 // A and B
@@ -114,6 +132,9 @@ SubjectSlot::SubjectSlot(const QString& letter, Controllers& controllers, QWidge
     });
     const auto fill = [this](const QString& path) {
         if (m_subject && m_subject->path == path) fillSteps();
+    };
+    askOnHost = [this](const QString& host) {
+        return FarFileDialog::choose(host, FarFileDialog::Choice::Either, {}, window());
     };
     connect(&m_c.runs.records(), &RunRecords::loaded, this, fill);
     connect(&m_c.runs.records(), &RunRecords::capturesChanged, this, fill);
@@ -163,11 +184,18 @@ void SubjectSlot::fillMenu() {
     m_menu->addSeparator();
     for (const auto& row : m_c.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);
-        m_menu->addAction(m_c.runs.name(path), this, [this, path] {
+        const QString name = m_c.runs.name(path);
+        const QString title =
+            row.host.isEmpty() ? name : QStringLiteral("%1 \u00B7 %2").arg(row.host, name);
+        m_menu->addAction(title, this, [this, path] {
             Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
         });
     }
     m_menu->addSeparator();
+    for (const QString& host : m_c.hosts.usable())
+        m_menu->addAction(QStringLiteral("Open on %1...").arg(host), this, [this, host] {
+            if (const QString path = askOnHost(host); !path.isEmpty()) Q_EMIT farChosen(path);
+        });
     const auto open = [this](const QString& text, std::function<QString()> ask) {
         m_menu->addAction(text, this, [this, ask = std::move(ask)] {
             const QString path = ask();
@@ -195,18 +223,22 @@ void SubjectSlot::paintEvent(QPaintEvent*) {
 // The page
 // -------------------------------------------------------------------------------------------------
 
-DuelPage::DuelPage(Controllers& controllers)
+DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     : m_c(controllers),
+      m_fetches(fetches),
       m_slots{new SubjectSlot(QStringLiteral("A"), controllers, this),
               new SubjectSlot(QStringLiteral("B"), controllers, this)},
       m_strip(new JobStrip(this)),
       m_error(new ErrorStrip(this)),
+      m_again(m_error->addButton(QStringLiteral("Try again"))),
       m_stack(new QStackedWidget(this)),
       m_empty(new widgets::EmptyState(kBothMissing, {}, this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
       m_inspector(new widgets::RelationInspector(this)),
       m_linked(new QToolButton(this)),
-      m_measure(new MeasureWindow({&core::duelAnalysis()}, controllers.history)) {
+      m_below(new QStackedWidget(this)),
+      m_measure(new MeasureWindow({&core::duelAnalysis()}, controllers.history)),
+      m_apart(new widgets::EmptyState({}, {}, this)) {
     setAccessibleName(QStringLiteral("Duel"));
     setAcceptDrops(true);
     m_inspector->setAccessibleName(QStringLiteral("Maps of A and B"));
@@ -222,7 +254,10 @@ DuelPage::DuelPage(Controllers& controllers)
     m_splitter->setHandleWidth(1);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_inspector);
-    m_splitter->addWidget(m_measure);
+    m_below->addWidget(m_measure);
+    m_below->addWidget(m_apart);
+    widgets::paintOnPanelColour(m_below);
+    m_splitter->addWidget(m_below);
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     m_stack->addWidget(m_empty);
@@ -240,6 +275,7 @@ DuelPage::DuelPage(Controllers& controllers)
     for (std::size_t side = 0; side < 2; ++side) {
         auto* strip = new JobStrip(this);
         strip->follow(m_probes.task(side));
+        strip->follow(m_probes.opening(side));
         column->addWidget(strip);
     }
     column->addWidget(m_error);
@@ -252,12 +288,30 @@ DuelPage::DuelPage(Controllers& controllers)
         subjectsChanged();
     });
     connect(&m_probes, &DuelProbes::answered, this, &DuelPage::show);
-    connect(&m_probes, &DuelProbes::refused, m_error, &ErrorStrip::setSentence);
+    connect(&m_probes, &DuelProbes::refused, this, [this](const QString& sentence) {
+        m_error->setSentence(sentence);
+        m_again->setVisible(m_probes.complete());
+        m_inspector->mapPane()->setOutdated(true, false);  // it is of what was asked for before
+    });
+    connect(m_again, &QPushButton::clicked, this, [this] {
+        for (std::size_t side = 0; side < 2; ++side)
+            if (const QString host = m_probes.subject(side)->host(); !m_c.hosts.isUsable(host))
+                m_c.hosts.look(host);
+        again();
+    });
+    connect(&m_c.hosts, &HostsController::found, this, &DuelPage::again);
+    connect(m_apart, &widgets::EmptyState::activated, this, &DuelPage::fetchApart);
+    connect(&m_fetches.task(), &LongTask::began, this, &DuelPage::describeApart);
+    connect(&m_fetches.task(), &LongTask::ended, this, &DuelPage::describeApart);
     for (std::size_t side = 0; side < 2; ++side) {
         connect(m_slots[side], &SubjectSlot::chosen, this,
                 [this, side](const auto& subject) { setSubject(side, subject); });
         connect(m_slots[side], &SubjectSlot::workbenchChosen, this,
                 [this, side] { setSubject(side, shownOnWorkbench()); });
+        connect(m_slots[side], &SubjectSlot::farChosen, this, [this, side](const QString& path) {
+            m_error->setSentence({});
+            m_probes.openFar(side, path);
+        });
         connect(m_slots[side], &SubjectSlot::otherSideChosen, this, [this] {
             auto a = m_probes.subject(0), b = m_probes.subject(1);
             setSubject(0, std::move(b)), setSubject(1, std::move(a));
@@ -371,7 +425,9 @@ void DuelPage::subjectsChanged() {
     const auto &a = m_probes.subject(0), &b = m_probes.subject(1);
     m_empty->setSentence(a || b ? kSecondMissing : kBothMissing);
     m_stack->setCurrentIndex(m_probes.complete() ? 1 : 0);
-    if (!m_probes.complete()) return m_measure->setSubject(std::nullopt);
+    describeApart();
+    m_below->setCurrentIndex(areApart() ? 1 : 0);
+    if (!m_probes.complete() || areApart()) return m_measure->setSubject(std::nullopt);
     MeasuredSubject subject;
     subject.path = a->path.toStdString();
     if (a->step) subject.checkpoint = std::to_string(*a->step);
@@ -386,14 +442,86 @@ void DuelPage::subjectsChanged() {
     tab()->setValues(values);
 }
 
+bool DuelPage::areApart() const {
+    if (!m_probes.complete()) return false;
+    const auto &a = *m_probes.subject(0), &b = *m_probes.subject(1);
+    return a.host() != b.host() || (!b.host().isEmpty() && !areInWords(enabledEdits(b.edits)));
+}
+
+void DuelPage::describeApart() {
+    if (!areApart()) return;
+    const QString a = m_probes.subject(0)->host(), b = m_probes.subject(1)->host();
+    const QString here = QStringLiteral("this computer");
+    QString sentence =
+        a == b ? QStringLiteral("The edits of B hold more than is sent to %1 in words").arg(b)
+               : QStringLiteral("A is on %1, B on %2")
+                     .arg(a.isEmpty() ? here : a, b.isEmpty() ? here : b);
+    sentence += QStringLiteral(": to be measured, both must be on this computer.");
+    bool fetched = true, copied = true;
+    for (std::size_t side = 0; side < 2; ++side) {
+        const auto& subject = *m_probes.subject(side);
+        if (subject.host().isEmpty()) continue;
+        const QString letter(side == 0 ? u'A' : u'B'), run = runOf(subject);
+        if (run.isEmpty()) {
+            fetched = false;
+            sentence += QStringLiteral(
+                            " %1 is a checkpoint outside of a run, which is not fetched: copy it "
+                            "to this computer, and open the copy.")
+                            .arg(letter);
+            continue;
+        }
+        copied = copied && QFileInfo::exists(m_c.runs.placeOfCopy(run));
+        const auto& data = m_probes.data();
+        if (!data || data->data.run != run.toStdString()) continue;
+        const auto file = QString::fromStdString(data->data.options.path);
+        if (!file.isEmpty() && !QFileInfo::exists(file))
+            sentence +=
+                QStringLiteral(" The data of %1 are needed here, too: copy %2.").arg(letter, file);
+    }
+    m_apart->setSentence(sentence);
+    m_apart->setButtonText(!fetched ? QString()
+                           : copied ? QStringLiteral("Use the copy on this computer")
+                                    : QStringLiteral("Fetch to this computer"));
+    m_apart->button()->setEnabled(m_fetches.disabledReason().isEmpty());
+    m_apart->button()->setToolTip(m_fetches.disabledReason());
+}
+
+void DuelPage::fetchApart() {
+    for (std::size_t side = 0; side < 2 && areApart(); ++side) {
+        const auto& subject = *m_probes.subject(side);
+        if (subject.host().isEmpty()) continue;
+        const QString run = runOf(subject), copy = m_c.runs.placeOfCopy(run);
+        if (QFileInfo::exists(copy))
+            chooseCopy(run, copy);
+        else
+            return m_fetches.fetch(run, copy, [this, run, copy] {
+                if (chooseCopy(run, copy)) fetchApart();  // the other one
+            });
+    }
+}
+
+bool DuelPage::chooseCopy(const QString& run, const QString& copy) {
+    bool chosen = false;
+    for (std::size_t side = 0; side < 2; ++side) {
+        auto next = m_probes.subject(side);
+        if (!next || runOf(*next) != run) continue;
+        next->path = copy + next->path.mid(run.size());
+        setSubject(side, next);
+        chosen = true;
+    }
+    return chosen;
+}
+
+void DuelPage::again() {
+    if (m_probes.answer(0) && m_probes.answer(1)) return;
+    m_error->setSentence({});
+    m_inspector->mapPane()->setOutdated(true);
+    m_probes.again();
+}
+
 std::vector<std::string> DuelPage::editsOfB(const DuelSubject& b) {
     const auto list = enabledEdits(b.edits);
-    const bool inWords = std::all_of(list.edits.begin(), list.edits.end(), [](const Edit& edit) {
-        return edit.values.numbers.size() < 2 && !edit.reference && edit.textPart.empty() &&
-               edit.input.empty();
-    });
-    // Another machine has no such file.
-    if (inWords || wire::farPathOf(b.path.toStdString())) {
+    if (areInWords(list)) {
         std::vector<std::string> words;
         for (const auto& edit : list.edits) words.push_back(core::wordsOf(edit));
         return words;
@@ -438,6 +566,7 @@ void DuelPage::showPartners(MapKind kind, int layer, int index) {
 
 void DuelPage::show(const widgets::Inspected& inspected) {
     m_error->setSentence(m_probes.problems());
+    m_again->hide();
     m_inspector->setInspected(inspected);
     if (std::exchange(m_first, false)) {
         auto view = m_inspector->view();

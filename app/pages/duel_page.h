@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 
 #include <QByteArray>
@@ -32,12 +33,14 @@ class AnalysisTab;
 class Controllers;
 class ErrorStrip;
 class JobStrip;
+class RunExport;
 class SubjectSlot;
 
 class DuelPage : public QWidget {
     Q_OBJECT
 public:
-    explicit DuelPage(Controllers& controllers);
+    /// `fetches`: copies runs of other machines.
+    DuelPage(Controllers& controllers, RunExport& fetches);
     ~DuelPage() override;
 
     /// A is 0, B is 1.
@@ -52,6 +55,10 @@ public:
     widgets::RelationInspector* inspector() const { return m_inspector; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     AnalysisTab* tab() const;
+    /// In place of tab() while A and B are not measured where they are.
+    widgets::EmptyState* apart() const { return m_apart; }
+    ErrorStrip* error() const { return m_error; }
+    QPushButton* againButton() const { return m_again; }
     SubjectSlot* slot(std::size_t side) const { return m_slots[side]; }
     QToolButton* linked() const { return m_linked; }
 
@@ -67,6 +74,16 @@ protected:
 private:
     void connectInputs();
     void subjectsChanged();
+    /// Whether they cannot be measured where they are.
+    bool areApart() const;
+    /// Why they are not measured, and what can be done.
+    void describeApart();
+    /// Copies to this computer what areApart(), and chooses the copies.
+    void fetchApart();
+    /// Whether it was chosen: one of the subjects is of that run.
+    bool chooseCopy(const QString& run, const QString& copy);
+    /// Asks again for what failed.
+    void again();
     void show(const widgets::Inspected& inspected);
     /// The map of B that is asked for, and beside it the one of A that it is matched with.
     void showPartners(MapKind kind, int layer, int index);
@@ -75,16 +92,20 @@ private:
     std::vector<std::string> editsOfB(const DuelSubject& b);
 
     Controllers& m_c;
+    RunExport& m_fetches;
     DuelProbes m_probes;
     std::array<SubjectSlot*, 2> m_slots;
     JobStrip* m_strip;
     ErrorStrip* m_error;
+    QPushButton* m_again;
     QStackedWidget* m_stack;
     widgets::EmptyState* m_empty;
     QSplitter* m_splitter;
     widgets::RelationInspector* m_inspector;
     QToolButton* m_linked;  ///< whether A shows what B shows
+    QStackedWidget* m_below;
     MeasureWindow* m_measure;
+    widgets::EmptyState* m_apart;
     QTemporaryDir m_editFolder;
     EditList m_written;
     QString m_editFile;
@@ -104,8 +125,13 @@ public:
     QMenu* menu() const { return m_menu; }
     QComboBox* steps() const { return m_steps; }
 
+    /// The path of a run or checkpoint on that machine, in its mirror; empty when the question was
+    /// cancelled. Replaced in tests.
+    std::function<QString(const QString& host)> askOnHost;
+
 Q_SIGNALS:
     void chosen(const std::optional<relascope::app::DuelSubject>& subject);
+    void farChosen(const QString& path);  ///< by askOnHost
     void workbenchChosen();
     void otherSideChosen();
 

@@ -16,6 +16,7 @@
 #include "app/launch.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/compare_page.h"
+#include "app/pages/data_source.h"
 #include "app/pages/duel_page.h"
 #include "tests/app/language_fixture.h"
 #include "tests/app/window_fixture.h"
@@ -232,6 +233,33 @@ TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
     EXPECT_EQ(page()->probes().problems(), "");
 }
 
+TEST_F(DuelPageTest, ASideThatCannotBeOpenedIsNamedAndTriedAgain) {
+    const QString run = finishedRun();
+    const QString checkpoint = run + "/checkpoints/step-12",
+                  file = checkpoint + "/model.safetensors";
+    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
+    page()->setSubject(1, DuelSubject{run, 0, {}});
+    open();
+    ASSERT_TRUE(shown());
+    auto* map = page()->inspector()->mapPane()->map();
+    EXPECT_FALSE(map->outdated());
+    ASSERT_TRUE(QFile::rename(file, file + ".away"));
+    page()->setSubject(1, DuelSubject{checkpoint, std::nullopt, {}});
+    EXPECT_TRUE(map->outdated()) << "it is of another B";
+    EXPECT_TRUE(map->awaited());
+    ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
+    EXPECT_TRUE(page()->error()->sentence().startsWith("B: "))
+        << page()->error()->sentence().toStdString();
+    EXPECT_TRUE(map->outdated());
+    EXPECT_FALSE(map->awaited()) << "nothing is computed";
+    EXPECT_TRUE(page()->probes().answer(0)) << "A has answered";
+    ASSERT_TRUE(QFile::rename(file + ".away", file));
+    click(page()->againButton());
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    EXPECT_EQ(page()->error()->sentence(), "");
+    EXPECT_FALSE(map->outdated());
+}
+
 TEST_F(DuelPageTest, UnlinkedTheMapOfAStays) {
     const QString run = finishedRun();
     window->showDuel({run, run});
@@ -363,6 +391,27 @@ TEST_F(TextDuelPage, TextsInOtherTokensAndTypedOnesAreReadByBoth) {
     ASSERT_TRUE(waitUntil(
         [&] { return page()->probes().own() && page()->probes().answer(1) != nullptr; }, 60000));
     EXPECT_TRUE(both->sourcePane()->textInput()->isVisible());
+    type(both->sourcePane(), "a cat");
+    ASSERT_TRUE(bothShow("a cat"));
+    // A random one is drawn in the tokens of A; B reads as much of that text as it can.
+    for (const bool exchanged : {false, true}) {
+        if (exchanged) Q_EMIT page()->slot(0)->otherSideChosen();
+        ASSERT_TRUE(waitUntil([&] { return page()->probes().own() && b; }, 60000));
+        Q_EMIT both->sourcePane()->inputs()->randomRequested(5);
+        ASSERT_TRUE(waitUntil([&] { return a && b; }, 60000))
+            << page()->error()->sentence().toStdString();
+        EXPECT_NE(a->sample.origin.find("random"), std::string::npos) << a->sample.origin;
+        std::string drawn, read;
+        for (const auto& piece : a->sample.source.labels) drawn += piece;
+        for (const auto& piece : b->sample.source.labels) read += piece;
+        EXPECT_FALSE(read.empty());
+        // Letters are tokens of GPT-2; its tokens have letters that the text has not.
+        if (exchanged)
+            EXPECT_EQ(b->sample.source.size(), kContext);
+        else
+            EXPECT_EQ(drawn, read);
+    }
+    Q_EMIT page()->slot(0)->otherSideChosen();
     type(both->sourcePane(), "a cat");
     ASSERT_TRUE(bothShow("a cat"));
     auto* input = both->sourcePane()->textInput();

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs of another machine in the window: listed under its name, trained there, looked into, named,
 // fetched and deleted. The machine is this one in another home, reached by sh.
-#include <signal.h>
-#include <unistd.h>
-
 #include <QComboBox>
 #include <QListWidget>
 #include <QMenu>
@@ -18,10 +15,10 @@
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
 #include "run/run_list.h"
-#include "support/processes.h"
+
+#include "tests/app/far_machine.h"
 #include "tests/app/study_fixture.h"
 #include "tests/app/window_fixture.h"
-#include "types/text_format.h"
 #include "widgets/bar/devices_chip.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
@@ -36,13 +33,11 @@ class HostsTest : public WindowTest {
 protected:
     void SetUp() override {
         root = folder.path().toStdString();
-        fs::create_directories(root + "/far/bin");
-        fs::create_directories(root + "/far/runs");
-        fs::create_symlink(RELASCOPE_BIN "/relascope-cli", root + "/far/bin/relascope-cli");
+        far.emplace(root, "gpu1");
         qputenv("XDG_CACHE_HOME", QByteArray::fromStdString(root + "/cache"));
         WindowTest::SetUp();
         c().runs.setFolder(folder.filePath("runs"));
-        c().hosts.setHosts({host(root + "/far/reachable")});
+        c().hosts.setHosts({far->host()});
     }
     void TearDown() override {
         if (c().training.busy()) c().training.cancel();
@@ -52,19 +47,8 @@ protected:
         QSettings().clear();
         qunsetenv("XDG_CACHE_HOME");
     }
-    /// Reachable while that file is there.
-    wire::Host host(const std::string& key) const {
-        return {
-            "gpu1",
-            "env HOME=" + root + "/far PATH=" + root + "/far/bin:/usr/bin:/bin sh -c " +
-                shellWord("[ -e " + key + " ] || { echo no route >&2; exit 255; }; exec \"$@\"") +
-                " reach",
-            {},
-            false,
-            root + "/far/runs"};
-    }
     void connectHost() {
-        core::writeTextFile(root + "/far/reachable", "");
+        far->setReachable(true);
         c().hosts.look();
         ASSERT_TRUE(waitUntil([this] { return c().experiment.hosts().contains("gpu1"); }));
     }
@@ -79,6 +63,7 @@ protected:
         return all;
     }
     std::string root;
+    std::optional<FarMachine> far;
 };
 
 TEST_F(HostsTest, SaysWhatIsNotConnectedAndTriesAgain) {
@@ -112,7 +97,7 @@ TEST_F(HostsTest, ARunIsTrainedThereAndLookedInto) {
     const QString run = c().training.run();
     EXPECT_EQ(HostsController::hostOf(run), "gpu1");
     EXPECT_EQ(run.section('/', -1), "quick-dat-s0");
-    EXPECT_TRUE(fs::exists(root + "/far/runs/quick-dat-s0/run.json"));
+    EXPECT_TRUE(fs::exists(far->runs() + "/quick-dat-s0/run.json"));
     EXPECT_FALSE(fs::exists(root + "/runs/quick-dat-s0")) << "nothing trains here";
     ASSERT_TRUE(waitUntil([&] { return c().runs.records().points(run).size() > 20; }));
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; })) << "live maps";
@@ -130,7 +115,7 @@ TEST_F(HostsTest, ARunIsTrainedThereAndLookedInto) {
     RunLabels labels;
     labels.name = "mine";
     c().runs.setLabels(run, labels);
-    EXPECT_TRUE(waitUntil([&] { return fs::exists(root + "/far/runs/quick-dat-s0/labels.json"); }));
+    EXPECT_TRUE(waitUntil([&] { return fs::exists(far->runs() + "/quick-dat-s0/labels.json"); }));
     window->runActions().perform(RunActions::Kind::Fetch, {run});
     const QString copy = c().runs.folder() + "/gpu1/quick-dat-s0";
     ASSERT_TRUE(waitUntil([&] { return c().runs.info(copy) != nullptr; }));
@@ -138,10 +123,10 @@ TEST_F(HostsTest, ARunIsTrainedThereAndLookedInto) {
     c().runs.setLabels(copy, {});
     EXPECT_EQ(c().runs.name(copy), QString::fromUtf8("gpu1 \u00b7 quick-dat-s0"));
     EXPECT_EQ(core::readTextFile(copy.toStdString() + "/metrics.jsonl"),
-              core::readTextFile(root + "/far/runs/quick-dat-s0/metrics.jsonl"));
+              core::readTextFile(far->runs() + "/quick-dat-s0/metrics.jsonl"));
     const auto moved = c().runs.trash({run});
     ASSERT_EQ(moved.size(), 1u);
-    EXPECT_TRUE(waitUntil([&] { return !fs::exists(root + "/far/runs/quick-dat-s0"); }));
+    EXPECT_TRUE(waitUntil([&] { return !fs::exists(far->runs() + "/quick-dat-s0"); }));
     EXPECT_TRUE(waitUntil([&] { return headings().isEmpty(); }));
     c().runs.move({{moved[0].to, moved[0].from}});
     EXPECT_TRUE(waitUntil([&] { return c().runs.info(run) != nullptr; })) << "taken back";
@@ -199,8 +184,7 @@ TEST_F(HostsTest, AStudyIsTrainedThere) {
     ASSERT_TRUE(waitUntil([this] { return c().study.reading()->interrupted > 0; }));
     EXPECT_EQ(page->startButton()->text(), "Resume");
     // While the machine is away its studies are shown, and cannot be started.
-    fs::remove(root + "/far/reachable");
-    for (const pid_t session : testing_support::childrenOf(::getpid())) ::kill(session, SIGKILL);
+    far->cut();
     ASSERT_TRUE(waitUntil([&] { return !page->startButton()->isEnabled(); }));
     EXPECT_TRUE(page->startButton()->toolTip().startsWith("gpu1 is not connected"));
     EXPECT_GT(c().study.reading()->interrupted, 0u);
@@ -209,15 +193,14 @@ TEST_F(HostsTest, AStudyIsTrainedThere) {
 TEST_F(HostsTest, ACheckpointThereIsChosenAndLookedInto) {
     connectHost();
     const std::string name = "vidat_relational_games_mixed";
-    fs::create_directories(root + "/far/models");
-    fs::copy(RELASCOPE_FIXTURES "/golden/" + name, root + "/far/models/" + name);
+    far->add(RELASCOPE_FIXTURES "/golden/" + name, "models");
     auto* page = qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
     EXPECT_EQ(page->hosts(), QStringList{"gpu1"});
     page->askOnHost = [&](const QString& host) {
         FarFileDialog dialog(host, FarFileDialog::Choice::Either, {}, window.get());
         dialog.show();
         EXPECT_TRUE(waitUntil([&] { return dialog.list()->count() > 0; }));
-        EXPECT_EQ(dialog.field()->text(), QString::fromStdString(fs::canonical(root + "/far")));
+        EXPECT_EQ(dialog.field()->text(), QString::fromStdString(fs::canonical(far->home())));
         const auto enter = [&](const QString& folder) {
             const auto found = dialog.list()->findItems(folder, Qt::MatchExactly);
             ASSERT_EQ(found.size(), 1);
@@ -267,8 +250,7 @@ TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {
     ASSERT_TRUE(waitUntil([&] { return inspector()->result() != nullptr; }));
     auto* samples = inspector()->sourcePane()->samples();
     EXPECT_TRUE(samples->isEnabled());
-    fs::remove(root + "/far/reachable");
-    for (const pid_t session : testing_support::childrenOf(::getpid())) ::kill(session, SIGKILL);
+    far->cut();
     QPushButton* now = nullptr;
     for (auto* button : window->findChildren<QPushButton*>())
         if (button->text() == "Now") now = button;
@@ -289,7 +271,7 @@ TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {
     auto* chip = window->bar()->deviceChip();
     EXPECT_TRUE(waitUntil([&] { return chip->text() == "gpu1"; }));
     EXPECT_EQ(chip->menu()->actions().size(), 3) << "the head, this computer, gpu1";
-    core::writeTextFile(root + "/far/reachable", "");
+    far->setReachable(true);
     click(now);
     EXPECT_TRUE(waitUntil([&] { return !now->isVisible(); }));
     EXPECT_TRUE(samples->isEnabled());
@@ -298,14 +280,14 @@ TEST_F(HostsTest, WhatIsShownStaysWhileTheMachineIsAway) {
 }
 
 TEST_F(HostsTest, ALauncherThatNeverStartsIsCancelled) {
-    auto launched = host(root + "/far/reachable");
+    auto launched = far->host();
     launched.launch = "sh -c 'sleep 1000' x";
     c().hosts.setHosts({launched});
     connectHost();
     chooseTiny();
     c().experiment.setHost("gpu1");
     c().experiment.start();
-    const std::string run = root + "/far/runs/quick-dat-s0";
+    const std::string run = far->runs() + "/quick-dat-s0";
     ASSERT_TRUE(waitUntil([&] { return core::FileLock::isHeld(run + "/.starting"); }));
     EXPECT_TRUE(c().training.preparing());
     click(window->bar()->cancelButton());

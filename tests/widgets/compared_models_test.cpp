@@ -75,6 +75,44 @@ TEST_F(ComparedModels, TextsInOtherTokensHaveOneCursorAndNoDifference) {
     EXPECT_EQ(inspector.sourcePane()->objects()->strip()->size(), 5);
 }
 
+TEST_F(ComparedModels, ATokenBehindTheEndOfAHasNoCellThere) {
+    const auto a = fixture::text({"the", " cat"}, 2, 3, 1),
+               b = fixture::text({"t", "he", " c", "at", " sat", " on"}, 2, 3, 1);
+    show(a, b, false);
+    auto view = inspector.view();
+    view.source = 3, view.target = 1;
+    inspector.setView(view);
+    EXPECT_EQ(pane()->other()->row(), 1);
+    EXPECT_EQ(pane()->other()->column(), 0);
+    Q_EMIT pane()->map()->hovered(5, 4);
+    EXPECT_EQ(pane()->other()->row(), -1);
+    EXPECT_EQ(pane()->other()->column(), -1);
+    Q_EMIT pane()->map()->hovered(5, 1);
+    EXPECT_EQ(pane()->other()->row(), -1);
+    EXPECT_EQ(pane()->other()->column(), 0);
+    Q_EMIT pane()->map()->hovered(-1, -1);
+    EXPECT_EQ(pane()->other()->row(), 1);
+    EXPECT_EQ(pane()->other()->column(), 0);
+}
+
+TEST_F(ComparedModels, OfAHeadThatAHasNotThereIsNoDifference) {
+    const auto a = fixture::result({.relational = 1}), b = fixture::result({.relational = 2});
+    show(a, b);
+    auto view = inspector.view();
+    view.kind = MapKind::AttentionTimesRelation, view.index = 1, view.head = 0;
+    inspector.setView(view);
+    auto* shown = inspector.bar()->shown();
+    EXPECT_TRUE(shown->isItemEnabled(2));
+    view.head = 1;
+    inspector.setView(view);
+    EXPECT_EQ(inspector.view().head, 1);
+    EXPECT_FALSE(shown->isItemEnabled(2));
+    EXPECT_TRUE(pane()->change()->values().empty());
+    view.kind = MapKind::Relation;
+    inspector.setView(view);
+    EXPECT_TRUE(shown->isItemEnabled(2)) << "both have that relation";
+}
+
 TEST_F(ComparedModels, OfOtherTokensACellOfAAloneIsItsOwn) {
     const auto a = fixture::text({"the", " cat", " sat"}, 2, 3, 1),
                b = fixture::text({"t", "he", " c", "at", " sat"}, 2, 3, 1);

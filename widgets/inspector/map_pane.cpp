@@ -167,8 +167,9 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     m_slow.setSingleShot(true);
     m_slow.setInterval(150);
     connect(&m_slow, &QTimer::timeout, this, [this] {
-        m_map->setOutdated(m_outdated || !current());
-        m_other->setOutdated(m_outdated || m_otherShown != m_otherWanted);
+        const bool late = m_otherShown != m_otherWanted;
+        m_map->setOutdated(m_outdated || !current(), m_awaited || !current());
+        m_other->setOutdated(m_outdated || late, m_awaited || late);
     });
     m_work.setLane(BackgroundWork::Map, [this] { return nextMap(); });
     m_work.setLane(BackgroundWork::Extents, [this] { return nextExtents(); });
@@ -282,7 +283,7 @@ void MapPane::show(MapFrame frame) {
     m_saturation->setText(frame.saturation + QStringLiteral(": show raw values"));
     m_saturation->setVisible(!frame.saturation.isEmpty());
     m_map->setNote({});
-    m_map->setOutdated(m_outdated);
+    m_map->setOutdated(m_outdated, m_awaited);
     m_colors->show();
     showMap(*m_map, *m_colors, m_choice.maps(), view, std::move(frame.values), frame.ends);
     m_refine = !frame.ends.exact;
@@ -344,7 +345,7 @@ void MapPane::showOtherValues(MapValues values) {
     const InspectorView plain = m_choice.otherView();
     const ViewMaps& maps = m_choice.otherMaps();
     m_otherShown = m_otherWanted;
-    m_other->setOutdated(m_outdated);
+    m_other->setOutdated(m_outdated, m_awaited);
     m_other->setTokens(sideTokens(*maps.result(), maps.rowSide(plain), values.rows),
                        maps.columnSide(plain) < 0
                            ? numberedTokens(values.columns, QStringLiteral("symbol"))
@@ -359,9 +360,10 @@ void MapPane::showOtherValues(MapValues values) {
     showOneRange();
 }
 
-void MapPane::setOutdated(bool on) {
+void MapPane::setOutdated(bool on, bool awaited) {
     m_outdated = on;
-    for (MapView* map : {m_map, m_other, m_change}) map->setOutdated(on);
+    m_awaited = awaited;
+    for (MapView* map : {m_map, m_other, m_change}) map->setOutdated(on, awaited);
 }
 
 void MapPane::setThree(bool on) {
@@ -446,8 +448,11 @@ void MapPane::displayCell() {
     if (!m_otherBox->isHidden()) {
         const InspectorView other = m_choice.otherView();
         const bool follows = m_choice.pointing() && !m_choice.freed();
-        m_other->setCell(other.source, other.target);
-        m_other->setPreview(follows ? m_choice.toOther(i) : -1, follows ? m_choice.toOther(j) : -1);
+        // What A lacks of the cell at the pointer is not shown of the locked one.
+        const int row = follows ? m_choice.toOther(i) : -1,
+                  column = follows ? m_choice.toOther(j) : -1;
+        m_other->setCell(follows ? row : other.source, follows ? column : other.target);
+        m_other->setPreview(row, column);
     }
     if (!m_changeBox->isHidden()) {
         m_change->setCell(view.source, view.target);

@@ -87,7 +87,8 @@ public:
     MapView* change() const { return m_change; }
     void setThree(bool on);
     /// Marks the maps as those of an earlier input or model, until others are displayed.
-    void setOutdated(bool on);
+    /// `awaited`: whether others are being computed.
+    void setOutdated(bool on, bool awaited = true);
     /// The warning shown when a transform saturates most of the values.
     QPushButton* saturation() const { return m_saturation; }
     ViewMenu* menu() const { return m_menu; }
@@ -123,7 +124,7 @@ private:
     QWidget *m_otherBox, *m_changeBox;
     QLabel *m_otherTitle, *m_mapTitle;
     bool m_three = false;
-    bool m_outdated = false;  ///< all of them
+    bool m_outdated = false, m_awaited = true;  ///< all of them
     ColorBar* m_colors;
     QPushButton* m_saturation;
     ViewMenu* m_menu;

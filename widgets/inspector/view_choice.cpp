@@ -74,9 +74,14 @@ InspectorView ViewChoice::otherView() const {
 bool ViewChoice::subtracts(const InspectorView& view) const {
     if (!sameTokens()) return false;
     if (!m_inspected.pinned.result || !m_maps[0].result()) return true;  // of one model
-    const auto* own = m_maps[0].find(storedKind(view.kind), view.layer, view.index);
-    const auto* other = m_maps[1].find(storedKind(view.kind), view.layer, view.index);
-    return own && other && own->rows == other->rows && own->columns == other->columns;
+    const auto both = [&](MapKind kind, int index) {
+        const auto* own = m_maps[0].find(kind, view.layer, index);
+        const auto* other = m_maps[1].find(kind, view.layer, index);
+        return own && other && own->rows == other->rows && own->columns == other->columns;
+    };
+    return both(storedKind(view.kind), view.index) &&
+           (view.kind != MapKind::AttentionTimesRelation ||
+            both(MapKind::RelationalAttention, view.head));
 }
 
 QString ViewChoice::whyNoDifference() const {

@@ -84,9 +84,10 @@ void MapView::setNote(const QString& sentence) {
     update();
 }
 
-void MapView::setOutdated(bool outdated) {
-    if (outdated == m_outdated) return;
+void MapView::setOutdated(bool outdated, bool awaited) {
+    if (outdated == m_outdated && awaited == m_awaited) return;
     m_outdated = outdated;
+    m_awaited = awaited;
     update();
 }
 
@@ -99,7 +100,8 @@ void MapView::paintState(QPainter& painter) const {
         painter.drawText(rect().adjusted(16, 0, -16, 0), Qt::AlignCenter | Qt::TextWordWrap,
                          m_note);
     } else if (m_outdated) {
-        const QString text = QStringLiteral("Computing \u2026");
+        const QString text =
+            m_awaited ? QStringLiteral("Computing \u2026") : QStringLiteral("Out of date");
         painter.setFont(smallFont());
         QRect box(0, 0, painter.fontMetrics().horizontalAdvance(text) + 20, 24);
         box.moveTopRight(cellGeometry().area().topRight() + QPoint(-8, 8));

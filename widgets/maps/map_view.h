@@ -34,9 +34,10 @@ public:
     /// A sentence in place of the map, while there are no values.
     void setNote(const QString& sentence);
     QString note() const { return m_note; }
-    /// Marks the map as one that is about to be replaced.
-    void setOutdated(bool outdated);
+    /// Marks the map as one that is about to be replaced, or, unless it is `awaited`, was to be.
+    void setOutdated(bool outdated, bool awaited = true);
     bool outdated() const { return m_outdated; }
+    bool awaited() const { return m_awaited; }
 
     const MapValues& values() const { return m_picture.values(); }
     const MapGeometry& cellGeometry() const { return m_picture.geometry; }
@@ -99,7 +100,7 @@ private:
     std::optional<QPoint> m_valueDrag;  ///< where Alt and the button were pressed
     QPoint m_dragCell;
     QString m_note;
-    bool m_outdated = false;
+    bool m_outdated = false, m_awaited = true;
 };
 
 }  // namespace relascope::widgets
