@@ -12,6 +12,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/data_source.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/subject_slot.h"
 #include "app/run_actions.h"
 #include "tests/app/far_machine.h"
 #include "tests/app/language_fixture.h"

@@ -18,6 +18,7 @@
 #include "app/pages/compare_page.h"
 #include "app/pages/data_source.h"
 #include "app/pages/duel_page.h"
+#include "app/pages/subject_slot.h"
 #include "tests/app/language_fixture.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/analysis/duel_view.h"

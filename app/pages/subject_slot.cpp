@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/pages/subject_slot.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
+#include <algorithm>
+#include <utility>
+
+#include "app/controllers/controllers.h"
+#include "app/pages/checkpoint_page.h"
+#include "app/pages/far_file_dialog.h"
+#include "app/pages/hub_dialog.h"
+#include "run/run_folder.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::app {
+
+SubjectSlot::SubjectSlot(const QString& letter, Controllers& controllers, QWidget* parent)
+    : QWidget(parent),
+      m_letter(letter),
+      m_c(controllers),
+      m_button(new QPushButton(this)),
+      m_menu(new QMenu(this)),
+      m_steps(new QComboBox(this)) {
+    auto* row = widgets::rowOf(this, {12, 4, 8, 4}, 8);
+    auto* name = new QLabel(letter, this);
+    name->setFont(widgets::headFont());
+    m_button->setFont(widgets::smallFont());
+    m_button->setProperty("compact", true);
+    m_button->setMenu(m_menu);
+    m_button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    m_button->setAccessibleName(QStringLiteral("Subject %1").arg(letter));
+    m_button->setFocusPolicy(Qt::TabFocus);
+    m_steps->setFont(widgets::smallFont());
+    m_steps->setAccessibleName(QStringLiteral("Step of %1").arg(letter));
+    m_steps->setMinimumWidth(96);
+    row->addWidget(name);
+    row->addWidget(m_button, 1);
+    row->addWidget(m_steps);
+    connect(m_menu, &QMenu::aboutToShow, this, &SubjectSlot::fillMenu);
+    connect(m_steps, &QComboBox::activated, this, [this](int at) {
+        if (!m_subject) return;
+        auto next = *m_subject;
+        next.step.reset();
+        if (const auto step = m_steps->itemData(at); step.isValid()) next.step = step.toLongLong();
+        Q_EMIT chosen(next);
+    });
+    const auto fill = [this](const QString& path) {
+        if (m_subject && m_subject->path == path) fillSteps();
+    };
+    askOnHost = [this](const QString& host) {
+        return FarFileDialog::choose(host, FarFileDialog::Choice::Either, {}, window());
+    };
+    connect(&m_c.runs.records(), &RunRecords::loaded, this, fill);
+    connect(&m_c.runs.records(), &RunRecords::capturesChanged, this, fill);
+    setSubject(std::nullopt);
+}
+
+void SubjectSlot::setSubject(const std::optional<DuelSubject>& subject) {
+    m_subject = subject;
+    m_button->setText(text());
+    m_button->setToolTip(subject ? subject->path : QStringLiteral("Choose what is compared"));
+    m_button->setAccessibleDescription(text());
+    if (subject && core::isRunFolder(subject->path.toStdString()))
+        m_c.runs.records().load({subject->path});
+    fillSteps();
+}
+
+QString SubjectSlot::text() const {
+    if (!m_subject) return QStringLiteral("Choose...");
+    auto plain = *m_subject;
+    plain.step.reset();  // the box next to the button shows it
+    return plain.name();
+}
+
+void SubjectSlot::fillSteps() {
+    m_steps->clear();
+    const bool run = m_subject && core::isRunFolder(m_subject->path.toStdString());
+    m_steps->setVisible(run);
+    if (!run) return;
+    m_steps->addItem(QStringLiteral("newest"));
+    auto kept = m_c.runs.records().kept(m_subject->path);
+    if (m_subject->step && !std::binary_search(kept.begin(), kept.end(), *m_subject->step)) {
+        kept.push_back(*m_subject->step);
+        std::sort(kept.begin(), kept.end());
+    }
+    for (const auto step : kept)
+        m_steps->addItem(QStringLiteral("step %1").arg(widgets::groupedNumber(step)),
+                         static_cast<qlonglong>(step));
+    if (m_subject->step)
+        m_steps->setCurrentIndex(m_steps->findData(static_cast<qlonglong>(*m_subject->step)));
+}
+
+void SubjectSlot::fillMenu() {
+    m_menu->clear();
+    m_menu->addAction(QStringLiteral("What the Workbench shows"), this,
+                      &SubjectSlot::workbenchChosen);
+    m_menu->addAction(QStringLiteral("Exchange A and B"), this, &SubjectSlot::otherSideChosen);
+    m_menu->addSeparator();
+    for (const auto& row : m_c.runs.rows()) {
+        const QString path = QString::fromStdString(row.info.path);
+        const QString name = m_c.runs.name(path);
+        const QString title =
+            row.host.isEmpty() ? name : QStringLiteral("%1 \u00B7 %2").arg(row.host, name);
+        m_menu->addAction(title, this, [this, path] {
+            Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
+        });
+    }
+    m_menu->addSeparator();
+    for (const QString& host : m_c.hosts.usable())
+        m_menu->addAction(QStringLiteral("Open on %1...").arg(host), this, [this, host] {
+            if (const QString path = askOnHost(host); !path.isEmpty()) Q_EMIT farChosen(path);
+        });
+    const auto open = [this](const QString& text, std::function<QString()> ask) {
+        m_menu->addAction(text, this, [this, ask = std::move(ask)] {
+            const QString path = ask();
+            if (!path.isEmpty()) Q_EMIT chosen(DuelSubject{path, std::nullopt, {}});
+        });
+    };
+    const QString title = QStringLiteral("Subject %1").arg(m_letter);
+    open(QStringLiteral("Open a folder: a run or a checkpoint..."),
+         [this, title] { return QFileDialog::getExistingDirectory(this, title); });
+    open(QStringLiteral("Open a file of weights..."), [this, title] {
+        return QFileDialog::getOpenFileName(this, title, {},
+                                            QString::fromLatin1(CheckpointPage::kFiles));
+    });
+    open(QStringLiteral("Open a model of the hub..."), [this] {
+        HubDialog dialog(m_c.checkpoint.hub(), window());
+        return dialog.exec() == QDialog::Accepted ? dialog.path() : QString();
+    });
+}
+
+void SubjectSlot::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), widgets::Theme::current().panel);
+}
+
+}  // namespace relascope::app
