@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <QPointer>
 #include <QTimer>
 #include <QWidget>
 
@@ -92,6 +93,7 @@ private:
     QPushButton* m_run;
     JobStrip* m_strip;
     widgets::MeasureFrame* m_view;
+    QPointer<QWidget> m_passedTo;  ///< has the focus of the button while that is disabled
     std::optional<ProbeSample> m_second;
     QString m_secondName;
     bool m_untouched = true;  ///< no example of a split was offered yet

@@ -233,6 +233,7 @@ DuelPage::DuelPage(Controllers& controllers)
     both->addWidget(m_slots[0], 1);
     both->addWidget(m_linked);
     both->addWidget(m_slots[1], 1);
+    setTabOrder(m_slots[0]->steps(), m_linked);
     auto* column = widgets::columnOf(this);
     column->addWidget(head);
     column->addWidget(widgets::horizontalLine(this));

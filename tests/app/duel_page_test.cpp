@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QDropEvent>
 #include <QImage>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
 #include <QMimeData>
@@ -11,11 +12,13 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QUrl>
+#include <algorithm>
 
 #include "app/edits_tab.h"
 #include "app/launch.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/compare_page.h"
+#include "app/pages/data_source.h"
 #include "app/pages/duel_page.h"
 #include "tests/app/language_fixture.h"
 #include "tests/app/window_fixture.h"
@@ -185,6 +188,67 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
         << view()->sentence().toStdString();
     EXPECT_EQ(core::graftName(view()->result().grafts.back()), "layer 1 attention in layer 2");
     EXPECT_EQ(view()->result().examples, 24);
+}
+
+TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    auto* pane = page()->inspector()->mapPane();
+    std::vector<QWidget*> walked;
+    page()->slot(0)->steps()->setFocus();
+    do {
+        QTest::keyClick(window.get(), Qt::Key_Tab);
+        walked.push_back(QApplication::focusWidget());
+    } while (walked.size() < 80 && walked.back() != page()->slot(0)->steps());
+    const auto place = [&](const QWidget* of) {
+        return std::find(walked.begin(), walked.end(), of) - walked.begin();
+    };
+    const auto lines = page()->tab()->findChildren<QLineEdit*>();
+    const auto part = std::find_if(lines.begin(), lines.end(), [](const QLineEdit* line) {
+        return line->accessibleName() == "One part";
+    });
+    ASSERT_NE(part, lines.end());
+    const std::vector<const QWidget*> wanted = {page()->linked(),
+                                                page()->slot(1)->steps(),
+                                                pane->other(),
+                                                pane->map(),
+                                                pane->change(),
+                                                page()->tab()->findChild<QComboBox*>(),
+                                                *part,
+                                                page()->tab()->runButton()};
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        ASSERT_TRUE(wanted[k]) << k;
+        ASSERT_LT(place(wanted[k]), static_cast<std::ptrdiff_t>(walked.size())) << k;
+        if (k > 0) {
+            EXPECT_LT(place(wanted[k - 1]), place(wanted[k])) << k;
+        }
+    }
+    EXPECT_EQ(place(page()->linked()), 0);
+}
+
+TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    auto* tab = page()->tab();
+    auto values = tab->values();
+    values["examples"] = std::int64_t{24}, values["untrained"] = std::int64_t{0};
+    tab->setValues(values);
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
+    tab->runButton()->setFocus(Qt::TabFocusReason);
+    QTest::keyClick(tab->runButton(), Qt::Key_Space);
+    EXPECT_FALSE(tab->runButton()->hasFocus());
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }, 60000));
+    EXPECT_TRUE(tab->runButton()->hasFocus());
+    // After Cancel it is Continue's.
+    Q_EMIT tab->strip()->cancelled();
+    EXPECT_TRUE(tab->runButton()->hasFocus());
+    // What the user chose meanwhile keeps it.
+    QTest::keyClick(tab->runButton(), Qt::Key_Space);
+    page()->linked()->setFocus(Qt::TabFocusReason);
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }, 60000));
+    EXPECT_TRUE(page()->linked()->hasFocus());
 }
 
 TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
