@@ -128,8 +128,7 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
             what = QChar(0x03B1) + pair;
             break;
     }
-    if (view.shown == Shown::Difference)
-        what = QStringLiteral("change of %1 by the edits").arg(what);
+    if (view.shown == Shown::Difference) what = QStringLiteral("change of %1").arg(what);
     if (view.processing == Processing::TopK)
         what += QStringLiteral(", top %1 per row").arg(view.topK);
     const QString ends = !maps.isRobust(view)       ? QString()
