@@ -212,6 +212,8 @@ DuelPage::DuelPage(Controllers& controllers)
     m_inspector->setAccessibleName(QStringLiteral("Maps of A and B"));
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setThree();
+    m_inspector->setEmptyState(
+        QStringLiteral("The maps of A and B appear here when both have answered."), {});
     m_linked->setCheckable(true);
     m_linked->setChecked(true);
     m_linked->setText(QStringLiteral("Linked"));
