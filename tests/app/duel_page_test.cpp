@@ -26,6 +26,7 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/tables/runs_table.h"
@@ -114,6 +115,11 @@ TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
     const auto& change = page()->inspector()->mapPane()->change()->values().values;
     ASSERT_FALSE(change.empty());
     for (const float value : change) EXPECT_EQ(value, 0.0F);
+    auto view = page()->inspector()->view();
+    view.shown = Shown::Difference;
+    page()->inspector()->setView(view);
+    EXPECT_EQ(page()->inspector()->mapPane()->findChild<ColorBar*>()->caption(), "change of r_ij")
+        << "of two models, not by edits";
 }
 
 TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
@@ -368,6 +374,26 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
     page()->setSubject(1, DuelSubject{finishedRun(), std::nullopt, {}});
     ASSERT_TRUE(waitUntil([&] { return page()->probes().data() != nullptr; }));
     EXPECT_TRUE(waitUntil([&] { return page()->tab()->runButton()->isEnabled(); }));
+}
+
+TEST(NextTokens, AreTheLikeliestOfBoth) {
+    ProbeResult a, b;
+    a.sample.source.text = b.sample.source.text = true;
+    a.classNames = {"p", "q", "r", "s"}, a.probabilities = {0.5F, 0.25F, 0.125F, 0.0625F};
+    b.classNames = {"v", "w", "p", "x", "y", "z", "u"};
+    b.probabilities = {0.3F, 0.2F, 0.1F, 0.09F, 0.08F, 0.07F, 0.06F};
+    const auto pieces = [](const std::vector<TokenChoice>& choices) {
+        std::string all;
+        for (const auto& choice : choices) all += choice.piece;
+        return all;
+    };
+    EXPECT_EQ(pieces(nextTokens(b, nullptr)), "vwpxyz");
+    const auto both = nextTokens(b, &a);
+    EXPECT_EQ(pieces(both), "pvqwrx");
+    EXPECT_FLOAT_EQ(static_cast<float>(both[0].probability), 0.1F);
+    EXPECT_EQ(nextTokensBefore(both, &a),
+              (std::vector<float>{0.5F, 0.0F, 0.25F, 0.0F, 0.125F, 0.0F}));
+    EXPECT_TRUE(nextTokensBefore(both, nullptr).empty());
 }
 
 class TextDuelPage : public LanguageTest {
