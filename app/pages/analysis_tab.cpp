@@ -201,10 +201,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     m_start.setSingleShot(true);
     connect(&m_start, &QTimer::timeout, this, &AnalysisTab::run);
     connect(m_run, &QPushButton::clicked, this, &AnalysisTab::run);
-    // After Cancel, which hides itself, comes Continue.
-    connect(m_strip, &JobStrip::cancelled, this, [this] {
-        if (m_run->isVisible()) m_run->setFocus(Qt::TabFocusReason);
-    });
+    m_strip->installEventFilter(this);
     connect(m_view, &widgets::MeasureFrame::optionChosen, this,
             [this](const QString& name, const FieldValue& value) {
                 choose(name.toStdString(), value);
@@ -588,6 +585,16 @@ void AnalysisTab::show(const core::AnalysisResult& result) {
     updateButton();
 }
 
+bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {
+    auto* cancel = m_strip->cancelButton();
+    if (event->type() == QEvent::Hide) m_returns = cancel->hasFocus();
+    if (event->type() == QEvent::Show && m_passedTo && m_passedTo->hasFocus()) {
+        m_passedTo = nullptr;
+        cancel->setFocus(Qt::TabFocusReason);
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
 QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
@@ -637,10 +644,11 @@ void AnalysisTab::updateButton() {
     const bool can = missing().isEmpty() && !measuring && !nothing;
     const bool passes = !can && m_run->hasFocus();
     m_run->setEnabled(can);
-    // The focus that a disabled button passes on comes back, unless the user has moved it.
+    // The focus goes on to Cancel and comes back, unless the user has moved it.
     if (passes) m_passedTo = QApplication::focusWidget();
-    if (can && m_passedTo && m_passedTo->hasFocus()) m_run->setFocus(Qt::TabFocusReason);
-    if (can) m_passedTo = nullptr;
+    if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus())))
+        m_run->setFocus(Qt::TabFocusReason);
+    if (can) m_passedTo = nullptr, m_returns = false;
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
     // What is quick is measured again only after it was cancelled.

@@ -235,7 +235,9 @@ TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
 
 TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
     const QString run = finishedRun();
-    window->showDuel({run, run});
+    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
+    page()->setSubject(1, DuelSubject{run, 0, {}});
+    open();
     ASSERT_TRUE(shown());
     auto* tab = page()->tab();
     auto values = tab->values();
@@ -247,10 +249,23 @@ TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
     EXPECT_FALSE(tab->runButton()->hasFocus());
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }, 60000));
     EXPECT_TRUE(tab->runButton()->hasFocus());
-    // After Cancel it is Continue's.
-    Q_EMIT tab->strip()->cancelled();
+    // Of what takes longer Cancel has it meanwhile, and after that Continue.
+    values["untrained"] = std::int64_t{64};
+    tab->setValues(values);
+    auto* cancel = tab->strip()->cancelButton();
+    QTest::keyClick(tab->runButton(), Qt::Key_Space);
+    ASSERT_TRUE(waitUntil([&] { return cancel->hasFocus(); }));
+    ASSERT_TRUE(waitUntil([&] { return view()->table()->model()->rowCount() > 1; }, 60000));
+    view()->table()->setCurrentIndex(view()->table()->model()->index(1, 0));
+    const auto pairs = view()->result().untrained;
+    ASSERT_TRUE(waitUntil([&] { return view()->result().untrained > pairs; }, 60000));
+    EXPECT_EQ(view()->table()->currentIndex().row(), 1) << "a result that grows keeps the row";
+    QTest::keyClick(cancel, Qt::Key_Space);
     EXPECT_TRUE(tab->runButton()->hasFocus());
+    EXPECT_EQ(tab->runButton()->text(), "Continue");
     // What the user chose meanwhile keeps it.
+    values["untrained"] = std::int64_t{0};
+    tab->setValues(values);
     QTest::keyClick(tab->runButton(), Qt::Key_Space);
     page()->linked()->setFocus(Qt::TabFocusReason);
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }, 60000));
