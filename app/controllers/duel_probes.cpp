@@ -112,6 +112,13 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
         ask();
 }
 
+void DuelProbes::readAgain(std::size_t side) {
+    forget(side);
+    if (side == 0 && m_own && madeByA()) forget(1);
+    const bool missing = m_dataRun.isEmpty() ? !m_own : !m_data;
+    missing ? readData() : ask();
+}
+
 void DuelProbes::readData() {
     m_task.abandon();
     for (std::size_t k = 0; k < 2; ++k) forget(k);  // of other data

@@ -38,6 +38,8 @@ public:
 
     /// A is 0, B is 1; the data are those of A, or where A is a checkpoint, of B.
     void setSubject(std::size_t side, std::optional<DuelSubject> subject);
+    /// After a failure, or the newest weights of a run in training.
+    void readAgain(std::size_t side);
     const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
     bool complete() const { return m_subjects[0] && m_subjects[1]; }
     /// Null while they are read, or where neither has any.

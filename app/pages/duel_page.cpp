@@ -160,6 +160,8 @@ void SubjectSlot::fillMenu() {
     m_menu->addAction(QStringLiteral("What the Workbench shows"), this,
                       &SubjectSlot::workbenchChosen);
     m_menu->addAction(QStringLiteral("Exchange A and B"), this, &SubjectSlot::otherSideChosen);
+    m_menu->addAction(QStringLiteral("Read it again"), this, &SubjectSlot::againChosen)
+        ->setEnabled(m_subject.has_value());
     m_menu->addSeparator();
     for (const auto& row : m_c.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);
@@ -261,6 +263,11 @@ DuelPage::DuelPage(Controllers& controllers)
                 [this, side](const auto& subject) { setSubject(side, subject); });
         connect(m_slots[side], &SubjectSlot::workbenchChosen, this,
                 [this, side] { setSubject(side, shownOnWorkbench()); });
+        connect(m_slots[side], &SubjectSlot::againChosen, this, [this, side] {
+            m_error->setSentence({});
+            m_probes.readAgain(side);
+            subjectsChanged();
+        });
         connect(m_slots[side], &SubjectSlot::otherSideChosen, this, [this] {
             auto a = m_probes.subject(0), b = m_probes.subject(1);
             setSubject(0, std::move(b)), setSubject(1, std::move(a));

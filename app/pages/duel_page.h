@@ -108,6 +108,7 @@ Q_SIGNALS:
     void chosen(const std::optional<relascope::app::DuelSubject>& subject);
     void workbenchChosen();
     void otherSideChosen();
+    void againChosen();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

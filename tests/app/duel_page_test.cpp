@@ -299,6 +299,19 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
     EXPECT_EQ(both().result->sample, both().pinned.result->sample);
     EXPECT_EQ(apart, 0);
+    // The menu has an entry for that, also for what has answered.
+    const auto again = [&] {
+        Q_EMIT page()->slot(1)->menu()->aboutToShow();
+        for (auto* action : page()->slot(1)->menu()->actions())
+            if (action->text() == "Read it again") action->trigger();
+    };
+    page()->probes().chooseExample("validation", 5);
+    page()->probes().task(1).abandon();
+    again();
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    again();
+    EXPECT_FALSE(page()->probes().answer(1));
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
 }
 
 TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
