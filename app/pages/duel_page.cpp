@@ -45,10 +45,10 @@ namespace relascope::app {
 namespace {
 
 const QString kSecondMissing =
-    QStringLiteral("Choose a second run, step or checkpoint: drag it here.");
+    QStringLiteral("Choose a second run, step or checkpoint in the menus above, or drag it here.");
 const QString kBothMissing = QStringLiteral(
-    "Choose two runs, steps or checkpoints to compare: drag them here, pin what the "
-    "Workbench shows as A, or choose two runs on Compare and press Enter.");
+    "Choose two runs, steps or checkpoints to compare: in the menus above, or drag them here, pin "
+    "what the Workbench shows as A, or choose two runs on Compare and press Enter.");
 
 /// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
 /// small maps below the three large ones.

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QDropEvent>
 #include <QImage>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
@@ -69,6 +70,7 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     EXPECT_EQ(page()->probes().subject(0)->step, 0);
     open();
     EXPECT_TRUE(page()->emptyState()->isVisible()) << "B is missing";
+    EXPECT_TRUE(page()->emptyState()->findChild<QLabel*>()->text().contains("in the menus above"));
     QMimeData dropped;
     dropped.setUrls({QUrl::fromLocalFile(run + "/run.json")});
     QDragEnterEvent enter({400, 300}, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
