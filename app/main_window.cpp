@@ -365,8 +365,13 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn) {
         const auto reason = static_cast<QFocusEvent*>(event)->reason();
-        m_byKeyboard = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
-                       reason == Qt::ShortcutFocusReason;
+        const auto* widget = qobject_cast<const QWidget*>(watched);
+        // A menu or another window that closes gives the focus back as it was.
+        const bool back = reason == Qt::PopupFocusReason || reason == Qt::MenuBarFocusReason ||
+                          reason == Qt::ActiveWindowFocusReason;
+        if (widget && widget->window() == this && !back)
+            m_byKeyboard = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
+                           reason == Qt::ShortcutFocusReason;
     } else if (event->type() == QEvent::ShortcutOverride && m_byKeyboard &&
                static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
         // After keyboard navigation with Tab, Space presses the focused control.

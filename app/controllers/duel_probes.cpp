@@ -137,6 +137,11 @@ void DuelProbes::openFar(std::size_t side, const QString& path) {
         });
 }
 
+void DuelProbes::readAgain(std::size_t side) {
+    forget(side);
+    again();
+}
+
 void DuelProbes::again() {
     if (!inputMissing()) return ask();
     if (!m_task.busy() && !task(0).busy()) readData();

@@ -44,6 +44,8 @@ public:
     void openFar(std::size_t side, const QString& path);
     /// Asks again for what failed or was cancelled.
     void again();
+    /// Reads a side again, which may have newer weights.
+    void readAgain(std::size_t side);
     const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
     bool complete() const { return m_subjects[0] && m_subjects[1]; }
     /// Null while they are read, or where neither has any.

@@ -59,28 +59,49 @@ bool isOneText(const ProbeSample& sample) {
     return sample.source.text && sample.target.size() == 0;
 }
 
-std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
+namespace {
+
+/// A token that is not among the likeliest has a smaller probability than these.
+float probabilityOf(const ProbeResult& result, const std::string& piece) {
+    const auto& names = result.classNames;
+    const auto at =
+        static_cast<std::size_t>(std::find(names.begin(), names.end(), piece) - names.begin());
+    return at < result.probabilities.size() ? result.probabilities[at] : 0.0F;
+}
+
+}  // namespace
+
+std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult* other) {
+    constexpr std::size_t most = 6;
     std::vector<TokenChoice> choices;
     if (!result.sample.source.text) return choices;
-    const std::size_t count =
-        std::min<std::size_t>({result.probabilities.size(), result.classNames.size(), 6});
-    for (std::size_t k = 0; k < count; ++k)
-        choices.push_back({static_cast<std::int64_t>(k), result.classNames[k],
-                           static_cast<double>(result.probabilities[k])});
+    // The likeliest of each in turn, so that neither hides the other's.
+    for (std::size_t k = 0; k < most; ++k)
+        for (const ProbeResult* of : {&result, other}) {
+            if (!of || k >= std::min(of->probabilities.size(), of->classNames.size())) continue;
+            const auto& piece = of->classNames[k];
+            const bool known = std::any_of(choices.begin(), choices.end(),
+                                           [&](const auto& one) { return one.piece == piece; });
+            if (known || choices.size() == most) continue;
+            choices.push_back({static_cast<std::int64_t>(choices.size()), piece,
+                               static_cast<double>(probabilityOf(result, piece))});
+        }
+    const auto larger = [&](const TokenChoice& choice) {
+        return std::max(choice.probability,
+                        other ? static_cast<double>(probabilityOf(*other, choice.piece)) : 0.0);
+    };
+    std::stable_sort(
+        choices.begin(), choices.end(),
+        [&](const TokenChoice& a, const TokenChoice& b) { return larger(a) > larger(b); });
     return choices;
 }
 
-std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before) {
+std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
+                                    const ProbeResult* other) {
     std::vector<float> probabilities;
-    if (!before) return probabilities;
-    for (const TokenChoice& choice : nextTokens(result)) {
-        const auto& names = before->classNames;
-        const auto found = std::find(names.begin(), names.end(), choice.piece);
-        const auto at = static_cast<std::size_t>(found - names.begin());
-        // A token that is not among the likeliest has a smaller probability than these.
-        probabilities.push_back(at < before->probabilities.size() ? before->probabilities[at]
-                                                                  : 0.0F);
-    }
+    if (other)
+        for (const auto& choice : choices)
+            probabilities.push_back(probabilityOf(*other, choice.piece));
     return probabilities;
 }
 

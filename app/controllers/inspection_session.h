@@ -47,10 +47,12 @@ std::string beginningOfText(const std::string& path);
 
 /// Whether the input is one text.
 bool isOneText(const ProbeSample& sample);
-/// The likeliest next tokens of a probe of a text.
-std::vector<TokenChoice> nextTokens(const ProbeResult& result);
-/// The probabilities of the same tokens in the result that it is compared with; empty without one.
-std::vector<float> nextTokensBefore(const ProbeResult& result, const ProbeResult* before);
+/// The next tokens of a probe of a text that are likeliest in it or in the result that it is
+/// compared with, if there is one.
+std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult* other);
+/// The probabilities of these tokens in the result that it is compared with; empty without one.
+std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
+                                    const ProbeResult* other);
 
 /// A session (wire/session.h) that looks into one model after another. Used by the jobs of one
 /// queue only.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/analysis_tab.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -166,16 +167,7 @@ std::optional<qint64> stepOf(const MeasuredSubject& subject) {
 
 AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& controller,
                          QWidget* parent)
-    : QWidget(parent),
-      m_analysis(analysis),
-      m_c(controller),
-      m_options(new QWidget(this)),
-      m_run(new QPushButton(QStringLiteral("Measure"), this)),
-      m_strip(new JobStrip(this)),
-      m_view(widgets::makeAnalysisView(analysis, this)) {
-    m_run->setProperty("compact", true);
-    m_strip->follow(m_c.task(analysis));
-    if (analysis.onDemand) m_strip->setDelay(kSoon);
+    : QWidget(parent), m_analysis(analysis), m_c(controller), m_options(new QWidget(this)) {
     auto* rows = widgets::columnOf(m_options);
     auto* bar = new widgets::Box(&widgets::Theme::panel, false, m_options);
     auto* line = widgets::rowOf(bar, {16, 4, 16, 4}, 8);
@@ -185,6 +177,13 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     makeInputs(*row);
     for (const auto& field : analysis.fields)
         if (field.inRow) makeControl(*row, field);
+    // Made in the order in which Tab reaches them.
+    m_run = new QPushButton(QStringLiteral("Measure"), this);
+    m_strip = new JobStrip(this);
+    m_view = widgets::makeAnalysisView(analysis, this);
+    m_run->setProperty("compact", true);
+    m_strip->follow(m_c.task(analysis));
+    if (analysis.onDemand) m_strip->setDelay(kSoon);
     rows->addWidget(widgets::horizontalLine(m_options));
     if (analysis.onDemand) {
         m_run->setProperty("primary", true);
@@ -202,6 +201,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     m_start.setSingleShot(true);
     connect(&m_start, &QTimer::timeout, this, &AnalysisTab::run);
     connect(m_run, &QPushButton::clicked, this, &AnalysisTab::run);
+    m_strip->installEventFilter(this);
     connect(m_view, &widgets::MeasureFrame::optionChosen, this,
             [this](const QString& name, const FieldValue& value) {
                 choose(name.toStdString(), value);
@@ -341,7 +341,7 @@ void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field)
                 const auto word = typed.trimmed().toStdString();
                 listen(word.empty() ? std::get<std::string>(field.initial) : word);
             });
-            connect(line, &QLineEdit::returnPressed, m_run, &QPushButton::click);
+            connect(line, &QLineEdit::returnPressed, this, [this] { m_run->click(); });
             return;
         }
         case FieldKind::Real:
@@ -585,6 +585,16 @@ void AnalysisTab::show(const core::AnalysisResult& result) {
     updateButton();
 }
 
+bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {
+    auto* cancel = m_strip->cancelButton();
+    if (event->type() == QEvent::Hide) m_returns = cancel->hasFocus();
+    if (event->type() == QEvent::Show && m_passedTo && m_passedTo->hasFocus()) {
+        m_passedTo = nullptr;
+        cancel->setFocus(Qt::TabFocusReason);
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
 QString AnalysisTab::missing() const {
     const auto& subject = m_c.subject();
     const bool data = reads(AnalysisInput::Data);
@@ -631,7 +641,14 @@ void AnalysisTab::updateButton() {
         nothing = nothing || (words && words->empty());
     }
     // Also after a refusal, whose cause may be gone.
-    m_run->setEnabled(missing().isEmpty() && !measuring && !nothing);
+    const bool can = missing().isEmpty() && !measuring && !nothing;
+    const bool passes = !can && m_run->hasFocus();
+    m_run->setEnabled(can);
+    // The focus goes on to Cancel and comes back, unless the user has moved it.
+    if (passes) m_passedTo = QApplication::focusWidget();
+    if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus())))
+        m_run->setFocus(Qt::TabFocusReason);
+    if (can) m_passedTo = nullptr, m_returns = false;
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
     // What is quick is measured again only after it was cancelled.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <QPointer>
 #include <QTimer>
 #include <QWidget>
 
@@ -55,6 +56,10 @@ Q_SIGNALS:
     /// The user changed the option of that name; `before`: all values until then.
     void valuesChanged(const QString& name, const relascope::core::OptionValues& before);
 
+protected:
+    /// Of the strip: hands the focus of the button to Cancel.
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     struct Control {
         const core::AnalysisField* field;
@@ -92,6 +97,8 @@ private:
     QPushButton* m_run;
     JobStrip* m_strip;
     widgets::MeasureFrame* m_view;
+    QPointer<QWidget> m_passedTo;  ///< has the focus of the button until Cancel is seen
+    bool m_returns = false;        ///< Cancel had it when it was hidden
     std::optional<ProbeSample> m_second;
     QString m_secondName;
     bool m_untouched = true;  ///< no example of a split was offered yet

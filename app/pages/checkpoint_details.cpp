@@ -40,10 +40,11 @@ namespace relascope::app {
 void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
                     const ProbeResult* other) {
     const auto& words = result.sample.source.labels;
+    const auto choices = nextTokens(result, other);
     outcome.setNextTokens(words.empty() ? QStringLiteral("Next token")
                                         : QStringLiteral("Next token after \u201C%1\u201D")
                                               .arg(widgets::pieceLabel(words.back())),
-                          nextTokens(result), nextTokensBefore(result, other));
+                          choices, nextTokensBefore(choices, other));
 }
 namespace {
 

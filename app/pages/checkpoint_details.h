@@ -36,8 +36,8 @@ class VerifyBadge;
 
 namespace relascope::app {
 
-/// The likeliest next tokens of a probe of a text, and the probabilities of the same tokens in the
-/// result that it is compared with, if there is one.
+/// The likeliest next tokens of a probe of a text, with their probabilities there and in the result
+/// that it is compared with: then the likeliest of both.
 void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
                     const ProbeResult* other);
 

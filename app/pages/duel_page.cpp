@@ -42,10 +42,10 @@ namespace relascope::app {
 namespace {
 
 const QString kSecondMissing =
-    QStringLiteral("Choose a second run, step or checkpoint: drag it here.");
+    QStringLiteral("Choose a second run, step or checkpoint in the menus above, or drag it here.");
 const QString kBothMissing = QStringLiteral(
-    "Choose two runs, steps or checkpoints to compare: drag them here, pin what the "
-    "Workbench shows as A, or choose two runs on Compare and press Enter.");
+    "Choose two runs, steps or checkpoints to compare: in the menus above, or drag them here, pin "
+    "what the Workbench shows as A, or choose two runs on Compare and press Enter.");
 
 /// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
 /// small maps below the three large ones.
@@ -113,6 +113,8 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     m_inspector->setAccessibleName(QStringLiteral("Maps of A and B"));
     m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setThree();
+    m_inspector->setEmptyState(
+        QStringLiteral("The maps of A and B appear here when both have answered."), {});
     m_linked->setCheckable(true);
     m_linked->setChecked(true);
     m_linked->setText(QStringLiteral("Linked"));
@@ -137,6 +139,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     both->addWidget(m_slots[0], 1);
     both->addWidget(m_linked);
     both->addWidget(m_slots[1], 1);
+    setTabOrder(m_slots[0]->steps(), m_linked);
     auto* column = widgets::columnOf(this);
     column->addWidget(head);
     column->addWidget(widgets::horizontalLine(this));
@@ -180,6 +183,11 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
         connect(m_slots[side], &SubjectSlot::farChosen, this, [this, side](const QString& path) {
             m_error->setSentence({});
             m_probes.openFar(side, path);
+        });
+        connect(m_slots[side], &SubjectSlot::againChosen, this, [this, side] {
+            m_error->setSentence({});
+            m_probes.readAgain(side);
+            subjectsChanged();
         });
         connect(m_slots[side], &SubjectSlot::otherSideChosen, this, [this] {
             auto a = m_probes.subject(0), b = m_probes.subject(1);

@@ -101,6 +101,8 @@ void SubjectSlot::fillMenu() {
     m_menu->addAction(QStringLiteral("What the Workbench shows"), this,
                       &SubjectSlot::workbenchChosen);
     m_menu->addAction(QStringLiteral("Exchange A and B"), this, &SubjectSlot::otherSideChosen);
+    m_menu->addAction(QStringLiteral("Read it again"), this, &SubjectSlot::againChosen)
+        ->setEnabled(m_subject.has_value());
     m_menu->addSeparator();
     for (const auto& row : m_c.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);

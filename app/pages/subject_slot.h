@@ -38,6 +38,7 @@ Q_SIGNALS:
     void farChosen(const QString& path);  ///< by askOnHost
     void workbenchChosen();
     void otherSideChosen();
+    void againChosen();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -4,6 +4,8 @@
 #include <QDir>
 #include <QDropEvent>
 #include <QImage>
+#include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
 #include <QMimeData>
@@ -11,6 +13,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QUrl>
+#include <algorithm>
 
 #include "app/edits_tab.h"
 #include "app/launch.h"
@@ -25,6 +28,7 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/tables/runs_table.h"
@@ -67,6 +71,7 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     EXPECT_EQ(page()->probes().subject(0)->step, 0);
     open();
     EXPECT_TRUE(page()->emptyState()->isVisible()) << "B is missing";
+    EXPECT_TRUE(page()->emptyState()->findChild<QLabel*>()->text().contains("in the menus above"));
     QMimeData dropped;
     dropped.setUrls({QUrl::fromLocalFile(run + "/run.json")});
     QDragEnterEvent enter({400, 300}, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
@@ -113,6 +118,11 @@ TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
     const auto& change = page()->inspector()->mapPane()->change()->values().values;
     ASSERT_FALSE(change.empty());
     for (const float value : change) EXPECT_EQ(value, 0.0F);
+    auto view = page()->inspector()->view();
+    view.shown = Shown::Difference;
+    page()->inspector()->setView(view);
+    EXPECT_EQ(page()->inspector()->mapPane()->findChild<ColorBar*>()->caption(), "change of r_ij")
+        << "of two models, not by edits";
 }
 
 TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
@@ -189,6 +199,82 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     EXPECT_EQ(view()->result().examples, 24);
 }
 
+TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    auto* pane = page()->inspector()->mapPane();
+    std::vector<QWidget*> walked;
+    page()->slot(0)->steps()->setFocus();
+    do {
+        QTest::keyClick(window.get(), Qt::Key_Tab);
+        walked.push_back(QApplication::focusWidget());
+    } while (walked.size() < 80 && walked.back() != page()->slot(0)->steps());
+    const auto place = [&](const QWidget* of) {
+        return std::find(walked.begin(), walked.end(), of) - walked.begin();
+    };
+    const auto lines = page()->tab()->findChildren<QLineEdit*>();
+    const auto part = std::find_if(lines.begin(), lines.end(), [](const QLineEdit* line) {
+        return line->accessibleName() == "One part";
+    });
+    ASSERT_NE(part, lines.end());
+    const std::vector<const QWidget*> wanted = {page()->linked(),
+                                                page()->slot(1)->steps(),
+                                                pane->other(),
+                                                pane->map(),
+                                                pane->change(),
+                                                page()->tab()->findChild<QComboBox*>(),
+                                                *part,
+                                                page()->tab()->runButton()};
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        ASSERT_TRUE(wanted[k]) << k;
+        ASSERT_LT(place(wanted[k]), static_cast<std::ptrdiff_t>(walked.size())) << k;
+        if (k > 0) {
+            EXPECT_LT(place(wanted[k - 1]), place(wanted[k])) << k;
+        }
+    }
+    EXPECT_EQ(place(page()->linked()), 0);
+}
+
+TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
+    const QString run = finishedRun();
+    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
+    page()->setSubject(1, DuelSubject{run, 0, {}});
+    open();
+    ASSERT_TRUE(shown());
+    auto* tab = page()->tab();
+    auto values = tab->values();
+    values["examples"] = std::int64_t{24}, values["untrained"] = std::int64_t{0};
+    tab->setValues(values);
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
+    tab->runButton()->setFocus(Qt::TabFocusReason);
+    QTest::keyClick(tab->runButton(), Qt::Key_Space);
+    EXPECT_FALSE(tab->runButton()->hasFocus());
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }, 60000));
+    EXPECT_TRUE(tab->runButton()->hasFocus());
+    // Of what takes longer Cancel has it meanwhile, and after that Continue.
+    values["untrained"] = std::int64_t{64};
+    tab->setValues(values);
+    auto* cancel = tab->strip()->cancelButton();
+    QTest::keyClick(tab->runButton(), Qt::Key_Space);
+    ASSERT_TRUE(waitUntil([&] { return cancel->hasFocus(); }));
+    ASSERT_TRUE(waitUntil([&] { return view()->table()->model()->rowCount() > 1; }, 60000));
+    view()->table()->setCurrentIndex(view()->table()->model()->index(1, 0));
+    const auto pairs = view()->result().untrained;
+    ASSERT_TRUE(waitUntil([&] { return view()->result().untrained > pairs; }, 60000));
+    EXPECT_EQ(view()->table()->currentIndex().row(), 1) << "a result that grows keeps the row";
+    QTest::keyClick(cancel, Qt::Key_Space);
+    EXPECT_TRUE(tab->runButton()->hasFocus());
+    EXPECT_EQ(tab->runButton()->text(), "Continue");
+    // What the user chose meanwhile keeps it.
+    values["untrained"] = std::int64_t{0};
+    tab->setValues(values);
+    QTest::keyClick(tab->runButton(), Qt::Key_Space);
+    page()->linked()->setFocus(Qt::TabFocusReason);
+    ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }, 60000));
+    EXPECT_TRUE(page()->linked()->hasFocus());
+}
+
 TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     const QString first = finishedRun(4), second = finishedRun(5);
     const auto both = [&] { return page()->inspector()->choice().inspected(); };
@@ -216,6 +302,19 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
     EXPECT_EQ(both().result->sample, both().pinned.result->sample);
     EXPECT_EQ(apart, 0);
+    // The menu has an entry for that, also for what has answered.
+    const auto again = [&] {
+        Q_EMIT page()->slot(1)->menu()->aboutToShow();
+        for (auto* action : page()->slot(1)->menu()->actions())
+            if (action->text() == "Read it again") action->trigger();
+    };
+    page()->probes().chooseExample("validation", 5);
+    page()->probes().task(1).abandon();
+    again();
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    again();
+    EXPECT_FALSE(page()->probes().answer(1));
+    ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
 }
 
 TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
@@ -333,6 +432,26 @@ TEST_F(DuelPageTest, CheckpointsReadWhatAIsStoredWithOrAPicture) {
     page()->setSubject(1, DuelSubject{finishedRun(), std::nullopt, {}});
     ASSERT_TRUE(waitUntil([&] { return page()->probes().data() != nullptr; }));
     EXPECT_TRUE(waitUntil([&] { return page()->tab()->runButton()->isEnabled(); }));
+}
+
+TEST(NextTokens, AreTheLikeliestOfBoth) {
+    ProbeResult a, b;
+    a.sample.source.text = b.sample.source.text = true;
+    a.classNames = {"p", "q", "r", "s"}, a.probabilities = {0.5F, 0.25F, 0.125F, 0.0625F};
+    b.classNames = {"v", "w", "p", "x", "y", "z", "u"};
+    b.probabilities = {0.3F, 0.2F, 0.1F, 0.09F, 0.08F, 0.07F, 0.06F};
+    const auto pieces = [](const std::vector<TokenChoice>& choices) {
+        std::string all;
+        for (const auto& choice : choices) all += choice.piece;
+        return all;
+    };
+    EXPECT_EQ(pieces(nextTokens(b, nullptr)), "vwpxyz");
+    const auto both = nextTokens(b, &a);
+    EXPECT_EQ(pieces(both), "pvqwrx");
+    EXPECT_FLOAT_EQ(static_cast<float>(both[0].probability), 0.1F);
+    EXPECT_EQ(nextTokensBefore(both, &a),
+              (std::vector<float>{0.5F, 0.0F, 0.25F, 0.0F, 0.125F, 0.0F}));
+    EXPECT_TRUE(nextTokensBefore(both, nullptr).empty());
 }
 
 class TextDuelPage : public LanguageTest {

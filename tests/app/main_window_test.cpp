@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractItemView>
+#include <QComboBox>
 #include <QFileInfo>
+#include <QFocusEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSettings>
@@ -47,6 +50,25 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
     EXPECT_FALSE(inspector()->reading()) << "an image is no text";
     QTest::keyClick(window.get(), Qt::Key_L);
     EXPECT_TRUE(curves()->options().logY);
+}
+
+TEST_F(MainWindowTest, SpacePressesTheFocusedButtonAlsoAfterAMenu) {
+    chooseTiny();
+    QComboBox* box = nullptr;
+    for (auto* one : window->findChildren<QComboBox*>())
+        if (one->isVisible() && one->isEnabled()) box = one;
+    ASSERT_TRUE(box);
+    box->setFocus(Qt::TabFocusReason);
+    ASSERT_TRUE(box->hasFocus());
+    // A menu opens and closes, or another window does.
+    for (const auto reason :
+         {Qt::PopupFocusReason, Qt::ActiveWindowFocusReason, Qt::MenuBarFocusReason}) {
+        QFocusEvent back(QEvent::FocusIn, reason);
+        QApplication::sendEvent(box, &back);
+        QTest::keyClick(box, Qt::Key_Space);
+        EXPECT_FALSE(c().training.busy()) << reason;
+        QTest::keyClick(box->view(), Qt::Key_Escape);
+    }
 }
 
 TEST_F(MainWindowTest, EveryViewOfThePageBecomesAFigure) {

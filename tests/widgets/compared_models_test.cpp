@@ -218,6 +218,11 @@ TEST_F(ComparedModels, KindsOfOneAloneAreShownWithTheReason) {
     EXPECT_EQ(inspector.view().shown, Shown::After);
     EXPECT_TRUE(pane()->other()->isVisible());
     EXPECT_TRUE(pane()->other()->values().empty()) << "A has no such map, and says so";
+    show(plain, relational);
+    inspector.setKindByNumber(1);
+    const auto footer = inspector.choice().footer();
+    EXPECT_TRUE(footer.contains(QString::fromUtf8("r = none → "))) << footer.toStdString();
+    EXPECT_FALSE(footer.contains("NaN")) << footer.toStdString();
 }
 
 TEST_F(ComparedModels, FreedTheyAreChosenApart) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <QApplication>
+#include <QHBoxLayout>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
@@ -41,6 +43,33 @@ TEST(SegmentedControlTest, DisabledItemsSayWhyAndAreSkipped) {
     EXPECT_EQ(control.current(), 2);
     control.setItemEnabled(1, true);
     EXPECT_EQ(control.button(1)->toolTip(), "the second");
+}
+
+TEST(SegmentedControlTest, TabReachesTheChosenSegment) {
+    QWidget window;
+    auto* row = rowOf(&window);
+    auto* before = new QPushButton("before", &window);
+    auto* control = new SegmentedControl({"a", "b", "c"}, &window);
+    auto* after = new QPushButton("after", &window);
+    for (QWidget* widget : {static_cast<QWidget*>(before), static_cast<QWidget*>(control),
+                            static_cast<QWidget*>(after)})
+        row->addWidget(widget);
+    window.show();
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    const auto reached = [&](QWidget* from, Qt::Key key) {
+        from->setFocus();
+        QTest::keyClick(&window, key);
+        return QApplication::focusWidget();
+    };
+    control->setCurrent(1);
+    EXPECT_EQ(reached(before, Qt::Key_Tab), control->button(1));
+    EXPECT_EQ(reached(after, Qt::Key_Backtab), control->button(1));
+    EXPECT_EQ(reached(control->button(1), Qt::Key_Tab), after);
+    control->setItemEnabled(1, false);
+    EXPECT_EQ(reached(before, Qt::Key_Tab), control->button(0)) << "the chosen one cannot have it";
+    control->setItemEnabled(1, true);
+    EXPECT_EQ(reached(before, Qt::Key_Tab), control->button(1));
 }
 
 TEST(SegmentedControlTest, ChoosingMovesNothing) {

@@ -85,6 +85,14 @@ TEST(RunsTable, ChecksAndNotesSignal) {
     EXPECT_EQ(note[0][1].toString(), "seen");
 }
 
+TEST(RunsTable, TabLeavesTheTable) {
+    ShownTable s;
+    s.table.view()->setCurrentIndex(s.table.view()->model()->index(0, 1));
+    s.table.view()->setFocus();
+    QTest::keyClick(s.table.view(), Qt::Key_Tab);
+    EXPECT_FALSE(s.table.view()->hasFocus());
+}
+
 TEST(RunsTable, WritesCsvAsShown) {
     ShownTable s;
     s.table.setColumnShown(RunsModel::Time, false);

@@ -5,11 +5,13 @@
 #include <QComboBox>
 #include <QDir>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTest>
 
 #include "support/rooms.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -83,6 +85,32 @@ TEST(Style, PrimaryButtonAndFocusRing) {
     box.setChecked(true);
     box.resize(40, 20);
     EXPECT_EQ(box.grab().toImage().pixelColor(3, 6), t.accent);
+}
+
+TEST(Style, IconButtonsAndCellsShowTheFocusOfTheKeyboard) {
+    QWidget window;
+    auto* row = rowOf(&window, {8, 8, 8, 8}, 8);
+    auto* first = new QPushButton("first", &window);
+    auto* button = iconButton("more", "More", &window);
+    auto* list = new QListWidget(&window);
+    list->addItems({"one", "two"});
+    row->addWidget(first);
+    row->addWidget(button);
+    row->addWidget(list);
+    window.show();
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    first->setFocus();
+    const QImage plainButton = button->grab().toImage(), plainList = list->grab().toImage();
+    QTest::keyClick(&window, Qt::Key_Tab);
+    ASSERT_TRUE(button->hasFocus());
+    EXPECT_NE(button->grab().toImage(), plainButton);
+    EXPECT_EQ(list->grab().toImage(), plainList);
+    QTest::keyClick(&window, Qt::Key_Tab);
+    ASSERT_TRUE(list->hasFocus());
+    EXPECT_EQ(button->grab().toImage(), plainButton);
+    ASSERT_TRUE(list->selectedItems().isEmpty());
+    EXPECT_NE(list->grab().toImage(), plainList) << "nothing is chosen, and the first is current";
 }
 
 TEST(Style, SpinBoxArrowsWork) {

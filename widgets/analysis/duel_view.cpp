@@ -285,7 +285,7 @@ void DuelView::setResult(const Duel& duel) {
     m_duel = duel;
     m_sentences->clear();
     for (const auto& sentence : duel.sentences) m_sentences->addItem(text(sentence));
-    fillTable();
+    fillTable(true);
     QString sub = QStringLiteral("%1 %2 of %3")
                       .arg(groupedNumber(duel.examples), text(duel.noun), text(duel.data));
     if (duel.untrained > 0)
@@ -297,12 +297,14 @@ void DuelView::setResult(const Duel& duel) {
 
 void DuelView::showTable(Table table) {
     m_choice->setCurrent(static_cast<int>(table));
-    if (std::exchange(m_shown, table) != table) fillTable();
+    if (std::exchange(m_shown, table) != table) fillTable(false);
 }
 
-void DuelView::fillTable() {
+void DuelView::fillTable(bool keepRow) {
     auto* model = static_cast<DuelTableModel*>(m_table->model());
+    const int row = keepRow ? m_table->currentIndex().row() : -1;
     model->setTable(tableOf(m_duel, m_shown));
+    if (row >= 0 && row < model->rowCount()) m_table->setCurrentIndex(model->index(row, 0));
     m_table->resizeColumnsToContents();
     for (int c = 0; c < model->columnCount(); ++c)
         m_table->setColumnWidth(c, std::clamp(m_table->columnWidth(c) + 10, 64, 240));

@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    void fillTable();
+    void fillTable(bool keepRow);
     void open(int row);
     /// Paints at the origin and returns the height; measures only without a painter.
     int paint(QPainter* painter) const;

@@ -137,6 +137,8 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     both->addWidget(m_otherBox, 1);
     both->addLayout(own, 1);
     both->addWidget(m_changeBox, 1);
+    setTabOrder(m_other, m_map);  // from the left
+    setTabOrder(m_map, m_change);
     column->addLayout(both, 1);
     column->addWidget(m_colors);
     // The cursor of one is that of the other, unless they are freed.

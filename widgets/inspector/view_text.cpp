@@ -128,8 +128,7 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
             what = QChar(0x03B1) + pair;
             break;
     }
-    if (view.shown == Shown::Difference)
-        what = QStringLiteral("change of %1 by the edits").arg(what);
+    if (view.shown == Shown::Difference) what = QStringLiteral("change of %1").arg(what);
     if (view.processing == Processing::TopK)
         what += QStringLiteral(", top %1 per row").arg(view.topK);
     const QString ends = !maps.isRobust(view)       ? QString()
@@ -203,27 +202,29 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     const auto changed = [&](const QString& now, const QString& then) {
         return before && then != now ? then + QStringLiteral(" \u2192 ") + now : now;
     };
-    const auto relationText = [&] {
-        const float base = before ? before->number(MapKind::Relation, view.index, view, i, j) : r;
-        return changed(signedNumber(r), signedNumber(base));
-    };
-    const auto weightText = [&](MapKind kind, int index) {
+    // Of two models one may have no such map.
+    const auto number = [&](MapKind kind, int index) {
         const auto of = [&](const ViewMaps& from) {
-            return plainNumber(from.number(kind, index, view, i, j));
+            if (!from.find(kind, view.layer, index)) return QStringLiteral("none");
+            const bool relation = kind == MapKind::Relation;
+            // Large maps are read row by row from a file.
+            const float value =
+                relation && &from == &maps ? r : from.number(kind, index, view, i, j);
+            return relation ? signedNumber(value) : plainNumber(value);
         };
         return changed(of(maps), before ? of(*before) : QString());
     };
     const int heads = maps.count(MapKind::RelationalAttention, view.layer);
     const auto alphaText = [&] {
         const QString text =
-            QStringLiteral("alpha = ") + weightText(MapKind::RelationalAttention, view.head);
+            QStringLiteral("alpha = ") + number(MapKind::RelationalAttention, view.head);
         return heads > 1 && view.kind == MapKind::Relation
                    ? text + QStringLiteral(" (head %1)").arg(view.head + 1)
                    : text;
     };
     switch (view.kind) {
         case MapKind::Relation: {
-            parts << strong(QStringLiteral("r = ") + relationText());
+            parts << strong(QStringLiteral("r = ") + number(MapKind::Relation, view.index));
             const Processing p = ViewMaps::processing(view);
             if (p == Processing::Tanh)
                 parts << QStringLiteral("tanh r = ") + signedNumber(processedValue(r, p));
@@ -236,17 +237,17 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
         }
         case MapKind::AttentionTimesRelation:
             parts << strong(QStringLiteral("alpha \u00D7 r = ") + signedNumber(alpha * r))
-                  << QStringLiteral("r = ") + relationText() << alphaText();
+                  << QStringLiteral("r = ") + number(MapKind::Relation, view.index) << alphaText();
             break;
         case MapKind::RelationalAttention:
         case MapKind::SensoryAttention:
-            parts << strong(QStringLiteral("alpha = ") + weightText(view.kind, view.index));
+            parts << strong(QStringLiteral("alpha = ") + number(view.kind, view.index));
             break;
         case MapKind::Symbols: {
             const float value = maps.number(view.kind, view.index, view, i, j);
             parts << strong(rowsOfLibrary(maps, view)
                                 ? QStringLiteral("row %1 of the library").arg(value, 0, 'f', 0)
-                                : QStringLiteral("weight = ") + weightText(view.kind, view.index));
+                                : QStringLiteral("weight = ") + number(view.kind, view.index));
             break;
         }
     }

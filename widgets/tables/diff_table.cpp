@@ -80,6 +80,7 @@ DiffTable::DiffTable(QWidget* parent)
     m_view->verticalHeader()->setMinimumSectionSize(26);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_view->setTabKeyNavigation(false);  // Tab leaves the table
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setDefaultSectionSize(26);
     m_view->setShowGrid(false);

@@ -108,6 +108,7 @@ RunsTable::RunsTable(QWidget* parent)
     m_view->setItemDelegate(new TableDelegate(m_view));
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setShowGrid(false);
+    m_view->setTabKeyNavigation(false);  // Tab leaves the table
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_view->setSortingEnabled(true);
     m_view->setAccessibleName(QStringLiteral("Runs"));

@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QStyleOptionButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
@@ -97,6 +98,7 @@ SegmentedControl::SegmentedControl(QWidget* parent)
     m_group->setExclusive(true);
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     connect(m_group, &QButtonGroup::idClicked, this, &SegmentedControl::changed);
+    connect(m_group, &QButtonGroup::idToggled, this, &SegmentedControl::placeTabStop);
 }
 
 SegmentedControl::SegmentedControl(const QStringList& items, QWidget* parent)
@@ -120,6 +122,14 @@ void SegmentedControl::setItems(const QStringList& items) {
     updateGeometry();
 }
 
+void SegmentedControl::placeTabStop() {
+    int stop = std::max(0, current());
+    for (int i = 0; i < count() && !isItemEnabled(stop); ++i)
+        if (isItemEnabled(i)) stop = i;
+    for (int i = 0; i < count(); ++i)
+        button(i)->setFocusPolicy(i == stop ? Qt::TabFocus : Qt::NoFocus);
+}
+
 int SegmentedControl::count() const {
     return static_cast<int>(m_group->buttons().size());
 }
@@ -135,6 +145,7 @@ void SegmentedControl::setItemEnabled(int index, bool enabled, const QString& re
     b->setEnabled(enabled);
     b->setToolTip(enabled ? m_toolTips.value(index) : reason);
     b->setAccessibleDescription(b->toolTip());
+    placeTabStop();
 }
 bool SegmentedControl::isItemEnabled(int index) const {
     const QAbstractButton* b = m_group->button(index);

@@ -45,6 +45,9 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    /// Tab reaches the chosen segment; another one only where that is disabled.
+    void placeTabStop();
+
     QHBoxLayout* m_layout;
     QButtonGroup* m_group;
     QStringList m_toolTips;

@@ -280,7 +280,7 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
                 copy.palette.setColor(QPalette::Highlight, t.selection);
                 copy.state &= ~State_HasFocus;
                 StyleMetrics::drawControl(element, &copy, painter, widget);
-                return;
+                return paint::cellFocus(*painter, *item);
             }
             break;
         case CE_ToolBar:
@@ -328,11 +328,12 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
             }
             break;
         case CC_ToolButton:
-            if (const auto* button = as<QStyleOptionToolButton>(option);
-                button && button->text.isEmpty()) {
-                // The icon already indicates a menu, so no arrow is drawn.
+            if (const auto* button = as<QStyleOptionToolButton>(option)) {
                 QStyleOptionToolButton copy = *button;
-                copy.features &= ~QStyleOptionToolButton::HasMenu;
+                // The icon already indicates a menu, so no arrow is drawn.
+                if (button->text.isEmpty()) copy.features &= ~QStyleOptionToolButton::HasMenu;
+                // One that is raised by the mouse alone has a panel, and its ring, with the focus.
+                if (paint::keyboardFocus(*button)) copy.state &= ~State_AutoRaise;
                 return StyleMetrics::drawComplexControl(control, &copy, painter, widget);
             }
             break;

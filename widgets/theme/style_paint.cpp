@@ -14,12 +14,6 @@ namespace {
 bool on(const QStyleOption& option, QStyle::StateFlag state) {
     return option.state & state;
 }
-/// Buttons have a focus ring only after keyboard navigation, fields always.
-bool keyboardFocus(const QStyleOption& option) {
-    return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange) &&
-           !FigureScope::active();
-}
-
 /// Icons are drawn in the text or faint colour; on an accent fill they are tinted afterwards.
 QPixmap tinted(const QIcon& icon, const QSize& size, const QColor& color, const QWidget* widget) {
     const qreal ratio = widget ? widget->devicePixelRatioF() : 1.0;
@@ -77,6 +71,10 @@ void chevron(QPainter& painter, const QRectF& box, Direction direction, const QC
     painter.restore();
 }
 
+bool keyboardFocus(const QStyleOption& option) {
+    return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange) &&
+           !FigureScope::active();
+}
 bool keyboardFocus(const QWidget* widget) {
     return widget->hasFocus() && widget->window()->testAttribute(Qt::WA_KeyboardFocusChange) &&
            !FigureScope::active();
@@ -99,7 +97,7 @@ void swatch(QPainter& painter, const QPointF& at, const QColor& color) {
 }
 
 void cellFocus(QPainter& painter, const QStyleOptionViewItem& option) {
-    if (!(option.state & QStyle::State_HasFocus)) return;
+    if (!keyboardFocus(option)) return;
     painter.setPen(QPen(Theme::current().accent, 2));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(option.rect.adjusted(1, 1, -1, -2));

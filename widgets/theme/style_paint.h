@@ -26,8 +26,10 @@ enum class Direction { Up, Down, Left, Right };
 /// A line chevron, 1.5 px, centred in `box`; `reach` is half its long side.
 void chevron(QPainter& painter, const QRectF& box, Direction direction, const QColor& color,
              qreal reach = 4.0);
-/// Whether the focus was moved by the keyboard; only then is a focus ring drawn.
+/// Whether the focus was moved by the keyboard; only then is a focus ring drawn. Fields have one
+/// always.
 bool keyboardFocus(const QWidget* widget);
+bool keyboardFocus(const QStyleOption& option);
 /// A dynamic bool property of the widget, or of its parent (the line edit inside a spin box).
 bool flag(const QWidget* widget, const char* name);
 
