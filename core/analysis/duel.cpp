@@ -204,8 +204,7 @@ private:
     std::string nameOf(const std::string& path, const OpenedModel& model,
                        const EditList& edits) const {
         auto name = hubNameOf(path);
-        if (name.empty())
-            name = std::filesystem::path(path).lexically_normal().filename().string();
+        if (name.empty()) name = std::filesystem::path(path).lexically_normal().filename().string();
         if (name.empty())
             name = std::filesystem::path(path).lexically_normal().parent_path().filename().string();
         if (name.empty()) name = model.options().architecture();
