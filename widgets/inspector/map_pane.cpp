@@ -298,7 +298,7 @@ void MapPane::show(MapFrame frame) {
 void MapPane::showOther() {
     const InspectorView& view = m_choice.view();
     const bool alone = m_choice.ofPinnedAlone(view.kind);
-    const bool beside = view.beside && m_choice.compares() && !alone;
+    const bool beside = view.beside && view.shown != Shown::Before && m_choice.compares() && !alone;
     m_otherBox->setVisible(beside);
     m_mapTitle->setVisible(beside || alone);
     m_otherPending = false;
