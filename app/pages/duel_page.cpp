@@ -49,7 +49,7 @@ const QString kBothMissing = QStringLiteral(
 
 /// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
 /// small maps below the three large ones.
-constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1060, kNarrowDuel = 800;
+constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1180, kNarrowDuel = 1000;
 
 /// Arrow keys are those of the inspector.
 class ScrollingPage : public QScrollArea {

@@ -108,6 +108,26 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     EXPECT_EQ(both->view().layer, layer + 1);
 }
 
+TEST_F(DuelPageTest, TheThreeMapsStayReadable) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    auto* pane = page()->inspector()->mapPane();
+    const auto readable = [&] {
+        QTest::qWait(1);
+        for (const MapView* map : {pane->other(), pane->map(), pane->change()})
+            if (map->width() < 135 || map->height() < 150) return false;
+        return true;
+    };
+    for (const QSize& size : {QSize(1200, 900), QSize(1440, 900), QSize(960, 600)})
+        for (int all = 0; all < 2; ++all) {
+            window->resize(size);
+            EXPECT_TRUE(readable())
+                << size.width() << ": " << pane->map()->width() << " x " << pane->map()->height();
+            page()->inspector()->toggleAllLayers();
+        }
+}
+
 TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
     const QString run = finishedRun();
     window->showDuel({run, run});

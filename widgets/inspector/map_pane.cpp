@@ -370,6 +370,7 @@ void MapPane::setOutdated(bool on, bool awaited) {
 
 void MapPane::setThree(bool on) {
     m_three = on;
+    setMinimumSize(on ? QSize(440, 300) : QSize(200, 0));  // cells can be told apart
     if (!m_choice.empty()) display();
 }
 
