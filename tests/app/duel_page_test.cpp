@@ -108,6 +108,27 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     EXPECT_EQ(both->view().layer, layer + 1);
 }
 
+TEST_F(DuelPageTest, WhatIsSaidNamesTheSide) {
+    const QString run = finishedRun();
+    QStringList tasks;
+    for (const std::size_t side : {0, 1})
+        QObject::connect(&page()->probes().task(side), &LongTask::began, page(),
+                         [&tasks](const QString& text) { tasks << text; });
+    EditList edits;
+    edits.edits.emplace_back();
+    edits.edits.back().point = "blocks.0.hook_attn_out";
+    window->showDuel({run, run});
+    page()->setSubject(0, DuelSubject{run, std::nullopt, edits});
+    ASSERT_TRUE(shown());
+    EXPECT_TRUE(tasks.contains("Computing the maps of A") &&
+                tasks.contains("Computing the maps of B"))
+        << tasks.join(", ").toStdString();
+    const auto labels = page()->findChildren<QLabel*>();
+    EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+        return label->isVisible() && label->text() == "With the edits of A";
+    }));
+}
+
 TEST_F(DuelPageTest, TheThreeMapsStayReadable) {
     const QString run = finishedRun();
     window->showDuel({run, run});
