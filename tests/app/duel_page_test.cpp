@@ -129,6 +129,25 @@ TEST_F(DuelPageTest, WhatIsSaidNamesTheSide) {
     }));
 }
 
+TEST_F(DuelPageTest, KeysPinAndEditNothingThatIsNotSeen) {
+    const QString run = finishedRun();
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result() != nullptr; }));
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    page()->inspector()->setFocus();
+    QTest::keyClick(window.get(), Qt::Key_P, Qt::ShiftModifier);
+    QTest::keyClick(window.get(), Qt::Key_X);
+    QTest::keyClick(window.get(), Qt::Key_B);
+    EXPECT_EQ(page()->inspector()->view().shown, Shown::Before) << "keys of maps are in force";
+    EXPECT_FALSE(inspector()->pinned());
+    EXPECT_TRUE(c().runEdits.list().edits.empty());
+    EXPECT_EQ(path(0), run);
+    window->showPage(PageId::Workbench);
+    inspector()->setFocus();
+    QTest::keyClick(window.get(), Qt::Key_P, Qt::ShiftModifier);
+    EXPECT_TRUE(inspector()->pinned());
+}
+
 TEST_F(DuelPageTest, TheThreeMapsStayReadable) {
     const QString run = finishedRun();
     window->showDuel({run, run});
