@@ -140,6 +140,7 @@ void DuelProbes::openFar(std::size_t side, const QString& path) {
 
 void DuelProbes::readAgain(std::size_t side) {
     forget(side);
+    m_sides[side].session->dropWeights();  // those on the disk may be newer
     again();
 }
 

@@ -14,6 +14,7 @@
 #include <QToolButton>
 #include <QUrl>
 #include <algorithm>
+#include <filesystem>
 
 #include "app/edits_tab.h"
 #include "app/launch.h"
@@ -372,9 +373,15 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     page()->probes().task(1).abandon();
     again();
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    // Weights that were written meanwhile are read.
+    const auto newest = (second + "/checkpoints/step-").toStdString();
+    const auto step = page()->probes().answer(1)->step;
+    std::filesystem::copy(newest + std::to_string(step), newest + std::to_string(step + 1),
+                          std::filesystem::copy_options::recursive);
     again();
     EXPECT_FALSE(page()->probes().answer(1));
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    EXPECT_EQ(page()->probes().answer(1)->step, step + 1);
 }
 
 TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {
