@@ -313,6 +313,11 @@ InspectorEditing& EditsTab::editing() const {
     return checkpoint ? *m_checkpoint : *m_workbench;
 }
 
+QString EditsTab::disabledReason() const {
+    if (&editing().inspector() == m_window.activeInspector()) return {};
+    return QStringLiteral("Pin and edit on the Workbench; A and B are chosen above the maps");
+}
+
 void EditsTab::show() {
     // In a narrow window the list at the left makes room for the inspector.
     constexpr int narrow = 1240;  // px

@@ -43,6 +43,8 @@ public:
     void useAsSecond();
     /// Pins the picture of the inspector as A, or unpins it.
     void togglePin();
+    /// Why the inspector of the current page is neither pinned nor edited; empty: it may be.
+    QString disabledReason() const;
     void save();
     void open();
     /// Another page or run is shown, or its state changed.

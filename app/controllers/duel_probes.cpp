@@ -42,6 +42,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
         auto& side = m_sides[k];
         side.session = std::make_unique<InspectionSession>(side.queue);
         auto* session = side.session.get();
+        session->setProgressText(QStringLiteral("Computing the maps of %1").arg(letterOf(k)));
         const auto refuse = [this, k](const QString& sentence) {
             if (!sentence.isEmpty())
                 Q_EMIT refused(QStringLiteral("%1: %2").arg(letterOf(k), sentence));
@@ -139,6 +140,7 @@ void DuelProbes::openFar(std::size_t side, const QString& path) {
 
 void DuelProbes::readAgain(std::size_t side) {
     forget(side);
+    m_sides[side].session->dropWeights();  // those on the disk may be newer
     again();
 }
 

@@ -379,7 +379,7 @@ void InspectionSession::probe(wire::ProbeRequest request) {
         return std::pair(std::move(probed), std::move(inspected));
     };
     m_task.run(
-        m_models, QStringLiteral("Computing the maps"), work,
+        m_models, m_progressText, work,
         [this, request,
          input = m_request](const std::pair<wire::Probed, widgets::Inspected>& done) {
             const auto& [probed, inspected] = done;

@@ -134,6 +134,8 @@ public:
     void forgetInput();
 
     // The maps
+    /// Is shown while they are computed.
+    void setProgressText(const QString& text) { m_progressText = text; }
     /// Computes the maps of the chosen input with the loaded weights.
     void inspect();
     /// Computes the maps of an input with the newest weights of a finished run, reading them if
@@ -185,6 +187,7 @@ private:
     std::shared_ptr<ModelSession> m_session;
     wire::Weights m_weights;
     QString m_noTokenizer, m_text, m_textNote;
+    QString m_progressText = QStringLiteral("Computing the maps");
     std::optional<ModelOptions> m_model;
     core::TokenizerPtr m_tokenizer;
     widgets::InputOffer m_offer;

@@ -125,6 +125,7 @@ void InspectMenu::refresh() {
     m_beside->setChecked(m_window.activeInspector()->view().beside);
     allow(m_beside, nothing);
     for (auto* action : m_entries) allow(action, nothing);
+    if (const QString why = m_window.edits().disabledReason(); !why.isEmpty()) allow(m_pin, why);
     const bool text = m_window.activeInspector()->showsText();
     for (auto* action : m_texts)
         allow(action, !nothing.isEmpty() ? nothing : text ? QString() : "The input is no text");
@@ -188,7 +189,8 @@ EditsMenu::EditsMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
 void EditsMenu::refresh() {
     const auto& edits = m_window.edits().editing().edits();
     const QString nothing = m_window.inspectDisabledReason();
-    const QString why = nothing.isEmpty() ? edits.disabledReason() : nothing;
+    QString why = m_window.edits().disabledReason();
+    if (why.isEmpty()) why = nothing.isEmpty() ? edits.disabledReason() : nothing;
     for (auto* action : m_map) allow(action, why);
     allow(m_open, why);
     allow(m_second, why);

@@ -17,6 +17,7 @@
 #include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/data_page.h"
+#include "app/pages/duel_page.h"
 #include "app/pages/study_page.h"
 #include "app/run_export.h"
 #include "widgets/bar/command_palette.h"
@@ -144,6 +145,7 @@ void Menus::watch() {
     connect(&c.checkpoint, &CheckpointController::probed, this, &Menus::refresh);
     connect(&c.checkpoint, &CheckpointController::loadedChanged, this, &Menus::refresh);
     connect(&c.probe, &ProbeController::cleared, this, &Menus::refresh);
+    connect(&m_window.duelPage()->probes(), &DuelProbes::answered, this, &Menus::refresh);
     connect(&c.probe, &ProbeController::resultReady, this, [this, shown = false]() mutable {
         if (!std::exchange(shown, true)) refresh();
     });

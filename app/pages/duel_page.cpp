@@ -49,7 +49,7 @@ const QString kBothMissing = QStringLiteral(
 
 /// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
 /// small maps below the three large ones.
-constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1060, kNarrowDuel = 800;
+constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1180, kNarrowDuel = 1000;
 
 /// Arrow keys are those of the inspector.
 class ScrollingPage : public QScrollArea {
@@ -122,6 +122,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
         QStringLiteral("A shows the map and the cell of B. Off: A stays as it is, the controls are "
                        "those of B, and a click on a map chooses i and j of that one."));
     connect(m_linked, &QToolButton::toggled, m_inspector, &widgets::RelationInspector::setLinked);
+    m_measure->setEditsNote(QStringLiteral("With the edits of A"));
     m_splitter->setHandleWidth(1);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_inspector);

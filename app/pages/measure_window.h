@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <QByteArray>
+#include <QLabel>
 #include <QString>
 #include <QWidget>
 
 #include "app/controllers/measure_controller.h"
 
-class QLabel;
 class QStackedWidget;
 class QTabBar;
 
@@ -52,6 +52,8 @@ public:
     AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
     MeasureController& controller() { return *m_c; }
+    /// What the head says while the subject is edited.
+    void setEditsNote(const QString& text) { m_note->setText(text); }
     /// At the right of the head.
     void addControl(QWidget* control);
 

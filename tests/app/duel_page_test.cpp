@@ -14,6 +14,7 @@
 #include <QToolButton>
 #include <QUrl>
 #include <algorithm>
+#include <filesystem>
 
 #include "app/edits_tab.h"
 #include "app/launch.h"
@@ -106,6 +107,66 @@ TEST_F(DuelPageTest, PinAsAAndADropChooseTheTwo) {
     both->setFocus();
     QTest::keyClick(window.get(), Qt::Key_Up);
     EXPECT_EQ(both->view().layer, layer + 1);
+}
+
+TEST_F(DuelPageTest, WhatIsSaidNamesTheSide) {
+    const QString run = finishedRun();
+    QStringList tasks;
+    for (const std::size_t side : {0, 1})
+        QObject::connect(&page()->probes().task(side), &LongTask::began, page(),
+                         [&tasks](const QString& text) { tasks << text; });
+    EditList edits;
+    edits.edits.emplace_back();
+    edits.edits.back().point = "blocks.0.hook_attn_out";
+    window->showDuel({run, run});
+    page()->setSubject(0, DuelSubject{run, std::nullopt, edits});
+    ASSERT_TRUE(shown());
+    EXPECT_TRUE(tasks.contains("Computing the maps of A") &&
+                tasks.contains("Computing the maps of B"))
+        << tasks.join(", ").toStdString();
+    const auto labels = page()->findChildren<QLabel*>();
+    EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+        return label->isVisible() && label->text() == "With the edits of A";
+    }));
+}
+
+TEST_F(DuelPageTest, KeysPinAndEditNothingThatIsNotSeen) {
+    const QString run = finishedRun();
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result() != nullptr; }));
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    page()->inspector()->setFocus();
+    QTest::keyClick(window.get(), Qt::Key_P, Qt::ShiftModifier);
+    QTest::keyClick(window.get(), Qt::Key_X);
+    QTest::keyClick(window.get(), Qt::Key_B);
+    EXPECT_EQ(page()->inspector()->view().shown, Shown::Before) << "keys of maps are in force";
+    EXPECT_FALSE(inspector()->pinned());
+    EXPECT_TRUE(c().runEdits.list().edits.empty());
+    EXPECT_EQ(path(0), run);
+    window->showPage(PageId::Workbench);
+    inspector()->setFocus();
+    QTest::keyClick(window.get(), Qt::Key_P, Qt::ShiftModifier);
+    EXPECT_TRUE(inspector()->pinned());
+}
+
+TEST_F(DuelPageTest, TheThreeMapsStayReadable) {
+    const QString run = finishedRun();
+    window->showDuel({run, run});
+    ASSERT_TRUE(shown());
+    auto* pane = page()->inspector()->mapPane();
+    const auto readable = [&] {
+        QTest::qWait(1);
+        for (const MapView* map : {pane->other(), pane->map(), pane->change()})
+            if (map->width() < 135 || map->height() < 150) return false;
+        return true;
+    };
+    for (const QSize& size : {QSize(1200, 900), QSize(1440, 900), QSize(960, 600)})
+        for (int all = 0; all < 2; ++all) {
+            window->resize(size);
+            EXPECT_TRUE(readable())
+                << size.width() << ": " << pane->map()->width() << " x " << pane->map()->height();
+            page()->inspector()->toggleAllLayers();
+        }
 }
 
 TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
@@ -312,9 +373,15 @@ TEST_F(DuelPageTest, BothReadTheSameWhateverIsChangedMeanwhile) {
     page()->probes().task(1).abandon();
     again();
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    // Weights that were written meanwhile are read.
+    const auto newest = (second + "/checkpoints/step-").toStdString();
+    const auto step = page()->probes().answer(1)->step;
+    std::filesystem::copy(newest + std::to_string(step), newest + std::to_string(step + 1),
+                          std::filesystem::copy_options::recursive);
     again();
     EXPECT_FALSE(page()->probes().answer(1));
     ASSERT_TRUE(waitUntil([&] { return page()->probes().answer(1) != nullptr; }, 60000));
+    EXPECT_EQ(page()->probes().answer(1)->step, step + 1);
 }
 
 TEST_F(DuelPageTest, ARefusedEditIsReadBesideTheMaps) {

@@ -83,10 +83,11 @@ TEST_F(EditsTest, XTakesTheChosenMapOutAndReturnsIt) {
     EXPECT_EQ(window->bar()->interventionText(), "1 edit");
     EXPECT_EQ(tab().panel()->list()->count(), 1);
     EXPECT_TRUE(inspector()->choice().takenOut({MapKind::Relation, 0, 0}));
-    QTest::keyClick(window.get(), Qt::Key_B);
-    EXPECT_EQ(inspector()->view().shown, widgets::Shown::Before);
     QTest::keyClick(window.get(), Qt::Key_B, Qt::ShiftModifier);
     EXPECT_TRUE(inspector()->mapPane()->other()->isVisible());
+    QTest::keyClick(window.get(), Qt::Key_B);
+    EXPECT_EQ(inspector()->view().shown, widgets::Shown::Before);
+    EXPECT_FALSE(inspector()->mapPane()->other()->isVisible()) << "they stand alone";
     QTest::keyClick(window.get(), Qt::Key_B, Qt::ShiftModifier);
     QTest::keyClick(window.get(), Qt::Key_X);
     ASSERT_TRUE(editedIs(false));

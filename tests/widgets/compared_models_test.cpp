@@ -75,6 +75,17 @@ TEST_F(ComparedModels, TextsInOtherTokensHaveOneCursorAndNoDifference) {
     EXPECT_EQ(inspector.sourcePane()->objects()->strip()->size(), 5);
 }
 
+TEST_F(ComparedModels, AHasNoSecondABesideIt) {
+    const auto a = fixture::result();
+    show(a, a);
+    EXPECT_TRUE(pane()->other()->isVisible());
+    Q_EMIT inspector.bar()->shown()->changed(1);
+    EXPECT_EQ(inspector.view().shown, Shown::Before);
+    EXPECT_FALSE(pane()->other()->isVisible());
+    Q_EMIT inspector.bar()->shown()->changed(0);
+    EXPECT_TRUE(pane()->other()->isVisible());
+}
+
 TEST_F(ComparedModels, ATokenBehindTheEndOfAHasNoCellThere) {
     const auto a = fixture::text({"the", " cat"}, 2, 3, 1),
                b = fixture::text({"t", "he", " c", "at", " sat", " on"}, 2, 3, 1);
@@ -119,10 +130,10 @@ TEST_F(ComparedModels, OfOtherTokensACellOfAAloneIsItsOwn) {
     show(a, b, false);
     Q_EMIT inspector.bar()->shown()->changed(1);
     ASSERT_EQ(inspector.view().shown, Shown::Before);
-    Q_EMIT pane()->other()->chosen(2, 1);
+    Q_EMIT pane()->map()->chosen(2, 1);
     EXPECT_EQ(inspector.view().source, 2);
     EXPECT_EQ(inspector.view().target, 1);
-    EXPECT_EQ(pane()->other()->row(), 2);
+    EXPECT_EQ(pane()->map()->row(), 2);
     const auto footer = inspector.choice().footer();
     EXPECT_TRUE(footer.contains("sat")) << footer.toStdString();
 }

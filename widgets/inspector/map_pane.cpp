@@ -298,7 +298,7 @@ void MapPane::show(MapFrame frame) {
 void MapPane::showOther() {
     const InspectorView& view = m_choice.view();
     const bool alone = m_choice.ofPinnedAlone(view.kind);
-    const bool beside = view.beside && m_choice.compares() && !alone;
+    const bool beside = view.beside && view.shown != Shown::Before && m_choice.compares() && !alone;
     m_otherBox->setVisible(beside);
     m_mapTitle->setVisible(beside || alone);
     m_otherPending = false;
@@ -370,6 +370,7 @@ void MapPane::setOutdated(bool on, bool awaited) {
 
 void MapPane::setThree(bool on) {
     m_three = on;
+    setMinimumSize(on ? QSize(440, 300) : QSize(200, 0));  // cells can be told apart
     if (!m_choice.empty()) display();
 }
 
