@@ -81,7 +81,7 @@ RELASCOPE_INLINE void loadSome(const Number* from, std::int64_t count, double re
 template <class Number>
 RELASCOPE_INLINE void sumRow(const Number* row, std::int64_t classes, double& normalizer,
                              std::int64_t& best) {
-    // Eight at a time, whose first equal one is looked for afterwards.
+    // Sixteen at a time, whose first equal one is looked for afterwards.
     Number most[16];
     std::fill(most, most + 16, row[0]);
     std::int64_t at = 0;
@@ -119,12 +119,14 @@ RELASCOPE_INLINE void compareRow(const Number* a, const Number* b, std::int64_t 
         exponential(p);
         sum += p * apart;
         const DoubleLanes size = apart < 0.0 ? -apart : apart;
-        most = size > most ? size : most;
+        most = size <= most ? most : size;  // what is no number stays none
     }
     // Rounding may leave less than 0 where both agree.
-    divergence = std::max(0.0, sumOfLanes(sum) - (normalizerA - normalizerB));
+    const double apart = sumOfLanes(sum) - (normalizerA - normalizerB);
+    divergence = apart < 0.0 ? 0.0 : apart;
     largest = most[0];
-    for (std::int64_t k = 1; k < kDoubleLanes; ++k) largest = std::max(largest, most[k]);
+    for (std::int64_t k = 1; k < kDoubleLanes; ++k)
+        largest = most[k] <= largest ? largest : most[k];
 }
 
 RELASCOPE_VECTORS void sumRows(const float* rows, std::int64_t stride, std::int64_t classes,

@@ -58,6 +58,11 @@ TEST(ClassScores, ExcludedClassesHaveNoProbabilityAndWhatIsNoNumberStaysNone) {
     const auto sums = classSums(scores);
     EXPECT_NEAR(sums.normalizer[0].item<double>(), std::log(4.0), 1e-15);
     EXPECT_TRUE(std::isnan(sums.normalizer[1].item<double>()));
+    const auto compared = compareClasses(torch::zeros({2, 20}), scores);
+    EXPECT_TRUE(std::isinf(compared.divergence[0].item<double>()));
+    EXPECT_TRUE(std::isinf(compared.largest[0].item<double>()));
+    EXPECT_TRUE(std::isnan(compared.divergence[1].item<double>()));
+    EXPECT_TRUE(compared.largest.narrow(0, 1, 1).isfinite().logical_not().all().item<bool>());
 }
 
 }  // namespace
