@@ -375,13 +375,19 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
     return names;
 }
 
+bool isLinked(const fs::path& folder, const std::string& commit, const HubFile& file) {
+    const fs::path to = folder / "snapshots" / commit / file.name;
+    std::error_code error;
+    return fs::exists(to, error) && sizeOf(to) == file.size;
+}
+
 /// Links FILE of a snapshot to its blob, or copies it where there are no links.
 void linkFile(const fs::path& folder, const std::string& commit, const HubFile& file) {
     const fs::path to = folder / "snapshots" / commit / file.name;
     makeDirectories(to.parent_path().string());
     const fs::path blob = folder / "blobs" / file.etag;
     std::error_code error;
-    if (fs::exists(to, error) && sizeOf(to) == file.size) return;
+    if (isLinked(folder, commit, file)) return;
     const fs::path link = fs::relative(blob, to.parent_path(), error);
     const fs::path fresh = to.string() + ".relascope-part";
     fs::remove(fresh, error);
@@ -615,7 +621,11 @@ std::string fetchHubModel(const HubModel& model,
     meter.finish();
     // The snapshot appears with its last file; the reference names it afterwards.
     {
-        const FileLock lock = lockOf(folder, listing.commit, meter, [] { return false; });
+        const FileLock lock = lockOf(folder, listing.commit, meter, [&] {
+            return std::all_of(
+                listing.files.begin(), listing.files.end(),
+                [&](const HubFile& file) { return isLinked(folder, listing.commit, file); });
+        });
         for (const auto& file : listing.files) linkFile(folder, listing.commit, file);
     }
     if (model.revision != listing.commit) {
