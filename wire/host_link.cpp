@@ -384,15 +384,15 @@ bool HostLink::readTails(Session& session, const std::stop_token& stop) {
 void mirrorFile(Session& session, const std::string& path, const std::function<bool()>& wanted) {
     std::error_code error;
     if (!farPathOf(path) || fs::exists(path, error)) return;
-    const std::string part = path + ".part";
-    fs::remove(part, error);
+    std::optional<core::AtomicFile> file;  // another session may be at it
     for (std::int64_t at = 0, size = 1; at < size;) {
         size = -1;
         readFiles(
             session, {{path, at, kPart}},
             [&](std::size_t, std::int64_t now, const Bytes& bytes) {
                 core::makeDirectories(fs::path(path).parent_path().string());
-                append(part, bytes);
+                if (!file) file.emplace(path);
+                file->write(bytes.data(), bytes.size());
                 size = now;
                 at += static_cast<std::int64_t>(bytes.size());
                 if (bytes.empty()) size = at;
@@ -401,7 +401,7 @@ void mirrorFile(Session& session, const std::string& path, const std::function<b
         if (size < 0) return;  // it is not there
         if (at < size && !wanted()) throw Cancelled();
     }
-    fs::rename(part, path, error);
+    if (file) file->commit();
 }
 
 void pruneMirrors(std::int64_t most) {
@@ -456,16 +456,29 @@ void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
         const std::string path = part + "/" + file.name;
         core::makeDirectories(fs::path(path).parent_path().string());
         if (!isSame(path, file)) {
-            if (sizeOf(path) > file.size) fs::remove(path, error);
-            append(path, {});
-            readOn(session, far->path + "/" + file.name, path, file.size, [&](std::int64_t at) {
+            // What was cut is read on if it is still the same file there.
+            const std::string cut = path + "." + std::to_string(file.time) + ".part";
+            append(cut, {});
+            readOn(session, far->path + "/" + file.name, cut, file.size, [&](std::int64_t at) {
                 done = static_cast<double>(before + at) / static_cast<double>(all);
                 return wanted();
             });
-            setTime(path, file.time);
+            setTime(cut, file.time);
+            fs::rename(cut, path, error);
+            if (error) throw FileError(path, "cannot be written: " + error.message());
         }
         before += file.size;
     }
+    // Of an earlier copy that was cut, perhaps of another run.
+    std::vector<fs::path> others;
+    for (const auto& entry : fs::recursive_directory_iterator(part)) {
+        const auto name = entry.path().lexically_relative(part).string();
+        if (!entry.is_directory() &&
+            std::none_of(files.begin(), files.end(),
+                         [&](const auto& file) { return file.name == name; }))
+            others.push_back(entry.path());
+    }
+    for (const auto& other : others) fs::remove(other, error);
     fs::rename(part, to, error);
     if (error) throw FileError(to, "cannot be written: " + error.message());
 }

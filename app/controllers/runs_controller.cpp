@@ -193,9 +193,24 @@ void RunsController::rebuildRows() {
         }
 }
 
+bool RunsController::isCopyOf(const QString& copy, const QString& run) {
+    try {
+        const RunInfo a = core::readRunInfo(copy.toStdString()),
+                      b = core::readRunInfo(run.toStdString());
+        return a.startedAt == b.startedAt && a.step == b.step && a.seed == b.seed &&
+               a.options == b.options;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 QString RunsController::placeOfCopy(const QString& run) const {
-    return QStringList{m_folder, HostsController::hostOf(run), QFileInfo(run).fileName()}.join(
-        u'/');
+    const auto base =
+        QStringList{m_folder, HostsController::hostOf(run), QFileInfo(run).fileName()}.join(u'/');
+    QString place = base;
+    for (int k = 2; QFileInfo::exists(place) && !isCopyOf(place, run); ++k)
+        place = QStringLiteral("%1-%2").arg(base).arg(k);
+    return place;
 }
 
 void RunsController::announce() {

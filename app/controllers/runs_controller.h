@@ -78,8 +78,11 @@ public:
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
-    /// Where a run of another machine is copied to: FOLDER/HOST/NAME.
+    /// Where a run of another machine is copied to, and is if it was: FOLDER/HOST/NAME, or NAME-2
+    /// and so on where another run, or this one at an earlier step, has that name.
     QString placeOfCopy(const QString& run) const;
+    /// Whether it is the same run at the same step.
+    static bool isCopyOf(const QString& copy, const QString& run);
     /// The folders that are listed, too: of other machines, by their names.
     void setMirrors(const std::vector<std::pair<QString, QString>>& folders);
     /// What stands above the runs of a machine: its name and how it is connected.
