@@ -3,6 +3,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QFocusEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -202,6 +203,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     connect(&m_start, &QTimer::timeout, this, &AnalysisTab::run);
     connect(m_run, &QPushButton::clicked, this, &AnalysisTab::run);
     m_strip->installEventFilter(this);
+    m_run->installEventFilter(this);
     connect(m_view, &widgets::MeasureFrame::optionChosen, this,
             [this](const QString& name, const FieldValue& value) {
                 choose(name.toStdString(), value);
@@ -586,11 +588,16 @@ void AnalysisTab::show(const core::AnalysisResult& result) {
 }
 
 bool AnalysisTab::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_run) {
+        if (event->type() == QEvent::FocusIn)
+            m_reason = static_cast<const QFocusEvent*>(event)->reason();
+        return QWidget::eventFilter(watched, event);
+    }
     auto* cancel = m_strip->cancelButton();
     if (event->type() == QEvent::Hide) m_returns = cancel->hasFocus();
     if (event->type() == QEvent::Show && m_passedTo && m_passedTo->hasFocus()) {
         m_passedTo = nullptr;
-        cancel->setFocus(Qt::TabFocusReason);
+        cancel->setFocus(m_reason);
     }
     return QWidget::eventFilter(watched, event);
 }
@@ -646,8 +653,7 @@ void AnalysisTab::updateButton() {
     m_run->setEnabled(can);
     // The focus goes on to Cancel and comes back, unless the user has moved it.
     if (passes) m_passedTo = QApplication::focusWidget();
-    if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus())))
-        m_run->setFocus(Qt::TabFocusReason);
+    if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus()))) m_run->setFocus(m_reason);
     if (can) m_passedTo = nullptr, m_returns = false;
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());

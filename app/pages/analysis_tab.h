@@ -97,6 +97,9 @@ private:
     QPushButton* m_run;
     JobStrip* m_strip;
     widgets::MeasureFrame* m_view;
+    /// How the button got the focus. After a click nothing has a ring, and Space stays with the
+    /// training.
+    Qt::FocusReason m_reason = Qt::OtherFocusReason;
     QPointer<QWidget> m_passedTo;  ///< has the focus of the button until Cancel is seen
     bool m_returns = false;        ///< Cancel had it when it was hidden
     std::optional<ProbeSample> m_second;
