@@ -82,7 +82,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                     notes << QStringLiteral("%1: %2").arg(letterOf(s), note);
             Q_EMIT textProblem(notes.join(QStringLiteral("; ")));
         });
-        connect(&side.opening, &LongTask::failed, this, refuse);
+        connect(&side.opening, &LongTask::failed, this, &DuelProbes::notOpened);
         connect(session, &InspectionSession::refused, this, refuse);
         connect(session, &InspectionSession::failed, this, refuse);
         // The maps without edits follow, and the sentence stands beside them.
@@ -101,13 +101,13 @@ QString DuelProbes::dataRun() const {
 }
 
 void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
+    m_sides[side].opening.abandon();
     const bool again = m_subjects[side] == subject;
     // After a failure or a cancelled load choosing it again tries again.
     if (again && (!subject || m_sides[side].result || task(side).busy() || m_task.busy())) return;
     const bool otherA =
         side == 0 && (!subject || !m_subjects[0] || subject->path != m_subjects[0]->path);
     m_subjects[side] = std::move(subject);
-    m_sides[side].opening.abandon();
     forget(side);
     const auto dataBefore = std::exchange(m_dataRun, dataRun());
     const bool otherData = m_dataRun != dataBefore;

@@ -83,6 +83,8 @@ Q_SIGNALS:
     void answered(const relascope::widgets::Inspected& inspected);
     /// Why there is nothing to show.
     void refused(const QString& sentence);
+    /// Why openFar() has chosen nothing; the subjects stay.
+    void notOpened(const QString& sentence);
 
 private:
     struct Side {

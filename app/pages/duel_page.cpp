@@ -146,10 +146,14 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_strip);
     for (std::size_t side = 0; side < 2; ++side) {
-        auto* strip = new JobStrip(this);
+        auto *strip = new JobStrip(this), *opening = new JobStrip(this);
         strip->follow(m_probes.task(side));
-        strip->follow(m_probes.opening(side));
+        opening->follow(m_probes.opening(side));
         column->addWidget(strip);
+        column->addWidget(opening);
+        connect(strip, &JobStrip::cancelled, this, [this, side] {
+            refuse(QStringLiteral("The maps of %1 were cancelled.").arg(QChar(side == 0 ? u'A' : u'B')));
+        });
     }
     column->addWidget(m_error);
     column->addWidget(m_stack, 1);
@@ -161,12 +165,10 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
         subjectsChanged();
     });
     connect(&m_probes, &DuelProbes::answered, this, &DuelPage::show);
-    connect(&m_probes, &DuelProbes::refused, this, [this](const QString& sentence) {
-        m_error->setSentence(sentence);
-        m_again->setVisible(m_probes.complete());
-        m_inspector->mapPane()->setOutdated(true, false);  // it is of what was asked for before
-    });
+    connect(&m_probes, &DuelProbes::refused, this, &DuelPage::refuse);
+    connect(&m_probes, &DuelProbes::notOpened, m_error, &ErrorStrip::setSentence);
     connect(m_again, &QPushButton::clicked, this, [this] {
+        if (!m_probes.complete()) return;
         for (std::size_t side = 0; side < 2; ++side)
             if (const QString host = m_probes.subject(side)->host(); !m_c.hosts.isUsable(host))
                 m_c.hosts.look(host);
@@ -233,8 +235,15 @@ AnalysisTab* DuelPage::tab() const {
     return m_measure->tab(core::duelAnalysis().name);
 }
 
+void DuelPage::refuse(const QString& sentence) {
+    m_error->setSentence(sentence);
+    m_again->setVisible(m_probes.complete());
+    m_inspector->mapPane()->setOutdated(true, false);  // it is of what was asked for before
+}
+
 void DuelPage::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
     m_error->setSentence({});
+    m_again->hide();
     m_probes.setSubject(side, std::move(subject));
 }
 
@@ -368,7 +377,9 @@ void DuelPage::fetchApart() {
     for (std::size_t side = 0; side < 2 && areApart(); ++side) {
         const auto& subject = *m_probes.subject(side);
         if (subject.host().isEmpty()) continue;
-        const QString run = runOf(subject), copy = m_c.runs.placeOfCopy(run);
+        const QString run = runOf(subject);
+        if (run.isEmpty()) return;  // chosen since; the sentence says what to do
+        const QString copy = m_c.runs.placeOfCopy(run);
         if (QFileInfo::exists(copy))
             chooseCopy(run, copy);
         else

@@ -79,6 +79,8 @@ private:
     void fetchApart();
     /// Whether it was chosen: one of the subjects is of that run.
     bool chooseCopy(const QString& run, const QString& copy);
+    /// Says why there are no maps, and offers to ask again.
+    void refuse(const QString& sentence);
     /// Asks again for what failed.
     void again();
     void show(const widgets::Inspected& inspected);

@@ -301,6 +301,12 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     click(apart->button());
     EXPECT_EQ(probes().subject(1)->path, checkpoint(c().runs.placeOfCopy(b)));
     ASSERT_TRUE(answered());
+    // Another run of that name is not its copy.
+    const QString place = c().runs.placeOfCopy(b);
+    fs::rename(place.toStdString(), place.toStdString() + "-moved");
+    fs::copy(c().runs.placeOfCopy(a).toStdString(), place.toStdString(),
+             fs::copy_options::recursive);
+    EXPECT_EQ(c().runs.placeOfCopy(b), place + "-2");
 }
 
 TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
@@ -333,6 +339,26 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     EXPECT_EQ(page()->error()->sentence(), "");
     EXPECT_FALSE(page()->inspector()->mapPane()->map()->outdated());
     EXPECT_EQ(probes().answer(0)->sample, probes().answer(1)->sample);
+    // What does not open leaves the maps as they are.
+    probes().openFar(1, there + "/nothing");
+    ASSERT_TRUE(waitUntil([&] { return !page()->error()->sentence().isEmpty(); }, 60000));
+    EXPECT_FALSE(page()->inspector()->mapPane()->map()->outdated());
+    EXPECT_FALSE(page()->againButton()->isVisible());
+    // Cancelled by the user.
+    one->signal(SIGSTOP);
+    probes().chooseExample("validation", 5);
+    const auto strip = [&]() -> JobStrip* {
+        for (auto* each : page()->findChildren<JobStrip*>())
+            if (each->isVisible()) return each;
+        return nullptr;
+    };
+    ASSERT_TRUE(waitUntil([&] { return probes().answer(0) && strip(); }, 60000));
+    click(strip()->cancelButton());
+    EXPECT_EQ(page()->error()->sentence(), "The maps of B were cancelled.");
+    EXPECT_FALSE(page()->inspector()->mapPane()->map()->awaited());
+    one->signal(SIGCONT);
+    click(page()->againButton());
+    ASSERT_TRUE(answered());
     // By the user, where nobody else has noticed.
     one->signal(SIGSTOP);
     probes().chooseExample("validation", 4);
@@ -340,6 +366,7 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     one->signal(SIGKILL);
     ASSERT_TRUE(waitUntil([&] { return page()->againButton()->isVisible(); }));
     click(page()->againButton());
+    EXPECT_TRUE(probes().task(1).busy());
     ASSERT_TRUE(answered());
     EXPECT_EQ(page()->error()->sentence(), "");
     // A far A, whose data cannot be read at first.
@@ -351,6 +378,11 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     click(page()->againButton());
     ASSERT_TRUE(waitUntil([&] { return c().hosts.isUsable("gpu1"); }));
     ASSERT_TRUE(answered());
+    // Without B there is nothing to ask for.
+    Q_EMIT probes().refused("B: gone");
+    EXPECT_TRUE(page()->againButton()->isVisible());
+    page()->setSubject(1, std::nullopt);
+    EXPECT_TRUE(page()->againButton()->isHidden());
 }
 
 }  // namespace

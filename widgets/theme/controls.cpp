@@ -347,6 +347,7 @@ EmptyState::EmptyState(const QString& sentence, const QString& button, QWidget* 
     column->addStretch(1);
     m_sentence->setAlignment(Qt::AlignCenter);
     m_sentence->setWordWrap(true);
+    m_sentence->setTextFormat(Qt::PlainText);  // it may name files of other machines
     column->addWidget(m_sentence);
     column->addWidget(m_button, 0, Qt::AlignHCenter);
     column->addStretch(1);
