@@ -152,7 +152,8 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
         column->addWidget(strip);
         column->addWidget(opening);
         connect(strip, &JobStrip::cancelled, this, [this, side] {
-            refuse(QStringLiteral("The maps of %1 were cancelled.").arg(QChar(side == 0 ? u'A' : u'B')));
+            refuse(QStringLiteral("The maps of %1 were cancelled.")
+                       .arg(QChar(side == 0 ? u'A' : u'B')));
         });
     }
     column->addWidget(m_error);
