@@ -469,9 +469,11 @@ TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
                                                  window.get(), [&](const QString& p) { path = p; });
         c().experiment.start();
-        ASSERT_TRUE(waitUntil([&] { return !trainings().empty(); }));
+        // Kept: while the program replaces itself it has no command line.
+        std::vector<pid_t> begun;
+        ASSERT_TRUE(waitUntil([&] { return !(begun = trainings()).empty(); }));
         QTest::qWait(delay);
-        for (const auto child : trainings()) kill(child, SIGKILL);
+        for (const auto child : begun) kill(child, SIGKILL);
         ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
         QObject::disconnect(connection);
         EXPECT_EQ(failed.size(), 1);
