@@ -651,7 +651,8 @@ void AnalysisTab::updateButton() {
     const bool can = missing().isEmpty() && !measuring && !nothing;
     const bool passes = !can && m_run->hasFocus();
     m_run->setEnabled(can);
-    // The focus goes on to Cancel and comes back, unless the user has moved it.
+    // Cancel has the focus while this is disabled. Afterwards this has it again, unless the user
+    // has moved it.
     if (passes) m_passedTo = QApplication::focusWidget();
     if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus()))) m_run->setFocus(m_reason);
     if (can) m_passedTo = nullptr, m_returns = false;

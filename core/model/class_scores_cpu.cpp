@@ -20,8 +20,8 @@ typedef double DoubleLanes __attribute__((vector_size(64)));
 typedef std::int64_t DoubleBits __attribute__((vector_size(64)));
 typedef float FewFloats __attribute__((vector_size(32)));
 constexpr std::int64_t kDoubleLanes = 8;
-constexpr std::int64_t kClassesOfThread =
-    1 << 15;  // classes of a thread; less costs more than it saves
+// Below, a second thread costs more than it saves.
+constexpr std::int64_t kClassesOfThread = 1 << 15;
 
 RELASCOPE_INLINE void loadLanes(const float* from, DoubleLanes& to) {
     FewFloats values;
@@ -81,7 +81,7 @@ RELASCOPE_INLINE void loadSome(const Number* from, std::int64_t count, double re
 template <class Number>
 RELASCOPE_INLINE void sumRow(const Number* row, std::int64_t classes, double& normalizer,
                              std::int64_t& best) {
-    // Sixteen at a time, whose first equal one is looked for afterwards.
+    // The largest of sixteen columns first, then the first class that equals the largest of all.
     Number most[16];
     std::fill(most, most + 16, row[0]);
     std::int64_t at = 0;

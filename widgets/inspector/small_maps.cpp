@@ -203,7 +203,7 @@ SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* pa
     m_menu = new ViewMenu(more, m_multiples->canvas(),
                           [this] { return m_choice.figureName(FigurePart::SmallMaps); });
     m_choice.setFigure(*m_menu, FigurePart::SmallMaps);
-    setTabOrder(m_order, more);  // they stand beside each other
+    setTabOrder(m_order, more);  // from left to right
     side->addWidget(more, 0, Qt::AlignRight);
     side->addWidget(m_layers, 1, Qt::AlignRight);
     row->addLayout(side);
