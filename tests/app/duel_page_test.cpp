@@ -45,6 +45,15 @@ protected:
     bool shown() {
         return waitUntil([&] { return page()->inspector()->result() != nullptr; }, 60000);
     }
+    /// A run as A, and its first step as B; the run.
+    QString showBesideItsFirstStep() {
+        const QString run = finishedRun();
+        page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
+        page()->setSubject(1, DuelSubject{run, 0, {}});
+        open();
+        EXPECT_TRUE(shown());
+        return run;
+    }
     QString path(std::size_t side) {
         return page()->probes().subject(side) ? page()->probes().subject(side)->path : QString();
     }
@@ -187,11 +196,7 @@ TEST_F(DuelPageTest, TheSameStepTwiceDiffersNowhere) {
 }
 
 TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
-    const QString run = finishedRun();
-    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
-    page()->setSubject(1, DuelSubject{run, 0, {}});
-    open();
-    ASSERT_TRUE(shown());
+    const QString run = showBesideItsFirstStep();
     auto* tab = page()->tab();
     auto values = tab->values();
     EXPECT_EQ(std::get<std::string>(values.at("other")), run.toStdString());
@@ -298,11 +303,7 @@ TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
 }
 
 TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
-    const QString run = finishedRun();
-    page()->setSubject(0, DuelSubject{run, std::nullopt, {}});
-    page()->setSubject(1, DuelSubject{run, 0, {}});
-    open();
-    ASSERT_TRUE(shown());
+    showBesideItsFirstStep();
     auto* tab = page()->tab();
     auto values = tab->values();
     values["examples"] = std::int64_t{24}, values["untrained"] = std::int64_t{0};
