@@ -81,12 +81,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Pair, example, i, j, value, te
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Relation, name, layer, point, index, layerIndex,
                                    head, values, sent, symmetry, weightSymmetry, rank, weightRank,
                                    shares, fits, uses, group, highest, lowest, nearZero, attribute,
-                                   labelled, second, origin, use, label, appearedAfter, appearedBy,
-                                   match, matchCorrelation)
+                                   labelled, also, asGood, reading, condition, origin, use, label,
+                                   development, appearedAfter, appearedBy, match, matchCorrelation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Step, step, accuracy, fits)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Join, first, second, correlation)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matched, any, asGood,
-                                   explained)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matched, any, explained)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, tree, data,
                                    noun, examples, objects, columns, causal, permutations,
                                    untrainedModels, untrainedFits, untrainedScores, initial, metric,
@@ -117,30 +116,32 @@ void from_json(const wire::Json& json, AblationRow& row) {
     json.at("streamNorm").get_to(row.streamNorm);
     json.at("ways").get_to(row.ways);
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, rows, cumulative,
-                                   cumulativeWay, pairs)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Part, title, row, estimate, estimatedSize, together)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding, text, part, maps, effect, selectivity,
-                                   example, i, j, layer, index, head)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, estimated, wanted,
-                                   exactExamples, measured, exact, untrained, otherExamples, along,
-                                   passes, described, allMaps, parts, atlas, findings, notFound,
-                                   remark)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, shift, rows,
+                                   cumulative, cumulativeWay, pairs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Part, title, row, estimate, estimatedSize, together,
+                                   use)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding::Check, edit, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding, text, part, maps, effect, checks, confirm,
+                                   selectivity, example, i, j, layer, index, head)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, text, tokens, wanted,
+                                   measured, estimated, choosing, shift, exact, untrained,
+                                   otherExamples, along, passes, described, allMaps, parts, atlas,
+                                   least, looks, byChance, findings, notFound, remark)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, asGood,
-                                   explained, back, untrained, untrainedExplained, level, better)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, explained,
+                                   back, untrained, untrainedExplained, level, better)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Partner, a, b, heads, correlation, layerA, indexA, layerB,
                                    indexB)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Difference, example, position, divergence, rightA, rightB,
                                    wanted, a, b, probabilityA, probabilityB)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Graft, part, a, b, at, from, change, rightToWrong,
-                                   wrongToRight, resampled, used)
+                                   wrongToRight, zero, mean, resampled, untrained, gain, p, used)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel, a, b, same, data, noun, examples, objects, whyNot,
                                    divergence, meanDivergence, largestDifference, changes, answers,
                                    bothRight, onlyA, onlyB, bothWrong, different, mcnemar,
-                                   differences, rows, cka, untrainedCka, alike, matches, partners,
-                                   untrained, metric, base, graftExamples, grafts, sentences,
-                                   complete, remark)
+                                   differences, rows, cka, untrainedCka, untrainedCkas, alike,
+                                   matches, partners, untrained, metric, base, graftExamples,
+                                   grafts, text, sentences, complete, remark)
 
 namespace wire {
 

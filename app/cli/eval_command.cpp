@@ -12,6 +12,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/run_text.h"
+#include "data/token_prefix.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
@@ -25,7 +26,7 @@ namespace {
 struct EvalArguments {
     std::string path, data, split, checkpoint, device = "auto";
     std::vector<std::string> edits;
-    std::int64_t batch = 512, step = -1;
+    std::int64_t batch = 512, step = -1, examples = 0, tokens = 0;
     bool json = false;
 };
 
@@ -85,14 +86,20 @@ int evaluate(const EvalArguments& a, const Call&) {
         data = splits.find(split);
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
+    data = core::withShorterWindows(data, a.tokens);
     if (!a.edits.empty()) {
-        const core::Interventions interventions{
-            core::editsNamed(a.edits, opened.points(data->sample(0))), editData(a.path, opened)};
+        core::Interventions interventions{core::editsNamed(a.edits, opened.points(data->sample(0))),
+                                          editData(a.path, opened)};
+        interventions.data.split = [whole = interventions.data.split,
+                                    tokens = a.tokens](const std::string& name) {
+            return core::withShorterWindows(whole ? whole(name) : nullptr, tokens);
+        };
         const auto& edits = interventions.edits;
         if (edits.anyEnabled()) {
             const auto effect = opened.effect(
                 data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, interventions, stop,
-                [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
+                [&](double fraction) { return line.show(fraction, "evaluating " + split), true; },
+                a.examples);
             line.done();
             nameMeans(opened, edits);
             if (a.json)
@@ -156,7 +163,14 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
         ->excludes(checkpoint);
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
     command.add_option("--batch-size", a.batch, "batch size")->check(CLI::Range(1, 1048576));
-    command.add_option("--edit", a.edits, kEditHelp)->take_all();
+    auto* edits = command.add_option("--edit", a.edits, kEditHelp)->take_all();
+    command
+        .add_option("--examples", a.examples,
+                    "with --edit: on so many examples, drawn as analyses draw them")
+        ->check(CLI::PositiveNumber)
+        ->needs(edits);
+    command.add_option("--tokens", a.tokens, "of text: tokens of a window, at most")
+        ->check(CLI::PositiveNumber);
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ private:
         for (int d = 0; d < m_how.draws; ++d)
             m_shifts.push_back(1 + (static_cast<std::int64_t>(d) * 7919 + 12) %
                                        std::max<std::int64_t>(1, m_data->size() - 1));
+        if (!m_shifts.empty()) m_table.shift = m_shifts.front();
         for (std::size_t r = 0; r < m_table.rows.size(); ++r) {
             auto& row = m_table.rows[r];
             m_names.insert(row.edit.point);
@@ -169,18 +170,10 @@ private:
         EditList list;
         for (auto row : m_table.rows) {
             row.edit.op = EditOp::Mean;
-            auto reference = EditReference{};
-            reference.examples = m_how.references;
-            if (!m_interventions.data.split || !m_interventions.data.split(reference.split))
-                reference.split.clear();
-            row.edit.reference = reference;
             list.edits.push_back(row.edit);
         }
-        auto data = m_interventions.data;
-        data.split = [this](const std::string& split) {
-            return split.empty() ? m_data : m_interventions.data.split(split);
-        };
-        EditSession session(m_model, m_options, list, data);
+        EditSession session(m_model, m_options, list,
+                            withOwnExamples(m_interventions.data, m_data));
         session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
         for (auto& trial : m_trials) trial.editor.copyValues(0, session.editor(), trial.source);
     }

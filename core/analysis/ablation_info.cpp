@@ -133,9 +133,10 @@ const FieldTable<AblationChoice>& ablationFields() {
                             "and the pairs of the ten strongest parts")};
         all[1].spec.choiceTitles = {"Automatic", "Accuracy", "Loss", "Mean error"};
         all[2].spec.choiceTitles = {"zero", "mean", "another example"};
-        all[2].spec.choiceHelp = {"Zero: the part adds nothing",
-                                  "Its mean over 1,024 examples of the training set",
-                                  "That of another example of the split; three draws, averaged"};
+        all[2].spec.choiceHelp = {
+            "Zero: the part adds nothing",
+            "Its mean over 1,024 examples (of texts 64 windows) of the training set",
+            "That of another example of the split; three draws, averaged"};
         all[3].spec.choiceTitles = {"Heads", "Relations",    "Relation x head",
                                     "Paths", "Feed-forward", "Library symbols"};
         all[3].spec.choiceHelp = {"Sensory, relational and cross heads, one at a time",
@@ -151,18 +152,17 @@ const FieldTable<AblationChoice>& ablationFields() {
 
 namespace {
 
-constexpr double kReferenceExamples = 1024;  // of means
-constexpr double kStrongestParts = 10;       // whose pairs are measured
+constexpr double kStrongestParts = 10;  // whose pairs are measured
 
-/// Passes of one example with one part out.
-double passesOf(const AblationChoice& choice, double parts, double examples) {
+/// Passes of one example with one part out; a mean takes one for each of `references`.
+double passesOf(const AblationChoice& choice, double parts, double examples, double references) {
     const auto has = [&](const char* way) {
         return static_cast<double>(std::count(choice.how.begin(), choice.how.end(), way));
     };
     const double resample = has("resample") * AblationOptions().draws;
     // The unedited pass, and one for every draw that others take their values from.
     double passes = examples * (parts * (has("zero") + has("mean") + resample) + 1 + resample);
-    passes += has("mean") * kReferenceExamples;
+    passes += has("mean") * references;
     if (choice.cumulative) passes += examples * parts;
     const double strongest = std::min(kStrongestParts, parts);
     if (choice.pairs) passes += examples * strongest * (strongest - 1) / 2;
@@ -180,7 +180,10 @@ std::string ablationCostText(const AnalysisCost& cost, const OptionValues& value
     if (count == 0) return "this model has no such parts; choose others";
     const auto examples = std::min(choice.examples, cost.examples);
     const auto ways = choice.how.size();
-    const double expected = cost.seconds * passesOf(choice, count, static_cast<double>(examples));
+    const auto references =
+        std::min(EditReference::usual(cost.noun == "windows of text").examples, cost.examples);
+    const double expected = cost.seconds * passesOf(choice, count, static_cast<double>(examples),
+                                                    static_cast<double>(references));
     return std::to_string(count) + " parts x " + std::to_string(ways) +
            (ways == 1 ? " way on " : " ways on ") + groupedNumber(examples) + " " + cost.noun +
            ": about " + roughDuration(std::max(1.0, expected));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/atlas.h"
 
+#include <torch/types.h>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -13,12 +15,15 @@
 #include "analysis/atlas_gallery.h"
 #include "analysis/atlas_labels.h"
 #include "analysis/auc_draws.h"
+#include "analysis/claims.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
+#include "analysis/plain_reading.h"
 #include "analysis/relation_matching.h"
 #include "analysis/run_analysis.h"
 #include "checkpoint/kept_weights.h"
+#include "data/batches.h"
 #include "model/architecture.h"
 #include "model/public/public_options.h"
 #include "types/error.h"
@@ -35,6 +40,7 @@ constexpr double kMostDrawn = 4e10;               // pairs in all draws, of abou
 constexpr double kRankWork = 3e6, kMostRanks = 200;
 constexpr double kMostProducts = 2e9;  // of pairs of maps
 constexpr double kGrouped = 0.7;
+constexpr std::size_t kClassBatch = 256;
 constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4, kTimedExamplesOfAtlas = 64;
 
 using Fit = RelationAtlas::Fit;
@@ -113,6 +119,7 @@ public:
         if (uses) stage(ablating), measureUse();
         if (along) stage(4.0), follow();
         if (other) stage(1.0), match();
+        findConditions();
         label();
         return std::move(m_atlas);
     }
@@ -250,6 +257,7 @@ private:
                                               : plainAuc(m_sorted.back(), truthOf(a, shape));
             }
             if (!whole) continue;
+            relation.reading = readingOf(relation, values, readings.first[m]);
             fillGallery(relation, m_objects, *m_subject.data, readings.values[m]);
             if (!readings.sent[m].empty()) relation.sent = distributed(shape, readings.sent[m]);
         }
@@ -257,6 +265,19 @@ private:
         if (!whole) return;
         m_values.sent.clear();
         correlate();
+    }
+
+    std::string readingOf(const Relation& relation, PairValues values, double first) const {
+        DescribedMap map;
+        map.shape = m_objects.shape, map.values = values;
+        std::copy(relation.shares.begin(), relation.shares.end(), map.shares.begin());
+        map.mean = relation.values.mean, map.sd = relation.values.sd;
+        map.head = relation.head, map.first = first;
+        for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
+            if (m_attributes.all[a].name == kOneEmpty) map.oneEmpty = truthOf(a, map.shape);
+            if (m_attributes.all[a].name == kBothEmpty) map.bothEmpty = truthOf(a, map.shape);
+        }
+        return plainReading(map);
     }
 
     void correlate() {
@@ -302,13 +323,8 @@ private:
         for (std::size_t m = 0; m < m_sorted.size(); ++m)
             for (std::size_t k = 0; k < all.size(); ++k) {
                 const auto drawn = intervals.of(m, k);
-                std::vector<double> sorted(drawn.begin(), drawn.end());
-                std::erase_if(sorted, [](double auc) { return std::isnan(auc); });
-                if (sorted.size() < kDraws / 2) continue;
-                std::sort(sorted.begin(), sorted.end());
                 auto& fit = m_atlas.relations[m].fits[all[k]];
-                fit.low = sorted[sorted.size() / 40];
-                fit.high = sorted[sorted.size() - 1 - sorted.size() / 40];
+                std::tie(fit.low, fit.high) = aucInterval(fit.fixed, drawn);
             }
         subject.attributes.clear();
         for (const auto a : permuted) subject.attributes.push_back(truthOf(a, m_objects.shape));
@@ -329,7 +345,40 @@ private:
                 fit.p = static_cast<double>(1 + as) / static_cast<double>(1 + kDraws);
             }
         m_atlas.permutations = kDraws;
+        findAsGood(all, intervals);
         report();
+    }
+
+    /// Attributes whose AUC is not shown to be nearer to 0.5 than that of the label.
+    void findAsGood(const std::vector<std::size_t>& all, const AucDraws& drawn) {
+        label();
+        const auto side = [](const Fit& fit, double auc) {
+            return fit.fixed > 0.5 ? auc : 1.0 - auc;
+        };
+        const auto placeOf = [&](std::int64_t attribute) {
+            return std::find(all.begin(), all.end(), static_cast<std::size_t>(attribute)) -
+                   all.begin();
+        };
+        for (std::size_t m = 0; m < m_sorted.size(); ++m) {
+            auto& relation = m_atlas.relations[m];
+            relation.asGood.clear();
+            if (relation.labelled < 0) continue;
+            const auto& best = relation.fits[static_cast<std::size_t>(relation.labelled)];
+            const auto ofBest = drawn.of(m, static_cast<std::size_t>(placeOf(relation.labelled)));
+            for (std::size_t k = 0; k < all.size(); ++k) {
+                const auto& fit = relation.fits[all[k]];
+                if (!canBeLabel(m_atlas, relation, all[k])) continue;
+                std::vector<double> by;  // how much further from 0.5 the best is
+                const auto of = drawn.of(m, k);
+                for (std::size_t d = 0; d < kDraws; ++d)
+                    if (const double more = side(best, ofBest[d]) - side(fit, of[d]);
+                        std::isfinite(more))
+                        by.push_back(more);
+                std::sort(by.begin(), by.end());
+                if (by.size() >= kDraws / 2 && by[by.size() / 40] <= 0.0)
+                    relation.asGood.push_back(static_cast<std::int64_t>(all[k]));
+            }
+        }
     }
 
     void label() {
@@ -343,6 +392,53 @@ private:
             }
             return found.first->second;
         });
+    }
+
+    /// Whether the label of a head holds in examples of one answer alone.
+    void findConditions() {
+        label();
+        const auto& info = m_subject.data->info();
+        if (info.targets != TargetKind::Class || info.classNames.size() != 2) return;
+        std::vector<std::size_t> classOf(m_objects.examples.size());
+        std::array<std::int64_t, 2> counts{};
+        for (std::size_t first = 0; first < classOf.size(); first += kClassBatch) {
+            const auto count = std::min(kClassBatch, classOf.size() - first);
+            const auto batch = makeBatch(*m_subject.data, &m_objects.examples[first],
+                                         static_cast<std::int64_t>(count));
+            const auto targets = batch.targets.reshape({-1}).to(torch::kLong);
+            for (std::size_t k = 0; k < count; ++k) {
+                const auto one = targets[static_cast<std::int64_t>(k)].item<std::int64_t>();
+                classOf[first + k] = one == 0 ? 0 : 1;
+                ++counts[classOf[first + k]];
+            }
+        }
+        if (!enoughToSay(std::min(counts[0], counts[1]), false)) return;
+        const std::size_t cells = m_objects.shape.cells();
+        for (std::size_t m = 0; m < m_sorted.size(); ++m) {
+            auto& relation = m_atlas.relations[m];
+            relation.condition.clear();
+            if (!relation.head || relation.labelled < 0) continue;
+            const auto label = static_cast<std::size_t>(relation.labelled);
+            const bool yes = relation.fits[label].fixed > 0.5;
+            std::array<double, 2> auc{};
+            for (std::size_t c = 0; c < 2; ++c) {
+                const auto all = truthOf(label, m_objects.shape);
+                std::vector<std::uint8_t> truth(all.begin(), all.end());
+                for (std::size_t e = 0; e < classOf.size(); ++e)
+                    if (classOf[e] != c)
+                        std::fill_n(truth.begin() + static_cast<std::ptrdiff_t>(e * cells), cells,
+                                    kPairUndefined);
+                auc[c] = placeFixedAuc(m_sorted[m], truth);
+            }
+            for (std::size_t c = 0; c < 2; ++c) {
+                const double here = yes ? auc[c] : 1.0 - auc[c],
+                             there = yes ? auc[1 - c] : 1.0 - auc[1 - c];
+                if (here >= 0.6 && there < 0.6)
+                    relation.condition = ", in examples of '" + info.classNames[c] +
+                                         "' alone (AUC " + fixedField(auc[c], 2) +
+                                         "; in the others " + fixedField(auc[1 - c], 2) + ")";
+            }
+        }
     }
 
     // Other weights
@@ -410,7 +506,7 @@ private:
         const auto& model = m_model.options();
         const bool text = model.input() == InputKind::Tokens;
         AblationOptions how;
-        how.how = {EditOp::Mean, EditOp::Resample};
+        how.how = {EditOp::Zero, EditOp::Mean, EditOp::Resample};
         how.what = m_options.what;
         how.what.emplace_back("paths");
         how.metric = model.info().numbers ? "mean_error" : "accuracy";
@@ -418,8 +514,6 @@ private:
             2, text ? m_options.use_examples / AtlasOptions::kTextUse : m_options.use_examples);
         how.batchSize = m_reading.batchSize;
         how.draws = 1;
-        // Of a window every token counts, and the means of all relations of a text take minutes.
-        if (text) how.references = AtlasOptions::kTextUse;
         return m_model.ablate(m_subject.data, m_subject.interventions, how, m_watch.stop, part(),
                               {}, m_subject.kept);
     }
@@ -458,7 +552,35 @@ private:
         m_atlas.metric = table.metric;
         m_atlas.base = table.base;
         m_atlas.usedExamples = table.examples;
+        nameUses(table);
         report();
+    }
+
+    void nameUses(const AblationTable& table) {
+        double untrained = 0.0;
+        for (const double score : m_atlas.untrainedScores)
+            untrained += score / static_cast<double>(m_atlas.untrainedScores.size());
+        if (m_atlas.untrainedScores.empty()) untrained = kNotMeasured;
+        const auto claims = useClaims(table, untrained, m_objects.shape.byOffset);
+        const auto useOf = [&](const Edit& edit, const std::string& name) {
+            for (std::size_t k = 0; k < table.rows.size(); ++k)
+                if (table.rows[k].edit == edit || table.rows[k].part == name)
+                    return claims.rows[k].use;
+            return PartUse::Unmeasured;
+        };
+        for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
+            const auto& map = m_reading.maps[m];
+            auto& relation = m_atlas.relations[m];
+            const auto alone = useOf(map.edit, map.name);
+            relation.use = partUseName(alone);
+            Edit whole;
+            whole.point = map.group;
+            const bool open = alone == PartUse::NotUsed || alone == PartUse::Undecided;
+            if (open && !map.group.empty() && useOf(whole, {}) == PartUse::Needed)
+                relation.use = std::string(alone == PartUse::NotUsed ? "needed only" : "needed") +
+                               " together with the other" +
+                               std::string(map.head ? " attention of " : "s of ") + map.layer;
+        }
     }
 
     // Along training
@@ -541,7 +663,7 @@ private:
         for (std::size_t a = 0; a < here.size(); ++a)
             for (std::size_t b = 0; b < there.size(); ++b)
                 between.push_back(correlation[a * both.size() + here.size() + b]);
-        const auto found = matchRelations(between, here.size(), there.size(), 4);
+        const auto found = matchRelations(between, here.size(), there.size());
         for (std::size_t a = 0; a < ours.size(); ++a) {
             const auto partner = found.partner[a];
             if (partner == RelationMatching::kNone) continue;
@@ -549,7 +671,7 @@ private:
             relation.match = maps[theirs[partner]].name;
             relation.matchCorrelation = std::abs(between[a * there.size() + partner]);
         }
-        m_atlas.matches.push_back({first.layer, first.head, found.matched, found.any, found.asGood,
+        m_atlas.matches.push_back({first.layer, first.head, found.matched, found.any,
                                    explainedByOthers(shape, here, there)});
     }
 
@@ -568,8 +690,9 @@ private:
             if (from.name != to.name || from.values.mean != to.values.mean) return;
         }
         for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
-            m_atlas.relations[m].fits = known->relations[m].fits;
-            m_atlas.relations[m].uses = known->relations[m].uses;
+            auto& to = m_atlas.relations[m];
+            const auto& from = known->relations[m];
+            to.fits = from.fits, to.asGood = from.asGood, to.uses = from.uses, to.use = from.use;
         }
         m_atlas.permutations = known->permutations;
         m_atlas.untrainedModels = known->untrainedModels;

@@ -35,11 +35,12 @@ struct RelationAtlas {
         double untrained = 0.0;  ///< mean of the same over untrained models, and its range
         double untrainedLow = 0.0, untrainedHigh = 0.0;
         double initial = 0.0;  ///< of the same relation before the first step
-        bool apart = false;  ///< further from 0.5 than untrained models, by more than their spread
+        bool apart = false;    ///< further from 0.5 than all untrained maps, and than their models
+                               ///< spread
     };
     /// A metric without the relation, and without its layer's relations (or all its attention).
     struct Use {
-        std::string how;  ///< "mean", "resample"
+        std::string how;  ///< "zero", "mean", "resample"
         double change = 0.0, low = 0.0, high = 0.0;
         double groupChange = 0.0, groupLow = 0.0, groupHigh = 0.0;  ///< NaN: has no group
     };
@@ -76,13 +77,26 @@ struct RelationAtlas {
 
         std::int64_t attribute = -1;  ///< the strongest, of the label or not; -1: none
         std::int64_t labelled = -1;   ///< that of the label; -1: no label
-        std::int64_t second = -1;     ///< nearly as strong
-        std::string origin;           ///< "learned", "inborn"; empty: not measured
-        std::string use;    ///< "used", "used together with ...", "not used"; empty: not measured
-        std::string label;  ///< "same object, learned, used"; "no label"
-        /// Kept steps between which its attribute passes half of the way from untrained to final,
-        /// and stays above; -1: does not, or not measured.
+        /// Others that do as well, or that hold their own given that one; the strongest first.
+        std::vector<std::int64_t> also;
+        /// Attributes whose AUC is not shown to be nearer to 0.5 than that of the label: paired
+        /// differences in the bootstrap.
+        std::vector<std::int64_t> asGood;
+        /// What explains the map without an attribute: "reads i alone, not the pair (0.95 of its
+        /// variance)"; empty: nothing does. It has no label then.
+        std::string reading;
+        std::string condition;  ///< of a head: ", for the answer 'occurs' alone"; may be empty
+        std::string origin;     ///< "learned", "inborn"; empty: not measured
+        /// partUseName(), or "needed only together with the others of layer 2"; empty: not
+        /// measured.
+        std::string use;
+        std::string label;  ///< "same object, learned, needed"; "no label"
+        /// Kept steps between which its attribute makes more than half of its way from 0.5; -1:
+        /// it does not, or was not measured.
         std::int64_t appearedAfter = -1, appearedBy = -1;
+        /// "appeared between steps 60 and 120", or "rose from 0.970 to 0.997 along training";
+        /// empty: it was not followed, or neither can be said.
+        std::string development;
         /// Of another run: the relation of the same layer that it is matched with, and
         /// |correlation| with place removed.
         std::string match;
@@ -106,7 +120,6 @@ struct RelationAtlas {
         bool heads = false;
         double matched = 0.0;    ///< mean |correlation| of the best assignment
         double any = 0.0;        ///< of all assignments
-        double asGood = 0.0;     ///< share of random assignments that do as well
         double explained = 0.0;  ///< held-out R^2 of a linear map from the other's to these
     };
 
@@ -179,10 +192,11 @@ using ConditionalFit = std::function<double(std::size_t l, std::size_t a, std::s
 
 /// The strongest attribute, the label and its words for each relation, from what is measured:
 /// p < 0.01, an AUC with place held fixed at least 0.1 from 0.5, and not explained by a rival,
-/// within whose answers it stays at least 0.1 from 0.5 on the same side. "Learned" is further from
-/// 0.5 than untrained models by 0.05, or by half of what they miss, and apart from them, and than
-/// before the first step likewise. "Used" costs at least 0.05 of the metric by either replacement,
-/// with an interval without 0. A second attribute within 0.02 is named, too.
+/// within whose answers it stays at least 0.1 from 0.5 on the same side (two that explain each
+/// other are both named). Others are named, too, if they are as good, or stay 0.1 from 0.5 within
+/// the answers of the first. "Learned" is further from 0.5 than untrained models by 0.05, or by
+/// half of what they miss, and apart from them, and than before the first step likewise. A relation
+/// with a plain reading has no label.
 void labelRelations(RelationAtlas& atlas, const ConditionalFit& conditional);
 
 }  // namespace relascope::core

@@ -58,9 +58,9 @@ std::string atlasCostText(const AnalysisCost& cost, const OptionValues& values) 
     const bool text = cost.noun == "windows of text";
     const auto examples = std::min(o.examples, cost.examples);
     const auto used = std::min(o.use_examples / (text ? AtlasOptions::kTextUse : 1), cost.examples);
-    // Each map, and all of its layer, is replaced in two ways.
+    // Each map, and all of its layer, is replaced in three ways.
     const auto passes = static_cast<double>(
-        examples + o.untrained * std::min(examples, AtlasOptions::kOther) + 2 * (maps + 2) * used);
+        examples + o.untrained * std::min(examples, AtlasOptions::kOther) + 3 * (maps + 2) * used);
     const double expected = cost.seconds * passes + cost.more * static_cast<double>(examples);
     return std::to_string(maps) + " maps on " + groupedNumber(examples) + " " + cost.noun +
            ": about " + roughDuration(std::max(1.0, expected)) +
@@ -180,6 +180,12 @@ nlohmann::ordered_json pairsJson(const std::vector<RelationAtlas::Pair>& pairs) 
 nlohmann::ordered_json atlasJson(const RelationAtlas& atlas) {
     using Json = nlohmann::ordered_json;
     Json relations = Json::array();
+    const auto names = [&](const std::vector<std::int64_t>& which) {
+        Json all = Json::array();
+        for (const auto a : which)
+            all.push_back(atlas.attributes[static_cast<std::size_t>(a)].name);
+        return all;
+    };
     for (const auto& relation : atlas.relations) {
         Json attributes = Json::object(), uses = Json::object();
         for (std::size_t a = 0; a < relation.fits.size(); ++a) {
@@ -208,6 +214,8 @@ nlohmann::ordered_json atlasJson(const RelationAtlas& atlas) {
                     {"point", relation.point},
                     {"index", relation.index},
                     {"label", relation.label},
+                    {"reading", relation.reading},
+                    {"also", names(relation.also)},
                     {"origin", relation.origin},
                     {"use", relation.use},
                     {"values", distributionJson(relation.values)},
@@ -268,7 +276,6 @@ nlohmann::ordered_json atlasJson(const RelationAtlas& atlas) {
                                    {"maps", match.heads ? "heads" : "relations"},
                                    {"matched_correlation", finiteJson(match.matched)},
                                    {"any_correlation", finiteJson(match.any)},
-                                   {"as_good", finiteJson(match.asGood)},
                                    {"explained", finiteJson(match.explained)}});
     return json;
 }
@@ -303,9 +310,7 @@ std::string atlasText(const RelationAtlas& atlas) {
                 out << numberText(", untrained %.3f", fit.untrainedLow)
                     << numberText(" to %.3f", fit.untrainedHigh);
             if (std::isfinite(fit.initial)) out << numberText(", step 0 %.3f", fit.initial);
-            if (relation.appearedBy >= 0)
-                out << ", appeared between steps " << relation.appearedAfter << " and "
-                    << relation.appearedBy;
+            if (!relation.development.empty()) out << ", " << relation.development;
             out << "\n";
         }
         out << numberText("  mean %.3g", relation.values.mean)
@@ -337,7 +342,6 @@ std::string atlasText(const RelationAtlas& atlas) {
         out << match.layer << (match.heads ? " heads" : " relations") << " matched with "
             << atlas.otherRun << ":" << numberText(" |correlation| %.2f", match.matched)
             << numberText(", over all assignments %.2f", match.any)
-            << numberText(", random ones as good %.0f %%", 100.0 * match.asGood)
             << numberText(", R^2 of a linear map %.2f\n", match.explained);
     return out.str();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <map>
@@ -18,7 +19,8 @@ namespace {
 
 // Places are dealt to so many threads, always as many: sums do not depend on the machine.
 constexpr std::size_t kWorkers = 4;
-constexpr std::size_t kWeights = 1U << 21;  // of yes, and of no, that one thread holds
+constexpr double kStandardErrors = 1.959964;  // half of a 95 % interval
+constexpr std::size_t kWeights = 1U << 21;    // of yes, and of no, that one thread holds
 
 /// Of one place and attribute: which pairs are needed, and their weights in some lanes.
 class DrawnWeights {
@@ -222,6 +224,23 @@ AucDraws permutedAucs(const AucSubject& subject, const std::vector<std::int32_t>
 AucDraws bootstrappedAucs(const AucSubject& subject, std::size_t draws, std::uint64_t seed,
                           const DrawProgress& progress) {
     return drawnAucs(subject, draws, Redrawn(subject, draws, seed), progress);
+}
+
+std::pair<double, double> aucInterval(double auc, std::span<const double> drawn) {
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN(), nearest = 1e-4;
+    const auto logit = [](double p) {
+        const double inside = std::clamp(p, nearest, 1.0 - nearest);
+        return std::log(inside / (1.0 - inside));
+    };
+    double count = 0.0, sum = 0.0, squares = 0.0;
+    for (const double one : drawn)
+        if (std::isfinite(one)) count += 1.0, sum += logit(one);
+    if (!std::isfinite(auc) || 2.0 * count < static_cast<double>(drawn.size()) || count < 2.0)
+        return {unknown, unknown};
+    for (const double one : drawn)
+        if (std::isfinite(one)) squares += std::pow(logit(one) - sum / count, 2);
+    const double by = kStandardErrors * std::sqrt(squares / (count - 1.0)), at = logit(auc);
+    return {1.0 / (1.0 + std::exp(by - at)), 1.0 / (1.0 + std::exp(-by - at))};
 }
 
 bool followsOccupied(const PairShape& shape, PairTruth truth,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/relation_statistics.h"
@@ -41,6 +42,11 @@ AucDraws permutedAucs(const AucSubject& subject, const std::vector<std::int32_t>
 /// In each draw the examples are drawn with return (Efron 1979). Throws Cancelled.
 AucDraws bootstrappedAucs(const AucSubject& subject, std::size_t draws, std::uint64_t seed,
                           const DrawProgress& progress = {});
+
+/// The 95 % interval of an AUC from such draws: its logit and their standard deviation, since a
+/// share of draws covers too little where few pairs are yes. NaN where too few draws have both
+/// answers.
+std::pair<double, double> aucInterval(double auc, std::span<const double> drawn);
 
 /// Whether the places that are occupied determine the attribute: no permutation among examples with
 /// the same number changes it.

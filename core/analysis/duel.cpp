@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/claims.h"
 #include "analysis/duel_answers.h"
 #include "analysis/duel_examples.h"
 #include "analysis/duel_grafts.h"
@@ -35,9 +36,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kRowsOfStreams = 1024;
 constexpr std::int64_t kUntrainedExamples = 250, kUntrainedTexts = 16;
-constexpr std::uint64_t kAssignmentSeed = 4, kFirstUntrained = 1000003;
-constexpr double kSeldom = 0.05;  // of random assignments
+constexpr std::uint64_t kFirstUntrained = 1000003;
 constexpr std::chrono::milliseconds kReportEvery(500);
+constexpr double kGraftPasses = 4.0;  // of an example, for each part
 
 /// The maps of one kind of a model, layer after layer, and the names of the layers.
 struct KindMaps {
@@ -156,7 +157,8 @@ public:
         takeKnown();
         const auto count = static_cast<double>(m_examples.size());
         m_all = count + static_cast<double>(m_options.untrained * untrainedCount()) +
-                static_cast<double>(graftCount()) * 2.5 * static_cast<double>(m_duel.grafts.size());
+                static_cast<double>(graftCount()) * kGraftPasses *
+                    static_cast<double>(m_duel.grafts.size());
         if (!m_wasRead) read();
         m_done = count;
         compareUntrained();
@@ -228,7 +230,7 @@ private:
                       m_subject.interventions.edits.edits == m_edits.edits.edits &&
                       a.trainingEdits() == m_other.trainingEdits();
         m_duel.data = m_subject.data->info().name;
-        m_duel.noun = m_examples.noun();
+        m_duel.noun = m_examples.noun(), m_duel.text = m_examples.isText();
         m_duel.objects = static_cast<std::int64_t>(m_examples.shape().objects);
         m_duel.whyNot = m_examples.whyNot();
         if (m_duel.grafts.empty() && !m_options.graft.empty())
@@ -345,12 +347,12 @@ private:
                 for (std::size_t r = 0; r < rows; ++r)
                     for (std::size_t c = 0; c < width; ++c)
                         block.push_back(correlation[(rowsFrom + r) * columns + columnsFrom + c]);
-                auto found = matchRelations(block, rows, width, kAssignmentSeed);
+                auto found = matchRelations(block, rows, width);
                 Duel::Match match;
                 match.a = a, match.b = b, match.heads = k == 1;
                 match.ours = static_cast<std::int64_t>(rows);
                 match.theirs = static_cast<std::int64_t>(width);
-                match.matched = found.matched, match.any = found.any, match.asGood = found.asGood;
+                match.matched = found.matched, match.any = found.any;
                 match.explained = match.back = unknown;
                 matches.push_back(std::move(match));
                 return found;
@@ -387,32 +389,36 @@ private:
         for (auto& match : m_duel.matches) {
             const auto levels = untrainedLevels(m_duel, match);
             if (!levels.empty()) match.level = *std::max_element(levels.begin(), levels.end());
-            // Of few maps only untrained models say what chance gives.
-            match.better = (fewAssignments(match.ours, match.theirs) ? !match.untrained.empty()
-                                                                     : match.asGood <= kSeldom) &&
-                           beatsUntrained(match.matched, levels);
+            // The best of an assignment is compared with nothing but the best of others.
+            match.better = beyondUntrained(match.matched, levels);
         }
         m_duel.alike.clear();
-        for (std::size_t k = 0; k < m_duel.untrainedCka.size(); ++k)
-            m_duel.alike.push_back(beatsUntrained(m_duel.cka[k], {m_duel.untrainedCka[k]}));
+        const std::size_t cells = m_duel.untrainedCka.size();
+        for (std::size_t k = 0; k < cells; ++k) {
+            std::vector<double> pairs;
+            for (std::size_t at = k; at < m_duel.untrainedCkas.size(); at += cells)
+                pairs.push_back(m_duel.untrainedCkas[at]);
+            m_duel.alike.push_back(beyondUntrained(m_duel.cka[k], pairs));
+        }
     }
 
     // Chance
     // ---------------------------------------------------------------------------------------------
 
+    std::shared_ptr<ModelImpl> untrainedLike(const OpenedModel& model, std::uint64_t seed) const {
+        auto fresh = untrainedModel(model.options(),
+                                    model.isRun() ? model.run().train.init : std::string(), seed);
+        fresh->to(torch::Device(resolveDevice(m_subject.device)));
+        return fresh;
+    }
+
     void compareUntrained() {
         const auto& a = *m_subject.model;
-        const auto initOf = [](const OpenedModel& model) {
-            return model.isRun() ? model.run().train.init : std::string();
-        };
         // A part that is added is no reason to match again.
         const bool added = m_wasRead && !m_options.part.empty();
         while (!added && m_duel.untrained < m_options.untrained) {
             const auto seed = kFirstUntrained + 2 * static_cast<std::uint64_t>(m_duel.untrained);
-            const auto first = untrainedModel(a.options(), initOf(a), seed),
-                       second = untrainedModel(m_other.options(), initOf(m_other), seed + 1);
-            for (const auto& model : {first, second})
-                model->to(torch::Device(resolveDevice(m_subject.device)));
+            const auto first = untrainedLike(a, seed), second = untrainedLike(m_other, seed + 1);
             ModelInUse ours(*first, a.options()), theirs(*second, m_other.options());
             PairSums sums(m_examples.shape(), m_plans[0], m_plans[1]);
             m_done = static_cast<double>(m_examples.size() + m_duel.untrained * untrainedCount());
@@ -426,6 +432,7 @@ private:
             m_duel.untrainedCka.resize(cka.size(), 0.0);
             for (std::size_t k = 0; k < cka.size(); ++k)
                 m_duel.untrainedCka[k] = std::max(m_duel.untrainedCka[k], cka[k]);
+            m_duel.untrainedCkas.insert(m_duel.untrainedCkas.end(), cka.begin(), cka.end());
             ++m_duel.untrained;
             claim();
             report();
@@ -440,10 +447,18 @@ private:
         std::size_t done = 0;
         while (done < m_duel.grafts.size() && !m_duel.grafts[done].change.metric.empty()) ++done;
         if (done == m_duel.grafts.size()) return;
-        measureGrafts(m_duel, done, *m_a, *m_b, m_examples, graftCount(), [&](std::size_t count) {
-            report();
-            return advance(2.5 * static_cast<double>(graftCount()) * static_cast<double>(count));
-        });
+        std::shared_ptr<ModelImpl> fresh;
+        std::optional<ModelInUse> untrained;
+        if (m_options.untrained > 0) {
+            fresh = untrainedLike(m_other, kFirstUntrained + 1);
+            untrained.emplace(*fresh, m_other.options());
+        }
+        measureGrafts(m_duel, done, *m_a, *m_b, untrained ? &*untrained : nullptr, m_examples,
+                      graftCount(), [&](std::size_t count) {
+                          report();
+                          return advance(kGraftPasses * static_cast<double>(graftCount()) *
+                                         static_cast<double>(count));
+                      });
     }
 
     // A part of the same duel: the stages that were whole.

@@ -27,13 +27,12 @@ struct Duel {
         std::int64_t ours = 0, theirs = 0;  ///< how many maps
         double matched = 0.0;    ///< mean |correlation| of the best assignment, place removed
         double any = 0.0;        ///< the same over all assignments
-        double asGood = 0.0;     ///< share of 1,000 random assignments that do as well
         double explained = 0.0;  ///< held-out R^2 of a linear map from B's maps to A's
         double back = 0.0;       ///< from A's to B's; both NaN for all layers
         /// The same two of each pair of untrained models.
         std::vector<double> untrained, untrainedExplained;
         double level = -1.0;  ///< the largest of untrainedLevels(); -1: there is none
-        bool better = false;  ///< than both chances: what is claimed
+        bool better = false;  ///< than chance: beyondUntrained() of these
         bool operator==(const Match&) const = default;
     };
     /// A map of A and the one of B that it is assigned to among all layers.
@@ -62,8 +61,14 @@ struct Duel {
         std::string at, from;  ///< hook points of A and B
         PairedChange change;   ///< of A with the part against A
         std::int64_t rightToWrong = 0, wrongToRight = 0;
-        double resampled = 0.0;  ///< change with A's own part of another example: no part at all
-        bool used = false;       ///< loses less than half of that, where that loses something
+        // Changes of A without the part: at zero, at its mean over the examples, with that of
+        // another example, with that of an untrained model like B (NaN: there is none).
+        double zero = 0.0, mean = 0.0, resampled = 0.0, untrained = 0.0;
+        /// From the best of zero, mean and untrained (base) to the part of B (edited).
+        PairedChange gain;
+        double p = 1.0;     ///< one-sided, that the part of B is no better than each of these; NaN
+        bool used = false;  ///< better than these, corrected over all grafts, and it keeps half of
+                            ///< what zero loses
     };
 
     Side a, b;
@@ -73,19 +78,20 @@ struct Duel {
     std::int64_t objects = 0;   ///< of each, that maps are compared on; 0: they are not the same
     std::string whyNot;         ///< why maps are not compared; empty: they are
 
-    std::string divergence;  ///< "KL divergence of B from A, nats"; empty: answers do not compare
+    std::string divergence;  ///< "KL(A || B), nats"; empty: answers do not compare
     double meanDivergence = 0.0, largestDifference = 0.0;  ///< of scores; NaN: of other shapes
     std::vector<PairedChange> changes;                     ///< from A to B; loss, accuracy
     std::int64_t answers = 0, bothRight = 0, onlyA = 0, onlyB = 0, bothWrong = 0, different = 0;
-    double mcnemar = 1.0;  ///< p of the exact test
+    double mcnemar = 1.0;  ///< p of the exact test; NaN where an example has many answers
     /// A right and B wrong first, then the other way round, then the rest, by divergence.
     std::vector<Difference> differences;
 
     std::int64_t rows = 0;    ///< that streams are compared on; 0: not compared
     std::vector<double> cka;  ///< [streams of A, of B]
     std::vector<double>
-        untrainedCka;         ///< the largest of pairs of untrained models; empty: none yet
-    std::vector<bool> alike;  ///< whether it beats those; empty: none yet
+        untrainedCka;  ///< the largest of pairs of untrained models; empty: none yet
+    std::vector<double> untrainedCkas;  ///< [pairs, streams of A, of B]
+    std::vector<bool> alike;            ///< beyondUntrained() of these; empty: none yet
     std::vector<Match> matches;
     std::vector<Partner> partners;
     std::int64_t untrained = 0;  ///< pairs of untrained models so far
@@ -94,20 +100,21 @@ struct Duel {
     double base = 0.0;   ///< of A
     std::int64_t graftExamples = 0;
     std::vector<Graft> grafts;
+    bool text = false;                   ///< examples are windows of text
     std::vector<std::string> sentences;  ///< duelSentences()
     bool complete = false;
     std::string remark;  ///< what was left out; may be empty
 };
 
 struct DuelOptions {
-    static constexpr std::int64_t kText = 5, kTextGraft = 32;  ///< fewer windows than examples
+    static constexpr std::int64_t kText = 5, kTextGraft = 10;  ///< fewer windows than examples
     std::string other;             ///< a run or a checkpoint; empty: that of A
     std::string other_checkpoint;  ///< of a run: "last", "best", a step
     std::vector<std::string> other_edit;
     std::int64_t examples = 500;
     std::vector<std::string> what = {"relations", "heads"};
     std::int64_t tokens = 128;
-    std::int64_t untrained = 3;
+    std::int64_t untrained = 4;
     std::int64_t show = 20;
     std::vector<std::string> graft = {"streams", "attention", "feed-forward"};
     std::int64_t graft_examples = 200;
@@ -129,13 +136,10 @@ const AnalysisRunner& duelRunner();
 
 /// What can be said of it, a sentence each; what is not better than chance is said to be so.
 std::vector<std::string> duelSentences(const Duel& duel);
-/// Whether `value` beats every untrained one: by 0.05, or by half of what they miss to 1.
-bool beatsUntrained(double value, const std::vector<double>& untrained);
 /// "layer 2 attention", or "layer 1 streams in layer 2".
 std::string graftName(const Duel::Graft& graft);
-/// Whether there are too few assignments of so many maps for the best one to be rare: fewer
-/// than 40.
-bool fewAssignments(std::int64_t ours, std::int64_t theirs);
+/// Fills Graft::used from what is measured of all grafts.
+void claimGrafts(Duel& duel);
 /// What untrained pairs reach where such a match is the best of many: of each pair the largest over
 /// all pairs of layers; of a match of all layers its own.
 std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match);

@@ -150,7 +150,7 @@ void DuelAnswers::fill(Duel& duel) const {
     if (!m_comparable || m_targets.empty()) return;
     duel.divergence = m_examples.segments() ? "difference of A and B for the same characters, nats"
                       : m_numbers           ? "mean square of A - B"
-                                            : "KL divergence of B from A, nats";
+                                            : "KL(A || B), nats";
     duel.largestDifference = m_largest;
     duel.changes.clear();
     if (m_examples.segments())
@@ -174,7 +174,10 @@ void DuelAnswers::fill(Duel& duel) const {
         kinds[target.rightA == target.rightB ? 2 : target.rightA ? 0 : 1].push_back(&target);
     }
     duel.meanDivergence = sum / static_cast<double>(m_targets.size());
-    duel.mcnemar = mcnemarExact(duel.onlyA, duel.onlyB);
+    // Answers of one example are not independent.
+    duel.mcnemar = duel.answers == static_cast<std::int64_t>(m_a.loss.size())
+                       ? mcnemarExact(duel.onlyA, duel.onlyB)
+                       : std::numeric_limits<double>::quiet_NaN();
     duel.differences.clear();
     for (auto& kind : kinds) {
         const auto shown = std::min(kind.size(), static_cast<std::size_t>(m_show));

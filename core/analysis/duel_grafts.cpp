@@ -3,9 +3,13 @@
 
 #include <torch/types.h>
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
+#include "analysis/claims.h"
 #include "analysis/edit_effect.h"
 #include "types/error.h"
 #include "types/metric.h"
@@ -13,8 +17,6 @@
 
 namespace relascope::core {
 namespace {
-
-constexpr double kWorthKeeping = 0.05;  // of the metric: what another example's part has to cost
 
 struct GraftedPart {
     const char *name, *end;
@@ -27,8 +29,10 @@ constexpr GraftedPart kGraftedParts[] = {{"streams", ".hook_resid_post"},
 /// Passes of both models over the same examples, batch by batch.
 class GraftBench {
 public:
-    GraftBench(ModelInUse& a, ModelInUse& b, const DuelExamples& examples, std::int64_t count)
-        : m_a(a), m_b(b), m_examples(examples) {
+    enum class Of { A, B, Untrained };
+    GraftBench(ModelInUse& a, ModelInUse& b, ModelInUse* untrained, const DuelExamples& examples,
+               std::int64_t count)
+        : m_a(a), m_models{&a, &b, untrained}, m_examples(examples) {
         for (std::int64_t first = 0; first < count; first += examples.batchSize())
             m_parts.push_back(examples.part(first, std::min(examples.batchSize(), count - first)));
         m_numbers = m_parts.front().batches[0].kind == TargetKind::Regression;
@@ -36,12 +40,12 @@ public:
     bool numbers() const { return m_numbers; }
 
     /// The tensor of a point, a batch each.
-    std::vector<torch::Tensor> read(std::size_t side, const std::string& point) {
+    std::vector<torch::Tensor> read(Of model, const std::string& point) {
         std::vector<torch::Tensor> all;
         for (const auto& part : m_parts) {
             PointReader reader({point});
-            (side == 0 ? m_a : m_b)
-                .answers(part.batches[side], m_examples.data(), part.indices, &reader);
+            m_models[static_cast<std::size_t>(model)]->answers(
+                part.batches[model == Of::A ? 0 : 1], m_examples.data(), part.indices, &reader);
             all.push_back(reader.tensors().at(point));
         }
         return all;
@@ -61,6 +65,18 @@ public:
         }
         return scores;
     }
+    static std::vector<torch::Tensor> zeros(const std::vector<torch::Tensor>& values) {
+        std::vector<torch::Tensor> all;
+        for (const auto& one : values) all.push_back(torch::zeros_like(one));
+        return all;
+    }
+    /// The mean over the examples, at each position.
+    static std::vector<torch::Tensor> means(const std::vector<torch::Tensor>& values) {
+        const auto mean = torch::cat(values).mean(0, true);
+        std::vector<torch::Tensor> all;
+        for (const auto& one : values) all.push_back(mean.expand_as(one));
+        return all;
+    }
     /// Each example's values become those of the next one.
     std::vector<torch::Tensor> exchanged(const std::vector<torch::Tensor>& values) const {
         const auto rolled = torch::cat(values).roll(1, 0);
@@ -74,7 +90,8 @@ public:
     }
 
 private:
-    ModelInUse &m_a, &m_b;
+    ModelInUse& m_a;
+    std::array<ModelInUse*, 3> m_models;  // by Of
     const DuelExamples& m_examples;
     std::vector<DuelExamples::Part> m_parts;
     bool m_numbers = false;
@@ -144,31 +161,61 @@ Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointI
 }
 
 void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,
-                   const DuelExamples& examples, std::int64_t count,
+                   ModelInUse* untrained, const DuelExamples& examples, std::int64_t count,
                    const std::function<bool(std::size_t)>& progress) {
-    GraftBench bench(a, b, examples, count);
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    GraftBench bench(a, b, untrained, examples, count);
     duel.metric = bench.numbers() ? "mean_error" : "accuracy";
     duel.graftExamples = count;
-    const double worse = lowerIsBetter(duel.metric) ? 1.0 : -1.0;
+    const MetricWords words(duel.metric);
     const auto base = bench.with("", {});
-    std::map<std::string, double> exchanged;  // by the point of A
+    const auto changeFrom = [&](const ExampleScores& before, const ExampleScores& after) {
+        return pairedChange(duel.metric, before.accuracy, after.accuracy, before.targets);
+    };
+    struct Without {
+        ExampleScores zero, mean, other;
+    };
+    std::map<std::string, Without> without;  // A's own part, by its point
     std::string from;
-    std::vector<torch::Tensor> values;
+    std::vector<torch::Tensor> values, fresh;
     for (std::size_t k = done; k < duel.grafts.size(); ++k) {
         auto& graft = duel.grafts[k];
-        if (from != graft.from) values = bench.read(1, graft.from), from = graft.from;
-        const auto effect = effectOf(base, bench.with(graft.at, values), bench.numbers());
+        if (from != graft.from) {
+            values = bench.read(GraftBench::Of::B, graft.from), from = graft.from;
+            fresh = untrained ? bench.read(GraftBench::Of::Untrained, graft.from)
+                              : std::vector<torch::Tensor>();
+        }
+        const auto grafted = bench.with(graft.at, values);
+        const auto effect = effectOf(base, grafted, bench.numbers());
         graft.change = effect.changes.at(1);
         graft.rightToWrong = effect.rightToWrong, graft.wrongToRight = effect.wrongToRight;
         duel.base = graft.change.base;
-        if (!exchanged.contains(graft.at)) {
-            const auto other = bench.exchanged(bench.read(0, graft.at));
-            exchanged[graft.at] =
-                effectOf(base, bench.with(graft.at, other), bench.numbers()).changes.at(1).change;
+        if (!without.contains(graft.at)) {
+            const auto own = bench.read(GraftBench::Of::A, graft.at);
+            without[graft.at] = {bench.with(graft.at, bench.zeros(own)),
+                                 bench.with(graft.at, bench.means(own)),
+                                 bench.with(graft.at, bench.exchanged(own))};
         }
-        graft.resampled = exchanged.at(graft.at);
-        const double lost = worse * graft.change.change, nothing = worse * graft.resampled;
-        graft.used = nothing > kWorthKeeping && lost < nothing / 2.0;
+        const auto& none = without.at(graft.at);
+        graft.zero = changeFrom(base, none.zero).change;
+        graft.mean = changeFrom(base, none.mean).change;
+        graft.resampled = changeFrom(base, none.other).change;
+        graft.untrained = graft.p = unknown;
+        graft.gain = {};
+        if (untrained) {
+            const auto freshly = bench.with(graft.at, fresh);
+            graft.untrained = changeFrom(base, freshly).change;
+            graft.p = 0.0;
+            for (const auto* other : {&none.zero, &none.mean, &freshly}) {
+                const auto gain = changeFrom(*other, grafted);
+                const auto better = words.gained(gain);
+                const double p = pAbove(better, 0.0);
+                graft.p = std::isnan(p) ? unknown : std::max(graft.p, p);
+                if (graft.gain.metric.empty() || better.change < words.gained(graft.gain).change)
+                    graft.gain = gain;
+            }
+        }
+        claimGrafts(duel);
         if (!progress(k + 1)) throw Cancelled();
     }
 }

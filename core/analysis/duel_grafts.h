@@ -26,10 +26,11 @@ std::vector<Duel::Graft> possibleGrafts(const std::vector<PointInfo>& a,
 Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointInfo>& b,
                        const std::string& name);
 
-/// Measures those of `duel.grafts` from number `done` on, over the first `count` examples. After
-/// each, `progress` gets how many are done, and returns false to cancel.
+/// Measures those of `duel.grafts` from number `done` on, over the first `count` examples, beside
+/// `untrained`, a model like B (null: none, and nothing is claimed). After each, `progress` gets
+/// how many are done, and returns false to cancel.
 void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,
-                   const DuelExamples& examples, std::int64_t count,
+                   ModelInUse* untrained, const DuelExamples& examples, std::int64_t count,
                    const std::function<bool(std::size_t)>& progress);
 
 }  // namespace relascope::core

@@ -2,9 +2,11 @@
 // What a duel may be asked for, and its result as text.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analysis/claims.h"
 #include "analysis/duel.h"
 #include "types/finite_json.h"
 #include "types/metric.h"
@@ -31,15 +33,15 @@ const FieldTable<DuelOptions>& duelFields() {
             fields::integer(&O::tokens, "tokens", "Tokens", "of text: tokens of a window, at most",
                             4, 1000000),
             fields::integer(&O::untrained, "untrained", "Untrained pairs",
-                            "pairs of models with fresh weights that are matched beside them; 0: "
-                            "none",
+                            "pairs of models with fresh weights that are matched beside them; with "
+                            "fewer than four nothing is called better than chance",
                             0, 64),
             fields::integer(&O::show, "show", "Differences",
                             "how many answers of each kind are listed", 0, 200),
             fields::texts(&O::graft, "graft", "Put into A", "parts of B that are put into A",
                           {"streams", "attention", "feed-forward", "relations"}),
             fields::integer(&O::graft_examples, "graft_examples", "Examples for parts",
-                            "number of examples that A answers with each part, of text a 32nd as "
+                            "number of examples that A answers with each part, of text a tenth as "
                             "many windows",
                             2, 1000000),
             fields::boolean(&O::across, "across", "Across layers",
@@ -59,22 +61,6 @@ const FieldTable<DuelOptions>& duelFields() {
         return all;
     }();
     return table;
-}
-
-bool beatsUntrained(double value, const std::vector<double>& untrained) {
-    if (!std::isfinite(value)) return false;
-    double most = -std::numeric_limits<double>::infinity();
-    for (const double one : untrained)
-        if (std::isfinite(one)) most = std::max(most, one);
-    return value - most >= 0.05 || (value > most && 1.0 - value <= (1.0 - most) / 2.0);
-}
-
-bool fewAssignments(std::int64_t ours, std::int64_t theirs) {
-    constexpr double enough = 40.0;
-    double ways = 1.0;  // to give each of the fewer a different one of the more
-    for (std::int64_t k = 0; k < std::min(ours, theirs) && ways < enough; ++k)
-        ways *= static_cast<double>(std::max(ours, theirs) - k);
-    return ways < enough;
 }
 
 std::string graftName(const Duel::Graft& graft) {
@@ -129,13 +115,17 @@ std::string pText(double p) {
 }
 
 std::string chanceText(const Duel& duel, const Duel::Match& match) {
-    std::string text;
-    if (!fewAssignments(match.ours, match.theirs))
-        text = numberText("random assignments %.2f", match.any);
-    if (!match.untrained.empty())
-        text += (text.empty() ? "" : ", ") + numberText("untrained models at most %.2f",
-                                                        largestOf(untrainedLevels(duel, match)));
-    return text.empty() ? "too few maps for random assignments" : text;
+    return match.untrained.empty() ? std::string("untrained models were not compared")
+                                   : numberText("untrained models at most %.2f",
+                                                largestOf(untrainedLevels(duel, match)));
+}
+
+/// What keeps "better than chance" from being said at all.
+std::string tooFewPairs(const Duel& duel) {
+    return duel.untrained < static_cast<std::int64_t>(kFewestUntrained)
+               ? "; whether that is more than chance takes " + std::to_string(kFewestUntrained) +
+                     " untrained pairs or more"
+               : std::string();
 }
 
 std::string answersSentence(const Duel& duel) {
@@ -146,15 +136,22 @@ std::string answersSentence(const Duel& duel) {
                duel.divergence + ").";
     auto text = "Of " + groupedNumber(duel.answers) + " answers both have " +
                 groupedNumber(duel.bothRight) + " right, A alone " + groupedNumber(duel.onlyA) +
-                ", B alone " + groupedNumber(duel.onlyB) + "; McNemar's exact p is " +
-                pText(duel.mcnemar);
-    if (duel.onlyA + duel.onlyB == 0)
-        text += ": they are right in the same answers";
-    else if (duel.mcnemar >= 0.05)
-        text += ": the difference may be chance";
-    else
-        text += duel.onlyA > duel.onlyB ? ": A is better" : ": B is better";
-    return text + ".";
+                ", B alone " + groupedNumber(duel.onlyB);
+    if (duel.onlyA + duel.onlyB == 0) return text + ": they are right in the same answers.";
+    // Of texts of different tokenizers there is no accuracy, and the loss decides.
+    const auto* change = &duel.changes.front();
+    for (const auto& one : duel.changes)
+        if (metricInfo(one.metric).isFraction()) change = &one;
+    const MetricWords words(change->metric);
+    const auto gain = words.gained(*change);
+    text += "; " + words.name() + " of B minus A is " + words.number(change->change) +
+            words.points() + " " + words.interval(change->low, change->high);
+    const bool one = std::isfinite(duel.mcnemar);  // an answer an example
+    if (one) text += ", McNemar's exact p is " + pText(duel.mcnemar);
+    const bool apart = (gain.low > 0.0 || gain.high < 0.0) && (!one || duel.mcnemar < 0.05);
+    return text + (!apart           ? ": the difference may be chance."
+                   : gain.low > 0.0 ? ": B is better."
+                                    : ": A is better.");
 }
 
 void addMatches(const Duel& duel, bool heads, std::vector<std::string>& sentences) {
@@ -172,9 +169,11 @@ void addMatches(const Duel& duel, bool heads, std::vector<std::string>& sentence
     if (!whole || !best) return;
     const std::string what = heads ? "Attention maps" : "Relations";
     if (better.empty() && !whole->better) {
-        sentences.push_back(what + " match no better than chance: at best " + layersText(*best) +
-                            numberText(", |correlation| %.2f; ", best->matched) +
-                            chanceText(duel, *best) + ".");
+        const auto few = tooFewPairs(duel);
+        sentences.push_back(
+            what + (few.empty() ? " match no better than chance: at best " : " match best in ") +
+            layersText(*best) + numberText(", |correlation| %.2f; ", best->matched) +
+            chanceText(duel, *best) + few + ".");
         return;
     }
     std::sort(better.begin(), better.end(),
@@ -189,26 +188,42 @@ void addMatches(const Duel& duel, bool heads, std::vector<std::string>& sentence
     sentences.push_back(text + ".");
 }
 
+/// Of each untrained pair the largest value, as that of A and B is the largest of many.
+std::vector<double> largestOfEach(std::size_t pairs, const std::function<double(std::size_t)>& of,
+                                  std::size_t values) {
+    std::vector<double> largest(pairs, -std::numeric_limits<double>::infinity());
+    for (std::size_t pair = 0; pair < pairs; ++pair)
+        for (std::size_t k = 0; k < values; ++k)
+            largest[pair] = std::max(largest[pair], of(pair * values + k));
+    return largest;
+}
+
 void addExplained(const Duel& duel, std::vector<std::string>& sentences) {
-    const Duel::Match* best = nullptr;
+    std::vector<const Duel::Match*> all;
     for (const auto& match : duel.matches)
-        if (!match.heads && std::isfinite(match.explained) &&
-            (!best || match.explained > best->explained))
-            best = &match;
-    if (!best) return;
+        if (!match.heads && std::isfinite(match.explained)) all.push_back(&match);
+    if (all.empty()) return;
+    const auto* best = *std::max_element(all.begin(), all.end(), [](const auto* a, const auto* b) {
+        return a->explained < b->explained;
+    });
     auto text = "A linear map of B's relations explains " +
                 numberText("%.0f %% of A's", 100.0 * std::max(0.0, best->explained)) +
                 " at best (" + layersText(*best) + ", held-out R^2)";
-    std::vector<double> chance;  // the best is the best of all pairs of layers
-    for (const auto& match : duel.matches)
-        if (!match.heads)
-            chance.insert(chance.end(), match.untrainedExplained.begin(),
-                          match.untrainedExplained.end());
+    const auto chance = largestOfEach(
+        best->untrainedExplained.size(),
+        [&](std::size_t at) {
+            return all[at % all.size()]->untrainedExplained.at(at / all.size());
+        },
+        all.size());
     if (!chance.empty())
         text += numberText(", of untrained models at most %.0f %%",
-                           100.0 * std::max(0.0, largestOf(chance))) +
-                (beatsUntrained(best->explained, chance) ? "" : ": no better than chance");
-    sentences.push_back(text + ".");
+                           100.0 * std::max(0.0, largestOf(chance)));
+    const auto few = tooFewPairs(duel);
+    sentences.push_back(text +
+                        (!few.empty()                               ? few
+                         : beyondUntrained(best->explained, chance) ? ""
+                                                                    : ": no better than chance") +
+                        ".");
 }
 
 void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
@@ -220,11 +235,18 @@ void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
     auto text = "Streams are most alike after " + duel.a.streams[best / columns] + " of A and " +
                 duel.b.streams[best % columns] + " of B: linear CKA " +
                 numberText("%.2f", duel.cka[best]);
-    if (!duel.untrainedCka.empty())
-        text += numberText(", of untrained models at most %.2f", largestOf(duel.untrainedCka)) +
-                (beatsUntrained(duel.cka[best], duel.untrainedCka) ? ""
-                                                                   : ": no more than chance gives");
-    sentences.push_back(text + ".");
+    const auto chance = largestOfEach(
+        duel.untrainedCkas.size() / duel.cka.size(),
+        [&](std::size_t at) { return duel.untrainedCkas[at]; }, duel.cka.size());
+    if (!chance.empty())
+        text += numberText(", of untrained models at most %.2f", largestOf(chance));
+    const auto few = tooFewPairs(duel);
+    sentences.push_back(text +
+                        (!few.empty() ? few
+                         : beyondUntrained(duel.cka[best], chance)
+                             ? ""
+                             : ": no more than chance gives") +
+                        ".");
 }
 
 std::string pointsText(const Duel& duel, double change) {
@@ -235,35 +257,67 @@ std::string pointsText(const Duel& duel, double change) {
 void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
     std::vector<const Duel::Graft*> used;
     std::size_t measured = 0;
+    bool compared = false;
     for (const auto& graft : duel.grafts) {
         measured += !graft.change.metric.empty();
+        compared = compared || std::isfinite(graft.p);
         if (graft.used) used.push_back(&graft);
     }
-    if (measured == 0) return;
+    if (measured == 0 || !compared) return;
+    if (!enoughToSay(duel.graftExamples, duel.text)) return;
+    const MetricWords words(duel.metric);
     if (used.empty()) {
         sentences.push_back(
-            "A can use no part of B: each costs at least half of what the part of another "
-            "example costs, or its place costs little.");
+            "A can use no part of B: none of " + std::to_string(measured) +
+            " is better than A's own part at zero, at its mean, and an untrained model's part, and "
+            "keeps half of what zero loses.");
         return;
     }
     std::string text = "A can use of B ";
     for (std::size_t k = 0; k < std::min<std::size_t>(3, used.size()); ++k) {
         const auto& g = *used[k];
+        const auto gain = words.gained(g.gain);
         text += (k > 0 ? ", " : "") + g.part + " of " + g.b + (g.a == g.b ? "" : " in " + g.a) +
-                " (" + pointsText(duel, g.change.change) + " of " + metricLabel(duel.metric) +
-                "; another example's " + pointsText(duel, g.resampled) + ")";
+                " (" + pointsText(duel, g.change.change) + " of " + words.name() + "; at zero " +
+                pointsText(duel, g.zero) + ", at its mean " + pointsText(duel, g.mean) +
+                ", an untrained model's " + pointsText(duel, g.untrained) +
+                "; better than these by " + words.number(gain.change) + " " +
+                words.interval(gain.low, gain.high) + ")";
     }
     if (used.size() > 3) text += " and " + std::to_string(used.size() - 3) + " more";
-    sentences.push_back(text + ".");
+    sentences.push_back(text + "; " + std::to_string(measured) + " parts were tried.");
 }
 
 }  // namespace
 
+void claimGrafts(Duel& duel) {
+    constexpr double level = 0.025;
+    const MetricWords words(duel.metric);
+    std::vector<double> p;
+    const bool enough = enoughToSay(duel.graftExamples, duel.text);
+    for (const auto& graft : duel.grafts)
+        p.push_back(enough && !graft.change.metric.empty()
+                        ? graft.p
+                        : std::numeric_limits<double>::quiet_NaN());
+    const auto better = holm(p, level);
+    for (std::size_t k = 0; k < duel.grafts.size(); ++k) {
+        auto& graft = duel.grafts[k];
+        const double zero = words.cost(graft.zero);
+        graft.used = better[k] && words.gained(graft.gain).low > 0.0 && zero > 0.0 &&
+                     words.cost(graft.change.change) <= 0.5 * zero;
+    }
+}
+
 std::vector<std::string> duelSentences(const Duel& duel) {
     std::vector<std::string> sentences;
     if (duel.same) sentences.emplace_back("A and B have the same weights and edits.");
-    sentences.push_back(answersSentence(duel));
     if (!duel.whyNot.empty()) sentences.push_back(duel.whyNot + " Maps are not compared.");
+    if (!enoughToSay(duel.examples, duel.text)) {
+        auto few = tooFewText(duel.examples, duel.text, duel.noun);
+        sentences.push_back(few + ".");
+        return sentences;
+    }
+    sentences.insert(sentences.end() - (duel.whyNot.empty() ? 0 : 1), answersSentence(duel));
     addMatches(duel, false, sentences);
     addMatches(duel, true, sentences);
     addExplained(duel, sentences);
@@ -298,7 +352,8 @@ std::string duelCsv(const Duel& duel) {
         count("answers", duel.answers);
         count("both right", duel.bothRight), count("A right, B wrong", duel.onlyA);
         count("A wrong, B right", duel.onlyB), count("both wrong", duel.bothWrong);
-        row("answers", "McNemar's exact p", "", "", {duel.mcnemar});
+        if (std::isfinite(duel.mcnemar))
+            row("answers", "McNemar's exact p", "", "", {duel.mcnemar});
         row("answers", duel.divergence, "", "", {duel.meanDivergence});
     }
     const auto claimed = [](bool better) { return std::string(better ? "yes" : "no"); };
@@ -306,15 +361,14 @@ std::string duelCsv(const Duel& duel) {
         const auto a = isWhole(match) ? "all layers" : match.a,
                    b = isWhole(match) ? "all layers" : match.b;
         row("matching", kindName(match.heads), a, b,
-            {match.matched, none, none, match.any, match.asGood,
-             largestOf(untrainedLevels(duel, match))},
+            {match.matched, none, none, match.any, none, largestOf(untrainedLevels(duel, match))},
             claimed(match.better));
         if (isWhole(match)) continue;
         row("explained", kindName(match.heads) + " of A by B", a, b,
             {match.explained, none, none, none, none, largestOf(match.untrainedExplained)},
             match.untrainedExplained.empty()
                 ? std::string()
-                : claimed(beatsUntrained(match.explained, match.untrainedExplained)));
+                : claimed(beyondUntrained(match.explained, match.untrainedExplained)));
         row("explained", kindName(match.heads) + " of B by A", a, b, {match.back});
     }
     for (const auto& partner : duel.partners)
@@ -372,7 +426,7 @@ OrderedJson duelJson(const Duel& duel) {
                    {"b_alone", duel.onlyB},
                    {"both_wrong", duel.bothWrong},
                    {"different", duel.different},
-                   {"mcnemar_p", duel.mcnemar},
+                   {"mcnemar_p", finiteJson(duel.mcnemar)},
                    {"divergence", duel.divergence},
                    {"mean_divergence", finiteJson(duel.meanDivergence)},
                    {"largest_difference", finiteJson(duel.largestDifference)}};
@@ -384,7 +438,6 @@ OrderedJson duelJson(const Duel& duel) {
                                     {"b", isWhole(match) ? "all layers" : match.b},
                                     {"correlation", finiteJson(match.matched)},
                                     {"random_assignments", finiteJson(match.any)},
-                                    {"random_as_good", finiteJson(match.asGood)},
                                     {"untrained", listJson(match.untrained)},
                                     {"a_explained_by_b", finiteJson(match.explained)},
                                     {"b_explained_by_a", finiteJson(match.back)},
@@ -408,7 +461,11 @@ OrderedJson duelJson(const Duel& duel) {
                                           {"change", changeJson(graft.change)},
                                           {"right_to_wrong", graft.rightToWrong},
                                           {"wrong_to_right", graft.wrongToRight},
+                                          {"zero", finiteJson(graft.zero)},
+                                          {"mean", finiteJson(graft.mean)},
                                           {"another_example", finiteJson(graft.resampled)},
+                                          {"untrained", finiteJson(graft.untrained)},
+                                          {"better_than_nothing", changeJson(graft.gain)},
                                           {"used", graft.used}});
     for (const auto& d : duel.differences)
         json["differences"].push_back({{"kind", kindOf(d)},
@@ -439,8 +496,7 @@ std::string duelText(const Duel& duel) {
     for (const auto& match : duel.matches) {
         text += "  " + kindName(match.heads) + ", " + layersText(match) +
                 numberText(": %.3f", match.matched) +
-                numberText("; all assignments %.3f", match.any) +
-                numberText(", random ones as good %.0f %%", 100.0 * match.asGood);
+                numberText("; all assignments %.3f", match.any);
         if (!match.untrained.empty())
             text += numberText(", untrained at most %.3f", largestOf(untrainedLevels(duel, match)));
         if (std::isfinite(match.explained))
@@ -463,13 +519,18 @@ std::string duelText(const Duel& duel) {
                                     [](const auto& g) { return !g.change.metric.empty(); });
     if (grafts)
         text += "\nParts of B in A: change of " + metricLabel(duel.metric) +
-                numberText(" (%.4f)", duel.base) + ", and with another example's part of A\n";
+                numberText(" (%.4f)", duel.base) + ", and of A without its own part\n";
     for (const auto& g : duel.grafts)
         if (!g.change.metric.empty())
             text += "  " + g.part + ", " + g.b + " of B in " + g.a + ": " +
                     pointsText(duel, g.change.change) + " [" + pointsText(duel, g.change.low) +
-                    ", " + pointsText(duel, g.change.high) + "]; another example's " +
-                    pointsText(duel, g.resampled) + (g.used ? "; used\n" : "\n");
+                    ", " + pointsText(duel, g.change.high) + "]; at zero " +
+                    pointsText(duel, g.zero) + ", at its mean " + pointsText(duel, g.mean) +
+                    ", another example's " + pointsText(duel, g.resampled) +
+                    (std::isfinite(g.untrained)
+                         ? ", an untrained model's " + pointsText(duel, g.untrained)
+                         : std::string()) +
+                    (g.used ? "; used\n" : "\n");
     if (!duel.differences.empty()) text += "\nWhere they disagree, by " + duel.divergence + "\n";
     for (const auto& d : duel.differences) {
         text += "  " + kindOf(d) + ": example " + std::to_string(d.example) +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <torch/utils.h>
 #include <algorithm>
-#include <numeric>
 
 #include "analysis/edit_effect.h"
 #include "evaluate/example_scores.h"
@@ -30,7 +29,8 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
 
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
                         const DatasetPtr& data, std::int64_t batchSize, const std::stop_token& stop,
-                        const ProgressCallback& progress, EditSession* below) {
+                        const ProgressCallback& progress, EditSession* below,
+                        std::int64_t examples) {
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
     const auto device = model.parameters().front().device();
     const auto ignore = options.ignoredTarget();
@@ -39,14 +39,16 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSessi
     ExampleScores base, edited;
     bool regression = false;
     std::int64_t done = 0;
-    BatchLoader loader(data, plainOrder(data->size()), batchSize);
+    const auto order =
+        examples > 0 ? drawnExamples(data->size(), examples, 0) : plainOrder(data->size());
+    BatchLoader loader(data, order, batchSize);
     while (const auto batch = loader.next()) {
         if (stop.stop_requested()) throw Cancelled();
         requireLabels(*batch, options.outputs(), ignore);
         regression = batch->kind == TargetKind::Regression;
         const auto input = inputOf(*batch, device);
-        std::vector<std::int64_t> indices(static_cast<std::size_t>(batch->size()));
-        std::iota(indices.begin(), indices.end(), done);
+        const std::vector<std::int64_t> indices(order.begin() + done,
+                                                order.begin() + done + batch->size());
         const HookScope scope(below ? &below->editor() : nullptr);
         if (below) below->forgetValues();  // those of the last batch do not fit other inputs
         session.prepareBatch(input, data, indices);
@@ -54,7 +56,7 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSessi
         base.add(answersOf(model, input), *batch, ignore);
         edited.add(forwardEdited(model, input, session.editor()), *batch, ignore);
         done += batch->size();
-        if (progress && !progress(static_cast<double>(done) / static_cast<double>(data->size())))
+        if (progress && !progress(static_cast<double>(done) / static_cast<double>(order.size())))
             throw Cancelled();
     }
     return effectOf(base, edited, regression);

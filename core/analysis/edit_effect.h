@@ -14,12 +14,12 @@ namespace relascope::core {
 /// error), answers that changed.
 EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool regression);
 
-/// Runs the data set with and without the edits of the session, in evaluation mode without
-/// gradients; edits of `below`, with which the model is trained, are in both. Throws OptionError if
-/// an edit does not fit, Cancelled.
+/// Runs the data set, or `examples` of it that are drawn by seed 0, with and without the edits of
+/// the session, in evaluation mode without gradients; edits of `below`, with which the model is
+/// trained, are in both. Throws OptionError if an edit does not fit, Cancelled.
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
                         const DatasetPtr& data, std::int64_t batchSize,
                         const std::stop_token& stop = {}, const ProgressCallback& progress = {},
-                        EditSession* below = nullptr);
+                        EditSession* below = nullptr, std::int64_t examples = 0);
 
 }  // namespace relascope::core

@@ -574,16 +574,17 @@ private:
 
 EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
                                const Interventions& interventions, const std::stop_token& stop,
-                               const ProgressCallback& progress) {
+                               const ProgressCallback& progress, std::int64_t examples) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
-    EditSession session(*p.model, p.options, interventions.edits, p.completed(interventions.data));
+    EditSession session(*p.model, p.options, interventions.edits,
+                        withOwnExamples(p.completed(interventions.data), data));
     return withinMemory(
         p.device,
         [&] {
             const auto trained = p.makeTrainingEditSession(interventions.data);
             auto effect = measureEdits(*p.model, p.options, session, data, batchSize, stop,
-                                       progress, trained.get());
+                                       progress, trained.get(), examples);
             p.means = session.means();
             return effect;
         },

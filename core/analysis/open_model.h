@@ -108,10 +108,11 @@ public:
     /// The means that the edits of the last call took, by the index of the edit; empty if they took
     /// none, and after ablate().
     const TakenMeans& takenMeans() const;
-    /// What the edits change over a data set. Throws OptionError if they do not fit, Cancelled.
+    /// What the edits change over a data set, or over `examples` of it that are drawn by seed 0, as
+    /// analyses draw them. Throws OptionError if they do not fit, Cancelled.
     EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
                       const Interventions& interventions, const std::stop_token& stop = {},
-                      const ProgressCallback& progress = {});
+                      const ProgressCallback& progress = {}, std::int64_t examples = 0);
 
     /// The model with these edits in force, for analyses of two models; this one must outlive it.
     std::unique_ptr<ModelInUse> inUse(const Interventions& interventions);

@@ -124,9 +124,9 @@ std::vector<PairRule<FactsExample>> factRules(const ObjectFacts& about, bool any
         ofBoth("facts that agree", true,
                [](const E& e, auto i, auto j) { return static_cast<float>(e.agreeing(i, j)); });
     if (anyEmpty) {
-        add("one empty", false,
+        add(kOneEmpty, false,
             [](const E& e, auto i, auto j) { return yes(e.empty(i) != e.empty(j)); });
-        add("both empty", false,
+        add(kBothEmpty, false,
             [](const E& e, auto i, auto j) { return yes(e.empty(i) && e.empty(j)); });
     }
     if (about.columns > 0) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/pair_names.h"
 #include "analysis/relation_statistics.h"
 #include "text/tokenizer.h"
 #include "types/object_facts.h"

@@ -154,6 +154,57 @@ bool differs(const PairShape& shape, const PairAttribute& attribute) {
     return false;
 }
 
+/// Whether all examples have the same at each place, as the distance of patches.
+bool isOfPlaces(const PairShape& shape, const PairAttribute& attribute) {
+    const auto cells = static_cast<std::ptrdiff_t>(shape.cells());
+    const auto first = attribute.truth.begin();
+    for (std::ptrdiff_t e = 1; e < static_cast<std::ptrdiff_t>(shape.examples); ++e)
+        if (!std::equal(first, first + cells, first + e * cells)) return false;
+    return true;
+}
+
+/// Beside each ordered attribute that places do not determine whether it is large, so that it can
+/// be tested and named as the others are: above a value that halves the pairs best, or not.
+void addHalves(PairAttributes& attributes, const PairShape& shape) {
+    std::vector<PairAttribute> halves;
+    for (const auto& one : attributes.all) {
+        if (!one.ordered) continue;
+        std::vector<float> sorted;
+        for (const float value : one.values)
+            if (!std::isnan(value)) sorted.push_back(value);
+        if (sorted.empty()) continue;
+        const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+        std::nth_element(sorted.begin(), middle, sorted.end());
+        const float median = *middle;
+        std::ptrdiff_t below = 0, above = 0;
+        for (const float value : sorted) below += value<median, above += value> median;
+        // Of many equal ones the median goes to the smaller half.
+        const bool up = below < above;
+        PairAttribute half{largeName(one.name), false, {}, {}};
+        for (const float value : one.values)
+            half.truth.push_back(std::isnan(value)                         ? kPairUndefined
+                                 : (up ? value > median : value >= median) ? kPairYes
+                                                                           : kPairNo);
+        if (differs(shape, half) && !isOfPlaces(shape, half)) halves.push_back(std::move(half));
+    }
+    for (auto& half : halves) attributes.all.push_back(std::move(half));
+}
+
+/// Attributes that are the same on all pairs are one, by all their names.
+void joinEqual(PairAttributes& attributes) {
+    std::vector<PairAttribute> all;
+    for (auto& one : attributes.all) {
+        const auto same = std::find_if(all.begin(), all.end(), [&](const auto& other) {
+            return !one.ordered && !other.ordered && one.truth == other.truth;
+        });
+        if (same == all.end())
+            all.push_back(std::move(one));
+        else
+            same->name += " = " + one.name;
+    }
+    attributes.all = std::move(all);
+}
+
 // What the data know
 // -------------------------------------------------------------------------------------------------
 
@@ -363,6 +414,8 @@ PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& mode
         addAnswer(all, objects, *sets);
     if (!attributes.empty()) addFile(all, objects, attributes, data.size());
     std::erase_if(all.all, [&](const auto& one) { return !differs(objects.shape, one); });
+    addHalves(all, objects.shape);
+    joinEqual(all);
     return all;
 }
 

@@ -39,7 +39,9 @@ void keepExamples(PairObjects& objects, std::size_t examples);
 /// What the data, the tokens or the patches say of pairs of these objects, and what a file says:
 /// CSV with the columns example, i, j and a column of numbers for each attribute, with yes and no
 /// as 1 and 0. Places are counted from 0, and pairs that the file does not name are left out.
-/// Attributes that never differ are dropped. Throws FileError for a file of another form.
+/// Attributes that never differ are dropped, those that are the same on all pairs are joined by
+/// "=", and beside an ordered one stands whether it is large ("large distance in A"). Throws
+/// FileError for a file of another form.
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes);
 

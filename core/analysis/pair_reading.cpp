@@ -80,21 +80,15 @@ std::vector<double> rowsOf(const torch::Tensor& weight, std::int64_t index, std:
 std::vector<WeightMatrixFacts> weightFactsOf(ModelImpl& model, const std::vector<PairMap>& maps) {
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     std::vector<WeightMatrixFacts> facts(maps.size(), {unknown, unknown});
-    std::vector<std::string> modules;
-    std::map<std::string, std::int64_t> counts;
-    for (const auto& map : maps)
-        if (!map.head && counts[map.point]++ == 0) modules.push_back(map.point);
     const auto projections = projectionsOf(model);
-    if (projections.size() != modules.size()) return facts;  // not one for each layer
     for (std::size_t m = 0; m < maps.size(); ++m) {
         const auto& map = maps[m];
-        if (map.head) continue;
-        const auto at = std::find(modules.begin(), modules.end(), map.point) - modules.begin();
-        const auto& [query, key] = projections[static_cast<std::size_t>(at)];
-        const std::int64_t count = counts[map.point];
-        if (query.dim() != 2 || query.size(0) % count != 0 || key.sizes() != query.sizes())
+        // Not all maps of the model may be there, but its projections are.
+        if (map.head || std::ssize(projections) != map.places) continue;
+        const auto& [query, key] = projections[static_cast<std::size_t>(map.place)];
+        if (query.dim() != 2 || query.size(0) % map.count != 0 || key.sizes() != query.sizes())
             continue;
-        const std::int64_t width = query.size(0) / count, d = query.size(1);
+        const std::int64_t width = query.size(0) / map.count, d = query.size(1);
         facts[m] = weightMatrixFacts(rowsOf(query, map.index, width), rowsOf(key, map.index, width),
                                      static_cast<std::size_t>(width), static_cast<std::size_t>(d));
     }
@@ -131,17 +125,32 @@ public:
         };
         const auto i = dimension(Axis::I), j = dimension(Axis::J), all = value.dim();
         const auto n = static_cast<std::int64_t>(m_what.shape.objects);
-        std::vector<torch::Tensor> blocks;
+        std::vector<torch::Tensor> blocks, firsts;
         if (!m_what.starts.empty() && i < all && j < all)
             for (std::int64_t e = 0; e < value.size(0); ++e) {
                 const auto start = m_what.starts.at(static_cast<std::size_t>(m_first + e));
-                blocks.push_back(value.narrow(0, e, 1).narrow(i, start, n).narrow(j, start, n));
+                const auto rows = value.narrow(0, e, 1).narrow(i, start, n);
+                blocks.push_back(rows.narrow(j, start, n));
+                const std::int64_t own = start == 0 ? 1 : 0;  // the first token as a receiver
+                firsts.push_back(rows.narrow(i, own, n - own)
+                                     .select(j, 0)
+                                     .mean(i < j ? i : i - 1));  // [1, maps]
             }
         PointReader::at(point, blocks.empty() ? value : torch::cat(blocks));
+        if (!firsts.empty()) m_firsts[point.name] = torch::cat(firsts).mean(0);
         return value;
+    }
+    /// The mean value, over the examples and the receivers of their blocks, towards the first
+    /// token.
+    double towardsFirst(const PairMap& map) const {
+        const auto found = m_firsts.find(map.point);
+        return found == m_firsts.end() || found->second.dim() != 1
+                   ? std::numeric_limits<double>::quiet_NaN()
+                   : found->second[map.index].item<double>();
     }
 
 private:
+    std::map<std::string, torch::Tensor> m_firsts;  // by point, of each map
     const PairReading& m_what;
     std::int64_t m_first;
 };
@@ -193,6 +202,7 @@ std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t
             place == row.edit.selection.end() || point->dimension(map.axis) < 0)
             continue;
         map.index = place->second.places.at(0);
+        map.count = point->shape[static_cast<std::size_t>(point->dimension(map.axis))];
         map.causal = point->causal;
         if (const auto pattern = module + ".hook_pattern";
             map.axis == "relation" && pointNamed(points, pattern))
@@ -203,6 +213,13 @@ std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t
         if (pointNamed(points, group)) map.group = group;
         maps.push_back(std::move(map));
     }
+    std::vector<std::string> places;
+    for (auto& map : maps) {
+        if (map.head) continue;
+        if (places.empty() || places.back() != map.point) places.push_back(map.point);
+        map.place = std::ssize(places) - 1;
+    }
+    for (auto& map : maps) map.places = std::ssize(places);
     return maps;
 }
 
@@ -217,6 +234,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
     if (what.weights) readings.weights = weightFactsOf(model, what.maps);
     readings.values.resize(what.maps.size());
     readings.sent.resize(what.maps.size());
+    readings.first.assign(what.maps.size(), 0.0);
     std::set<std::string> names;
     for (std::size_t m = 0; m < what.maps.size(); ++m) {
         const auto& map = what.maps[m];
@@ -253,6 +271,8 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
             const auto values = mapOf(reader, map);
             float* to = readings.values[m].data() + static_cast<std::size_t>(first) * cells;
             copyObjects(values, what, to);
+            readings.first[m] +=
+                reader.towardsFirst(map) * static_cast<double>(count) / static_cast<double>(total);
             if (!readings.sent[m].empty())
                 copyObjects(values * attentionOf(reader, map), what,
                             readings.sent[m].data() + static_cast<std::size_t>(first) * cells);

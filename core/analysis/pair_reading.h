@@ -27,10 +27,13 @@ struct PairMap {
     std::string point;       ///< "blocks.1.rel.hook_r"
     std::string axis;        ///< "relation", "head"
     std::int64_t index = 0;  ///< along it
-    bool head = false;       ///< attention of a head, which has no sign
-    Edit edit;               ///< takes it out
-    std::string group;       ///< the point that takes all of its layer out; empty: none
-    std::string pattern;     ///< of a relation that heads attend with: their attention; empty: none
+    std::int64_t count = 0;  ///< of the model's maps at this point
+    /// Of a relation: which of the points with relations it is at, and how many there are.
+    std::int64_t place = 0, places = 0;
+    bool head = false;    ///< attention of a head, which has no sign
+    Edit edit;            ///< takes it out
+    std::string group;    ///< the point that takes all of its layer out; empty: none
+    std::string pattern;  ///< of a relation that heads attend with: their attention; empty: none
     bool causal = false;
 };
 
@@ -55,6 +58,8 @@ struct PairReadings {
     /// Relation times attention, averaged over the heads: what is really sent. Empty where the map
     /// has no pattern.
     std::vector<std::vector<float>> sent;
+    /// Of texts the mean value towards the first token of the window; NaN: not known.
+    std::vector<double> first;
     std::vector<WeightMatrixFacts> weights;  ///< of each map; NaN where its projections are unknown
     double accuracy = 0.0;                   ///< of the answers; of numbers their mean error
 };

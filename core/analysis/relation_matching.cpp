@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <random>
 
 namespace relascope::core {
 namespace {
 
-constexpr int kRandomAssignments = 1000;
 constexpr double kRidge = 1e-9;  // of the mean square, against relations that are alike
 
 // The columns of the cheapest assignment of rows to different columns; rows <= columns. Potentials
@@ -76,7 +73,7 @@ void solve(std::vector<double>& a, std::vector<double>& b, std::size_t n, std::s
 }  // namespace
 
 RelationMatching matchRelations(std::span<const double> correlation, std::size_t relations,
-                                std::size_t others, std::uint64_t seed) {
+                                std::size_t others) {
     RelationMatching result;
     const std::size_t columns = std::max(relations, others);
     const auto strength = [&](std::size_t r, std::size_t o) {
@@ -98,15 +95,6 @@ RelationMatching matchRelations(std::span<const double> correlation, std::size_t
     for (std::size_t r = 0; r < relations; ++r)
         for (std::size_t o = 0; o < others; ++o) all += strength(r, o);
     result.any = all / static_cast<double>(relations * others);
-    std::mt19937_64 random(seed);
-    std::vector<std::size_t> order(columns);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    int asGood = 0;
-    for (int k = 0; k < kRandomAssignments; ++k) {
-        for (std::size_t c = columns; c > 1; --c) std::swap(order[c - 1], order[random() % c]);
-        asGood += meanOf(order) >= result.matched - 1e-12;
-    }
-    result.asGood = static_cast<double>(asGood) / kRandomAssignments;
     for (auto& partner : result.partner)
         if (partner >= others) partner = RelationMatching::kNone;
     return result;

@@ -16,12 +16,11 @@ struct RelationMatching {
     std::vector<std::size_t> partner;  ///< of each relation; kNone where there are fewer others
     double matched = 0.0;              ///< mean |correlation| of the pairs
     double any = 0.0;                  ///< the same over all assignments
-    double asGood = 0.0;               ///< share of 1,000 random assignments that do as well
 };
 /// The assignment to different others with the largest sum of |correlation| [relations, others]
 /// (Kuhn 1955). NaN counts as 0.
 RelationMatching matchRelations(std::span<const double> correlation, std::size_t relations,
-                                std::size_t others, std::uint64_t seed);
+                                std::size_t others);
 
 /// R^2 of a linear map from the others to the relations, the mean of each place removed: fitted on
 /// every second example, measured on the rest, averaged over the relations. NaN for fewer than four

@@ -10,12 +10,14 @@
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/claims.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
 #include "analysis/patching_options.h"
 #include "analysis/run_analysis.h"
 #include "checkpoint/kept_weights.h"
+#include "data/token_prefix.h"
 #include "interventions/edit_session.h"
 #include "model/architecture.h"
 #include "model/public/family.h"
@@ -26,18 +28,18 @@ namespace relascope::core {
 namespace {
 
 constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kScanExamples = 1000, kScanTexts = 32, kFewestExamples = 100,
-                       kFewestTexts = 8;
-constexpr std::int64_t kScanBatch = 250, kScanTextBatch = 4, kOthers = 500, kMeans = 1024;
+constexpr std::int64_t kScanExamples = 1000, kScanTexts = 32, kFewestExamples = 100;
+constexpr std::int64_t kScanBatch = 250, kScanTextBatch = 4, kOthers = 500;
 constexpr std::int64_t kLargeModel = 50'000'000;  // parameters, of which one text is read at a time
+constexpr std::int64_t kLargeWindow = 128;        // tokens
 constexpr double kStrongest = 0.05;
 constexpr std::size_t kFewestParts = 24, kFewestInTime = 8;
 // Of many maps so many are described that matter, and so many with the strongest attributes.
 constexpr std::size_t kMostMaps = 48, kMatter = 32, kScreened = 200, kScreenedTexts = 4;
 constexpr double kScreenedValues = 24e6;
 // How the time is divided, in forward passes of an example; a backward pass takes two.
-// Of large models both replacements take a pass each, of small ones little more than half of it.
-constexpr double kPassOne = 3.2, kForEach = 1.2, kForEachLarge = 2.1, kDescribing = 3.0,
+// Of large models the three replacements take a pass each, of small ones little more than half.
+constexpr double kPassOne = 3.2, kForEach = 1.8, kForEachLarge = 3.1, kDescribing = 3.0,
                  kFresh = 1.2;
 constexpr double kMakingWeights = 2e-8;  // seconds a parameter
 constexpr double kEndOfEstimates = 0.15, kEndOfEffects = 0.55;
@@ -45,7 +47,7 @@ constexpr double kEndOfEstimates = 0.15, kEndOfEffects = 0.55;
 /// What a cancelled scan leaves in a session.
 struct KeptScan {
     OpenedModel* model = nullptr;
-    DatasetPtr data;
+    DatasetPtr data, whole;  ///< with shorter windows, and as they were given
     EditList edits;
     ScanOptions options;
     ModelScan scan;
@@ -55,16 +57,20 @@ struct KeptScan {
 class ScanRun {
 public:
     ScanRun(AnalysisSubject& subject, const ScanOptions& options, const AnalysisWatch& watch)
-        : m_subject(subject), m_model(*subject.model), m_options(options), m_watch(watch) {
+        : m_subject(subject),
+          m_whole(subject.data),
+          m_model(*subject.model),
+          m_options(options),
+          m_watch(watch) {
         if (!subject.data || subject.data->size() == 0)
             throw OptionError("data", "contains nothing to scan");
         if (subject.data->size() < 2)
             throw OptionError("data",
                               "has one example; a scan compares two or more, so give more data");
         m_text = m_model.options().input() == InputKind::Tokens;
-        m_batch = !m_text                                            ? kScanBatch
-                  : parameterCount(m_model.options()) >= kLargeModel ? 1
-                                                                     : kScanTextBatch;
+        const bool large = parameterCount(m_model.options()) >= kLargeModel;
+        m_batch = !m_text ? kScanBatch : large ? 1 : kScanTextBatch;
+        if (m_text) shortenWindows(large);
         listParts();
         if (!continueKept()) plan();
     }
@@ -79,6 +85,24 @@ public:
     }
 
 private:
+    /// Of large models rather more windows than long ones.
+    void shortenWindows(bool large) {
+        const auto tokens = m_options.tokens > 0 ? m_options.tokens : large ? kLargeWindow : 0;
+        const auto& text = dynamic_cast<const TokenDataset&>(*m_whole);
+        if (tokens == 0 || text.context() <= tokens) return;
+        m_scan.tokens = tokens;
+        // The same one as before, by which what is kept is found.
+        auto* kept = keptScan();
+        m_subject.data = kept && kept->whole == m_whole && kept->options == m_options
+                             ? kept->data
+                             : withShorterWindows(m_whole, tokens);
+        auto& split = m_subject.interventions.data.split;
+        if (split)
+            split = [whole = split, tokens](const std::string& name) {
+                return withShorterWindows(whole(name), tokens);
+            };
+    }
+
     // Progress
     // ---------------------------------------------------------------------------------------------
 
@@ -131,11 +155,7 @@ private:
         auto rows = ablationRows(points, {"heads", "relations", "paths", "mlp"});
         std::map<std::string, std::vector<AblationRow>> relations;  // by module
         for (auto& row : rows) {
-            if (row.group != "relations") continue;
-            // What heads receive through a relation has no cells, and is far smaller.
-            if (const auto received = moduleOf(row.edit) + ".hook_attended_r"; has(received))
-                row.edit.point = received;
-            relations[moduleOf(row.edit)].push_back(row);
+            if (row.group == "relations") relations[moduleOf(row.edit)].push_back(row);
         }
         for (auto& [module, of] : relations) {
             const auto together = module + ".hook_z_rel";
@@ -163,6 +183,7 @@ private:
         m_scan.noun = m_text                                           ? "windows of text"
                       : m_model.options().input() == InputKind::Images ? "images"
                                                                        : "examples";
+        m_scan.text = m_text;
         m_scan.metric = m_model.options().info().numbers ? "mean_error" : "accuracy";
         m_scan.base = kUnmeasured;
         const auto maps = pairMaps(points, wholeOf(), true, true);
@@ -196,21 +217,29 @@ private:
         }
         if (m_subject.kept)
             m_subject.kept->scan() = KeptScan{
-                &m_model, m_subject.data, m_subject.interventions.edits, m_options, {}, {}};
+                &m_model, m_subject.data, m_whole, m_subject.interventions.edits, m_options, {},
+                {}};
         const auto* known = std::any_cast<ModelScan>(&m_watch.known);
         if (!known || !fits(*known)) return false;
         m_scan = *known;
         return true;
     }
 
-    EstimateOptions estimateOptions(std::int64_t examples) const {
+    /// Examples that are not among those that effects are measured on, where there are any.
+    std::vector<std::int64_t> choosingExamples() const {
+        auto all = drawnExamples(m_subject.data->size(), m_scan.wanted + m_scan.choosing, 0);
+        if (m_scan.choosing > 0) all.erase(all.begin(), all.begin() + m_scan.wanted);
+        return all;
+    }
+
+    EstimateOptions estimateOptions(std::vector<std::int64_t> examples) const {
         EstimateOptions what;
         for (const auto& one : m_scan.parts) what.parts.push_back(one.row);
         // By name, since the table is sorted while it is measured.
         std::sort(what.parts.begin(), what.parts.end(),
                   [](const auto& a, const auto& b) { return a.part < b.part; });
         for (auto& row : what.parts) row.ways.clear(), row.partNorm = row.streamNorm = 0.0;
-        what.examples = drawnExamples(m_subject.data->size(), examples, 0);
+        what.examples = std::move(examples);
         what.batchSize = m_batch;
         return what;
     }
@@ -218,8 +247,8 @@ private:
     /// Seconds of a forward pass of one example: a third of a forward and a backward pass.
     double secondsPerExample() {
         using Clock = std::chrono::steady_clock;
-        auto what =
-            estimateOptions(m_text ? 1 : std::min<std::int64_t>(32, m_subject.data->size()));
+        const auto what =
+            estimateOptions(drawnExamples(m_subject.data->size(), m_text ? 1 : 32, 0));
         double seconds = 0.0;
         for (int time = 0; time < 2 && seconds < 1.0; ++time) {
             returnMemory();
@@ -247,16 +276,18 @@ private:
                             forEach * static_cast<double>(strongest) +
                             kFresh * static_cast<double>(m_options.untrained);
         const auto most = m_text ? kScanTexts : kScanExamples,
-                   fewest = m_text ? kFewestTexts : kFewestExamples;
+                   fewest = m_text ? kFewestTextsToSay : kFewestExamples,
+                   needed = m_text ? kFewestTextsToSay : kFewestToSay;
         m_scan.wanted =
             m_options.examples > 0
                 ? m_options.examples
                 : std::clamp(static_cast<std::int64_t>(0.7 * time / (f * each)), fewest, most);
-        m_scan.wanted = std::clamp<std::int64_t>(m_scan.wanted, 2, size);
-        // Rather fewer texts than fewer parts.
-        m_scan.exactExamples =
-            m_batch == 1 ? std::max<std::int64_t>(2, m_scan.wanted / 2) : m_scan.wanted;
-        const double rounds = 0.45 * time / (f * static_cast<double>(m_scan.exactExamples));
+        // Of few data the measured half is the larger one.
+        m_scan.wanted = std::clamp<std::int64_t>(
+            m_scan.wanted, 2,
+            std::max({std::int64_t{2}, size - size / 2, std::min(size - 1, needed)}));
+        m_scan.choosing = std::min(m_scan.wanted, size - m_scan.wanted);
+        const double rounds = 0.45 * time / (f * static_cast<double>(m_scan.wanted));
         const auto inTime = static_cast<std::size_t>(
             std::clamp((rounds - 2.0) / forEach, static_cast<double>(kFewestInTime), 1e6));
         m_scan.exact = static_cast<std::int64_t>(std::min(
@@ -298,7 +329,7 @@ private:
     }
 
     void estimate() {
-        const auto what = estimateOptions(m_scan.wanted);
+        const auto what = estimateOptions(choosingExamples());
         auto* kept = keptScan();
         const auto estimates = m_model.estimateEffects(
             m_subject.data, m_subject.interventions, what, m_watch.stop, part(0.0, kEndOfEstimates),
@@ -311,7 +342,7 @@ private:
     }
 
     /// The strongest parts in turn: a single one, and several together, of which relations come
-    /// first.
+    /// first; with a single one what holds it, without which nothing is said of it.
     std::vector<AblationRow> strongestRows() const {
         std::vector<const ModelScan::Part*> single, together, chosen;
         for (const auto& one : m_scan.parts) (one.together ? together : single).push_back(&one);
@@ -324,10 +355,18 @@ private:
         };
         std::stable_sort(single.begin(), single.end(), bySize);
         std::stable_sort(together.begin(), together.end(), bySize);
+        const auto choose = [&](const ModelScan::Part* one) {
+            if (std::find(chosen.begin(), chosen.end(), one) == chosen.end()) chosen.push_back(one);
+        };
         std::size_t s = 0, t = 0;
         while (chosen.size() < static_cast<std::size_t>(m_scan.exact)) {
-            if (s < single.size()) chosen.push_back(single[s++]);
-            if (t < together.size()) chosen.push_back(together[t++]);
+            if (s < single.size()) {
+                const auto* part = single[s++];
+                choose(part);
+                for (const auto* holder : together)
+                    if (holdsPart(holder->row, part->row)) choose(holder);
+            }
+            if (t < together.size()) choose(together[t++]);
         }
         chosen.resize(static_cast<std::size_t>(m_scan.exact));
         std::vector<AblationRow> rows;
@@ -342,7 +381,7 @@ private:
     }
 
     void takeEffects(const AblationTable& table) {
-        m_scan.base = table.base;
+        m_scan.base = table.base, m_scan.shift = table.shift;
         m_scan.measured = table.examples;
         for (const auto& row : table.rows)
             for (auto& one : m_scan.parts)
@@ -361,13 +400,12 @@ private:
 
     void measure() {
         AblationOptions how;
-        how.how = {EditOp::Mean, EditOp::Resample};
+        how.how = {EditOp::Zero, EditOp::Mean, EditOp::Resample};
         how.rows = strongestRows();
         how.metric = m_scan.metric;
-        how.examples = m_scan.exactExamples;
+        how.examples = m_scan.wanted;
         how.batchSize = m_batch;
         how.draws = 1;
-        how.references = m_text ? std::min(kScanTexts, m_scan.wanted) : kMeans;
         const auto table = m_model.ablate(
             m_subject.data, m_subject.interventions, how, m_watch.stop,
             part(kEndOfEstimates, kEndOfEffects),
@@ -379,7 +417,7 @@ private:
 
     AblationTable measuredTable() const {
         AblationTable table;
-        table.metric = m_scan.metric, table.base = m_scan.base;
+        table.metric = m_scan.metric, table.base = m_scan.base, table.shift = m_scan.shift;
         table.examples = table.wanted = m_scan.measured;
         for (const auto& one : m_scan.parts)
             if (!one.row.ways.empty()) table.rows.push_back(one.row);
@@ -467,7 +505,8 @@ private:
         m_scan.passes = 3;
     }
 
-    AnalysisSubject& m_subject;
+    AnalysisSubject m_subject;  // with shorter windows
+    DatasetPtr m_whole;
     OpenedModel& m_model;
     const ScanOptions& m_options;
     const AnalysisWatch& m_watch;

@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <utility>
 
+#include "analysis/atlas_labels.h"
 #include "analysis/scan.h"
 #include "types/metric.h"
 #include "types/text_format.h"
@@ -18,6 +20,8 @@ namespace {
 using Way = AblationRow::Way;
 using Relation = RelationAtlas::Relation;
 
+constexpr std::pair<EditOp, const char*> kWays[] = {
+    {EditOp::Zero, "z"}, {EditOp::Mean, "a"}, {EditOp::Resample, "b"}};
 constexpr std::size_t kBars = 24, kRows = 200, kExamplesShown = 6;
 constexpr double kWidth = 720.0, kNames = 230.0, kBar = 22.0;
 
@@ -104,22 +108,21 @@ struct ReportTable {
 
 ReportTable partTable(const ModelScan& scan) {
     const Numbers numbers(scan.metric);
-    ReportTable table{
-        {"Part", "Estimate", "Mean in its place", "Another example's", "Label", "AUC", "Untrained"},
-        {},
-        scan.parts.size() - std::min(kRows, scan.parts.size())};
+    ReportTable table{{"Part", "Estimate", "Zero", "Mean in its place", "Another example's", "Use",
+                       "What it tells", "AUC", "Untrained"},
+                      {},
+                      scan.parts.size() - std::min(kRows, scan.parts.size())};
     for (std::size_t k = 0; k < std::min(kRows, scan.parts.size()); ++k) {
         const auto& part = scan.parts[k];
         std::vector<std::string> row = {
-            part.title, std::isnan(part.estimate) ? "" : numberWithMinus(part.estimate, 4),
+            part.title,
+            std::isnan(part.estimate) ? "" : numberWithMinus(part.estimate, 4),
+            changeText(numbers, wayOf(part, EditOp::Zero)),
             changeText(numbers, wayOf(part, EditOp::Mean)),
-            changeText(numbers, wayOf(part, EditOp::Resample))};
+            changeText(numbers, wayOf(part, EditOp::Resample)),
+            part.use};
         const auto* map = mapNamed(scan, part.row.part);
-        // Its last word is of the atlas, by 0.05 of the metric.
-        row.push_back(map ? map->label.substr(0, map->use.empty() || map->labelled < 0
-                                                     ? std::string::npos
-                                                     : map->label.rfind(", " + map->use))
-                          : "");
+        row.push_back(map ? map->label : "");
         const auto* fit = map && map->attribute >= 0
                               ? &map->fits[static_cast<std::size_t>(map->attribute)]
                               : nullptr;
@@ -135,6 +138,7 @@ ReportTable partTable(const ModelScan& scan) {
 
 /// How each number was made.
 std::vector<std::string> methods(const ModelScan& scan) {
+    const Numbers numbers(scan.metric);
     const std::string examples = groupedNumber(scan.wanted) + " " + scan.noun;
     std::vector<std::string> all = {
         "Estimate: the sum of (mean \u2212 value) times the gradient of the loss, over " +
@@ -145,9 +149,17 @@ std::vector<std::string> methods(const ModelScan& scan) {
         "Exact: " + metricLabel(scan.metric) +
             " with the part replaced, minus that without, on the same " +
             groupedNumber(scan.measured) + " " + scan.noun +
-            "; by its mean over training examples, and by that of another example. 95 % intervals "
-            "by bootstrap over examples (2,000 draws). Of a relation it is what the heads receive "
-            "through it that is replaced."};
+            "; by zero, by its mean over training examples, and by that of another example. 95 % "
+            "intervals by bootstrap over examples (2,000 draws). Of a relation it is r that is "
+            "replaced, for all heads.",
+        "Use: needed, if the mildest replacement costs at least " + numbers.change(scan.least) +
+            (numbers.percent ? " points" : "") +
+            ", counting the attention of the layer at zero, which takes the part out, too; "
+            "listened "
+            "to, if only another example's values cost as much; in the way, if the mildest one "
+            "gains; not used, if none costs or gains as much; else undecided. Each by its whole "
+            "interval.",
+        looksText(scan)};
     if (!scan.atlas.relations.empty()) {
         all.push_back(
             "AUC: how often the map is larger on a pair that has the attribute than on one that "
@@ -156,24 +168,21 @@ std::vector<std::string> methods(const ModelScan& scan) {
             groupedNumber(scan.atlas.examples) + " " + scan.atlas.noun + " with " +
             std::to_string(scan.atlas.objects) +
             " objects each. 95 % intervals by bootstrap over examples.");
-        all.push_back("Label: an attribute with p < 0.01 by " +
-                      std::to_string(scan.atlas.permutations) +
-                      " permutations of examples (the largest of all maps and attributes counts), "
-                      "an AUC at least 0.1 from 0.5, and "
-                      "not explained by another attribute.");
+        all.push_back(
+            "Label: an attribute with p < 0.01 by " + std::to_string(scan.atlas.permutations) +
+            " permutations of examples (the largest of all maps and attributes counts), "
+            "an AUC at least 0.1 from 0.5, and not explained by another attribute; with "
+            "it all that do as well, or hold their own given the first. Before that, what "
+            "distance, place, one side or emptiness alone explain.");
         if (scan.untrained > 0)
             all.push_back("Untrained: the same maps of " + std::to_string(scan.untrained) +
                           " models with the same options and fresh weights, on " +
                           groupedNumber(scan.otherExamples) +
                           " examples; all relations of a layer, or all its heads, count together.");
     }
-    const Numbers numbers(scan.metric);
     all.push_back(
         "Findings are ranked by effect times selectivity: what the metric loses, times how much of "
-        "what untrained models miss of the attribute the map has. A part counts as used where a "
-        "replacement costs at least 5 % of what the model is better than untrained ones (here " +
-        numbers.change(leastCost(scan)) + (numbers.percent ? " points" : "") +
-        "), with an interval without 0.");
+        "what untrained models miss of the attribute the map has.");
     return all;
 }
 
@@ -229,7 +238,8 @@ std::string pngOf(const Image& image) {
 }
 
 const char* const kColours =
-    ".t{fill:#1b1b1b}.m{fill:#6b6b6b}.g{stroke:#d9d9d9}.a{fill:#7a4fb5}.b{fill:#c9b6e4}"
+    ".z{fill:#9a9a9a}.t{fill:#1b1b1b}.m{fill:#6b6b6b}.g{stroke:#d9d9d9}.a{fill:#7a4fb5}.b{fill:#"
+    "c9b6e4}"
     ".u{fill:#c9b6e4}.d{fill:#7a4fb5}.l{stroke:#1b1b1b}.i,.j{fill:none;stroke:#e2554f;stroke-width:"
     "2}.j{stroke-dasharray:3 3}.s{stroke:#7a4fb5;fill:none}"
     ".q{stroke:#6b6b6b;fill:none;stroke-dasharray:4 3}"
@@ -305,8 +315,9 @@ ReportFigure effectFigure(const ModelScan& scan) {
     const Numbers numbers(scan.metric);
     const std::string caption = "Change of " + metricLabel(scan.metric) +
                                 (numbers.percent ? " in points" : "") +
-                                " without each part: with its mean in its place (dark), and with "
-                                "another example's values (light); lines are 95 % intervals.";
+                                " without each part: at zero (grey), with its mean in its place "
+                                "(dark), and with another example's values (light); lines are 95 % "
+                                "intervals.";
     Svg svg("What the model loses without each part");
     std::vector<const ModelScan::Part*> parts;
     double low = 0.0, high = 0.0;
@@ -337,11 +348,11 @@ ReportFigure effectFigure(const ModelScan& scan) {
     for (const auto* part : parts) {
         svg.text(kNames, y + 14, part->title, "t", "end");
         double top = y + 3;
-        for (const auto how : {EditOp::Mean, EditOp::Resample})
+        for (const auto& [how, style] : kWays)
             if (const auto* way = wayOf(*part, how)) {
-                svg.bar(at(0.0), at(way->change.change), top, 7, how == EditOp::Mean ? "a" : "b");
-                svg.line(at(way->change.low), top + 3.5, at(way->change.high), top + 3.5, "l");
-                top += 8;
+                svg.bar(at(0.0), at(way->change.change), top, 5, style);
+                svg.line(at(way->change.low), top + 2.5, at(way->change.high), top + 2.5, "l");
+                top += 6;
             }
         y += kBar;
     }
@@ -363,7 +374,7 @@ ReportFigure labelFigure(const ModelScan& scan) {
             const auto& fit = map.fits[a];
             svg.text(left - 10, y + 14,
                      std::to_string(k + 1) + ". " + partTitle(map.name) + ": " +
-                         (fit.fixed < 0.5 ? "not " : "") + scan.atlas.attributes[a].name,
+                         namedAttributes(scan.atlas, map).front().words,
                      "t", "end");
             if (std::isfinite(fit.untrained))
                 svg.bar(at(fit.untrainedLow), at(fit.untrainedHigh), y + 6, 8, "u");
@@ -397,7 +408,7 @@ ReportFigure exampleFigure(const ModelScan& scan) {
         any = true;
         svg.text(0, y,
                  std::to_string(k + 1) + ". " + partTitle(map.name) + ": " +
-                     map.label.substr(0, map.label.find(", ")));
+                     namedAttributes(scan.atlas, map).front().words);
         y += 8;
         const auto shown = std::min(kExamplesShown, pairs.size());
         if (const auto& first = pairs.front().picture; !first.empty()) {
@@ -524,6 +535,30 @@ std::string introduction(const ModelScan& scan) {
            " attributes and " + std::to_string(scan.untrained) + " untrained models.";
 }
 
+/// The commands that confirm a finding, made from that of the scan, and what each gives. The edits
+/// of a scan are below those that take parts out, which a command cannot say.
+std::vector<std::pair<std::string, std::string>> checksOf(const ModelScan& scan,
+                                                          const ModelScan::Finding& finding,
+                                                          const std::string& command) {
+    const std::string scanning = "relascope-cli scan ";
+    std::vector<std::pair<std::string, std::string>> checks;
+    if (!command.starts_with(scanning) || command.find(" --edit ") != std::string::npos)
+        return checks;
+    auto subject = command.substr(scanning.size());
+    for (const char* option : {" --seconds ", " --examples ", " --exact ", " --untrained ",
+                               " --attributes ", " --tokens "})
+        subject = subject.substr(0, subject.find(option));
+    if (const auto at = subject.find(" --text "); at != std::string::npos)
+        subject.replace(at, 8, " --data ");
+    for (const auto& check : finding.checks)
+        checks.emplace_back(
+            "relascope-cli eval " + subject + " --examples " + std::to_string(scan.measured) +
+                (scan.tokens > 0 ? " --tokens " + std::to_string(scan.tokens) : std::string()) +
+                " --edit '" + check.edit + "'",
+            "gives " + Numbers(scan.metric).value(check.value));
+    return checks;
+}
+
 std::string htmlOf(const ModelScan& scan, const std::string& subject, const std::string& command,
                    const std::vector<ReportFigure>& figures) {
     const std::string title = "Scan of " + escaped(subject);
@@ -534,7 +569,12 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
         escaped(introduction(scan)) + "</p>\n<h2>Findings</h2>\n";
     if (scan.findings.empty()) page += "<p>There are none.</p>\n";
     page += "<ol>\n";
-    for (const auto& finding : scan.findings) page += "<li>" + emphasised(finding.text) + "</li>\n";
+    for (const auto& finding : scan.findings) {
+        page += "<li>" + emphasised(finding.text);
+        for (const auto& [check, gives] : checksOf(scan, finding, command))
+            page += "<br><code>" + escaped(check) + "</code> " + escaped(gives);
+        page += "</li>\n";
+    }
     page += "</ol>\n";
     if (!scan.notFound.empty()) page += "<h2>What was not found</h2>\n<ul>\n";
     for (const auto& sentence : scan.notFound) page += "<li>" + emphasised(sentence) + "</li>\n";
@@ -566,8 +606,11 @@ std::string markdownOf(const ModelScan& scan, const std::string& subject,
                        const std::string& name) {
     std::string page = "# Scan of " + subject + "\n\n" + introduction(scan) + "\n\n## Findings\n\n";
     if (scan.findings.empty()) page += "There are none.\n";
-    for (std::size_t k = 0; k < scan.findings.size(); ++k)
+    for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         page += std::to_string(k + 1) + ". " + scan.findings[k].text + "\n";
+        for (const auto& [check, gives] : checksOf(scan, scan.findings[k], command))
+            page += "   - `" + check + "` " + gives + "\n";
+    }
     if (!scan.notFound.empty()) page += "\n## What was not found\n\n";
     for (const auto& sentence : scan.notFound) page += "- " + sentence + "\n";
     if (!scan.remark.empty()) page += "\n" + scan.remark + "\n";
@@ -579,7 +622,7 @@ std::string markdownOf(const ModelScan& scan, const std::string& subject,
     for (const auto& head : table.heads) page += " " + head + " |";
     page += "\n|";
     for (std::size_t c = 0; c < table.heads.size(); ++c)
-        page += c == 0 || c == 4 ? "---|" : "---:|";
+        page += c == 0 || c == 5 || c == 6 ? "---|" : "---:|";
     page += "\n";
     for (const auto& row : table.rows) {
         page += "|";
@@ -606,8 +649,9 @@ std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& nam
     auto again = command;
     for (const auto& [option, count] :
          {std::pair(" --examples ", scan.wanted), std::pair(" --exact ", scan.exact),
-          std::pair(" --untrained ", scan.untrained)})
-        if (command.find(option) == std::string::npos) again += option + std::to_string(count);
+          std::pair(" --untrained ", scan.untrained), std::pair(" --tokens ", scan.tokens)})
+        if (command.find(option) == std::string::npos && (count > 0 || !scan.text))
+            again += option + std::to_string(count);
     std::vector<ReportFile> files = {
         {name + ".html", htmlOf(scan, subject, again, figures)},
         {name + ".md", markdownOf(scan, subject, again, figures, name)}};

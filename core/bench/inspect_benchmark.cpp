@@ -194,7 +194,7 @@ BenchmarkResult runAnalysisBenchmark(const std::string& name) {
     AnalysisSubject subject;
     subject.model = &model, subject.device = "cpu";
     if (scan)
-        subject.data = std::make_shared<RandomTexts>(8, 512, options.outputs());
+        subject.data = std::make_shared<RandomTexts>(40, 512, options.outputs());
     else
         subject.data = std::make_shared<Squares>(5000);
     malloc_trim(0);
@@ -210,7 +210,7 @@ BenchmarkResult runAnalysisBenchmark(const std::string& name) {
     };
     if (scan)
         runnerOf(scanAnalysis())
-            .run(subject, {{"examples", std::int64_t{8}}, {"seconds", std::int64_t{600}}}, watch);
+            .run(subject, {{"examples", std::int64_t{20}}, {"seconds", std::int64_t{600}}}, watch);
     else
         runnerOf(atlasAnalysis())
             .run(subject, {{"examples", std::int64_t{5000}}, {"use_examples", std::int64_t{0}}},

@@ -8,6 +8,7 @@
 #include "evaluate/example_scores.h"
 #include "evaluate/scoring.h"
 #include "model/class_scores.h"
+#include "types/metric.h"
 
 namespace relascope::core {
 
@@ -75,6 +76,7 @@ void ExampleScores::append(const ExampleScores& more) {
 PairedChange pairedChange(const std::string& metric, std::span<const double> base,
                           std::span<const double> edited, std::span<const double> weights) {
     constexpr int draws = 2000;
+    constexpr double kTail = 0.025;
     PairedChange result{metric};
     struct Example {
         double change, weight;
@@ -98,6 +100,12 @@ PairedChange pairedChange(const std::string& metric, std::span<const double> bas
     if (std::all_of(examples.begin(), examples.end(),
                     [&](const Example& e) { return e.change == examples[0].change; })) {
         result.low = result.high = result.change;
+        if (!metricInfo(metric).isFraction()) return result;
+        // Resampling equal differences says nothing about those that were not met: the exact bound
+        // of none in n (Clopper and Pearson 1934) does.
+        const double unmet = 1.0 - std::pow(kTail, 1.0 / static_cast<double>(n));
+        if (result.change <= 0.0) result.high = std::min(result.change + unmet, 1.0);
+        if (result.change >= 0.0) result.low = std::max(result.change - unmet, -1.0);
         return result;
     }
     std::mt19937 random(1);

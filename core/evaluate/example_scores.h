@@ -31,8 +31,9 @@ struct ExampleScores {
 
 /// The change of a metric that is a mean over targets, of which example i has `weights[i]`: the
 /// sums of values times weights over the sum of the weights. The 95 % interval is by bootstrap over
-/// examples with their weights (Efron 1979, percentiles of 2,000 draws with a fixed seed). Examples
-/// without weight, and NaN values with their pair, are left out.
+/// examples with their weights (Efron 1979, percentiles of 2,000 draws with a fixed seed); where
+/// all differences of a fraction are equal it is the exact bound of what none of so many examples
+/// showed. Examples without weight, and NaN values with their pair, are left out.
 PairedChange pairedChange(const std::string& metric, std::span<const double> base,
                           std::span<const double> edited, std::span<const double> weights);
 

@@ -16,6 +16,14 @@ EditData editDataOf(const DataSplits& splits, const ModelOptions& options) {
     return data;
 }
 
+EditData withOwnExamples(EditData data, DatasetPtr own) {
+    data.split = [before = std::move(data.split), own = std::move(own)](const std::string& name) {
+        auto found = before ? before(name) : nullptr;
+        return !found && name == EditReference{}.split ? own : found;
+    };
+    return data;
+}
+
 void findExample(EditData& data, const ProbeSample& sample) {
     const auto space = sample.origin.rfind(' ');
     if (!data.split || space == std::string::npos) return;

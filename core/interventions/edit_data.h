@@ -23,6 +23,9 @@ struct EditData {
     std::int64_t example = -1;
 };
 
+/// Where there are no training examples, means are taken over `own`, the data that are measured.
+EditData withOwnExamples(EditData data, DatasetPtr own);
+
 /// What is changed in a forward pass, above the edits that a run was trained with.
 struct Interventions {
     EditList edits = {};

@@ -57,11 +57,22 @@ std::vector<std::int64_t> drawnExamples(std::int64_t size, std::int64_t examples
     return order;
 }
 
+namespace {
+
+EditList withReferences(EditList list, const ModelOptions& options) {
+    for (auto& edit : list.edits)
+        if (edit.op == EditOp::Mean && edit.values.empty() && !edit.reference)
+            edit.reference = EditReference::usual(options.input() == InputKind::Tokens);
+    return list;
+}
+
+}  // namespace
+
 EditSession::EditSession(ModelImpl& model, const ModelOptions& options, EditList list,
                          const EditData& data, EditUse use)
     : m_model(model),
       m_options(options),
-      m_list(std::move(list)),
+      m_list(withReferences(std::move(list), options)),
       m_data(data),
       m_use(use),
       m_editor(m_list) {

@@ -47,6 +47,14 @@ struct EditReference {
     std::uint64_t seed = 0;
     std::string over;  ///< "position", "offset", "all"; empty: as fits the input
     bool operator==(const EditReference&) const = default;
+
+    static constexpr std::int64_t kUsualTexts = 64;  ///< windows, of which each token counts
+    /// That of a mean that names none.
+    static EditReference usual(bool text) {
+        EditReference reference;
+        if (text) reference.examples = kUsualTexts;
+        return reference;
+    }
 };
 
 /// Numbers that copies of an edit share, since lists are copied for every step of the history and

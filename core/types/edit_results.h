@@ -16,8 +16,9 @@ namespace relascope {
 struct PairedChange {
     std::string metric;  ///< "loss", "accuracy", "mean_error"
     double base = 0.0, edited = 0.0;
-    double change = 0.0;           ///< edited - base; means over targets, as the metric is
-    double low = 0.0, high = 0.0;  ///< 95 % interval by bootstrap over examples
+    double change = 0.0;  ///< edited - base; means over targets, as the metric is
+    /// 95 % interval by bootstrap over examples; of a fraction never of width 0.
+    double low = 0.0, high = 0.0;
     bool operator==(const PairedChange&) const = default;
 };
 
@@ -49,6 +50,7 @@ struct AblationTable {
     std::string metric;
     std::int64_t examples = 0, wanted = 0;  ///< measured so far, of how many
     double base = 0.0;
+    std::int64_t shift = 1;         ///< of resample, in the first draw
     std::vector<AblationRow> rows;  ///< by the largest |change|, descending
     /// The metric with the first 1, 2, ... parts out, the least important first (`cumulativeWay`).
     std::vector<std::pair<std::string, double>> cumulative;

@@ -173,9 +173,11 @@ TEST(DuelAnalysis, CountsAreThoseOfTheScores) {
     EXPECT_EQ(duel.answers, 120);
     EXPECT_TRUE(duel.grafts.empty());
     for (const auto& match : duel.matches)
-        if (core::fewAssignments(match.ours, match.theirs)) {
-            EXPECT_FALSE(match.better) << "nothing says what chance gives";
-        }
+        EXPECT_FALSE(match.better) << "nothing says what chance gives";
+    const auto says = allSentences(duel);
+    EXPECT_NE(says.find("whether that is more than chance takes 4 untrained pairs or more"),
+              std::string::npos)
+        << says;
     ASSERT_EQ(duel.differences.size(), 120u) << "all are listed";
     std::int64_t onlyA = 0, kind = 0;
     double before = 1e9, sum = 0.0;
@@ -193,6 +195,90 @@ TEST(DuelAnalysis, CountsAreThoseOfTheScores) {
     EXPECT_NEAR(sum / 120.0, duel.meanDivergence, 1e-9);
     const auto& accuracy = duel.changes.at(1);
     EXPECT_NEAR(accuracy.change, static_cast<double>(duel.onlyB - duel.onlyA) / 120.0, 1e-9);
+}
+
+TEST(DuelAnalysis, FewExamplesCarryNoSentence) {
+    DuelOf one(seedRun(1));
+    for (const std::int64_t examples : {2, 3, 10, 49}) {
+        const auto duel = one.duel(
+            {{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}, {"examples", examples}});
+        ASSERT_EQ(duel.sentences.size(), 1u);
+        EXPECT_EQ(duel.sentences[0], std::to_string(examples) +
+                                         " images are too few for a sentence; 50 or more are "
+                                         "needed.");
+    }
+}
+
+TEST(DuelAnalysis, AnUntrainedModelHasNothingToUse) {
+    const StepRun run(smallOccurs(3), 1);
+    DuelOf one(run);
+    const auto duel =
+        one.duel({{"other_checkpoint", std::string("0")}, {"graft_examples", std::int64_t{200}}});
+    ASSERT_EQ(duel.grafts.size(), 6u);
+    for (const auto& graft : duel.grafts) {
+        EXPECT_FALSE(graft.used) << graft.at;
+        EXPECT_TRUE(std::isfinite(graft.p)) << graft.at;
+        EXPECT_TRUE(std::isfinite(graft.untrained));
+    }
+    const auto says = allSentences(duel);
+    EXPECT_NE(says.find("A can use no part of B: none of 6 is better than A's own part at zero"),
+              std::string::npos)
+        << says;
+}
+
+// The rule, just inside and just outside.
+TEST(DuelSentences, AGraftIsUsedWhereItBeatsNothing) {
+    Duel duel;
+    duel.metric = "accuracy", duel.graftExamples = 200;
+    Duel::Graft graft;
+    graft.part = "attention", graft.a = graft.b = "layer 1";
+    graft.change = {"accuracy", 0.93, 0.90, -0.03, -0.05, -0.01};
+    graft.zero = -0.4, graft.mean = -0.35, graft.untrained = -0.42;
+    graft.gain = {"accuracy", 0.58, 0.90, 0.32, 0.28, 0.36}, graft.p = 1e-6;
+    const auto used = [&](const auto& change) {
+        auto copy = duel;
+        copy.grafts = {graft};
+        change(copy, copy.grafts[0]);
+        core::claimGrafts(copy);
+        return static_cast<bool>(copy.grafts[0].used);
+    };
+    using D = Duel&;
+    using G = Duel::Graft&;
+    EXPECT_TRUE(used([](D, G) {}));
+    EXPECT_FALSE(used([](D, G g) { g.change.change = -0.21; })) << "less than half of zero's loss";
+    EXPECT_TRUE(used([](D, G g) { g.change.change = -0.19; }));
+    EXPECT_FALSE(used([](D, G g) { g.gain.low = -0.001; })) << "its interval has 0 in it";
+    EXPECT_FALSE(used([](D, G g) { g.p = 0.03; }));
+    EXPECT_FALSE(used([](D, G g) { g.p = NAN; })) << "no untrained model";
+    EXPECT_FALSE(used([](D, G g) { g.zero = 0.01; })) << "zero loses nothing";
+    EXPECT_FALSE(used([](D d, G) { d.graftExamples = 49; }));
+    EXPECT_TRUE(used([](D, G g) { g.p = 0.02; }));
+    EXPECT_FALSE(used([](D d, G g) {
+        g.p = 0.02;
+        d.grafts.push_back(g);
+        d.grafts[1].p = 0.9;
+    })) << "one of two that were tried";
+}
+
+TEST(DuelSentences, ATestAndItsIntervalAgree) {
+    Duel duel;
+    duel.divergence = "KL(A || B), nats", duel.noun = "images", duel.examples = duel.answers = 500;
+    duel.bothRight = 440, duel.onlyA = 40, duel.onlyB = 10, duel.bothWrong = 10;
+    duel.mcnemar = 2e-5;
+    duel.changes = {{"loss", 0.2, 0.3, 0.1, 0.05, 0.15},
+                    {"accuracy", 0.96, 0.90, -0.06, -0.09, -0.03}};
+    EXPECT_NE(
+        allSentences(duel).find("accuracy of B minus A is \u22126.0 points [\u22129.0, "
+                                "\u22123.0], McNemar's exact p is below 0.0001: A is better."),
+        std::string::npos)
+        << allSentences(duel);
+    duel.changes[1].high = 0.01;
+    EXPECT_NE(allSentences(duel).find("the difference may be chance"), std::string::npos);
+    duel.changes[1].high = -0.03, duel.mcnemar = 0.06;
+    EXPECT_NE(allSentences(duel).find("the difference may be chance"), std::string::npos);
+    duel.mcnemar = NAN;
+    EXPECT_EQ(allSentences(duel).find("McNemar"), std::string::npos) << "many answers an example";
+    EXPECT_NE(allSentences(duel).find("A is better"), std::string::npos);
 }
 
 TEST(DuelAnalysis, AnotherArchitectureHasAttentionAndStreamsInCommon) {
@@ -357,8 +443,9 @@ TEST_F(TextDuel, OneTokenizerIsComparedTokenByToken) {
     const auto both = duel(a, b);
     EXPECT_EQ(both.noun, "windows of text");
     EXPECT_EQ(both.answers, both.examples * 32);
+    EXPECT_TRUE(std::isnan(both.mcnemar)) << "answers of a window are not independent";
     EXPECT_GT(both.objects, 8);
-    EXPECT_EQ(both.divergence, "KL divergence of B from A, nats");
+    EXPECT_EQ(both.divergence, "KL(A || B), nats");
     ASSERT_FALSE(both.differences.empty());
     EXPECT_GE(both.differences.front().position, 0);
     EXPECT_FALSE(both.grafts.empty());

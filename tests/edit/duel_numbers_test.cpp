@@ -94,7 +94,7 @@ TEST(DuelNumbers, CorrelationsMatchingAndLinearMapsAreNumPys) {
         ASSERT_EQ(correlation.size(), 12u);
         for (std::size_t k = 0; k < 12; ++k)
             EXPECT_NEAR(correlation[k], expected.const_data_ptr<double>()[k], kTolerance);
-        const auto matching = matchRelations(correlation, 3, 4, 1);
+        const auto matching = matchRelations(correlation, 3, 4);
         EXPECT_EQ(matching.partner, one.at("partners").get<std::vector<std::size_t>>());
         EXPECT_NEAR(matching.matched, one.at("matched").get<double>(), kTolerance);
         EXPECT_NEAR(matching.any, one.at("any").get<double>(), kTolerance);

@@ -53,7 +53,7 @@ TEST(GoldenEdits, AreAllThere) {
     EXPECT_EQ(cases().size(), 47u);
 }
 
-ModelInput inputOf(const std::string& folder, const ModelOptions& options) {
+ModelInput goldenInput(const std::string& folder, const ModelOptions& options) {
     auto io = readTensors(folder + "/io.safetensors");
     switch (options.input()) {
         case InputKind::Images:
@@ -77,7 +77,7 @@ void expectPoints(const std::string& of, const std::string& models, std::size_t 
         const auto source = CheckpointSource::open(folder);
         const auto options = checkpointModel(*source);
         auto model = makeModel(options);
-        const auto ours = pointsOf(*model, inputOf(folder, options));
+        const auto ours = pointsOf(*model, goldenInput(folder, options));
         std::size_t last = 0;
         std::string lastModule;
         for (const auto& [point, info] : points.items()) {

@@ -659,6 +659,8 @@ ModelScan scanOf() {
                       "layer 2 relation 2",
                       {2},
                       0.457,
+                      {},
+                      {},
                       0.5,
                       7,
                       0,
@@ -743,12 +745,12 @@ Duel duelOf() {
     duel.a = {"dat, step 250", "VisionDualAttnTransformer", {"layer 1", "layer 2"}};
     duel.b = {"transformer, step 250", "VisionTransformer", {"layer 1"}};
     duel.data = "occurs, pentos", duel.noun = "images", duel.examples = 500, duel.untrained = 3;
-    duel.divergence = "KL divergence of B from A, nats";
+    duel.divergence = "KL(A || B), nats";
     duel.answers = 500, duel.bothRight = 440, duel.onlyA = 40, duel.onlyB = 10;
     duel.bothWrong = 10, duel.mcnemar = 2e-5;
     duel.matches = {
-        {"", "", true, 4, 2, 0.5, 0.2, 0.1, std::nan(""), std::nan(""), {0.2}, {}, false},
-        {"layer 1", "layer 1", true, 2, 2, 0.7, 0.3, 0.5, 0.4, 0.3, {0.2}, {0.1}, true}};
+        {"", "", true, 4, 2, 0.5, 0.2, std::nan(""), std::nan(""), {0.2}, {}, 0.2, false},
+        {"layer 1", "layer 1", true, 2, 2, 0.7, 0.3, 0.4, 0.3, {0.2}, {0.1}, 0.2, true}};
     duel.partners = {{"layer 1 relational head 1", "layer 1 head 2", true, -0.7, 0, 0, 0, 1}};
     duel.cka = {0.8, 0.3}, duel.untrainedCka = {0.5, 0.5}, duel.alike = {true, false};
     duel.sentences = {"McNemar's exact p is below 0.0001: A is better.", "More."};
@@ -762,7 +764,12 @@ Duel duelOf() {
                     {"accuracy", 0.95, 0.5, -0.45, -0.5, -0.4},
                     90,
                     1,
+                    -0.5,
+                    -0.42,
                     -0.4,
+                    -0.44,
+                    {"accuracy", 0.53, 0.5, -0.03, -0.06, 0.01},
+                    0.9,
                     false}};
     duel.complete = true;
     return duel;

@@ -109,7 +109,7 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};
     atlas.relations = {relation};
     atlas.steps = {{4, 0.5, {0.6}}};
-    atlas.matches = {{"layer 1", true, 0.5, 0.4, 0.3, 0.2}};
+    atlas.matches = {{"layer 1", true, 0.5, 0.4, 0.2}};
     atlas.untrainedFits = {0.5};
     const auto described = sentResult("atlas", atlas);
     ASSERT_EQ(described.relations.size(), 1U);
@@ -127,7 +127,20 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     ModelScan scan;
     scan.metric = "accuracy", scan.noun = "images", scan.passes = 2, scan.described = {"a", "b"};
     scan.parts = {{"layer 2, relation 3", row, std::nan(""), 0.5, true}};
-    scan.findings = {{"a sentence", "layer 1 relations", {0}, 0.5, 0.25, 3, 1, 2, 0, 1, true}};
+    scan.findings = {{"a sentence",
+                      "layer 1 relations",
+                      {0},
+                      0.5,
+                      {{"layer 1 relations zero", 0.5}},
+                      "eval gives 50 %",
+                      0.25,
+                      3,
+                      1,
+                      2,
+                      0,
+                      1,
+                      true}};
+    scan.parts[0].use = "needed";
     scan.notFound = {"nothing"}, scan.atlas = atlas;
     const auto scanned = sentResult("scan", scan);
     ASSERT_EQ(scanned.parts.size(), 1U);
@@ -135,6 +148,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_TRUE(std::isnan(scanned.parts[0].estimate));
     EXPECT_EQ(scanned.findings[0].text, "a sentence");
     EXPECT_EQ(scanned.findings[0].example, 3);
+    EXPECT_EQ(scanned.findings[0].checks, scan.findings[0].checks);
+    EXPECT_EQ(scanned.parts[0].use, "needed");
     EXPECT_TRUE(scanned.findings[0].head);
     EXPECT_EQ(scanned.described, scan.described);
     EXPECT_EQ(scanned.atlas.untrainedFits, atlas.untrainedFits);
@@ -145,11 +160,11 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     duel.largestDifference = std::nan("");
     duel.changes = {{"accuracy", 0.5, 0.75, 0.25, 0.1, 0.4}};
     duel.matches = {
-        {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.0, 0.125, 0.25, {0.5}, {0.75}, true}};
+        {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.125, 0.25, {0.5}, {0.75}, 0.5, true}};
     duel.partners = {{"layer 1 head 1", "layer 2 head 2", true, -0.5, 0, 0, 1, 1}};
     duel.differences = {{7, 3, 0.5, true, false, "w", "a", "b", 0.5, 0.25}};
-    duel.grafts = {
-        {"attention", "layer 1", "layer 2", "p", "q", duel.changes[0], 1, 2, -0.5, true}};
+    duel.grafts = {{"attention", "layer 1", "layer 2", "p", "q", duel.changes[0], 1, 2, -0.4, -0.3,
+                    -0.5, -0.2, duel.changes[0], 0.01, true}};
     const auto compared = sentResult("duel", duel);
     EXPECT_EQ(compared.matches, duel.matches);
     EXPECT_EQ(compared.partners, duel.partners);
@@ -157,6 +172,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_EQ(compared.sentences, duel.sentences);
     EXPECT_EQ(compared.differences, duel.differences);
     EXPECT_EQ(compared.grafts.at(0).change, duel.changes[0]);
+    EXPECT_EQ(compared.grafts.at(0).gain, duel.changes[0]);
+    EXPECT_EQ(compared.grafts.at(0).untrained, -0.2);
     EXPECT_TRUE(compared.grafts.at(0).used);
     EXPECT_EQ(compared.b.streams, duel.b.streams);
     EXPECT_TRUE(std::isnan(compared.largestDifference));

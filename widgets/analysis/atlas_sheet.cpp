@@ -453,9 +453,8 @@ int AtlasSheet::paintSteps(QPainter* painter, int width, int y, QRectF* room) co
         r.attribute < 0 ? QString()
                         : words(m_atlas.attributes[static_cast<std::size_t>(r.attribute)].name);
     QString head = QStringLiteral("Along training: AUC of %1, accuracy (dashed)").arg(name);
-    if (r.appearedBy >= 0)
-        head +=
-            QStringLiteral("; appeared from step %1 to %2").arg(r.appearedAfter).arg(r.appearedBy);
+    if (!r.development.empty())
+        head += QStringLiteral("; ") + QString::fromStdString(r.development);
     y = title(painter, width, y, head);
     y += 8;
     const QRectF plot(kSheetSide + 34, y, width - 2 * kSheetSide - 34, kStepsPlot);

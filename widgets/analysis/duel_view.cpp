@@ -79,7 +79,7 @@ DuelTable layersOf(const Duel& duel) {
          QStringLiteral("The best pair of layers of any pair of untrained models"),
          QStringLiteral("Held-out R\u00B2 of a linear map from B's maps to A's"),
          QStringLiteral("Held-out R\u00B2 of a linear map from A's maps to B's"),
-         QStringLiteral("Than random assignments and than untrained models")},
+         QStringLiteral("Than four or more pairs of untrained models, by more than their range")},
         {},
         3};
     for (const auto& match : duel.matches) {
@@ -115,7 +115,7 @@ DuelTable streamsOf(const Duel& duel) {
          QStringLiteral("Untrained"), QStringLiteral("Better")},
         {QString(), QString(), QStringLiteral("Of the streams, 0 to 1"),
          QStringLiteral("The largest of pairs of untrained models"),
-         QStringLiteral("Than untrained models")},
+         QStringLiteral("Than four or more pairs of untrained models, by more than their range")},
         {},
         2};
     const auto columns = std::max<std::size_t>(1, duel.b.streams.size());
@@ -133,21 +133,28 @@ DuelTable partsOf(const Duel& duel) {
     const MetricText metric(duel.metric.empty() ? "accuracy" : std::string_view(duel.metric));
     DuelTable table{
         {QStringLiteral("Part"), QStringLiteral("of B"), QStringLiteral("in A"), metric.title,
-         QStringLiteral("Interval"), QStringLiteral("Other"), QStringLiteral("Now wrong"),
+         QStringLiteral("Interval"), QStringLiteral("Zero"), QStringLiteral("Mean"),
+         QStringLiteral("Untrained"), QStringLiteral("Other"), QStringLiteral("Now wrong"),
          QStringLiteral("Now right"), QStringLiteral("Used")},
         {QString(), QString(), QString(), QStringLiteral("Change of A with the part of B"),
          QStringLiteral("95 % by bootstrap over examples"),
-         QStringLiteral("Change with A's own part of another example: no part at all"), QString(),
-         QString(), QStringLiteral("Loses less than half of that")},
+         QStringLiteral("Change with A's own part at zero"),
+         QStringLiteral("Change with A's own part at its mean over the examples"),
+         QStringLiteral("Change with the part of an untrained model like B"),
+         QStringLiteral("Change with A's own part of another example"), QString(), QString(),
+         QStringLiteral("Better than zero, mean and untrained, corrected over all parts, and keeps "
+                        "half of what zero loses")},
         {},
         3};
     for (const auto& graft : duel.grafts) {
         if (graft.change.metric.empty()) continue;
-        table.rows.push_back({text(graft.part), text(graft.b), text(graft.a),
-                              metric.change(graft.change.change),
-                              metric.interval(graft.change.low, graft.change.high),
-                              metric.change(graft.resampled), groupedNumber(graft.rightToWrong),
-                              groupedNumber(graft.wrongToRight), yes(graft.used)});
+        table.rows.push_back(
+            {text(graft.part), text(graft.b), text(graft.a), metric.change(graft.change.change),
+             metric.interval(graft.change.low, graft.change.high), metric.change(graft.zero),
+             metric.change(graft.mean),
+             std::isfinite(graft.untrained) ? metric.change(graft.untrained) : QString(),
+             metric.change(graft.resampled), groupedNumber(graft.rightToWrong),
+             groupedNumber(graft.wrongToRight), yes(graft.used)});
     }
     return table;
 }

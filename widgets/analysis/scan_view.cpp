@@ -57,21 +57,28 @@ private:
 
 const QStringList& scanColumns() {
     static const QStringList columns = {QStringLiteral("Part"),  QStringLiteral("Estimate"),
-                                        QStringLiteral("Mean"),  QStringLiteral("Other"),
+                                        QStringLiteral("Zero"),  QStringLiteral("Mean"),
+                                        QStringLiteral("Other"), QStringLiteral("Use"),
                                         QStringLiteral("Label"), QStringLiteral("AUC")};
     return columns;
 }
 
+constexpr int kScanUse = 5, kScanLabel = 6, kScanAuc = 7;  // columns
+
+bool isWords(int column) {
+    return column == 0 || column == kScanUse || column == kScanLabel;
+}
+
 struct PartRow {
     QStringList texts;
-    double values[6];
+    double values[8];
 };
 
 PartRow rowOf(const ModelScan& scan, const ModelScan::Part& part) {
     const MetricText metric(scan.metric.empty() ? "accuracy" : std::string_view(scan.metric));
     PartRow row{{QString::fromStdString(part.title), estimateText(part.estimate)},
-                {NAN, part.estimate, NAN, NAN, NAN, NAN}};
-    for (const auto how : {EditOp::Mean, EditOp::Resample}) {
+                {NAN, part.estimate, NAN, NAN, NAN, NAN, NAN, NAN}};
+    for (const auto how : {EditOp::Zero, EditOp::Mean, EditOp::Resample}) {
         QString words(QChar(0x2014));
         for (const auto& way : part.row.ways)
             if (way.how == how) {
@@ -81,16 +88,13 @@ PartRow rowOf(const ModelScan& scan, const ModelScan::Part& part) {
             }
         row.texts << words;
     }
-    row.texts << QString() << QString();
+    row.texts << QString::fromStdString(part.use) << QString() << QString();
     for (const auto& map : scan.atlas.relations) {
         if (map.name != part.row.part) continue;
-        // Its last word is of the atlas, by 0.05 of the metric.
-        row.texts[4] = QString::fromStdString(map.label);
-        if (map.labelled >= 0 && !map.use.empty())
-            row.texts[4].chop(static_cast<qsizetype>(map.use.size()) + 2);
+        row.texts[kScanLabel] = QString::fromStdString(map.label);
         if (map.attribute < 0) continue;
-        row.values[5] = map.fits[static_cast<std::size_t>(map.attribute)].fixed;
-        row.texts[5] = QString::number(row.values[5], 'f', 3);
+        row.values[kScanAuc] = map.fits[static_cast<std::size_t>(map.attribute)].fixed;
+        row.texts[kScanAuc] = QString::number(row.values[kScanAuc], 'f', 3);
     }
     return row;
 }
@@ -117,8 +121,12 @@ ScanView::ScanView(QWidget* parent)
     static const QStringList help = {
         QStringLiteral("Relations together: all of a layer at once"),
         QStringLiteral("First-order estimate of what the loss rises by without the part"),
+        QStringLiteral("Change of the metric with the part at zero"),
         QStringLiteral("Change of the metric with the mean of the part in its place"),
         QStringLiteral("Change of the metric with the values of another example"),
+        QStringLiteral("Needed: the mildest replacement costs. Listened to: only another example's "
+                       "values cost. In the way: it gains. Not used: none of these. Undecided: "
+                       "more examples are needed."),
         QStringLiteral("What the map tells of pairs of objects"),
         QStringLiteral("AUC of its strongest attribute, place held fixed")};
     for (int c = 0; c < m_table->columnCount(); ++c)
@@ -152,8 +160,12 @@ void ScanView::setResult(const ModelScan& scan) {
         auto* item = new QListWidgetItem(
             QStringLiteral("%1. %2").arg(k + 1).arg(quotedSentence(scan.findings[k].text)),
             m_sentences);
+        QStringList tips;
         if (scan.findings[k].layer >= 0)
-            item->setToolTip(QStringLiteral("A click shows this map in the inspector"));
+            tips << QStringLiteral("A click shows this map in the inspector");
+        if (!scan.findings[k].confirm.empty())
+            tips << QString::fromStdString(scan.findings[k].confirm);
+        item->setToolTip(tips.join(u'\n'));
     }
     for (const auto& text : scan.notFound) {
         auto* item = new QListWidgetItem(quotedSentence(text), m_sentences);
@@ -173,6 +185,8 @@ void ScanView::setResult(const ModelScan& scan) {
     if (scan.passes < 3)
         sub += QStringLiteral("; ") +
                QLatin1String(passes[std::clamp<std::int64_t>(scan.passes, 0, 2)]);
+    if (scan.passes == 3 && scan.looks > 0)
+        sub += QStringLiteral("; %1 parts measured").arg(groupedNumber(scan.looks));
     if (!scan.remark.empty()) sub += QStringLiteral("; ") + QString::fromStdString(scan.remark);
     head()->setSubText(sub);
     leaveEmpty();
@@ -184,7 +198,7 @@ void ScanView::fillTable() {
     for (int r = 0; r < m_table->rowCount(); ++r) {
         const auto row = rowOf(m_scan, m_scan.parts[static_cast<std::size_t>(r)]);
         for (int c = 0; c < m_table->columnCount(); ++c) {
-            const bool words = c == 0 || c == 4;
+            const bool words = isWords(c);
             auto* item = words ? new QTableWidgetItem(row.texts.at(c))
                                : new EffectItem(row.texts.at(c), row.values[c]);
             if (words) item->setFont(smallFont());
@@ -197,9 +211,9 @@ void ScanView::fillTable() {
 
 void ScanView::resizeEvent(QResizeEvent* event) {
     MeasureFrame::resizeEvent(event);
-    constexpr int names = 210, effect = 150, number = 80;
-    const int label = std::max(180, width() - names - 2 * effect - 2 * number - 24);
-    const int widths[] = {names, number, effect, effect, label, number};
+    constexpr int names = 200, effect = 140, number = 76, use = 90;
+    const int label = std::max(180, width() - names - use - 3 * effect - 2 * number - 24);
+    const int widths[] = {names, number, effect, effect, effect, use, label, number};
     for (int c = 0; c < m_table->columnCount(); ++c) m_table->setColumnWidth(c, widths[c]);
     m_sentences->doItemsLayout();  // lines wrap at another place
 }
@@ -237,11 +251,11 @@ int ScanView::paint(QPainter* painter) const {
     for (const auto& text : m_scan.notFound)
         lines.wrapped(quotedSentence(text), smallFont(), t.muted);
     lines.y += 8;
-    const int widths[] = {210, 80, 170, 170, 268, 70};
+    const int widths[] = {180, 70, 140, 140, 140, 80, 160, 58};
     const auto line = [&](const QStringList& texts, const QFont& font, const QColor& ink) {
         int x = kScanMargin;
         for (int c = 0; c < texts.size(); ++c) {
-            const bool left = c == 0 || c == 4;
+            const bool left = isWords(c);
             lines.words({x + (left ? 0 : 4), lines.y, widths[c] - 8, kScanLine},
                         QFontMetrics(font).elidedText(texts.at(c), Qt::ElideRight, widths[c] - 8),
                         font, ink, Qt::AlignVCenter | (left ? Qt::AlignLeft : Qt::AlignRight));

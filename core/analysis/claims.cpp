@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/claims.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "interventions/edit_words.h"
+#include "types/metric.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLeastPoints = 0.02, kLeastShare = 0.05;
+constexpr double kOneSided = 0.025;            // of a 95 % interval
+constexpr double kStandardErrors = 1.959964;   // half of one
+constexpr std::int64_t kMostAdvised = 100000;  // examples, beyond which more are no advice
+
+std::string rounded(double value, int digits) {
+    const double unit = std::pow(10.0, digits);
+    return numberWithMinus(std::round(value * unit) == 0.0 ? 0.0 : value, digits);  // no sign at 0
+}
+
+bool isProportion(const std::string& metric) {
+    return metricInfo(metric).isFraction();
+}
+
+}  // namespace
+
+// Few and many
+// -------------------------------------------------------------------------------------------------
+
+bool enoughToSay(std::int64_t examples, bool text) {
+    return examples >= (text ? kFewestTextsToSay : kFewestToSay);
+}
+
+std::string tooFewText(std::int64_t examples, bool text, const std::string& noun) {
+    return groupedNumber(examples) + " " + noun + " are too few for a sentence; " +
+           std::to_string(text ? kFewestTextsToSay : kFewestToSay) + " or more are needed";
+}
+
+std::vector<bool> holm(std::span<const double> p, double level) {
+    std::vector<std::size_t> order;
+    for (std::size_t k = 0; k < p.size(); ++k)
+        if (!std::isnan(p[k])) order.push_back(k);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p[a] < p[b]; });
+    std::vector<bool> rejected(p.size(), false);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        if (p[order[k]] > level / static_cast<double>(order.size() - k)) break;
+        rejected[order[k]] = true;
+    }
+    return rejected;
+}
+
+double pAbove(const PairedChange& change, double limit) {
+    if (!std::isfinite(change.change) || !std::isfinite(change.low) || !std::isfinite(change.high))
+        return kUnknown;
+    const double by = change.change - limit;
+    const double half = by > 0 ? change.change - change.low : change.high - change.change;
+    if (!(half > 0)) return by > 0 ? 0.0 : 1.0;
+    return 0.5 * std::erfc(by / (half / kStandardErrors) / std::sqrt(2.0));
+}
+
+bool beyondUntrained(double value, std::span<const double> untrained, bool rises) {
+    if (!std::isfinite(value) || untrained.size() < kFewestUntrained) return false;
+    for (const double one : untrained)
+        if (!std::isfinite(one)) return false;
+    const auto [low, high] = std::minmax_element(untrained.begin(), untrained.end());
+    const double range = *high - *low;
+    return rises ? value - *high > range : *low - value > range;
+}
+
+// Words for a metric
+// -------------------------------------------------------------------------------------------------
+
+MetricWords::MetricWords(const std::string& metric)
+    : m_name(metricLabel(metric)),
+      m_percent(isProportion(metric)),
+      m_lower(metricInfo(metric).lowerIsBetter) {}
+
+std::string MetricWords::number(double value) const {
+    return m_percent ? rounded(100.0 * value, 1) : rounded(value, 3);
+}
+
+std::string MetricWords::interval(double low, double high) const {
+    return "[" + number(low) + ", " + number(high) + "]";
+}
+
+PairedChange MetricWords::lost(const PairedChange& change) const {
+    auto c = change;
+    c.change = cost(c.change);
+    c.low = std::min(cost(change.low), cost(change.high));
+    c.high = std::max(cost(change.low), cost(change.high));
+    return c;
+}
+
+PairedChange MetricWords::gained(const PairedChange& change) const {
+    auto c = lost(change);
+    c.change = -c.change;
+    std::tie(c.low, c.high) = std::pair(-c.high, -c.low);
+    return c;
+}
+
+std::string MetricWords::amount(const PairedChange& change) const {
+    const auto c = lost(change);
+    return number(c.change) + points() + " " + interval(c.low, c.high);
+}
+
+std::string MetricWords::after(const PairedChange& c, bool withUnit) const {
+    return number(c.edited) + (withUnit ? unit() : "") + " " +
+           interval(c.base + c.low, c.base + c.high);
+}
+
+double MetricWords::leastCost(double base, double untrained) const {
+    const double learned = std::isfinite(untrained) ? std::abs(base - untrained) : std::abs(base);
+    const double share = std::isfinite(learned) ? kLeastShare * learned : kUnknown;
+    if (!m_percent) return share;
+    return std::isfinite(share) ? std::max(kLeastPoints, share) : kLeastPoints;
+}
+
+// Taking a part out
+// -------------------------------------------------------------------------------------------------
+
+const char* partUseName(PartUse use) {
+    switch (use) {
+        case PartUse::Needed:
+            return "needed";
+        case PartUse::ListenedTo:
+            return "listened to";
+        case PartUse::InTheWay:
+            return "in the way";
+        case PartUse::NotUsed:
+            return "not used";
+        case PartUse::Undecided:
+            return "undecided";
+        default:
+            return "";
+    }
+}
+
+namespace {
+
+std::string wayWords(EditOp how) {
+    switch (how) {
+        case EditOp::Zero:
+            return "zero";
+        case EditOp::Mean:
+            return "its mean";
+        default:
+            return "another example's values";
+    }
+}
+
+/// "blocks.1.rel.hook_r" -> "blocks.1": the layer that a part belongs to.
+std::string layerOf(const std::string& point) {
+    const auto first = point.find('.');
+    if (first == std::string::npos) return {};
+    const auto second = point.find('.', first + 1);
+    return second == std::string::npos ? std::string() : point.substr(0, second);
+}
+
+/// What a part that holds another one is called at zero; null: it does not hold it.
+const char* holderWords(const AblationRow& holder, const AblationRow& part) {
+    const auto layer = layerOf(part.edit.point);
+    if (layer.empty() || !holder.edit.selection.empty() || &holder == &part ||
+        !holder.edit.point.starts_with(layer + "."))
+        return nullptr;
+    const auto inLayer = holder.edit.point.substr(layer.size() + 1);
+    const auto& inner = part.edit.point;
+    const auto ends = [&](const char* end) { return inner.ends_with(end); };
+    if (ends("_attn_out") || ends(".hook_mlp_out") || ends(".hook_library")) return nullptr;
+    const bool cross = inner.find(".cross_attn.") != std::string::npos;
+    if (inLayer == (cross ? "hook_cross_attn_out" : "hook_attn_out"))
+        return cross ? "the cross-attention of its layer at zero"
+                     : "the attention of its layer at zero";
+    const bool relation =
+        !part.edit.selection.empty() && (part.group == "relations" || part.group == "columns");
+    return relation && holder.part.ends_with(" relations") ? "all relations of its layer at zero"
+                                                           : nullptr;
+}
+
+const AblationRow::Way* wayOf(const AblationRow& row, EditOp how) {
+    for (const auto& way : row.ways)
+        if (way.how == how) return &way;
+    return nullptr;
+}
+
+std::string wordsOfWay(const AblationRow& row, EditOp how, std::int64_t shift) {
+    auto edit = row.edit;
+    edit.op = how, edit.shift = shift;
+    return edit.point.empty() ? row.part + " " + editOpName(how) : wordsOf(edit);
+}
+
+std::vector<Replacement> replacementsOf(const AblationTable& table, const AblationRow& row) {
+    std::vector<Replacement> all;
+    for (const auto& way : row.ways)
+        all.push_back({wayWords(way.how), wordsOfWay(row, way.how, table.shift), way.change,
+                       way.how == EditOp::Resample});
+    if (all.empty()) return all;
+    const MetricWords words(table.metric);
+    const auto milder = [&](const Replacement& a, const Replacement& b) {
+        return words.cost(a.change.change) < words.cost(b.change.change);
+    };
+    std::stable_sort(all.begin(), all.end(), milder);
+    // What holds a part takes more out, so that it counts only where that costs less.
+    for (const auto& other : table.rows)
+        if (const auto* holder = holderWords(other, row))
+            if (const auto* way = wayOf(other, EditOp::Zero)) {
+                const Replacement one{holder, wordsOfWay(other, EditOp::Zero, 1), way->change,
+                                      false};
+                if (!milder(one, all.front())) continue;
+                if (all.front().holds) all.erase(all.begin());
+                all.insert(all.begin(), one);
+                all.front().holds = true;
+            }
+    return all;
+}
+
+bool measured(const Replacement& one) {
+    return std::isfinite(one.change.change) && std::isfinite(one.change.low) &&
+           std::isfinite(one.change.high);
+}
+
+/// About how many examples would shrink half of an interval to `room`.
+double examplesFor(std::int64_t examples, double half, double room) {
+    return room > 0 ? static_cast<double>(examples) * (half / room) * (half / room)
+                    : std::numeric_limits<double>::infinity();
+}
+
+/// Two digits, rounded up.
+std::int64_t roundedUp(double value) {
+    if (!(value <= static_cast<double>(kMostAdvised))) return 0;
+    const double unit = std::pow(10.0, std::floor(std::log10(std::max(1.0, value))) - 1.0);
+    return static_cast<std::int64_t>(std::ceil(value / unit) * unit);
+}
+
+/// How many standard errors a claim takes that is one of so many.
+double correctedErrors(std::int64_t looks) {
+    const double p = kOneSided / static_cast<double>(std::max<std::int64_t>(1, looks));
+    double low = 0.0, high = 10.0;
+    for (int k = 0; k < 50; ++k) {
+        const double middle = 0.5 * (low + high);
+        (0.5 * std::erfc(middle / std::sqrt(2.0)) > p ? low : high) = middle;
+    }
+    return high;
+}
+
+/// So many examples would probably tell, if the effects are as they were measured.
+std::int64_t advisedExamples(const UseClaim& claim, const MetricWords& words, std::int64_t looks) {
+    const double t = claim.least;
+    const double corrected = correctedErrors(looks) / kStandardErrors;
+    const auto lost = [&](const Replacement& one) { return words.lost(one.change); };
+    const auto mildest = lost(claim.mildest());
+    double wanted = 0.0;
+    if (mildest.change > t) {
+        wanted = examplesFor(claim.examples, corrected * (mildest.change - mildest.low),
+                             mildest.change - t);
+    } else if (mildest.change < -t) {
+        wanted = examplesFor(claim.examples, corrected * (mildest.high - mildest.change),
+                             -mildest.change);
+    } else {
+        // All within the limits, or another example's beyond them and the mildest within.
+        for (const auto& one : claim.replacements) {
+            const auto c = lost(one);
+            const double half = std::max(c.high - c.change, c.change - c.low);
+            wanted = std::max(wanted,
+                              examplesFor(claim.examples, half, std::abs(t - std::abs(c.change))));
+        }
+    }
+    return roundedUp(1.2 * wanted);
+}
+
+}  // namespace
+
+bool holdsPart(const AblationRow& holder, const AblationRow& part) {
+    return holderWords(holder, part) != nullptr;
+}
+
+const UseClaim* UseClaims::of(const AblationTable& table, const std::string& part) const {
+    for (std::size_t k = 0; k < std::min(rows.size(), table.rows.size()); ++k)
+        if (table.rows[k].part == part) return &rows[k];
+    return nullptr;
+}
+
+UseClaims useClaims(const AblationTable& table, double untrained, bool text) {
+    const MetricWords words(table.metric);
+    UseClaims claims;
+    claims.least = words.leastCost(table.base, untrained);
+    std::vector<double> needed, listened, gains;
+    for (const auto& row : table.rows) {
+        UseClaim claim;
+        claim.least = claims.least, claim.examples = table.examples;
+        claim.replacements = replacementsOf(table, row);
+        const bool usable =
+            !claim.replacements.empty() && std::isfinite(claim.least) &&
+            enoughToSay(table.examples, text) &&
+            std::all_of(claim.replacements.begin(), claim.replacements.end(), measured);
+        double worst = 0.0, best = 1.0, other = kUnknown;
+        for (const auto& one : claim.replacements) {
+            const auto lost = words.lost(one.change);
+            worst = std::max(worst, pAbove(lost, claim.least));
+            best = std::min(best, pAbove(words.gained(one.change), 0.0));
+            if (one.other) other = pAbove(lost, claim.least);
+        }
+        // The mildest replacement gains where any does, so that each is a chance to.
+        best = std::min(1.0, best * static_cast<double>(claim.replacements.size()));
+        needed.push_back(usable ? worst : kUnknown);
+        listened.push_back(usable ? other : kUnknown);
+        gains.push_back(usable ? best : kUnknown);
+        claim.use = usable ? PartUse::Undecided : PartUse::Unmeasured;
+        claims.looks += usable;
+        claims.rows.push_back(std::move(claim));
+    }
+    claims.byChance = kOneSided * static_cast<double>(claims.looks);
+    const auto isNeeded = holm(needed, kOneSided), isListened = holm(listened, kOneSided),
+               isGain = holm(gains, kOneSided);
+    for (std::size_t k = 0; k < claims.rows.size(); ++k) {
+        auto& claim = claims.rows[k];
+        if (claim.use == PartUse::Unmeasured) continue;
+        const auto within = [&](const Replacement& one) {
+            const auto lost = words.lost(one.change);
+            return lost.low > -claim.least && lost.high < claim.least;
+        };
+        const auto mildest = words.lost(claim.mildest().change);
+        const bool costs =
+            std::all_of(claim.replacements.begin(), claim.replacements.end(),
+                        [&](const auto& one) { return words.lost(one.change).low > claim.least; });
+        if (isNeeded[k] && costs)
+            claim.use = PartUse::Needed;
+        else if (isGain[k] && mildest.high < 0.0)
+            claim.use = PartUse::InTheWay;
+        else if (isListened[k] && mildest.high < claim.least)
+            claim.use = PartUse::ListenedTo;
+        else if (std::all_of(claim.replacements.begin(), claim.replacements.end(), within))
+            claim.use = PartUse::NotUsed;
+        else
+            claim.wouldDo = advisedExamples(claim, words, claims.looks);
+    }
+    return claims;
+}
+
+std::string useClause(const UseClaim& claim, const MetricWords& words, const std::string& noun,
+                      const std::string& it) {
+    if (claim.replacements.empty()) return {};
+    const auto &mild = claim.mildest(), &harsh = claim.harshest();
+    const auto base = words.number(mild.change.base);
+    switch (claim.use) {
+        case PartUse::Needed: {
+            const auto verb = words.lowerIsBetter() ? " rises from " : " falls from ";
+            auto text = "without " + it + " " + words.name() + verb + base + " to ";
+            if (words.number(mild.change.edited) == words.number(harsh.change.edited))
+                return text + words.after(mild.change) + ", whichever way";
+            return text + "between " + words.after(mild.change, false) + " (" + mild.by + ") and " +
+                   words.after(harsh.change) + " (" + harsh.by + ")";
+        }
+        case PartUse::ListenedTo: {
+            const auto other = std::find_if(claim.replacements.begin(), claim.replacements.end(),
+                                            [](const auto& one) { return one.other; });
+            return "wrong values here mislead the model: another example's cost " +
+                   words.amount(other->change) + "; none at all (" + mild.by + ") cost " +
+                   words.amount(mild.change) + ": it can do without";
+        }
+        case PartUse::InTheWay:
+            return "it does better without " + it + ": " + base + " to " +
+                   words.after(mild.change) + " (" + mild.by + ")";
+        case PartUse::NotUsed:
+            return "taking " + it + " out costs " + words.amount(harsh.change) +
+                   (claim.replacements.size() > 1 ? " at most, whichever way" : "");
+        case PartUse::Undecided: {
+            auto text = "from " + groupedNumber(claim.examples) + " " + noun +
+                        " it cannot be said whether " + it + " is used: taking " + it +
+                        " out costs " + words.amount(mild.change) + " (" + mild.by + ")";
+            if (claim.replacements.size() > 1)
+                text += " to " + words.amount(harsh.change) + " (" + harsh.by + ")";
+            return text + (claim.wouldDo > claim.examples
+                               ? "; about " + groupedNumber(claim.wouldDo) + " would do"
+                               : "");
+        }
+        default:
+            return {};
+    }
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What may be said of a part of a model, or of two models, and in which words: the one place where
+// numbers become claims. Everything is decided by intervals, and what is one of many looks is
+// corrected for them. Pure numbers: no model, no LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+// Few and many
+// -------------------------------------------------------------------------------------------------
+
+/// Fewer examples (of text windows) than these carry no sentence.
+inline constexpr std::int64_t kFewestToSay = 50, kFewestTextsToSay = 20;
+/// Fewer untrained models, or pairs of them, have no spread to compare with.
+inline constexpr std::size_t kFewestUntrained = 4;
+
+/// Whether so many examples carry a sentence.
+bool enoughToSay(std::int64_t examples, bool text);
+/// "10 images are too few for a sentence; 50 or more are needed".
+std::string tooFewText(std::int64_t examples, bool text, const std::string& noun);
+
+/// Which of the hypotheses with these p-values are rejected together at `level` (Holm 1979). NaN is
+/// never rejected, and is not counted.
+std::vector<bool> holm(std::span<const double> p, double level);
+
+/// One-sided p of a change that is `above` the limit, from its 95 % interval, whose half on the
+/// side of the limit is taken for 1.96 standard errors. NaN without an interval.
+double pAbove(const PairedChange& change, double limit);
+
+/// Whether a value is beyond all of those of untrained models by more than their range: at least
+/// kFewestUntrained of them, or nothing is claimed. `rises`: larger is beyond.
+bool beyondUntrained(double value, std::span<const double> untrained, bool rises = true);
+
+// Words for a metric
+// -------------------------------------------------------------------------------------------------
+
+/// Values and changes of a metric, for people: fractions as percent, their changes as points.
+class MetricWords {
+public:
+    explicit MetricWords(const std::string& metric);
+
+    const std::string& name() const { return m_name; }
+    bool lowerIsBetter() const { return m_lower; }
+    std::string number(double value) const;
+    std::string interval(double low, double high) const;
+    const char* unit() const { return m_percent ? " %" : ""; }
+    const char* points() const { return m_percent ? " points" : ""; }
+    /// What a change loses; positive is worse.
+    double cost(double change) const { return m_lower ? change : -change; }
+    /// The change with positive values for what is lost, and its interval likewise.
+    PairedChange lost(const PairedChange& change) const;
+    PairedChange gained(const PairedChange& change) const;
+    /// "0.2 points [-0.1, 0.5]": what is lost.
+    std::string amount(const PairedChange& change) const;
+    /// "50.0 % [48.1, 51.6]": the metric after the change.
+    std::string after(const PairedChange& change, bool unit = true) const;
+    /// The smallest loss that matters: 2 points of a fraction, or 5 % of what was learned above
+    /// `untrained`, the metric of untrained models (NaN: above nothing), if that is more.
+    double leastCost(double base, double untrained) const;
+
+private:
+    std::string m_name;
+    bool m_percent, m_lower;
+};
+
+// Taking a part out
+// -------------------------------------------------------------------------------------------------
+
+/// The words for a part that was replaced in several ways.
+enum class PartUse {
+    Unmeasured,  ///< or measured on too few examples
+    Needed,      ///< the mildest replacement costs
+    ListenedTo,  ///< another example's values cost, the mildest replacement does not
+    InTheWay,    ///< the mildest replacement gains
+    NotUsed,     ///< no replacement costs or gains
+    Undecided    ///< none of these is shown
+};
+/// "needed", "listened to", "in the way", "not used", "undecided"; empty: unmeasured.
+const char* partUseName(PartUse use);
+
+struct Replacement {
+    std::string by;    ///< "its mean", "the attention of its layer at zero"
+    std::string edit;  ///< the words of the edit that does it: "layer 1 relation 1 mean"
+    PairedChange change;
+    bool other = false;  ///< another example's values
+    bool holds = false;  ///< takes out what holds the part
+};
+
+struct UseClaim {
+    PartUse use = PartUse::Unmeasured;
+    std::vector<Replacement> replacements;  ///< the mildest first
+    double least = 0.0;                     ///< the loss that matters
+    std::int64_t examples = 0;
+    std::int64_t wouldDo = 0;  ///< of Undecided: about so many examples; 0: not known
+
+    const Replacement& mildest() const { return replacements.front(); }
+    const Replacement& harshest() const { return replacements.back(); }
+};
+
+/// The claims of all rows of a table, which are corrected together. To the ways of a row comes what
+/// holds its part at zero, where the table has that and it is the mildest: the attention of its
+/// layer, or all relations of it.
+struct UseClaims {
+    std::vector<UseClaim> rows;  ///< as AblationTable::rows
+    double least = 0.0;
+    std::int64_t looks = 0;  ///< parts that were measured
+    double byChance = 0.0;   ///< of them, how many an uncorrected 95 % interval would claim
+    const UseClaim* of(const AblationTable& table, const std::string& part) const;
+};
+/// Whether taking `holder` out takes `part` out with others of its layer.
+bool holdsPart(const AblationRow& holder, const AblationRow& part);
+/// `untrained`: the metric of untrained models, NaN if it is not known. `text`: the examples are
+/// windows of text.
+UseClaims useClaims(const AblationTable& table, double untrained, bool text);
+
+/// What is said of a claim, without a capital and a full stop: "without it accuracy falls from 93.1
+/// to between 87.6 (the attention of its layer at zero) and 51.7 % (another example's values)".
+/// `it`: the part as an object of that clause; `noun`: "images".
+std::string useClause(const UseClaim& claim, const MetricWords& words, const std::string& noun,
+                      const std::string& it = "it");
+
+}  // namespace relascope::core

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sentences that a scan makes from its numbers.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "analysis/atlas_labels.h"
+#include "analysis/claims.h"
+#include "analysis/scan.h"
+#include "types/metric.h"
+#include "types/text_format.h"
+
+namespace relascope::core {
+namespace {
+
+using Fit = RelationAtlas::Fit;
+using Relation = RelationAtlas::Relation;
+
+constexpr std::size_t kMostFindings = 12, kMostUnused = 6, kProvisional = 5, kSingleLayers = 4,
+                      kMostTried = 8;
+constexpr double kBetterThanUntrained = 0.05, kUnexplained = 0.0;
+
+std::string upper(std::string text) {
+    if (!text.empty())
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
+}
+
+/// "1, 3 and 4".
+std::string enumerated(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t k = 0; k < words.size(); ++k)
+        text += (k == 0 ? "" : k + 1 == words.size() ? " and " : ", ") + words[k];
+    return text;
+}
+
+/// Whether a model answers differently without such a part.
+bool matters(PartUse use) {
+    return use == PartUse::Needed || use == PartUse::ListenedTo || use == PartUse::InTheWay;
+}
+
+AblationTable measuredTable(const ModelScan& scan) {
+    AblationTable table;
+    table.metric = scan.metric, table.base = scan.base, table.shift = scan.shift;
+    table.examples = table.wanted = scan.measured;
+    for (const auto& one : scan.parts)
+        if (!one.row.ways.empty()) table.rows.push_back(one.row);
+    return table;
+}
+
+double untrainedMean(const ModelScan& scan) {
+    double sum = 0.0;
+    for (const double score : scan.atlas.untrainedScores) sum += score;
+    return sum / static_cast<double>(scan.atlas.untrainedScores.size());  // without any: NaN
+}
+
+class Conclusions {
+public:
+    explicit Conclusions(ModelScan& scan)
+        : m_scan(scan),
+          m_words(scan.metric),
+          m_table(measuredTable(scan)),
+          m_claims(useClaims(m_table, untrainedMean(scan), scan.text)) {}
+
+    void draw() {
+        m_scan.findings.clear(), m_scan.notFound.clear();
+        m_scan.least = m_claims.least;
+        m_scan.looks = m_claims.looks, m_scan.byChance = m_claims.byChance;
+        for (auto& part : m_scan.parts) part.use = partUseName(claimOf(part.row.part).use);
+        const bool estimates = m_scan.passes < 2 && m_scan.measured == 0;
+        const auto examples = estimates ? m_scan.estimated : m_scan.measured;
+        if (!enoughToSay(examples, m_scan.text)) {
+            if (m_scan.passes == 3)
+                m_scan.notFound.push_back(upper(tooFewText(examples, m_scan.text, m_scan.noun)) +
+                                          ".");
+            return;
+        }
+        if (estimates) return estimatesAlone();
+        if (m_scan.passes == 3 && !beatsUntrained()) return noBetter();
+        namedMaps();
+        unnamedParts();
+        rank();
+        unusedLayers();
+        learnedAndUnused();
+        whatIsMissing();
+        for (auto& finding : m_scan.findings) finding.confirm = confirmation(finding);
+    }
+
+private:
+    const UseClaim& claimOf(const std::string& part) const {
+        static const UseClaim none;
+        const auto* claim = m_claims.of(m_table, part);
+        return claim ? *claim : none;
+    }
+    /// All relations of the layer of a map.
+    const UseClaim& togetherOf(const Relation& map) const {
+        return claimOf(map.head ? std::string() : map.layer + " relations");
+    }
+    std::string clause(const UseClaim& claim, const std::string& it = "it") const {
+        return useClause(claim, m_words, m_scan.noun, it);
+    }
+    const Relation* mapNamed(const std::string& name) const {
+        for (const auto& map : m_scan.atlas.relations)
+            if (map.name == name) return &map;
+        return nullptr;
+    }
+    /// The effect of a finding, and the edits that confirm it.
+    static void measured(ModelScan::Finding& finding, const UseClaim& claim) {
+        const auto& shown = claim.use == PartUse::ListenedTo ? claim.harshest() : claim.mildest();
+        finding.effect = std::abs(shown.change.change);
+        for (const auto* one : {&claim.mildest(), &claim.harshest()})
+            if (finding.checks.empty() || finding.checks.back().edit != one->edit)
+                finding.checks.push_back({one->edit, one->change.edited});
+    }
+
+    /// "eval --examples 500 --edit 'layer 1 attention zero' gives 87.6 %".
+    std::string confirmation(const ModelScan::Finding& finding) const {
+        std::string text;
+        for (const auto& check : finding.checks)
+            text += (text.empty()
+                         ? "eval --examples " + std::to_string(m_scan.measured) +
+                               (m_scan.tokens > 0 ? " --tokens " + std::to_string(m_scan.tokens)
+                                                  : std::string()) +
+                               " "
+                         : std::string("; ")) +
+                    "--edit '" + check.edit + "' gives " + m_words.number(check.value) +
+                    m_words.unit();
+        return text;
+    }
+
+    // While there are estimates alone
+
+    void estimatesAlone() {
+        for (const auto& part : m_scan.parts) {
+            if (m_scan.findings.size() == kProvisional || !std::isfinite(part.estimate)) break;
+            ModelScan::Finding finding;
+            finding.part = part.row.part;
+            finding.effect = std::abs(part.estimate);
+            finding.text = upper(part.title) + ": without it the loss " +
+                           (part.estimate < 0 ? "falls" : "rises") + " by about " +
+                           fixedField(std::abs(part.estimate), 3) +
+                           ", by a first-order estimate over " + groupedNumber(m_scan.estimated) +
+                           " " + m_scan.noun + "; it is not measured yet.";
+            m_scan.findings.push_back(std::move(finding));
+        }
+    }
+
+    // What untrained models do, too
+
+    bool beatsUntrained() const {
+        for (const double score : m_scan.atlas.untrainedScores) {
+            if (!std::isfinite(score) || !std::isfinite(m_scan.base)) continue;
+            const bool better = m_words.lowerIsBetter()
+                                    ? m_scan.base <= (1.0 - kBetterThanUntrained) * score
+                                    : m_scan.base >= score + kBetterThanUntrained * (1.0 - score);
+            if (!better) return false;
+        }
+        return true;
+    }
+    void noBetter() {
+        const auto& scores = m_scan.atlas.untrainedScores;
+        const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
+        m_scan.notFound.push_back(
+            "The model answers no better than untrained ones: " + m_words.name() + " " +
+            m_words.number(m_scan.base) + m_words.unit() + ", and " +
+            std::to_string(scores.size()) + " models with fresh weights reach " +
+            m_words.number(*low) + " to " + m_words.number(*high) + m_words.unit() +
+            ". Nothing can be said of what its parts do.");
+    }
+
+    // Maps with a name
+
+    const Fit& fitOf(const Relation& map) const {
+        return map.fits[static_cast<std::size_t>(map.labelled)];
+    }
+    /// "AUC 0.996 [0.994, 0.998] within places; untrained 0.73 to 0.92".
+    std::string numbersOf(const Relation& map) const {
+        const auto& fit = fitOf(map);
+        std::string text = "AUC " + fixedField(fit.fixed, 3);
+        if (std::isfinite(fit.low))
+            text += " [" + fixedField(fit.low, 3) + ", " + fixedField(fit.high, 3) + "]";
+        text += " within places";
+        if (std::isfinite(fit.untrained))
+            text += "; untrained " + fixedField(fit.untrainedLow, 2) + " to " +
+                    fixedField(fit.untrainedHigh, 2);
+        if (std::isfinite(fit.initial)) text += "; at step 0 " + fixedField(fit.initial, 2);
+        return text;
+    }
+    double selectivityOf(const Relation& map) const {
+        if (map.labelled < 0 || map.origin == "inborn") return kUnexplained;
+        const auto& fit = fitOf(map);
+        const auto side = [&](double auc) { return fit.fixed < 0.5 ? 1.0 - auc : auc; };
+        const double before = std::isfinite(fit.untrained) ? fit.untrained
+                              : std::isfinite(fit.initial) ? fit.initial
+                                                           : 0.5;
+        const double there = std::clamp(side(before), 0.5, 0.999);
+        return std::clamp((side(fit.fixed) - there) / (1.0 - there), 0.0, 1.0);
+    }
+    /// "answers *same object*"; of a head "attends where *same object* holds"; or the plain
+    /// reading.
+    std::string told(const Relation& map, bool many = false) const {
+        if (!map.reading.empty()) return map.reading;
+        std::string text = map.head ? "attends where " : many ? "answer " : "answers ";
+        const auto named = namedAttributes(m_scan.atlas, map);
+        for (std::size_t k = 0; k < named.size(); ++k) {
+            text += (k == 0 ? "" : " or ") + std::string("*") +
+                    (map.head ? named[k].name + (named[k].holds ? "* holds" : "* does not hold")
+                              : named[k].words + "*");
+            if (named.size() > 1) text += " (" + named[k].auc + ")";
+        }
+        if (map.also.size() >= kMostNamed)
+            text += ", and " + std::to_string(map.also.size() - kMostNamed + 1) + " more";
+        return text + map.condition;
+    }
+    std::string toldWithNumbers(const Relation& map) const {
+        return told(map) + (map.reading.empty() ? " (" + numbersOf(map) + ")" : "");
+    }
+    /// Named by what it tells, which untrained weights do not.
+    static bool isNamed(const Relation& map) {
+        return !map.reading.empty() || (map.labelled >= 0 && map.origin != "inborn");
+    }
+
+    ModelScan::Finding findingOf(const Relation& map) const {
+        ModelScan::Finding finding;
+        finding.part = map.name;
+        finding.maps = {&map - m_scan.atlas.relations.data()};
+        finding.selectivity = map.reading.empty() ? selectivityOf(map) : kUnexplained;
+        finding.layer = map.layerIndex, finding.index = map.index, finding.head = map.head;
+        // "Not same object" is large on pairs that are not the same.
+        if (!map.highest.empty())
+            finding.example = map.highest.front().example, finding.i = map.highest.front().i,
+            finding.j = map.highest.front().j;
+        return finding;
+    }
+
+    static std::string developed(const Relation& map) {
+        return map.development.empty() ? std::string() : "; it " + map.development;
+    }
+
+    void namedMaps() {
+        std::map<std::string, std::vector<const Relation*>> alike;  // used together, one name
+        for (const auto& map : m_scan.atlas.relations) {
+            if (!isNamed(map) || isRelationToo(map)) continue;
+            const auto& claim = claimOf(map.name);
+            if (matters(claim.use)) {
+                auto finding = findingOf(map);
+                measured(finding, claim);
+                finding.text = upper(partTitle(map.name)) + " " + toldWithNumbers(map) + "; " +
+                               clause(claim) + developed(map) + "." + unknownOrigin(map);
+                m_scan.findings.push_back(std::move(finding));
+            } else if (togetherOf(map).use == PartUse::Needed) {
+                alike[map.layer + told(map)].push_back(&map);
+            }
+        }
+        for (auto& [key, maps] : alike) neededTogether(maps);
+    }
+
+    /// A head that attends by a relation of its own, which is another map with the same values.
+    bool isRelationToo(const Relation& head) const {
+        const auto& claim = claimOf(head.name);
+        const auto sameEffect = [&](const UseClaim& other) {
+            return !claim.replacements.empty() && !other.replacements.empty() &&
+                   claim.harshest().change.change == other.harshest().change.change;
+        };
+        return head.head && std::any_of(m_scan.atlas.relations.begin(),
+                                        m_scan.atlas.relations.end(), [&](const Relation& one) {
+                                            return !one.head && one.layer == head.layer &&
+                                                   one.index == head.index &&
+                                                   one.values.mean == head.values.mean &&
+                                                   sameEffect(claimOf(one.name));
+                                        });
+    }
+
+    std::string unknownOrigin(const Relation& map) const {
+        if (!map.reading.empty()) return "";
+        if (m_scan.passes < 3) return " Other weights are not compared yet.";
+        return map.origin.empty() ? " Whether untrained models do so, too, was not measured." : "";
+    }
+
+    void neededTogether(std::vector<const Relation*> maps) {
+        std::stable_sort(maps.begin(), maps.end(), [&](const auto* a, const auto* b) {
+            return selectivityOf(*a) > selectivityOf(*b);
+        });
+        const auto& best = *maps.front();
+        const auto& together = togetherOf(best);
+        auto finding = findingOf(best);
+        finding.part = best.layer + " relations";
+        measured(finding, together);
+        std::vector<std::int64_t> indices;
+        const Replacement* most = nullptr;
+        bool open = false;  // whether one of them alone is needed
+        for (const auto* map : maps) {
+            indices.push_back(map->index + 1);
+            open = open || claimOf(map->name).use != PartUse::NotUsed;
+            if (map != &best) finding.maps.push_back(map - m_scan.atlas.relations.data());
+            if (const auto& claim = claimOf(map->name);
+                !claim.replacements.empty() &&
+                (!most ||
+                 m_words.cost(claim.harshest().change.change) > m_words.cost(most->change.change)))
+                most = &claim.harshest();
+        }
+        std::sort(indices.begin(), indices.end());
+        std::vector<std::string> numbers;
+        for (const auto index : indices) numbers.push_back(std::to_string(index));
+        const bool many = maps.size() > 1;
+        finding.text = upper(partTitle(best.layer)) + (many ? ", relations " : ", relation ") +
+                       enumerated(numbers) + " " + told(best, many);
+        if (best.reading.empty())
+            finding.text +=
+                " (" +
+                (many ? "best relation " + std::to_string(best.index + 1) + ": " : std::string()) +
+                numbersOf(best) + ")";
+        finding.text += developed(best) + (many ? "; they are" : "; it is") +
+                        (open ? " needed together with the others of the layer: "
+                              : " needed only together with the others of the layer: ");
+        if (most)
+            finding.text += std::string("taking ") + (many ? "one of them" : "it") +
+                            " out alone costs " + m_words.amount(most->change) + " at most, but ";
+        finding.text += clause(together, "all relations of the layer") + "." + unknownOrigin(best);
+        m_scan.findings.push_back(std::move(finding));
+    }
+
+    // Parts that matter and have no name
+
+    void unnamedParts() {
+        std::vector<const ModelScan::Part*> unexplained;
+        for (const auto& part : m_scan.parts) {
+            const auto& name = part.row.part;
+            const bool relations = name.ends_with(" relations"),
+                       symbols = name.ends_with(" symbols");
+            const auto* map = mapNamed(name);
+            // That whole layers and all attention matter says little.
+            const bool early =
+                m_scan.passes < 3 && (part.row.group == "relations" || part.row.group == "heads");
+            if ((!relations && !symbols && !map && !early) || isFound(name)) continue;
+            const auto& claim = claimOf(name);
+            if (!matters(claim.use) || (map && isRelationToo(*map))) continue;
+            if (relations && memberFound(name)) continue;
+            const auto why = whyUnnamed(name, map);
+            if (why.empty()) {
+                unexplained.push_back(&part);
+                continue;
+            }
+            ModelScan::Finding finding;
+            if (map) finding = findingOf(*map);
+            finding.part = name, finding.selectivity = kUnexplained;
+            measured(finding, claim);
+            finding.text = upper(partTitle(name)) + ": " +
+                           clause(claim, relations || symbols ? "them" : "it") + "; " + why + ".";
+            m_scan.findings.push_back(std::move(finding));
+        }
+        // A layer of which a relation is among them is none besides.
+        std::erase_if(unexplained, [&](const auto* group) {
+            const auto& name = group->row.part;
+            return name.ends_with(" relations") &&
+                   std::any_of(unexplained.begin(), unexplained.end(), [&](const auto* one) {
+                       return one->row.group == "relations" &&
+                              layerOf(one->row.part) + " relations" == name;
+                   });
+        });
+        if (!unexplained.empty()) unexplainedParts(unexplained);
+    }
+
+    /// One sentence for all that no attribute explains, with the attributes that were tried.
+    void unexplainedParts(std::vector<const ModelScan::Part*> parts) {
+        std::stable_sort(parts.begin(), parts.end(), [&](const auto* a, const auto* b) {
+            const auto of = [&](const auto* part) {
+                return std::abs(claimOf(part->row.part).mildest().change.change);
+            };
+            return of(a) > of(b);
+        });
+        const auto& first = *parts.front();
+        const auto& claim = claimOf(first.row.part);
+        ModelScan::Finding finding;
+        if (const auto* map = mapNamed(first.row.part)) finding = findingOf(*map);
+        finding.maps.clear();
+        for (const auto* part : parts)
+            if (const auto* map = mapNamed(part->row.part))
+                finding.maps.push_back(map - m_scan.atlas.relations.data());
+        finding.part = first.row.part, finding.selectivity = kUnexplained;
+        measured(finding, claim);
+        const auto tried = triedAttributes();
+        std::string names;
+        for (std::size_t k = 0; k < std::min(tried.size(), kMostTried); ++k)
+            names += (k == 0 ? "" : ", ") + tried[k];
+        if (tried.size() > kMostTried)
+            names += " and " + std::to_string(tried.size() - kMostTried) + " more";
+        const bool many = first.row.part.ends_with(" relations");
+        const auto effect = clause(claim, many ? "them" : "it");
+        if (parts.size() == 1)
+            finding.text = upper(partTitle(first.row.part)) + ": " + effect +
+                           "; none of these explains what " + (many ? "they tell" : "it tells") +
+                           ": " + names + ".";
+        else
+            finding.text = std::to_string(parts.size()) + (m_scan.findings.empty() ? "" : " more") +
+                           " parts matter and none of these explains what they tell: " + names +
+                           ". The strongest is " + partTitle(first.row.part) + ": " + effect + ".";
+        m_scan.findings.push_back(std::move(finding));
+    }
+
+    /// Attributes that can be a label: places do not determine them.
+    std::vector<std::string> triedAttributes() const {
+        std::vector<std::string> names;
+        for (std::size_t a = 0; a < m_scan.atlas.attributes.size(); ++a)
+            if (!m_scan.atlas.attributes[a].ordered &&
+                std::any_of(m_scan.atlas.relations.begin(), m_scan.atlas.relations.end(),
+                            [&](const Relation& map) { return std::isfinite(map.fits[a].p); }))
+                names.push_back(m_scan.atlas.attributes[a].name);
+        return names;
+    }
+
+    bool isFound(const std::string& name) const {
+        return std::any_of(m_scan.findings.begin(), m_scan.findings.end(),
+                           [&](const auto& finding) { return finding.part == name; });
+    }
+    /// A relation of this layer is a finding.
+    bool memberFound(const std::string& relations) const {
+        return std::any_of(
+            m_scan.findings.begin(), m_scan.findings.end(), [&](const auto& finding) {
+                return std::any_of(finding.maps.begin(), finding.maps.end(), [&](std::int64_t m) {
+                    const auto& map = m_scan.atlas.relations[static_cast<std::size_t>(m)];
+                    return !map.head && map.layer + " relations" == relations;
+                });
+            });
+    }
+    /// Empty: no attribute explains it.
+    std::string whyUnnamed(const std::string& name, const Relation* map) const {
+        if (name.ends_with(" symbols"))
+            return "symbols say which object is meant, and have no attributes";
+        if (m_scan.passes < 3) return "what it tells is not measured yet";
+        if (m_scan.atlas.attributes.empty())
+            return "nothing is known of these objects to name it by";
+        const Relation* inborn = map && map->origin == "inborn" ? map : nullptr;
+        if (!map)  // any of its layer
+            for (const auto& one : m_scan.atlas.relations)
+                if (!inborn && one.origin == "inborn" && !one.head &&
+                    one.layer + " relations" == name)
+                    inborn = &one;
+        if (!inborn) return {};
+        return (map ? "it " : "relation " + std::to_string(inborn->index + 1) + " ") +
+               toldWithNumbers(*inborn) +
+               ", but not clearly better than weights that are not "
+               "trained";
+    }
+
+    void rank() {
+        std::stable_sort(
+            m_scan.findings.begin(), m_scan.findings.end(), [](const auto& a, const auto& b) {
+                const double first = a.effect * a.selectivity, second = b.effect * b.selectivity;
+                return first != second ? first > second : a.effect > b.effect;
+            });
+        if (m_scan.findings.size() <= kMostFindings) return;
+        m_left = m_scan.findings.size() - kMostFindings;
+        m_scan.findings.resize(kMostFindings);
+    }
+
+    // What was not found
+
+    /// The layer of a relation by its name.
+    static std::string layerOf(const std::string& relation) {
+        const auto at = relation.rfind(' ', relation.rfind(' ') - 1);
+        return relation.substr(0, at);
+    }
+
+    void unusedLayers() {
+        struct Layer {
+            std::string name;
+            int relations = 0;
+            bool used = false;
+            std::string one;  // its relation, where there is one alone
+        };
+        std::vector<Layer> layers;
+        for (const auto& part : m_scan.parts) {
+            if (part.row.group != "relations") continue;
+            const auto name = layerOf(part.row.part);
+            auto at = std::find_if(layers.begin(), layers.end(),
+                                   [&](const Layer& layer) { return layer.name == name; });
+            if (at == layers.end()) at = layers.insert(at, {name, 0, false, {}});
+            ++at->relations, at->one = part.row.part;
+            at->used = at->used || matters(claimOf(part.row.part).use);
+        }
+        std::sort(layers.begin(), layers.end(), [](const auto& a, const auto& b) {
+            return a.name.size() != b.name.size() ? a.name.size() < b.name.size()
+                                                  : a.name < b.name;  // 2 before 10
+        });
+        std::vector<std::string> sentences, names;
+        const Replacement* most = nullptr;
+        for (const auto& layer : layers) {
+            const bool alone = layer.relations == 1;
+            const auto& claim = claimOf(alone ? layer.one : layer.name + " relations");
+            const auto title = partTitle(layer.name);
+            if (layer.used || matters(claim.use)) continue;
+            if (claim.use == PartUse::NotUsed) {
+                names.push_back(title);
+                if (!most || m_words.cost(claim.harshest().change.change) >
+                                 m_words.cost(most->change.change))
+                    most = &claim.harshest();
+                sentences.push_back(
+                    (alone ? "The relation of " + title + " is not used: "
+                           : "No relation of " + title + " is used: ") +
+                    clause(claim, alone ? "it" : "all " + std::to_string(layer.relations)) + ".");
+            } else if (claim.use == PartUse::Undecided) {
+                m_scan.notFound.push_back(
+                    upper(
+                        clause(claim, (alone ? "the relation of " : "all relations of ") + title)) +
+                    ".");
+            }
+        }
+        if (sentences.size() > kSingleLayers)
+            sentences = {"Relations of these layers are not used: " + joined(names) +
+                         ". All of one out cost " + m_words.amount(most->change) + " at most."};
+        m_scan.notFound.insert(m_scan.notFound.begin(), sentences.begin(), sentences.end());
+    }
+
+    void learnedAndUnused() {
+        std::vector<const Relation*> unused;
+        for (const auto& map : m_scan.atlas.relations) {
+            const auto use = claimOf(map.name).use;
+            if (map.reading.empty() && map.labelled >= 0 && map.origin == "learned" &&
+                !isRelationToo(map) &&
+                (use == PartUse::NotUsed || use == PartUse::Undecided) &&
+                !matters(togetherOf(map).use))
+                unused.push_back(&map);
+        }
+        std::stable_sort(unused.begin(), unused.end(), [&](const auto* a, const auto* b) {
+            return selectivityOf(*a) > selectivityOf(*b);
+        });
+        for (std::size_t k = 0; k < std::min(unused.size(), kMostUnused); ++k)
+            m_scan.notFound.push_back(upper(partTitle(unused[k]->name)) + " " +
+                                      toldWithNumbers(*unused[k]) + ", but " +
+                                      clause(claimOf(unused[k]->name)) + ".");
+        if (unused.size() > kMostUnused)
+            m_scan.notFound.push_back(std::to_string(unused.size() - kMostUnused) +
+                                      " more maps answer an attribute, and are not shown to be "
+                                      "used.");
+    }
+
+    void whatIsMissing() {
+        if (m_left > 0)
+            m_scan.notFound.push_back(std::to_string(m_left) +
+                                      " more findings are weaker than these; the table has them.");
+        if (m_scan.passes < 3) return;
+        if (m_scan.findings.empty())
+            m_scan.notFound.insert(m_scan.notFound.begin(),
+                                   "No part that was measured is shown to matter alone, and no "
+                                   "layer's relations do together: a loss of " +
+                                       m_words.number(m_claims.least) + m_words.points() + " of " +
+                                       m_words.name() + " or more is asked for.");
+        if (m_scan.allMaps == 0)
+            m_scan.notFound.push_back(
+                "This model has no relations and no attention among the objects that it reads, so "
+                "that there are no maps to name.");
+        else if (m_scan.atlas.attributes.empty())
+            m_scan.notFound.push_back(
+                "Nothing is known of the objects of these data, so that no map can be named; give "
+                "--attributes FILE.");
+        std::int64_t unmeasured = 0;
+        for (const auto& part : m_scan.parts) unmeasured += part.row.ways.empty();
+        if (unmeasured > 0)
+            m_scan.notFound.push_back(
+                "Of " + groupedNumber(unmeasured) + " of " +
+                groupedNumber(std::ssize(m_scan.parts)) +
+                " parts there are first-order estimates alone; their exact effects take more "
+                "time (--seconds) or are asked for (--exact).");
+        if (const auto rest = m_scan.allMaps - std::ssize(m_scan.described); rest > 0)
+            m_scan.notFound.push_back("Attributes were looked for in " +
+                                      groupedNumber(std::ssize(m_scan.described)) + " of " +
+                                      groupedNumber(m_scan.allMaps) +
+                                      " maps: those that matter most, and those with the strongest "
+                                      "ones among the rest.");
+    }
+
+    ModelScan& m_scan;
+    MetricWords m_words;
+    AblationTable m_table;
+    UseClaims m_claims;  // of its rows
+    std::size_t m_left = 0;
+};
+
+}  // namespace
+
+void concludeScan(ModelScan& scan) {
+    Conclusions(scan).draw();
+}
+
+}  // namespace relascope::core
