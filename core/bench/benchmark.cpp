@@ -291,6 +291,7 @@ void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& opt
 
 // A prompt of 32 tokens and 224 more, one at a time.
 double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double seconds) {
+    std::string problem;
     torch::manual_seed(1);
     const auto prompt = torch::randint(options.outputs(), {32}, torch::kLong);
     const std::int64_t count = 224;
@@ -303,7 +304,11 @@ double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double sec
                                        prompt.const_data_ptr<std::int64_t>() + prompt.numel());
         for (std::int64_t i = 0; i < count; ++i)
             next = {sampler.sample(reader.read(next)).chosen.id};
+        problem = reader.graphProblem();
     });
+    if (!problem.empty())
+        std::fprintf(stderr, "relascope: a token is not repeated as a CUDA graph: %s\n",
+                     problem.c_str());
     return static_cast<double>(count) * 1000.0 / medianOf(times);
 }
 
