@@ -104,6 +104,7 @@ void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& 
     const auto rate = torch::full({}, 1e-3, number), failed = torch::zeros({}, number);
     const auto work = [&] { runOnce(step, rate, failed); };
     double best = 0.0;
+    std::exception_ptr failure;
     const auto measure = [&](const std::string& way, const std::function<void()>& repeated) {
         repeated();
         takePeakMb(device);
@@ -118,24 +119,34 @@ void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& 
         result.steps = static_cast<int>(times.size());
         result.form = lastFormOf(step.model);
     };
-    {
+    // The ways need different amounts of memory: one that fails leaves only its own figures out.
+    const auto attempt = [&](const char* what, const std::function<void()>& measured) {
+        try {
+            measured();
+            return;
+        } catch (const std::exception& error) {
+            failure = std::current_exception();
+            const auto text = messageOn(device.str(), error);
+            std::fprintf(stderr, "relascope: %s: %s\n", what,
+                         text.substr(0, text.find('\n')).c_str());
+        }
+        step.optimizer.zeroGradients();
+        releaseDeviceMemory();
+    };
+    attempt("the step by LibTorch's attention is not measured", [&] {
         const NoCudaKernelsScope without;
         measure("libtorch", work);
-    }
-    if (checkedKernels(device).table) measure("kernels", work);
-    const auto graph = makeDeviceGraph(device);
-    if (!graph) return;
-    try {
-        for (int i = 0; i < 3; ++i) graph->rehearse(work);
-        graph->record(work);
-    } catch (const std::exception& error) {
-        if (isOutOfMemory(error)) throw;
-        const std::string text = error.what();
-        std::fprintf(stderr, "relascope: the step is not repeated as a CUDA graph: %s\n",
-                     text.substr(0, text.find('\n')).c_str());
-        return;
-    }
-    measure("graph", [&] { graph->replay(); });
+    });
+    if (checkedKernels(device).table)
+        attempt("the step by the program's own kernels is not measured",
+                [&] { measure("kernels", work); });
+    if (const auto graph = makeDeviceGraph(device))
+        attempt("the step is not repeated as a CUDA graph", [&] {
+            for (int i = 0; i < 3; ++i) graph->rehearse(work);
+            graph->record(work);
+            measure("graph", [&] { graph->replay(); });
+        });
+    if (best == 0.0) std::rethrow_exception(failure);
 }
 
 std::int64_t largestBatch(std::int64_t most, const std::function<DeviceStep(std::int64_t)>& step) {
