@@ -222,6 +222,11 @@ Workload workload(const std::string& name) {
     }
     if (name == "lm_dat_512" || name == "generate_256" || name == "ranks")
         return {languageModel(4, 512), 2};
+    if (name == "lm_dat_512_dropout") {
+        auto m = languageModel(4, 512);
+        m.set("dropout_rate", 0.1);
+        return {m, 2};
+    }
     if (name == "lm_dat_1024") return {languageModel(2, 1024), 2};
     if (name == "lm_dat_memory") return {languageModel(2, 2048), 1};
     if (name == "lm_transformer_512") {
@@ -451,17 +456,10 @@ BenchmarkResult runWorkload(const std::string& name, const std::string& deviceNa
 
 const std::vector<std::string>& benchmarkNames() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = {"relgames_dat",
-                                        "relgames_transformer",
-                                        "cifar_vidat",
-                                        "lm_dat_512",
-                                        "lm_transformer_512",
-                                        "lm_dat_1024",
-                                        "mathematics",
-                                        "generate_256",
-                                        "lm_dat_memory",
-                                        "contended",
-                                        "ranks"};
+        std::vector<std::string> all = {
+            "relgames_dat",       "relgames_transformer", "cifar_vidat", "lm_dat_512",
+            "lm_dat_512_dropout", "lm_transformer_512",   "lm_dat_1024", "mathematics",
+            "generate_256",       "lm_dat_memory",        "contended",   "ranks"};
         const auto& inspect = inspectBenchmarkNames();
         all.insert(all.end(), inspect.begin(), inspect.end());
         if (devices().back().usable && devices().size() > 1)
