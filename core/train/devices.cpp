@@ -45,16 +45,13 @@ int indexOf(const torch::Device& device) {
 
 DeviceMemory cudaMemory(const torch::Device& device) {
     const int index = indexOf(device);
-    const auto& plugin = kernels::kernelPlugin();
-    const DeviceInfo* known = findDevice("cuda:" + std::to_string(index));
-    std::size_t free = 0;
-    if (plugin.table && known && known->memory > 0 && plugin.table->freeMemory(index, &free) == 0)
-        return {free, known->memory};
     try {
+        // Creates a context on this device, and on no other: a process has one of its own.
         const auto [left, total] =
             at::accelerator::getMemoryInfo(static_cast<c10::DeviceIndex>(index));
         return {left, total};
     } catch (const std::exception&) {
+        const DeviceInfo* known = findDevice("cuda:" + std::to_string(index));
         return {0, known ? known->memory : 0};
     }
 }

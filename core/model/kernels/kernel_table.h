@@ -14,7 +14,7 @@
 namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of what its functions are given.
-inline constexpr int kKernelTableVersion = 3;
+inline constexpr int kKernelTableVersion = 4;
 /// The symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
 /// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
@@ -41,8 +41,6 @@ struct KernelTable {
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
     int (*deviceFacts)(int device, DeviceFacts* facts) = nullptr;
-    /// Creates a context on the device, which takes some of its memory.
-    int (*freeMemory)(int device, std::size_t* bytes) = nullptr;
     /// Versions of CUDA: the newest that the driver serves, and that of the runtime; 13000 is 13.0.
     int (*versions)(int* driver, int* runtime) = nullptr;
 
