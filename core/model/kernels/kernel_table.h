@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "model/kernels/decode.h"
-#include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
 #include "model/kernels/rel_tensor.h"
 #include "model/kernels/small.h"
@@ -34,7 +33,6 @@ struct DeviceFacts {
 /// The functions that return int return a cudaError_t.
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
-    std::size_t mapArgumentBytes = sizeof(MapArgs);
     std::size_t smallArgumentBytes = sizeof(SmallArgs);
     std::size_t decodeArgumentBytes = sizeof(DecodeArgs);
 
@@ -58,15 +56,12 @@ struct KernelTable {
 
     decltype(&launchDecode) decode = nullptr;
 
-    decltype(&launchMaps) maps = nullptr;
-
     decltype(&relSharedBytes) relShared = nullptr;
     decltype(&relTensorWorkspaceBytes) tensorWorkspace = nullptr;
     decltype(&relTensorServes) tensorServes = nullptr, tensorServesBackward = nullptr;
     decltype(&smallPlan) small = nullptr;
     decltype(&decodeSharedBytes) decodeShared = nullptr;
     decltype(&decodeWorkspaceBytes) decodeWorkspace = nullptr;
-    decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };
 
