@@ -19,6 +19,7 @@
 #include "support/golden_cases.h"
 #include "support/relational_cases.h"
 #include "support/rooms.h"
+#include "support/tensor_dropout.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
 #include "train/devices.h"
@@ -135,6 +136,13 @@ void ownTensorKernelsAgree() {
                     << n << " tokens, " << groups << " groups, tensor " << i;
             }
         }
+}
+
+// With dropout, and in both 16-bit types.
+void ownKernelsDropTheSame() {
+    if (std::atof(findDevice("cuda:0")->capability.c_str()) < 8.0)
+        GTEST_SKIP() << "tensor cores of compute capability 8.0 are needed";
+    expectSameDropout(torch::Device("cuda:0"), 200);
 }
 
 void resumesBitForBit() {
@@ -274,7 +282,8 @@ const int registered = [] {
             {"MovesBetweenDevices", movesBetweenDevices},
             {"Bfloat16Trains", bfloat16Trains},
             {"OwnKernelsAgree", ownKernelsAgree},
-            {"OwnTensorKernelsAgree", ownTensorKernelsAgree}};
+            {"OwnTensorKernelsAgree", ownTensorKernelsAgree},
+            {"OwnKernelsDropTheSame", ownKernelsDropTheSame}};
         for (const auto& [name, body] : tests) {
             testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__,
                                   [body = body]() -> testing::Test* { return new CudaTest(body); });
