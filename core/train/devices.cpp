@@ -80,8 +80,8 @@ void initDevices(int threads) {
     at::set_num_threads(threads > 0
                             ? threads
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    // Bit-exact resume on CUDA requires this before the first CUDA call; it has no effect without
-    // CUDA.
+    // Without it cuBLAS may add in another order each time, which a resumed run would show; to be
+    // set before the first CUDA call.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     cudaProblem() = openTorchCuda();
 }
