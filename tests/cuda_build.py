@@ -30,8 +30,6 @@ BUDGET = {
     # float and bfloat16
     "decodeParts": 72,
     "decodeCombine": 64,
-    "mapTiles": 64,
-    "mapFinish": 48,
     # All instances. With 256 threads one block has a multiprocessor to itself, and a thread 255 registers at most.
     "relTensorForward": 255,
     "relTensorRows": 250,

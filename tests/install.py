@@ -94,6 +94,12 @@ class Tree(unittest.TestCase):
             self.assertEqual(needed(window)[1], [])
             self.assertFalse([name for name in needed(window)[0] if re.search("torch|c10|cuda|opencv", name)])
 
+    def test_nothing_is_loaded_from_the_current_folder(self):
+        for program in (BUILD / "bin").iterdir():
+            if program.is_file() and os.access(program, os.X_OK):
+                for _, folders in needed(program)[1]:
+                    self.assertNotIn("", folders.split(":"), program)
+
     def test_runs_where_it_was_moved_to(self):
         wrong = self.folder / "wrong"
         wrong.mkdir()

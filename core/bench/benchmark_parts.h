@@ -37,7 +37,9 @@ struct DeviceStep {
 /// ("kernels_step_ms") where they serve, and repeated as a CUDA graph ("graph_step_ms") where there
 /// are graphs, for about `seconds` each; and the most memory of the device that each took
 /// ("libtorch_peak_mb" and so on), of weights, optimizer and step. The form that the relational
-/// heads chose and the time of the fastest become those of the result.
+/// heads chose and the time of the fastest become those of the result. A way that fails, for want
+/// of memory say, is said on stderr and leaves its figures out; where all do, the last one's
+/// exception is thrown.
 void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& result);
 
 /// The largest power of two of examples whose step fits into the memory of the device, up to

@@ -45,16 +45,13 @@ int indexOf(const torch::Device& device) {
 
 DeviceMemory cudaMemory(const torch::Device& device) {
     const int index = indexOf(device);
-    const auto& plugin = kernels::kernelPlugin();
-    const DeviceInfo* known = findDevice("cuda:" + std::to_string(index));
-    std::size_t free = 0;
-    if (plugin.table && known && known->memory > 0 && plugin.table->freeMemory(index, &free) == 0)
-        return {free, known->memory};
     try {
+        // Creates a context on this device, and on no other: a process has one of its own.
         const auto [left, total] =
             at::accelerator::getMemoryInfo(static_cast<c10::DeviceIndex>(index));
         return {left, total};
     } catch (const std::exception&) {
+        const DeviceInfo* known = findDevice("cuda:" + std::to_string(index));
         return {0, known ? known->memory : 0};
     }
 }
@@ -83,8 +80,8 @@ void initDevices(int threads) {
     at::set_num_threads(threads > 0
                             ? threads
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    // Bit-exact resume on CUDA requires this before the first CUDA call; it has no effect without
-    // CUDA.
+    // Without it cuBLAS may add in another order each time, which a resumed run would show; to be
+    // set before the first CUDA call.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     cudaProblem() = openTorchCuda();
 }

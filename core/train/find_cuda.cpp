@@ -77,12 +77,8 @@ std::string open(const std::string& file) {
 
 /// Opens the library of a folder `torch`, if that is of the same build.
 std::string openOf(const fs::path& torch) {
-    const std::string build = buildOf(torch);
-    if (build.empty()) return "'" + torch.string() + "' has no version.py of LibTorch";
-    if (build != torchBuild())
-        return "'" + torch.string() + "' is another build of LibTorch (" + build +
-               ") than the program's (" + torchBuild() + "); the wheel torch==" + torchVersion() +
-               " of PyPI fits";
+    if (buildOf(torch).empty()) return "'" + torch.string() + "' has no version.py of LibTorch";
+    if (const auto problem = torchBuildProblem(torch.string()); !problem.empty()) return problem;
     const fs::path file = torch / "lib" / kLibrary;
     const std::string reason = open(file.string());
     return reason.empty() ? "" : "'" + file.string() + "' cannot be loaded (" + reason + ")";
@@ -127,6 +123,13 @@ std::vector<fs::path> torchEnvironments() {
 
 }  // namespace
 
+std::string torchBuildProblem(const std::string& torch) {
+    const std::string build = buildOf(torch);
+    if (build.empty() || build == torchBuild()) return "";
+    return "'" + torch + "' is another build of LibTorch (" + build + ") than the program's (" +
+           torchBuild() + "); the wheel torch==" + torchVersion() + " of PyPI fits";
+}
+
 std::string openTorchCuda() {
     if (const auto named = environment("RELASCOPE_TORCH"); !named.empty()) {
         const auto torch = torchFolderIn(named);
@@ -137,7 +140,8 @@ std::string openTorchCuda() {
                    : openOf(torch);
     }
     const std::string reason = open(kLibrary);
-    if (reason.empty()) return "";
+    if (reason.empty())  // by LD_LIBRARY_PATH it may be any
+        return torchBuildProblem(fs::path(openedFile()).parent_path().parent_path().string());
     if (reason.find(std::string(kLibrary) + ": cannot open") == std::string::npos)
         return "the CUDA libraries of LibTorch cannot be loaded (" + reason +
                "); on a machine with an NVIDIA GPU, app/setup.sh installs them";

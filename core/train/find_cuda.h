@@ -16,6 +16,10 @@ namespace relascope::core {
 /// do about it.
 std::string openTorchCuda();
 
+/// Why LibTorch's libraries in a folder `torch` do not fit the program: they are of another build.
+/// Empty if they are not, or if no version.py tells.
+std::string torchBuildProblem(const std::string& torch);
+
 /// The file that openTorchCuda() opened; empty if none.
 const std::string& torchCudaFile();
 

@@ -15,6 +15,7 @@
 #include "support/form_results.h"
 #include "support/host_kernels.h"
 #include "support/relational_cases.h"
+#include "support/small_memory.h"
 
 namespace relascope::core {
 namespace {
@@ -262,6 +263,17 @@ TEST(CudaKernelCheck, FindsTensorKernelsThatAreWrong) {
     EXPECT_EQ(cudaKernelProblems(wrong, torch::kCPU).tensor, "");
     EXPECT_EQ(kernelCalls(), (KernelCalls{2, 2, 0, 0, 1}))
         << "those for few tokens and for decoding too";
+}
+
+TEST(CudaKernelCheck, TellsMemoryFromResults) {
+    testing_support::SmallMemory memory;
+    memory.limit = memory.live() + 1000;
+    const auto found = cudaKernelProblems(hostKernels(), torch::kCPU);
+    for (const auto& problem : {found.float32, found.tensor}) {
+        EXPECT_NE(problem.find("were not checked, since cpu has no memory left"), std::string::npos)
+            << problem;
+        EXPECT_EQ(problem.find("report"), std::string::npos) << problem;
+    }
 }
 
 // A training step may be the first to ask.

@@ -15,6 +15,7 @@
 #include "support/as_exact.h"
 #include "support/form_results.h"
 #include "support/host_kernels.h"
+#include "support/tensor_dropout.h"
 
 namespace relascope::core {
 namespace {
@@ -128,6 +129,10 @@ TEST_F(CudaTensorAttention, IsAsExactAsLibTorchInTheSameType) {
                 EXPECT_EQ(kernelCalls(), (KernelCalls{0, 0, 1, 1})) << what;
             }
     }
+}
+
+TEST_F(CudaTensorAttention, DropsWhatTheFloat32KernelsDrop) {
+    expectSameDropout(torch::kCPU, 37);
 }
 
 // As q and k may be, after rotary positions.

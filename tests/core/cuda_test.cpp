@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The same checks on a CUDA device. They are registered only where one is usable; the run says how
 // many.
+#include <c10/core/CachingDeviceAllocator.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "analysis/open_model.h"
@@ -16,11 +16,14 @@
 #include "model/kernels/plugin.h"
 #include "run/run_lines.h"
 #include "support/form_results.h"
+#include "support/golden_cases.h"
 #include "support/relational_cases.h"
 #include "support/rooms.h"
+#include "support/tensor_dropout.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
 #include "train/devices.h"
+#include "train/out_of_memory.h"
 #include "train/train.h"
 
 namespace relascope {
@@ -39,12 +42,12 @@ TrainResult trainOn(RunFolder& folder, const std::string& device, std::int64_t e
 }
 
 void goldenCasesVerify() {
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(RELASCOPE_FIXTURES) + "/golden")) {
-        const auto report = verifyFolder(entry.path().string(), "cuda:0");
+    for (const auto& name : goldenCases()) {
+        const auto report =
+            verifyFolder(std::string(RELASCOPE_FIXTURES) + "/golden/" + name, "cuda:0");
         for (const auto& line : report.lines)
-            EXPECT_TRUE(line.ok) << entry.path().filename() << " " << line.name << " "
-                                 << line.absolute << " " << line.note;
+            EXPECT_TRUE(line.ok) << name << " " << line.name << " " << line.absolute << " "
+                                 << line.note;
     }
 }
 
@@ -135,6 +138,13 @@ void ownTensorKernelsAgree() {
         }
 }
 
+// With dropout, and in both 16-bit types.
+void ownKernelsDropTheSame() {
+    if (std::atof(findDevice("cuda:0")->capability.c_str()) < 8.0)
+        GTEST_SKIP() << "tensor cores of compute capability 8.0 are needed";
+    expectSameDropout(torch::Device("cuda:0"), 200);
+}
+
 void resumesBitForBit() {
     TemporaryFolder home("cuda-resume");
     std::vector<double> losses[2];
@@ -176,6 +186,51 @@ void graphsRepeatSteps() {
         found[graph] = losses(path);
     }
     EXPECT_EQ(found[0], found[1]);
+}
+
+// CUDA itself ends a recording that reads a number. Random numbers, memory and the next recording
+// are as if it had not been tried.
+void aFailedRecordingLeavesNothing() {
+    const torch::Device gpu("cuda:0");
+    const auto x = torch::ones({1 << 20}, gpu);
+    const auto drop = [&] { return torch::dropout(x, 0.5, true); };
+    torch::manual_seed(4);
+    const auto first = drop(), second = drop(), third = drop();
+    torch::manual_seed(4);
+    EXPECT_TRUE(torch::equal(drop(), first));
+    auto* allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(gpu.type()));
+    ASSERT_NE(allocator, nullptr);
+    const auto reserved = [&] {
+        releaseDeviceMemory();
+        return allocator->getDeviceStats(0).reserved_bytes[0].current;
+    };
+    const auto before = reserved();
+    {
+        const auto graph = makeDeviceGraph(gpu);
+        ASSERT_NE(graph, nullptr) << graphLibrary().problem;
+        EXPECT_ANY_THROW(graph->record([&] { (void)drop().sum().item<float>(); }));
+    }
+    EXPECT_EQ(reserved(), before) << "memory is released as before";
+    EXPECT_TRUE(torch::equal(drop(), second));
+    const auto graph = makeDeviceGraph(gpu);
+    torch::Tensor result;
+    graph->record([&] { result = drop(); });
+    graph->replay();
+    EXPECT_TRUE(torch::equal(result, third));
+}
+
+// It can take nothing that the steps before have left in the allocator.
+void aGraphMayTakeMostOfTheMemory() {
+    const auto bytes = torch::TensorOptions(torch::kByte).device("cuda:0");
+    releaseDeviceMemory();
+    const auto most = static_cast<std::int64_t>(freeMemory("cuda:0") / 10 * 6);
+    ASSERT_GT(most, 0);
+    const auto work = [&] { torch::zeros({most}, bytes); };
+    const auto graph = makeDeviceGraph(torch::Device("cuda:0"));
+    ASSERT_NE(graph, nullptr) << graphLibrary().problem;
+    graph->rehearse(work);
+    EXPECT_NO_THROW(graph->record(work));
+    graph->replay();
 }
 
 void movesBetweenDevices() {
@@ -222,10 +277,13 @@ const int registered = [] {
             {"TrainsResumesAndIsInspected", trainsResumesAndIsInspected},
             {"ResumesBitForBit", resumesBitForBit},
             {"GraphsRepeatSteps", graphsRepeatSteps},
+            {"AFailedRecordingLeavesNothing", aFailedRecordingLeavesNothing},
+            {"AGraphMayTakeMostOfTheMemory", aGraphMayTakeMostOfTheMemory},
             {"MovesBetweenDevices", movesBetweenDevices},
             {"Bfloat16Trains", bfloat16Trains},
             {"OwnKernelsAgree", ownKernelsAgree},
-            {"OwnTensorKernelsAgree", ownTensorKernelsAgree}};
+            {"OwnTensorKernelsAgree", ownTensorKernelsAgree},
+            {"OwnKernelsDropTheSame", ownKernelsDropTheSame}};
         for (const auto& [name, body] : tests) {
             testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__,
                                   [body = body]() -> testing::Test* { return new CudaTest(body); });

@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "files/atomic_file.h"
 #include "model/kernels/plugin.h"
 #include "support/rooms.h"
+#include "support/temporary_folder.h"
+#include "train/find_cuda.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -78,6 +83,23 @@ TEST(DeviceFacts, OfTheCpuAreThoseOfTheMachine) {
     EXPECT_GT(memory.free, 0u);
     EXPECT_LT(memory.free, memory.total);
     EXPECT_EQ(memory.total, devices()[0].memory);
+}
+
+TEST(TorchBuild, OfOtherLibrariesIsComparedWithTheProgram) {
+    testing_support::TemporaryFolder home("torch-build");
+    std::filesystem::create_directories(home.path());
+    EXPECT_EQ(torchBuildProblem(RELASCOPE_BIN "/../tests/fake_kernels/torch"), "");
+    EXPECT_EQ(torchBuildProblem(home.path()), "") << "nothing tells";
+    core::writeTextFile(home / "version.py",
+                        "__version__ = '2.11.0+cu128'\ncuda: Optional[str] = '12.8'\n"
+                        "git_version = '0123'\n");
+    const auto problem = torchBuildProblem(home.path());
+    EXPECT_EQ(problem.rfind("'" + home.path() +
+                                "' is another build of LibTorch (2.11.0+cu128 12.8 "
+                                "0123) than the program's (2.11.0",
+                            0),
+              0u)
+        << problem;
 }
 
 TEST(DeviceFacts, CanBeMadeUpForTests) {

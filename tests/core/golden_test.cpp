@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "analysis/verify.h"
+#include "support/golden_cases.h"
 #include "support/rooms.h"
 
 namespace relascope {
@@ -24,25 +24,15 @@ TEST_P(Golden, EveryStoredTensorAgrees) {
                              << " " << line.note;
 }
 
-// Every folder there is, so that a new case needs no line here.
-std::vector<std::string> cases() {
-    std::vector<std::string> names;
-    for (const std::string folder : {"", "public/"})
-        for (const auto& entry : std::filesystem::directory_iterator(kGolden + folder))
-            if (std::filesystem::exists(entry.path() / "config.json"))
-                names.push_back(folder + entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(cases()), [](const auto& info) {
-    auto name = info.param;
-    std::replace(name.begin(), name.end(), '/', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Published, Golden, testing::ValuesIn(testing_support::goldenCases()),
+                         [](const auto& info) {
+                             auto name = info.param;
+                             std::replace(name.begin(), name.end(), '/', '_');
+                             return name;
+                         });
 
 TEST(GoldenCases, AreAllThere) {
-    EXPECT_EQ(cases().size(), 36u);
+    EXPECT_EQ(testing_support::goldenCases().size(), 36u);
 }
 
 }  // namespace

@@ -144,6 +144,30 @@ TEST(GeneratingOnHostGpu, ATokenIsRepeatedAsAGraph) {
     EXPECT_GT(repeated, 5);
 }
 
+// Without our kernels the cached tokens are counted on the host, which a graph would freeze.
+TEST(GeneratingOnHostGpu, SaysWhyATokenIsNotRepeated) {
+    if (!hostGpuServes()) GTEST_SKIP() << "LibTorch's CUDA library is there";
+    auto options = smallModels().front().second;
+    for (const auto& [name, each] : smallModels())
+        if (each.architecture() == "DualAttnTransformerLM") options = each;
+    options.set("max_block_size", 14L);
+    torch::manual_seed(3);
+    auto model = makeModel(options);
+    model->eval();
+    model->to(hostGpu());
+    const auto problemOf = [&](int tokens) {
+        LanguageReader reader(*model, options);
+        for (int i = 0; i < tokens; ++i) reader.read(std::vector<std::int64_t>{1});
+        return reader.graphProblem();
+    };
+    EXPECT_EQ(problemOf(6), "LibTorch's CUDA library is not loaded");
+    const GraphTableScope graphs(hostGpuGraphs());
+    EXPECT_EQ(problemOf(3), "") << "not tried yet";
+    EXPECT_EQ(problemOf(6), "a graph cannot append to a cache where the host says");
+    const CpuKernelsScope kernels(hostGpuKernels());
+    EXPECT_EQ(problemOf(6), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, OnHostGpu, testing::ValuesIn(smallModels()), [](const auto& test) {
     std::string name;
     for (const char c : test.param.first)

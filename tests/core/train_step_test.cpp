@@ -9,13 +9,16 @@
 #include <map>
 
 #include "bench/benchmark.h"
+#include "bench/benchmark_parts.h"
 #include "checkpoint/kept_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "data/batches.h"
 #include "model/attention/cuda_check.h"
+#include "model/language/language_options.h"
 #include "options/estimates.h"
 #include "support/host_gpu.h"
 #include "support/host_kernels.h"
+#include "support/small_memory.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"
 #include "support/trained.h"
@@ -305,6 +308,43 @@ TEST_F(TrainStep, IsMeasuredInEachWay) {
     }
     EXPECT_EQ(figures.at("batch"), 512.0);
     EXPECT_GT(result.trainStepMs, 0.0);
+}
+
+TEST_F(TrainStep, AWayThatDoesNotFitLeavesOnlyItsFiguresOut) {
+    SmallMemory memory;
+    const CpuKernelsScope kernels(hostGpuKernels());
+    ModelOptions options("DualAttnTransformerLM");
+    auto& m = options.get<DualAttnTransformerLMOptions>();
+    m.vocab_size = 20, m.max_block_size = 128, m.d_model = m.dff = 16, m.n_layers = 1;
+    m.n_heads_sa = m.n_heads_ra = 2, m.n_relations = 4, m.symbol_retrieval = "symbolic_attention";
+    m.n_symbols = 4, m.symbol_heads = 1, m.dropout_rate = 0.0;
+    torch::manual_seed(3);
+    auto model = makeModel(options);
+    model->to(hostGpu());
+    model->train();
+    Optimizer optimizer(*model, TrainOptions{});
+    const auto tokens = torch::randint(20, {2, 128}, torch::kLong).to(hostGpu());
+    const DeviceStep step{*model, optimizer, tokens, tokens};
+    const auto measured = [&] {
+        memory.peak = memory.live();
+        BenchmarkResult result;
+        measureDeviceStep(step, 0.0, result);
+        std::vector<std::string> ways;
+        for (const auto& [name, value] : result.figures) ways.push_back(name);
+        EXPECT_GT(result.trainStepMs, 0.0);
+        return ways;
+    };
+    const std::string libtorch = "libtorch_step_ms", own = "kernels_step_ms";
+    // LibTorch's forms make n x n weights, and a recording here keeps all that a step makes.
+    EXPECT_EQ(measured(), (std::vector{libtorch, own}));
+    const auto before = memory.live(), most = memory.peak - before;
+    const GraphTableScope graphs(hostGpuGraphs());
+    EXPECT_EQ(measured(), (std::vector{libtorch, own, std::string("graph_step_ms")}));
+    memory.limit = before + most / 10 * 7;
+    EXPECT_EQ(measured(), std::vector{own});
+    EXPECT_LE(memory.live(), before) << "what the others took is released";
+    memory.limit = before + most / 20;
+    EXPECT_THROW(measured(), c10::OutOfMemoryError);
 }
 
 /// Pairs of which one is not a number.

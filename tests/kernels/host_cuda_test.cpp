@@ -8,6 +8,7 @@
 #include "kernels/run_rel.h"
 #include "model/kernels/platform.cuh"
 #include "model/kernels/rel_device.cuh"
+#include "model/kernels/rel_launch.cuh"
 
 namespace relascope::core::kernels {
 namespace {
@@ -166,6 +167,20 @@ TEST(HostCuda, RefusesWhatADeviceRefuses) {
     EXPECT_EQ(start(0, 32, 0), cudaErrorInvalidConfiguration);
     EXPECT_EQ(start(dim3(1, 65536), 32, 0), cudaErrorInvalidConfiguration);
     EXPECT_EQ(start(1, 1025, 0), cudaErrorInvalidConfiguration);
+}
+
+// As another thread may start the same kernel with fewer bytes in between.
+TEST(HostCuda, AnotherLaunchTakesNoSharedMemoryAway) {
+    const HostDeviceScope scope;
+    float to[32];
+    EXPECT_EQ(allowSharedBytes(touchAll, 100 * 1024), cudaSuccess);
+    EXPECT_EQ(allowSharedBytes(touchAll, 60 * 1024), cudaSuccess);
+    EXPECT_EQ(allowSharedBytes(touchAll, 1024), cudaSuccess);
+    LAUNCH(touchAll, 1, 32, 100 * 1024, nullptr, to);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    hostDevice().sharedLimit = 99 * 1024;
+    EXPECT_EQ(allowSharedBytes(touchAll, 100 * 1024), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "left for nobody else to find";
 }
 
 __global__ void lanes(int* to) {

@@ -5,7 +5,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <dlfcn.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <limits>
 #include <map>
 #include <optional>
+
+#include "train/find_cuda.h"
 
 namespace relascope::testing_support {
 namespace {
@@ -297,7 +298,7 @@ struct Hooks : at::CUDAHooksInterface {
 // Before main, as LibTorch's own library does: the threads of the backward pass are made for the
 // devices that are known when it first runs.
 const bool s_registered = [] {
-    if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) return false;
+    if (core::openTorchCuda().empty()) return false;
     at::CUDAHooksRegistry()->Register(
         "CUDAHooks", [](at::CUDAHooksArgs) -> std::unique_ptr<at::CUDAHooksInterface> {
             return std::make_unique<Hooks>();

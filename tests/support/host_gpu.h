@@ -14,7 +14,8 @@ namespace relascope::testing_support {
 /// The device, "cuda:0". Operations between it and the CPU fail as on a GPU, but for numbers
 /// without dimensions.
 torch::Device hostGpu();
-/// False where LibTorch's CUDA library is there: that is tested then.
+/// False where LibTorch's CUDA library is there: that is tested then. RELASCOPE_TORCH=none in the
+/// environment leaves it out.
 bool hostGpuServes();
 
 struct HostGpuCounts {

@@ -129,9 +129,9 @@ void require(const KernelTable& table, int error, const char* pass) {
                 "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
 }
 
-const KernelTable* tableFor(const torch::Device& device) {
-    const auto kernels = checkedKernels(device);
-    return kernels.problems.float32.empty() ? kernels.table : nullptr;
+const CheckedKernels* kernelsFor(const torch::Device& device) {
+    const auto& kernels = checkedKernels(device);
+    return kernels.table && kernels.problems.float32.empty() ? &kernels : nullptr;
 }
 
 }  // namespace cuda_calls
@@ -280,7 +280,7 @@ bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& 
 }
 
 CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options) {
-    const auto kernels = checkedKernels(in.q.device());
+    const auto& kernels = checkedKernels(in.q.device());
     if (!kernels.table || in.q.numel() == 0 || in.k.numel() == 0 || in.q.size(0) > kMostBatch)
         return CudaKernels::None;
     if (!knowsActivation(options.relActivation)) return CudaKernels::None;
@@ -375,12 +375,6 @@ using torch::autograd::variable_list;
 kernels::View cuda_calls::viewOfWr(const torch::Tensor& x) {
     const auto view = viewOf(x.dim() == 4 ? x : x.unsqueeze(0));
     return {view.data, x.dim() == 4 ? view.batch : 0, view.token, view.head};
-}
-
-std::size_t cuda_calls::sharedLimitOf(const KernelTable& table, const torch::Device& device) {
-    kernels::DeviceLimits limits;
-    const int index = device.is_cpu() ? 0 : device.index();
-    return table.deviceLimits(index, &limits) == 0 ? limits.sharedBytes : 0;
 }
 
 namespace {
@@ -490,25 +484,24 @@ private:
 
 }  // namespace
 
-bool cuda_calls::hasRoomForSmall(const KernelTable& table, const torch::Device& device,
-                                 const SmallPart& part) {
-    return table.small(part, sharedLimitOf(table, device)).serves();
+bool cuda_calls::hasRoomForSmall(const CheckedKernels& kernels, const SmallPart& part) {
+    return kernels.table->small(part, kernels.limits.sharedBytes).serves();
 }
 
-std::vector<torch::Tensor> cuda_calls::smallAttentionBy(const KernelTable& table,
+std::vector<torch::Tensor> cuda_calls::smallAttentionBy(const CheckedKernels& kernels,
                                                         const std::vector<KernelCall>& calls) {
     const auto device = calls.at(0).in.q.device();
     const auto all = c10::make_intrusive<SmallCalls>();
-    all->table = &table;
+    all->table = kernels.table;
     all->args.count = static_cast<int>(calls.size());
-    all->args.sharedLimit = sharedLimitOf(table, device);
+    all->args.sharedLimit = kernels.limits.sharedBytes;
     variable_list inputs;
     for (std::size_t i = 0; i < calls.size(); ++i) {
         const auto& in = calls[i].in;
         SmallPart& part = all->args.parts[i];
         part = partOf(calls[i]);
         if (part.rel.dropThreshold > 0) part.rel.philox = drawPhilox(device);
-        all->groups[i] = table.small(part, all->args.sharedLimit).backwardGroups;
+        all->groups[i] = kernels.table->small(part, all->args.sharedLimit).backwardGroups;
         auto s = in.v;
         if (in.maxOffset >= 0)
             s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
@@ -527,8 +520,8 @@ bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads) 
     if (x.scalar_type() != torch::kFloat || x.numel() == 0 || heads.empty() || heads.size() > 2 ||
         at::autocast::is_autocast_enabled(x.device().type()))
         return false;
-    const KernelTable* table = tableFor(x.device());
-    if (!table) return false;
+    const auto* kernels = kernelsFor(x.device());
+    if (!kernels) return false;
     return std::all_of(heads.begin(), heads.end(), [&](const KernelHeads& h) {
         if (h.form != AttentionForm::Automatic && h.form != AttentionForm::Cuda) return false;
         if (!knowsActivation(h.relActivation)) return false;
@@ -541,12 +534,12 @@ bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads) 
         a.relations = narrow(h.relations), a.relDim = narrow(h.relDim);
         a.maxOffset = narrow(h.maxOffset);
         part.symmetric = h.symmetric;
-        return hasRoomForSmall(*table, x.device(), part);
+        return hasRoomForSmall(*kernels, part);
     });
 }
 
 std::vector<torch::Tensor> smallAttention(const std::vector<KernelCall>& calls) {
-    return smallAttentionBy(*tableFor(calls.at(0).in.q.device()), calls);
+    return smallAttentionBy(*kernelsFor(calls.at(0).in.q.device()), calls);
 }
 
 using namespace cuda_calls;
@@ -570,8 +563,8 @@ bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64
         return false;
     if (heads.form != AttentionForm::Automatic && heads.form != AttentionForm::Cuda) return false;
     if (!knowsActivation(heads.relActivation)) return false;
-    const KernelTable* table = tableFor(x.device());
-    if (!table) return false;
+    const auto* kernels = kernelsFor(x.device());
+    if (!kernels) return false;
     const auto narrow = [](std::int64_t size) { return static_cast<std::int32_t>(size); };
     DecodeArgs a;
     a.type = typeOf(x);
@@ -580,12 +573,13 @@ bool servesDecoding(const torch::Tensor& x, const KernelHeads& heads, std::int64
     a.keyDim = narrow(heads.keyDim), a.valueDim = narrow(heads.valueDim);
     a.relations = narrow(heads.relations), a.relDim = narrow(heads.relDim);
     a.maxOffset = narrow(heads.maxOffset);
-    a.sharedLimit = sharedLimitOf(*table, x.device());
-    return table->decodeShared(a) > 0;
+    a.sharedLimit = kernels->limits.sharedBytes;
+    return kernels->table->decodeShared(a) > 0;
 }
 
-torch::Tensor cuda_calls::decodingBy(const KernelTable& table, const KernelCall& call,
+torch::Tensor cuda_calls::decodingBy(const CheckedKernels& kernels, const KernelCall& call,
                                      const DecodingBuffers& buffers) {
+    const KernelTable& table = *kernels.table;
     const auto device = call.in.q.device();
     const c10::DeviceGuard guard(device);
     const auto rel = argsOf(call.in, call.options);
@@ -598,7 +592,7 @@ torch::Tensor cuda_calls::decodingBy(const KernelTable& table, const KernelCall&
     a.maxOffset = rel.maxOffset, a.activation = rel.activation;
     a.scale = rel.scale, a.relScale = rel.relScale;
     a.past = buffers.past.const_data_ptr<std::int64_t>();
-    a.sharedLimit = sharedLimitOf(table, device);
+    a.sharedLimit = kernels.limits.sharedBytes;
     // These live until the launch.
     const auto q = readable(call.in.q), k = readable(call.in.k);
     a.q = viewOf(q), a.k = viewOf(k), a.keyCache = viewOf(buffers.k);
@@ -632,7 +626,7 @@ torch::Tensor cuda_calls::decodingBy(const KernelTable& table, const KernelCall&
 }
 
 torch::Tensor cudaDecoding(const KernelCall& call, const DecodingBuffers& buffers) {
-    return cuda_calls::decodingBy(*tableFor(call.in.q.device()), call, buffers);
+    return cuda_calls::decodingBy(*kernelsFor(call.in.q.device()), call, buffers);
 }
 
 }  // namespace relascope::core

@@ -119,21 +119,18 @@ void* streamOf(const torch::Device& device);
 void require(const kernels::KernelTable& table, int error, const char* pass);
 /// The kernels for a device, if they serve it and were found to compute what LibTorch does, or
 /// nullptr.
-const kernels::KernelTable* tableFor(const torch::Device& device);
+const CheckedKernels* kernelsFor(const torch::Device& device);
 /// W_r [h, d_h, d_r], or gradients of it [b, h, d_h, d_r], as SmallPart and DecodeArgs have it.
 kernels::View viewOfWr(const torch::Tensor& x);
-/// Bytes of shared memory that a block may have; 0 if the device does not say.
-std::size_t sharedLimitOf(const kernels::KernelTable& table, const torch::Device& device);
 
-/// cudaDecoding by the kernels of a table, which serve the call.
-torch::Tensor decodingBy(const kernels::KernelTable& table, const KernelCall& call,
+/// cudaDecoding by kernels that serve the call.
+torch::Tensor decodingBy(const CheckedKernels& kernels, const KernelCall& call,
                          const DecodingBuffers& buffers);
-/// smallAttention by the kernels of a table, which serve the calls.
-std::vector<torch::Tensor> smallAttentionBy(const kernels::KernelTable& table,
+/// smallAttention by kernels that serve the calls.
+std::vector<torch::Tensor> smallAttentionBy(const CheckedKernels& kernels,
                                             const std::vector<KernelCall>& calls);
-/// Whether a table's kernels for few tokens have room for them on that device.
-bool hasRoomForSmall(const kernels::KernelTable& table, const torch::Device& device,
-                     const kernels::SmallPart& part);
+/// Whether the kernels for few tokens have room for them on their device.
+bool hasRoomForSmall(const CheckedKernels& kernels, const kernels::SmallPart& part);
 
 }  // namespace relascope::core::cuda_calls
 

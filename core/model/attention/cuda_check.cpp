@@ -93,18 +93,18 @@ double differenceOn(const Example& example, torch::ScalarType type, const c10::D
 }
 
 // Of the kernels for few tokens, where a block has room for them.
-double differenceOfFewTokens(const Example& example, const KernelTable& table,
+double differenceOfFewTokens(const Example& example, const CheckedKernels& kernels,
                              const c10::Device& device) {
     kernels::SmallPart part;
     part.rel = cuda_calls::argsOf(inputOf(example.tensors(torch::kFloat, device)), example.options);
-    if (!cuda_calls::hasRoomForSmall(table, device, part)) return 0.0;
+    if (!cuda_calls::hasRoomForSmall(kernels, part)) return 0.0;
     return differenceOn(example, torch::kFloat, device, [&](const auto& in) {
-        return cuda_calls::smallAttentionBy(table, {{in, example.options}})[0];
+        return cuda_calls::smallAttentionBy(kernels, {{in, example.options}})[0];
     });
 }
 
 // Of the kernels for decoding: the last token, given those before it.
-double differenceOfDecoding(const Example& example, const KernelTable& table,
+double differenceOfDecoding(const Example& example, const CheckedKernels& kernels,
                             const c10::Device& device) {
     const torch::NoGradGuard guard;
     const auto in = inputOf(example.tensors(torch::kFloat, device));
@@ -119,7 +119,7 @@ double differenceOfDecoding(const Example& example, const KernelTable& table,
     const KernelCall call{{last(in.q), last(in.k), last(in.v), -1, {last(r.q), last(r.k), r.wr}},
                           example.options};
     const auto found = cuda_calls::decodingBy(
-        table, call,
+        kernels, call,
         {spoilt(in.k),
          spoilt(in.v),
          spoilt(joinHeads(r.k)),
@@ -129,7 +129,7 @@ double differenceOfDecoding(const Example& example, const KernelTable& table,
     return ((found - expected).abs().max() / expected.abs().max()).item<double>();
 }
 
-std::string problemWith(const Example& example, const KernelTable& table, CudaKernels which,
+std::string problemWith(const Example& example, const CheckedKernels& kernels, CudaKernels which,
                         torch::ScalarType type, double bound, const c10::Device& device) {
     const std::string named = which == CudaKernels::Tensor
                                   ? "Relascope's CUDA kernels for bfloat16 and float16"
@@ -139,22 +139,23 @@ std::string problemWith(const Example& example, const KernelTable& table, CudaKe
         "devices";
     try {
         if (which == CudaKernels::Tensor) {
-            kernels::DeviceLimits limits;
-            if (table.deviceLimits(device.is_cpu() ? 0 : device.index(), &limits) != 0) return {};
             const auto input = inputOf(example.tensors(type, device));
-            if (!servesTensorCores({&table, limits, {}}, input, example.options, type, true))
-                return {};
+            if (!servesTensorCores(kernels, input, example.options, type, true)) return {};
         }
         double difference = differenceOn(example, type, device, [&](const auto& in) {
-            return cudaAttention(table, in, example.options, which);
+            return cudaAttention(*kernels.table, in, example.options, which);
         });
         if (which == CudaKernels::Float32)
-            for (const double each : {differenceOfFewTokens(example, table, device),
-                                      differenceOfDecoding(example, table, device)})
+            for (const double each : {differenceOfFewTokens(example, kernels, device),
+                                      differenceOfDecoding(example, kernels, device)})
                 if (!(each <= difference)) difference = each;  // NaN too
         if (difference <= bound) return {};
         return named + " differ from LibTorch's on " + device.str() + " by " +
                std::to_string(difference) + " of the largest number" + advice;
+    } catch (const c10::OutOfMemoryError&) {
+        return named + " were not checked, since " + device.str() +
+               " has no memory left; LibTorch's kernels are used instead. Free some of its memory "
+               "and start again";
     } catch (const std::exception& error) {
         const std::string text = error.what();
         return named + " fail on " + device.str() + " (" + text.substr(0, text.find('\n')) + ")" +
@@ -177,24 +178,27 @@ kernels::KernelProblems cudaKernelProblems(const KernelTable& table, const c10::
     const c10::InferenceMode lasting(false);
     const torch::AutoGradMode gradients(true);
     const c10::impl::ExcludeDispatchKeyGuard asTheyAre(c10::autocast_dispatch_keyset);
+    CheckedKernels kernels{&table, {}, {}};
+    if (table.deviceLimits(device.is_cpu() ? 0 : device.index(), &kernels.limits) != 0) return {};
     // TF32 may be allowed for LibTorch's products; 16-bit gradients are of weights, relations and
     // sums that were rounded to 8 bits.
-    return {problemWith(kOdd, table, CudaKernels::Float32, torch::kFloat, 1e-2, device),
-            problemWith(kPublished, table, CudaKernels::Tensor, torch::kBFloat16, 3e-2, device)};
+    return {problemWith(kOdd, kernels, CudaKernels::Float32, torch::kFloat, 1e-2, device),
+            problemWith(kPublished, kernels, CudaKernels::Tensor, torch::kBFloat16, 3e-2, device)};
 }
 
-CheckedKernels checkedKernels(const c10::Device& device) {
-    if (s_off) return {};
+const CheckedKernels& checkedKernels(const c10::Device& device) {
+    static const CheckedKernels none;
+    if (s_off) return none;
     if (const auto* kernels = s_cpu.load()) return *kernels;
-    if (!device.is_cuda()) return {};
+    if (!device.is_cuda()) return none;
     const KernelTable* table = kernels::kernelTable(device.index());
-    if (!table) return {};
+    if (!table) return none;
     const std::lock_guard lock(s_mutex);
     const auto [entry, first] = checked().try_emplace(device.index());
-    auto& kernels = entry->second;
+    auto& kernels = entry->second;  // a map keeps its elements where they are
     if (first && table->deviceLimits(device.index(), &kernels.limits) == 0) {
-        kernels.table = table;
         kernels.problems = cudaKernelProblems(*table, device);
+        kernels.table = table;
         for (const auto& problem : {kernels.problems.float32, kernels.problems.tensor})
             if (!problem.empty()) std::fprintf(stderr, "relascope: %s\n", problem.c_str());
     }

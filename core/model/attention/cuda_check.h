@@ -16,14 +16,16 @@ namespace relascope::core {
 kernels::KernelProblems cudaKernelProblems(const kernels::KernelTable& table,
                                            const c10::Device& device);
 
+/// The kernels for a device, and what it says of itself: asked once, since every call of a layer
+/// needs it.
 struct CheckedKernels {
     const kernels::KernelTable* table = nullptr;  ///< null: none run on the device
     kernels::DeviceLimits limits;
     kernels::KernelProblems problems;
 };
-/// The kernels for a device, checked at the first call for it, which also prints a problem to
-/// stderr. Other threads wait for the check.
-CheckedKernels checkedKernels(const c10::Device& device);
+/// Those of a device, checked at the first call for it, which also prints a problem to stderr.
+/// Other threads wait for the check.
+const CheckedKernels& checkedKernels(const c10::Device& device);
 /// What that check found on a CUDA device; nothing if it was not made yet.
 std::optional<kernels::KernelProblems> foundKernelProblems(int device);
 

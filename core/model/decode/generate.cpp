@@ -25,7 +25,9 @@ RepeatedToken::RepeatedToken(ModelImpl& model, DecodingCache& cache, const torch
     : m_model(model),
       m_cache(cache),
       m_graph(makeDeviceGraph(device)),
-      m_token(torch::zeros({1, 1}, torch::TensorOptions(torch::kLong).device(device))) {}
+      m_token(torch::zeros({1, 1}, torch::TensorOptions(torch::kLong).device(device))) {
+    if (!m_graph) m_problem = graphLibrary().problem;
+}
 
 torch::Tensor RepeatedToken::read(std::int64_t token) {
     m_token.fill_(token);
@@ -51,7 +53,8 @@ bool RepeatedToken::record() {
     try {
         m_graph->record([this] { m_logits = m_model.forward(m_token); });
         m_recorded = true;
-    } catch (const std::exception&) {  // as for any device that records nothing
+    } catch (const std::exception& error) {  // as for any device that records nothing
+        m_problem = userMessage(error);
     }
     m_cache.setCount(past);  // nothing was computed
     return m_recorded;

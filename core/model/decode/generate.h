@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/decode/cache.h"
@@ -31,6 +32,9 @@ public:
     /// the cached tokens on the host (not by cuda_decoding.h), the model runs as usual.
     torch::Tensor read(std::int64_t token);
 
+    /// Why the token is not repeated as a graph; empty while it is, or was not recorded yet.
+    const std::string& problem() const { return m_problem; }
+
 private:
     bool record();
 
@@ -40,9 +44,9 @@ private:
     torch::Tensor m_token, m_logits;
     int m_rehearsals = 0;
     bool m_recorded = false;
+    std::string m_problem;
 };
 
-class RepeatedToken;
 class RowDecoder;
 
 /// The number of vocabulary rows that are tokens: vocabularies of 50304 rows of the papers' models
@@ -65,6 +69,8 @@ public:
     /// vocabulary] float32 on the CPU. Throws OptionError for ids beyond the vocabulary.
     torch::Tensor read(std::span<const std::int64_t> tokens);
     const std::vector<std::int64_t>& tokens() const { return m_tokens; }
+    /// Why tokens on a GPU are not repeated as a graph; empty where they are, and on the CPU.
+    std::string graphProblem() const { return m_repeated ? m_repeated->problem() : std::string(); }
 
 private:
     ModelImpl& m_model;

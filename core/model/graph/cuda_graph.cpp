@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // librelascope_cuda_graphs.so: CUDA graphs and philox states by LibTorch's CUDA library.
 #include <ATen/Context.h>
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/version.h>
@@ -13,6 +16,10 @@
 
 namespace relascope::core {
 namespace {
+
+at::Generator generatorOf(c10::DeviceIndex device) {
+    return at::globalContext().defaultGenerator(torch::Device(torch::kCUDA, device));
+}
 
 class CudaGraph : public DeviceGraph {
 public:
@@ -34,19 +41,26 @@ protected:
     void recordWork(const std::function<void()>& work) override {
         apart([&] {
             m_stream.synchronize();
-            // Other threads prepare batches and may allocate memory meanwhile.
-            m_graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+            // A graph has memory of its own and can take none of what the steps before have left
+            // in the allocator, which releases nothing while work is recorded.
+            c10::cuda::CUDACachingAllocator::emptyCache();
+            const auto generator = generatorOf(m_device);
+            const auto seed = generator.current_seed(), offset = generator.get_offset();
+            const auto pool = at::cuda::graph_pool_handle();
+            std::exception_ptr failure;
             try {
+                beginRecording(pool);
                 work();
             } catch (...) {
-                // Ends the capture of the stream; what was recorded is of no use.
-                try {
-                    m_graph.capture_end();
-                } catch (const std::exception&) {
-                }
-                throw;
+                failure = std::current_exception();
             }
-            m_graph.capture_end();
+            try {
+                m_graph.capture_end();  // also of what was recorded in part and is of no use
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+                endRecording(pool, seed, offset);
+            }
+            if (failure) std::rethrow_exception(failure);
         });
         m_recorded = true;
     }
@@ -70,6 +84,40 @@ private:
         follow(m_stream, current);
     }
 
+    void beginRecording(const c10::MempoolId_t& pool) {
+        // The generator's tensors last longer than this graph, which inference may record.
+        const c10::InferenceMode lasting(false);
+        // Other threads prepare batches and may allocate memory meanwhile.
+        m_graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+    }
+
+    /// Where CUDA has ended a recording by itself, capture_end() throws before it has told
+    /// LibTorch's allocators and generator, which would go on recording.
+    void endRecording(const c10::MempoolId_t& pool, std::uint64_t seed, std::uint64_t offset) {
+        const auto attempt = [](const auto& call) {
+            try {
+                call();
+                return true;
+            } catch (const std::exception&) {  // capture_end() had come as far
+                return false;
+            }
+        };
+        namespace allocator = c10::cuda::CUDACachingAllocator;
+        if (attempt([&] { allocator::endAllocateToPool(m_device, pool); }))
+            attempt([&] { allocator::releasePool(m_device, pool); });
+        auto* pinned = at::getHostAllocator(at::kCUDA);
+        if (attempt([&] { pinned->end_allocate_to_pool(pool); }))
+            attempt([&] { pinned->release_pool(pool); });
+        attempt([&] {
+            auto fresh = at::cuda::detail::createCUDAGenerator(m_device);
+            fresh.set_current_seed(seed);
+            fresh.set_offset(offset);
+            auto generator = generatorOf(m_device);
+            const std::lock_guard lock(generator.mutex());
+            generator.graphsafe_set_state(fresh);
+        });
+    }
+
     c10::DeviceIndex m_device;
     c10::cuda::CUDAStream m_stream;
     at::cuda::CUDAGraph m_graph;
@@ -81,8 +129,7 @@ DeviceGraph* makeGraph(int device) {
 }
 
 kernels::Philox drawPhilox(int device, std::uint64_t numbers) {
-    auto generator = at::globalContext().defaultGenerator(
-        torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(device)));
+    auto generator = generatorOf(static_cast<c10::DeviceIndex>(device));
     const std::lock_guard lock(generator.mutex());
     const auto state =
         at::check_generator<at::CUDAGeneratorImpl>(generator)->philox_cuda_state(numbers);

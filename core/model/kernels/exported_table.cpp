@@ -45,16 +45,6 @@ int deviceFacts(int device, DeviceFacts* facts) {
     return cudaSuccess;
 }
 
-int freeMemory(int device, std::size_t* bytes) {
-    int current = device;
-    cudaError_t error = cudaGetDevice(&current);
-    if (error == cudaSuccess && current != device) error = cudaSetDevice(device);
-    std::size_t total = 0;
-    if (error == cudaSuccess) error = cudaMemGetInfo(bytes, &total);
-    if (current != device) (void)cudaSetDevice(current);
-    return taken(error);
-}
-
 int versions(int* driver, int* runtime) {
     const int error = taken(cudaDriverGetVersion(driver));
     return error != cudaSuccess ? error : taken(cudaRuntimeGetVersion(runtime));
@@ -67,7 +57,6 @@ const char* errorText(int error) {
 constexpr KernelTable wholeTable() {
     KernelTable table = tableOfLaunches(deviceCount, deviceLimits, errorText);
     table.deviceFacts = deviceFacts;
-    table.freeMemory = freeMemory;
     table.versions = versions;
     return table;
 }

@@ -127,10 +127,6 @@ inline int hostLaneIndex() {
     T* const name = static_cast<T*>(relascope::core::kernels::hostSharedMemory())
 
 using cudaStream_t = void*;
-inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t count, cudaStream_t) {
-    std::memset(to, byte, count);
-    return cudaSuccess;
-}
 inline cudaError_t cudaGetDevice(int* device) {
     *device = 0;
     return cudaSuccess;
@@ -195,18 +191,6 @@ template <class T>
 T atomicAdd(T* to, T value) {
     const T before = *to;
     *to = before + value;
-    return before;
-}
-template <class T>
-T atomicMax(T* to, T value) {
-    const T before = *to;
-    if (value > before) *to = value;
-    return before;
-}
-template <class T>
-T atomicMin(T* to, T value) {
-    const T before = *to;
-    if (value < before) *to = value;
     return before;
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "model/kernels/decode.h"
-#include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
 #include "model/kernels/rel_tensor.h"
 #include "model/kernels/small.h"
@@ -14,7 +13,7 @@
 namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of what its functions are given.
-inline constexpr int kKernelTableVersion = 3;
+inline constexpr int kKernelTableVersion = 4;
 /// The symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
 /// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
@@ -34,15 +33,12 @@ struct DeviceFacts {
 /// The functions that return int return a cudaError_t.
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
-    std::size_t mapArgumentBytes = sizeof(MapArgs);
     std::size_t smallArgumentBytes = sizeof(SmallArgs);
     std::size_t decodeArgumentBytes = sizeof(DecodeArgs);
 
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
     int (*deviceFacts)(int device, DeviceFacts* facts) = nullptr;
-    /// Creates a context on the device, which takes some of its memory.
-    int (*freeMemory)(int device, std::size_t* bytes) = nullptr;
     /// Versions of CUDA: the newest that the driver serves, and that of the runtime; 13000 is 13.0.
     int (*versions)(int* driver, int* runtime) = nullptr;
 
@@ -60,15 +56,12 @@ struct KernelTable {
 
     decltype(&launchDecode) decode = nullptr;
 
-    decltype(&launchMaps) maps = nullptr;
-
     decltype(&relSharedBytes) relShared = nullptr;
     decltype(&relTensorWorkspaceBytes) tensorWorkspace = nullptr;
     decltype(&relTensorServes) tensorServes = nullptr, tensorServesBackward = nullptr;
     decltype(&smallPlan) small = nullptr;
     decltype(&decodeSharedBytes) decodeShared = nullptr;
     decltype(&decodeWorkspaceBytes) decodeWorkspace = nullptr;
-    decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };
 

@@ -22,7 +22,6 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.relBackward = launchRelBackward;
     table.relTensorForward = launchRelTensorForward;
     table.relTensorBackward = launchRelTensorBackward;
-    table.maps = launchMaps;
     table.relShared = relSharedBytes;
     table.tensorServes = relTensorServes;
     table.tensorWorkspace = relTensorWorkspaceBytes;
@@ -33,7 +32,6 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.small = smallPlan;
     table.decodeShared = decodeSharedBytes;
     table.decodeWorkspace = decodeWorkspaceBytes;
-    table.mapWorkspace = mapWorkspaceBytes;
     return table;
 }
 

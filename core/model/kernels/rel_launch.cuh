@@ -27,11 +27,20 @@ inline bool isConsistent(const RelArgs& x) {
            x.activation <= Activation::Silu;
 }
 
-/// Lets blocks of a kernel have so much dynamic shared memory.
+/// Lets blocks of a kernel have so much dynamic shared memory. Beyond what every kernel has, that
+/// is all of the device's: with less, another thread's call could take it away before the launch.
 template <class Kernel>
 cudaError_t allowSharedBytes(Kernel* kernel, std::size_t bytes) {
-    const auto error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(bytes));
+    constexpr std::size_t always = 48 * 1024;
+    if (bytes <= always) return cudaSuccess;
+    int device = 0, most = 0;
+    auto error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess && bytes > static_cast<std::size_t>(most))
+        return cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (error != cudaSuccess) cudaGetLastError();  // nobody else is to find it
     return error;
 }

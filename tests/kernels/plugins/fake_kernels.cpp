@@ -34,11 +34,6 @@ int deviceFacts(int device, DeviceFacts* facts) {
     return device == 2 ? 46 : 0;
 }
 
-int freeMemory(int device, std::size_t* bytes) {
-    *bytes = std::size_t{5} << 29;
-    return device == 2 ? 46 : 0;
-}
-
 int versions(int* driver, int* runtime) {
     *driver = 13020, *runtime = 13000;
     return 0;
@@ -51,7 +46,7 @@ const char* errorText(int) {
 constexpr KernelTable makeTable() {
     KernelTable table;
     table.deviceCount = deviceCount, table.deviceLimits = deviceLimits;
-    table.deviceFacts = deviceFacts, table.freeMemory = freeMemory, table.versions = versions;
+    table.deviceFacts = deviceFacts, table.versions = versions;
     table.errorText = errorText;
 #if defined(FAKE_OTHER_TABLE)
     table.bytes += 8;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The golden cases of models, on whatever device they are computed.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace relascope::testing_support {
+
+/// Every folder of fixtures/golden that holds a model, by its path from there: a new case needs no
+/// line here.
+inline std::vector<std::string> goldenCases() {
+    const auto golden = std::filesystem::path(RELASCOPE_FIXTURES) / "golden";
+    std::vector<std::string> names;
+    for (const std::string folder : {"", "public/"})
+        for (const auto& entry : std::filesystem::directory_iterator(golden / folder))
+            if (std::filesystem::exists(entry.path() / "config.json"))
+                names.push_back(folder + entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace relascope::testing_support
