@@ -77,6 +77,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 
 Frame Models::answer(Request& request) {
     const auto what = wire::valueOf<std::string>(request.message(), "m");
+    m_answered = &request;
     if (what == "open") return opened(request);
     if (what == "probe") return probe(request);
     if (what == "effects") return effectsAlone(request);
@@ -164,15 +165,16 @@ core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std
 }
 
 core::Interventions Models::interventions(const wire::Interventions& sent,
-                                          const ModelOptions& model, Request& request) {
+                                          const ModelOptions& model) {
     core::Interventions all{sent.edits, {}};
     if (sent.data)
-        all.data.split = [this, &request, options = *sent.data](const std::string& name) {
-            return m_data.find({options}, name, request);
+        all.data.split = [this, options = *sent.data](const std::string& name) {
+            return m_data.find({options}, name, *m_answered);
         };
     if (model.input() == InputKind::Images)
-        all.data.image = [&model](const std::string& file) {
+        all.data.image = [model](const std::string& file) {
             return datasets::imageSample(file, model);
+/// A cancelled measurement keeps them, and is continued by a later request.
         };
     all.data.exampleSplit = sent.split;
     all.data.example = sent.example;
@@ -226,7 +228,7 @@ Frame Models::probe(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
     const auto sample = sampleOf(asked.input, request);
-    auto changed = interventions(asked.interventions, model.options(), request);
+    auto changed = interventions(asked.interventions, model.options());
     Frame frame{Json::object(), {}};
     if (!asked.compare) {
         frame.message["result"] =
@@ -275,7 +277,7 @@ Frame Models::effectsAlone(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
     const auto sample = sampleOf(asked.input, request);
-    auto alone = interventions(asked.interventions, model.options(), request);
+    auto alone = interventions(asked.interventions, model.options());
     core::ProbeWatch watch;  // ends within a layer once something newer is asked for
     watch.progress = request.progress();
     probeBase(asked, sample, alone, watch);
@@ -407,7 +409,7 @@ Frame Models::analyse(Request& request, bool cost) {
         options = subject.model->options();
     else if (!subject.run.empty())
         options = core::readRunOptions(subject.run).model;
-    subject.interventions = interventions(asked.interventions, options, request);
+    subject.interventions = interventions(asked.interventions, options);
     subject.cell = asked.cell;
     subject.kept = &m_ablation;
     const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
@@ -441,7 +443,7 @@ Frame Models::effect(Request& request) {
     const auto data = split(asked.data, asked.split, request);
     request.progress(0.0);
     return answered(model.effect(data, isText(model) ? kTextBatch : kBatch,
-                                 interventions(asked.interventions, model.options(), request),
+                                 interventions(asked.interventions, model.options()),
                                  request.stop(), request.progress()));
 }
 
