@@ -18,6 +18,7 @@
 #include "serve/files.h"
 #include "serve/kept_results.h"
 #include "train/branch.h"
+#include "train/out_of_memory.h"
 #include "wire/figures.h"
 
 namespace relascope::serve {
@@ -128,8 +129,17 @@ core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) 
         (m_opened.tokenizer.empty() || !wanted.tokenizer.empty()) && m_model->filesUnchanged();
     if (!same) {
         forget();  // two models may not fit into the memory
-        auto model = std::make_unique<core::OpenedModel>(
-            wanted.path, wanted.checkpoint, wanted.device, request.stop(), request.progress());
+        const auto opened = [&](const std::string& device) {
+            return std::make_unique<core::OpenedModel>(wanted.path, wanted.checkpoint, device,
+                                                       request.stop(), request.progress());
+        };
+        std::unique_ptr<core::OpenedModel> model;
+        try {
+            model = opened(wanted.device);
+        } catch (const core::OutOfMemory&) {  // of a GPU, perhaps: a training may have taken it
+            if (wanted.device != "auto") throw;
+            model = opened("cpu");
+        }
         // The tokenizer of a run is in the run folder, not next to the weights.
         const auto run = model->isRun() ? std::string() : core::runOfWeights(wanted.path);
         if (const auto own = run + "/tokenizer.json";
