@@ -64,7 +64,7 @@ void from_json(const wire::Json& json, AlongValues& values) {
     json.at("probability").get_to(values.probability);
     values.map = wire::unpacked<float>(json.at("map"));
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongStep, step, now, before)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongStep, step, now, before, weights)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongTraining, cell, layerName, rows, columns, block, causal,
                                    libraryRows, edited, answer, answerName, steps, wanted)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures::Head, kind, layer, index, values)
@@ -90,7 +90,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matc
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, tree, data,
                                    noun, examples, objects, columns, causal, permutations,
                                    untrainedModels, untrainedFits, untrainedScores, initial, metric,
-                                   base, usedExamples, steps, otherRun, matches, remark)
+                                   base, usedExamples, steps, otherRun, matches, remark, basis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPlan, preset, models, sizes, seeds, vary, settings,
                                    sameData)
@@ -125,7 +125,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding, text, part, maps, effect,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, estimated, wanted,
                                    exactExamples, measured, exact, untrained, otherExamples, along,
                                    passes, described, allMaps, parts, atlas, findings, notFound,
-                                   remark)
+                                   remark, basis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, asGood,
                                    explained, back, untrained, untrainedExplained, level, better)
@@ -140,7 +140,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel, a, b, same, data, noun, examples, objec
                                    bothRight, onlyA, onlyB, bothWrong, different, mcnemar,
                                    differences, rows, cka, untrainedCka, alike, matches, partners,
                                    untrained, metric, base, graftExamples, grafts, sentences,
-                                   complete, remark)
+                                   complete, remark, basis)
 
 namespace wire {
 

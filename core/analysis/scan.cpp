@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/basis.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
 #include "analysis/pair_reading.h"
@@ -176,6 +177,10 @@ private:
         return pairObjects(m_model.options(), *m_subject.data, 2, m_options.attributes).whole;
     }
 
+    std::string basis(std::int64_t wanted) const {
+        const auto& data = *m_subject.data;
+        return basisOf(m_model, data, drawnExamples(data.size(), wanted, 0), m_subject.run);
+    }
     bool continueKept() {
         const auto fits = [&](const ModelScan& scan) {
             const auto same = [&](const ModelScan::Part& a) {
@@ -184,7 +189,7 @@ private:
                 });
             };
             return scan.data == m_scan.data && scan.step == m_scan.step && scan.wanted > 0 &&
-                   scan.parts.size() == m_scan.parts.size() &&
+                   scan.parts.size() == m_scan.parts.size() && scan.basis == basis(scan.wanted) &&
                    std::all_of(scan.parts.begin(), scan.parts.end(), same);
         };
         if (auto* kept = keptScan();
@@ -253,6 +258,7 @@ private:
                 ? m_options.examples
                 : std::clamp(static_cast<std::int64_t>(0.7 * time / (f * each)), fewest, most);
         m_scan.wanted = std::clamp<std::int64_t>(m_scan.wanted, 2, size);
+        m_scan.basis = basis(m_scan.wanted);
         // Rather fewer texts than fewer parts.
         m_scan.exactExamples =
             m_batch == 1 ? std::max<std::int64_t>(2, m_scan.wanted / 2) : m_scan.wanted;
