@@ -77,8 +77,8 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 }  // namespace
 
 Frame Models::answer(Request& request) {
-    const auto what = wire::valueOf<std::string>(request.message(), "m");
     m_answered = &request;
+    const auto what = wire::valueOf<std::string>(request.message(), "m");
     if (what == "open") return opened(request);
     if (what == "probe") return probe(request);
     if (what == "effects") return effectsAlone(request);
@@ -174,6 +174,7 @@ core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std
     return found;
 }
 
+/// A cancelled measurement keeps them, and is continued by a later request.
 core::Interventions Models::interventions(const wire::Interventions& sent,
                                           const ModelOptions& model) {
     core::Interventions all{sent.edits, {}};
@@ -184,7 +185,6 @@ core::Interventions Models::interventions(const wire::Interventions& sent,
     if (model.input() == InputKind::Images)
         all.data.image = [model](const std::string& file) {
             return datasets::imageSample(file, model);
-/// A cancelled measurement keeps them, and is continued by a later request.
         };
     all.data.exampleSplit = sent.split;
     all.data.example = sent.example;
@@ -430,21 +430,28 @@ Frame Models::analyse(Request& request, bool cost) {
     if (analysis->input == Input::Pair && asked.second)
         subject.second = sampleOf(*asked.second, request);
     request.progress(0.0);
+    const auto resultFrame = [&](const core::AnalysisResult& result) {
+        Frame frame;
+        frame.message = wire::analysisResultToJson(asked.analysis, result, frame.blob);
+        return frame;
+    };
     if (asked.keptOnly && !cost) {
         const auto kept = keptResult(*analysis, subject, values);
-        return answered(kept.has_value() ? wire::analysisResultToJson(asked.analysis, kept)
-                                         : Json::object());
+        return kept.has_value() ? resultFrame(kept) : answered(Json::object());
     }
     if (cost) return answered(core::runnerOf(*analysis).cost(subject, request.stop()));
-    core::AnalysisWatch watch{request.stop(), request.progress(), {}, asked.known};
+    core::AnalysisWatch watch{request.stop(), request.progress(), {}, {}};
+    if (request.message().contains("known"))
+        watch.known = wire::analysisResultFromJson(asked.analysis, request.message()["known"],
+                                                   request.blob());
     auto sent = Clock::now() - kPartInterval;
     watch.partial = [&](const core::AnalysisResult& result) {
         if (Clock::now() - sent < kPartInterval) return;
-        request.part(wire::analysisResultToJson(asked.analysis, result));
+        auto part = resultFrame(result);
+        request.part(std::move(part.message), part.blob);
         sent = Clock::now();
     };
-    return answered(
-        wire::analysisResultToJson(asked.analysis, measured(*analysis, subject, values, watch)));
+    return resultFrame(measured(*analysis, subject, values, watch));
 }
 
 Frame Models::effect(Request& request) {

@@ -202,7 +202,8 @@ struct AnalyseRequest {
     std::string split;
     Interventions interventions;
     std::optional<MapCell> cell;
-    std::any known;         ///< an earlier result, as core::AnalysisWatch::known
+    /// An earlier result, as core::AnalysisWatch::known; it goes beside the others, in the blob.
+    std::any known;
     bool keptOnly = false;  ///< nothing is measured
 };
 /// The results so far go to `partial`. With `keptOnly` the result that is kept beside the run, or
