@@ -318,7 +318,7 @@ TEST_F(HostTest, ACheckpointThereIsOpened) {
     EXPECT_EQ(statistics.histogram, core::tensorStatistics(here.info.path, "a.weight").histogram);
 }
 
-// Seven hundred with many captures, and five thousand: more values than a message may have.
+// Seven hundred with many captures, which have more values than a message may, then five thousand.
 TEST_F(HostTest, AListOfThousandsOfRunsArrives) {
     const std::string first = home / "far/runs/r0";
     {
@@ -326,8 +326,8 @@ TEST_F(HostTest, AListOfThousandsOfRunsArrives) {
         folder.saveInfo();
     }
     fs::create_directories(first + "/captures");
-    const auto add = [&](int runs, int files) {
-        for (int run = 0; run < runs; ++run) {
+    const auto add = [&](int begin, int end, int files) {
+        for (int run = begin; run < end; ++run) {
             const std::string path = home / ("far/runs/r" + std::to_string(run));
             fs::create_directories(path + "/captures");
             if (run > 0)
@@ -337,8 +337,9 @@ TEST_F(HostTest, AListOfThousandsOfRunsArrives) {
                 std::ofstream(path + "/captures/step-" + std::to_string(file) + ".safetensors");
         }
     };
-    for (const auto& [runs, files] : {std::pair{700, 160}, {5000, 20}}) {
-        add(runs, files);
+    add(0, 700, 160);
+    for (const int runs : {700, 5000}) {
+        if (runs > 700) add(700, runs, 0);
         wire::Session session(host, [] { return true; });
         const auto listing = wire::listRuns(session, host.runs, 0, {}, {});
         EXPECT_EQ(listing.runs.size(), static_cast<std::size_t>(runs));
@@ -348,7 +349,7 @@ TEST_F(HostTest, AListOfThousandsOfRunsArrives) {
         EXPECT_EQ(names.size(), listing.runs.size());
         std::size_t all = 0;
         for (const auto& run : listing.changed) all += run.files.size();
-        EXPECT_GE(all, static_cast<std::size_t>(runs * files));
+        EXPECT_GE(all, 700U * 160U + static_cast<std::size_t>(runs));
         EXPECT_GE(wire::filesIn(session, host.runs, {}).size(), all);
         // Nothing has changed since: names alone.
         EXPECT_EQ(
