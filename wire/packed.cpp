@@ -167,6 +167,8 @@ public:
     explicit Unpacker(std::span<const std::uint8_t> bytes) : m_bytes(bytes) {}
 
     std::vector<Json> column(const Json& shape, std::size_t count) {
+        // Each takes a byte or more, and nothing is taken for what has not come.
+        if (count > m_bytes.size() - m_at) throw refused("the blob ends before them");
         take(count, sizeof(Json));
         std::vector<Json> values;
         if (const auto* name = shape.get_ptr<const std::string*>()) return simple(*name, count);
