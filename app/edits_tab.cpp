@@ -201,12 +201,14 @@ std::optional<MeasuredSubject> EditsTab::subject() const {
     subject.example = c.probe.session().interventions().example;
     if (subject.data) subject.classNames = subject.data->at("validation").info.classNames;
     const auto& kept = c.runs.records().kept(run);
-    const bool live = c.training.busy() && c.training.run() == run;
-    // A run in training may have no checkpoint yet.
+    const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
+    // A run in training may have no checkpoint yet, and gets others while it is measured.
     if (c.selection.step())
         subject.checkpoint = std::to_string(shown.result->step);
     else if (live && !kept.empty())
         subject.checkpoint = std::to_string(kept.back());
+    if (!subject.checkpoint.empty())
+        subject.name += QStringLiteral(", step %1").arg(QString::fromStdString(subject.checkpoint));
     return subject;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "checkpoint/checkpoint.h"
 #include "files/atomic_file.h"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 using wire::Frame;
 using wire::Json;
 
+constexpr std::size_t kFilesOfPage = 5000;
 constexpr std::int64_t kMostRead = 8 << 20;  // bytes of one file in one answer
 /// Clocks of file systems are coarse, and those of file servers are others.
 constexpr std::int64_t kClockSlack = 5'000'000'000;  // ns
@@ -80,14 +82,23 @@ wire::HostFacts facts(const Json& message) {
     return facts;
 }
 
+/// Sends what `all` holds as a part once its files are many, to those that know of pages.
+template <class All>
+void sendPage(Request& request, All& all, std::size_t& files) {
+    if (files < kFilesOfPage || !request.message().contains("pages")) return;
+    files = 0;
+    request.part(std::exchange(all, {}));
+}
+
 Frame list(Request& request) {
     const auto folder = askedFor<std::string>(request, "folder");
     const auto since = askedFor<std::int64_t>(request, "since");
     const auto held = askedFor<std::vector<std::string>>(request, "held");
     wire::Listing listing;
-    listing.now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count();
+    std::size_t files = 0;
+    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
     for (const auto& run : core::runFoldersIn(folder)) {
         if (!request.progress(0.0)) throw Cancelled();
         std::string path = fs::path(run).lexically_relative(folder).string();
@@ -103,20 +114,26 @@ Frame list(Request& request) {
                     listed.ended = info.message;
             } catch (const Error&) {  // a damaged run is shown as what its files say
             }
+        files += 1 + listed.files.size();
         listing.changed.push_back(std::move(listed));
+        sendPage(request, listing, files);
     }
+    listing.now = now;
     return {listing, {}};
 }
 
 Frame studies(Request& request) {
     const auto folder = askedFor<std::string>(request, "folder");
     std::vector<wire::ListedRun> studies;
+    std::size_t files = 0;
     for (const auto& study : core::listStudies(folder)) {
         if (!request.progress(0.0)) throw Cancelled();
         wire::ListedRun listed{
             fs::path(study).lexically_relative(folder).string(), wire::isWorkedOn(study), {}, {}};
         for (const char* name : kStudyFiles) addFile(study + "/" + name, name, listed.files);
+        files += 1 + listed.files.size();
         studies.push_back(std::move(listed));
+        sendPage(request, studies, files);
     }
     return {studies, {}};
 }
@@ -161,6 +178,8 @@ Frame files(Request& request) {
          it.increment(error)) {
         if (!request.progress(0.0)) throw Cancelled();
         addFile(it->path().string(), it->path().lexically_relative(folder).string(), found);
+        auto files = found.size();
+        sendPage(request, found, files);
     }
     if (error) throw FileError(folder, "cannot be read: " + error.message());
     return {found, {}};

@@ -2,17 +2,24 @@
 #include "serve/kept_results.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "analysis/open_model.h"
+#include "checkpoint/kept_weights.h"
+#include "data/example_checksum.h"
 #include "files/atomic_file.h"
 #include "files/crc32.h"
 #include "files/safetensors.h"
 #include "interventions/edit_json.h"
 #include "options/builtin_resources.h"
+#include "serve/read_examples.h"
 #include "wire/figures.h"
 
 namespace relascope::serve {
@@ -20,27 +27,9 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "relascope-result/1";
+constexpr const char* kFormat = "relascope-result/2";
 constexpr const char* kTensor = "result";
-constexpr std::int64_t kComparedExamples = 64;
-
-// Examples of the split, evenly spread: data of another file, or that are made in another way.
-std::uint32_t examplesCrc(const core::Dataset& data) {
-    std::uint32_t crc = 0;
-    const auto add = [&crc](const auto& numbers) {
-        if (!numbers.empty())
-            crc = core::crc32Of(crc, numbers.data(), numbers.size() * sizeof(numbers[0]));
-    };
-    const auto count = std::min(kComparedExamples, data.size());
-    for (std::int64_t k = 0; k < count; ++k) {
-        const auto sample = data.sample(k * data.size() / count);
-        add(sample.image.pixels);
-        for (const auto* side : {&sample.source, &sample.target})
-            add(side->tokens), add(side->vectors);
-        crc = core::crc32Of(crc, &sample.label, sizeof sample.label);
-    }
-    return crc;
-}
+constexpr const char* kRead = "read";  // metadata, and what names of tensors begin with
 
 std::string editsText(EditList edits) {
     std::erase_if(edits.edits, [](const Edit& edit) { return !edit.enabled; });
@@ -48,8 +37,18 @@ std::string editsText(EditList edits) {
     return edits.edits.empty() ? "" : core::editsToJson(edits);
 }
 
-/// What a result depends on, as text. None for results that are not kept: without a run, and where
-/// an option or an edit names what may change unseen.
+/// The kept steps that a result may name, and their weights: the first, or all along training.
+OrderedJson keptSteps(const std::string& run, const core::OptionValues& values) {
+    const auto along = values.find("along");
+    const bool all = along != values.end() && along->second == FieldValue(true);
+    OrderedJson steps = OrderedJson::array();
+    for (const auto& kept : core::KeptWeights(run).steps())
+        if (all || kept.step == 0) steps.push_back({kept.step, kept.checksum});
+    return steps;
+}
+
+/// What a result depends on beside the examples that it has read, as text. None for results that
+/// are not kept: without a run, and where an option or an edit names what may change unseen.
 std::optional<std::string> keyOf(const core::Analysis& analysis,
                                  const core::AnalysisSubject& subject,
                                  const core::OptionValues& values) {
@@ -61,7 +60,7 @@ std::optional<std::string> keyOf(const core::Analysis& analysis,
                        {"weights", subject.model->checksum()},
                        {"data", subject.data->info().name},
                        {"size", subject.data->size()},
-                       {"examples", examplesCrc(*subject.data)},
+                       {"steps", keptSteps(subject.run, values)},
                        {"options", core::optionsToJson(analysis, values)},
                        {"training_edits", editsText(subject.model->trainingEdits())},
                        {"edits", editsText(edits)}};
@@ -79,45 +78,101 @@ std::string fileOf(const core::Analysis& analysis, const core::AnalysisSubject& 
     return subject.run + "/" + analysis.name + "/step-" + std::to_string(subject.model->step());
 }
 
-core::AnalysisResult readResult(const core::Analysis& analysis, const std::string& path,
+wire::Bytes bytesOf(const core::SafetensorsFile& file, const core::TensorEntry& entry) {
+    wire::Bytes bytes(entry.bytes());
+    file.read(entry, bytes);
+    return bytes;
+}
+
+/// Whether the examples that a result was made of are those of the subject.
+bool sameExamples(const core::SafetensorsFile& file, const core::AnalysisSubject& subject) {
+    const auto facts = file.header().metadata.find(kRead);
+    if (facts == file.header().metadata.end()) return false;
+    const auto splits = OrderedJson::parse(facts->second);
+    return std::all_of(splits.begin(), splits.end(), [&](const OrderedJson& split) {
+        const auto name = split.at("split").get<std::string>();
+        const auto data = splitNamed(subject, name);
+        const auto* entry = file.find(std::string(kRead) + "/" + name);
+        if (!data || !entry || entry->dtype != "I64" || data->size() != split.at("size"))
+            return false;
+        const auto bytes = bytesOf(file, *entry);
+        std::vector<std::int64_t> examples(bytes.size() / sizeof(std::int64_t));
+        if (!examples.empty()) std::memcpy(examples.data(), bytes.data(), bytes.size());
+        return std::all_of(examples.begin(), examples.end(),
+                           [&](auto index) { return index >= 0 && index < data->size(); }) &&
+               core::examplesChecksum(*data, examples) == split.at("crc32");
+    });
+}
+
+core::AnalysisResult readResult(const core::Analysis& analysis,
+                                const core::AnalysisSubject& subject, const std::string& path,
                                 const std::string& key) {
-    const core::SafetensorsFile file(path);
-    const auto& facts = file.header().metadata;
-    const auto is = [&](const char* name, const std::string& value) {
-        const auto at = facts.find(name);
-        return at != facts.end() && at->second == value;
-    };
-    const auto* entry = file.find(kTensor);
-    if (!is("format", kFormat) || !is("key", key) || !entry || entry->dtype != "U8" ||
-        entry->bytes() > wire::kMostMessage)
-        return {};
-    wire::Bytes bytes(entry->bytes());
-    file.read(*entry, bytes);
-    if (!is("crc32", std::to_string(core::crc32Of(0, bytes.data(), bytes.size())))) return {};
-    return wire::analysisResultFromJson(analysis.name, wire::parseMessage(bytes));
+    wire::FrameReader reader;
+    try {
+        const core::SafetensorsFile file(path);
+        const auto& facts = file.header().metadata;
+        const auto is = [&](const char* name, const std::string& value) {
+            const auto at = facts.find(name);
+            return at != facts.end() && at->second == value;
+        };
+        const auto* entry = file.find(kTensor);
+        if (!is("format", kFormat) || !is("key", key) || !entry || entry->dtype != "U8" ||
+            entry->bytes() > wire::kFrameHeader + wire::kMostMessage + wire::kMostBlob)
+            return {};
+        const auto bytes = bytesOf(file, *entry);
+        if (!is("crc32", std::to_string(core::crc32Of(0, bytes.data(), bytes.size()))) ||
+            !sameExamples(file, subject))
+            return {};
+        reader.append(bytes);
+    } catch (const std::exception&) {
+        return {};  // it is damaged
+    }
+    try {
+        const auto frame = reader.next();
+        if (!frame) throw wire::FrameError("its frame is cut");
+        return wire::analysisResultFromJson(analysis.name, frame->message, frame->blob);
+    } catch (const wire::FrameError& error) {
+        throw FileError(path, std::string(error.what()) + "; remove the file to measure again");
+    }
 }
 
 core::AnalysisResult readResult(const core::Analysis& analysis,
                                 const core::AnalysisSubject& subject,
-                                const std::optional<std::string>& key) try {
+                                const std::optional<std::string>& key) {
     if (!key) return {};
     const auto path = fileOf(analysis, subject) + ".safetensors";
     std::error_code error;
-    return std::filesystem::exists(path, error) ? readResult(analysis, path, *key)
+    return std::filesystem::exists(path, error) ? readResult(analysis, subject, path, *key)
                                                 : core::AnalysisResult();
-} catch (const std::exception&) {
-    return {};
 }
 
 void keep(const core::Analysis& analysis, const core::AnalysisSubject& subject,
-          const std::string& key, const core::AnalysisResult& result) try {
+          const std::string& key, const std::map<std::string, std::vector<std::int64_t>>& read,
+          const core::AnalysisResult& result) try {
     const auto path = fileOf(analysis, subject);
     core::makeDirectories(subject.run + "/" + analysis.name);
-    const auto bytes = wire::Json::to_cbor(wire::analysisResultToJson(analysis.name, result));
+    wire::Bytes blob;
+    const auto message = wire::analysisResultToJson(analysis.name, result, blob);
+    const auto bytes = wire::frameBytes(message, blob);
+    std::vector<core::TensorToWrite> tensors = {
+        {kTensor, "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}};
+    OrderedJson splits = OrderedJson::array();
+    for (const auto& [name, examples] : read) {
+        const auto data = splitNamed(subject, name);
+        splits.push_back({{"split", name},
+                          {"size", data->size()},
+                          {"crc32", core::examplesChecksum(*data, examples)}});
+        tensors.push_back({std::string(kRead) + "/" + name,
+                           "I64",
+                           {static_cast<std::int64_t>(examples.size())},
+                           {reinterpret_cast<const std::uint8_t*>(examples.data()),
+                            examples.size() * sizeof(std::int64_t)}});
+    }
     core::writeSafetensors(
-        path + ".safetensors", {{kTensor, "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}},
+        path + ".safetensors", std::move(tensors),
         {{"format", kFormat},
          {"key", key},
+         {kRead, splits.dump()},
          {"crc32", std::to_string(core::crc32Of(0, bytes.data(), bytes.size()))}});
     OrderedJson all = {
         {"format", kFormat}, {"step", subject.model->step()}, {"key", OrderedJson::parse(key)}};
@@ -141,8 +196,15 @@ core::AnalysisResult measured(const core::Analysis& analysis, core::AnalysisSubj
     core::checkOptions(analysis.fields, values);
     const auto key = keyOf(analysis, subject, values);
     if (auto result = readResult(analysis, subject, key); result.has_value()) return result;
-    auto result = core::runnerOf(analysis).run(subject, values, watch);
-    if (key) keep(analysis, subject, *key, result);
+    if (!key) return core::runnerOf(analysis).run(subject, values, watch);
+    std::map<std::string, std::vector<std::int64_t>> read;
+    core::AnalysisResult result;
+    {
+        const ReadExamples noted(subject);
+        result = core::runnerOf(analysis).run(subject, values, watch);
+        read = noted.all();
+    }
+    keep(analysis, subject, *key, read, result);
     return result;
 }
 

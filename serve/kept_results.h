@@ -7,8 +7,10 @@
 
 namespace relascope::serve {
 
-/// The result for the same weights, examples, options and edits, where one is kept; else empty.
-/// Files that are damaged or of others are passed over. Throws OptionError for wrong options.
+/// The result for the same weights, examples, options and edits, where one is kept; else empty. The
+/// same examples are those that were read, by what is in them. Files that are damaged or of others
+/// are passed over. Throws OptionError for wrong options, FileError for a result whose indices are
+/// wrong.
 core::AnalysisResult keptResult(const core::Analysis& analysis, core::AnalysisSubject& subject,
                                 const core::OptionValues& values);
 

@@ -18,6 +18,7 @@
 #include "serve/files.h"
 #include "serve/kept_results.h"
 #include "train/branch.h"
+#include "train/out_of_memory.h"
 #include "wire/figures.h"
 
 namespace relascope::serve {
@@ -76,6 +77,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 }  // namespace
 
 Frame Models::answer(Request& request) {
+    m_answered = &request;
     const auto what = wire::valueOf<std::string>(request.message(), "m");
     if (what == "open") return opened(request);
     if (what == "probe") return probe(request);
@@ -127,8 +129,17 @@ core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) 
         (m_opened.tokenizer.empty() || !wanted.tokenizer.empty()) && m_model->filesUnchanged();
     if (!same) {
         forget();  // two models may not fit into the memory
-        auto model = std::make_unique<core::OpenedModel>(
-            wanted.path, wanted.checkpoint, wanted.device, request.stop(), request.progress());
+        const auto opened = [&](const std::string& device) {
+            return std::make_unique<core::OpenedModel>(wanted.path, wanted.checkpoint, device,
+                                                       request.stop(), request.progress());
+        };
+        std::unique_ptr<core::OpenedModel> model;
+        try {
+            model = opened(wanted.device);
+        } catch (const core::OutOfMemory&) {  // of a GPU, perhaps: a training may have taken it
+            if (wanted.device != "auto") throw;
+            model = opened("cpu");
+        }
         // The tokenizer of a run is in the run folder, not next to the weights.
         const auto run = model->isRun() ? std::string() : core::runOfWeights(wanted.path);
         if (const auto own = run + "/tokenizer.json";
@@ -163,15 +174,16 @@ core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std
     return found;
 }
 
+/// A cancelled measurement keeps them, and is continued by a later request.
 core::Interventions Models::interventions(const wire::Interventions& sent,
-                                          const ModelOptions& model, Request& request) {
+                                          const ModelOptions& model) {
     core::Interventions all{sent.edits, {}};
     if (sent.data)
-        all.data.split = [this, &request, options = *sent.data](const std::string& name) {
-            return m_data.find({options}, name, request);
+        all.data.split = [this, options = *sent.data](const std::string& name) {
+            return m_data.find({options}, name, *m_answered);
         };
     if (model.input() == InputKind::Images)
-        all.data.image = [&model](const std::string& file) {
+        all.data.image = [model](const std::string& file) {
             return datasets::imageSample(file, model);
         };
     all.data.exampleSplit = sent.split;
@@ -226,7 +238,7 @@ Frame Models::probe(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
     const auto sample = sampleOf(asked.input, request);
-    auto changed = interventions(asked.interventions, model.options(), request);
+    auto changed = interventions(asked.interventions, model.options());
     Frame frame{Json::object(), {}};
     if (!asked.compare) {
         frame.message["result"] =
@@ -275,7 +287,7 @@ Frame Models::effectsAlone(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
     const auto sample = sampleOf(asked.input, request);
-    auto alone = interventions(asked.interventions, model.options(), request);
+    auto alone = interventions(asked.interventions, model.options());
     core::ProbeWatch watch;  // ends within a layer once something newer is asked for
     watch.progress = request.progress();
     probeBase(asked, sample, alone, watch);
@@ -407,7 +419,7 @@ Frame Models::analyse(Request& request, bool cost) {
         options = subject.model->options();
     else if (!subject.run.empty())
         options = core::readRunOptions(subject.run).model;
-    subject.interventions = interventions(asked.interventions, options, request);
+    subject.interventions = interventions(asked.interventions, options);
     subject.cell = asked.cell;
     subject.kept = &m_ablation;
     const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
@@ -418,21 +430,28 @@ Frame Models::analyse(Request& request, bool cost) {
     if (analysis->input == Input::Pair && asked.second)
         subject.second = sampleOf(*asked.second, request);
     request.progress(0.0);
+    const auto resultFrame = [&](const core::AnalysisResult& result) {
+        Frame frame;
+        frame.message = wire::analysisResultToJson(asked.analysis, result, frame.blob);
+        return frame;
+    };
     if (asked.keptOnly && !cost) {
         const auto kept = keptResult(*analysis, subject, values);
-        return answered(kept.has_value() ? wire::analysisResultToJson(asked.analysis, kept)
-                                         : Json::object());
+        return kept.has_value() ? resultFrame(kept) : answered(Json::object());
     }
     if (cost) return answered(core::runnerOf(*analysis).cost(subject, request.stop()));
-    core::AnalysisWatch watch{request.stop(), request.progress(), {}, asked.known};
+    core::AnalysisWatch watch{request.stop(), request.progress(), {}, {}};
+    if (request.message().contains("known"))
+        watch.known = wire::analysisResultFromJson(asked.analysis, request.message()["known"],
+                                                   request.blob());
     auto sent = Clock::now() - kPartInterval;
     watch.partial = [&](const core::AnalysisResult& result) {
         if (Clock::now() - sent < kPartInterval) return;
-        request.part(wire::analysisResultToJson(asked.analysis, result));
+        auto part = resultFrame(result);
+        request.part(std::move(part.message), part.blob);
         sent = Clock::now();
     };
-    return answered(
-        wire::analysisResultToJson(asked.analysis, measured(*analysis, subject, values, watch)));
+    return resultFrame(measured(*analysis, subject, values, watch));
 }
 
 Frame Models::effect(Request& request) {
@@ -441,7 +460,7 @@ Frame Models::effect(Request& request) {
     const auto data = split(asked.data, asked.split, request);
     request.progress(0.0);
     return answered(model.effect(data, isText(model) ? kTextBatch : kBatch,
-                                 interventions(asked.interventions, model.options(), request),
+                                 interventions(asked.interventions, model.options()),
                                  request.stop(), request.progress()));
 }
 

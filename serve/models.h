@@ -26,8 +26,7 @@ private:
     core::OpenedModel& open(const wire::Weights& weights, Request& request);
     core::DatasetPtr split(const std::optional<DataOptions>& data, const std::string& name,
                            Request& request);
-    core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model,
-                                      Request& request);
+    core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model);
     /// Of weights that are open.
     ProbeSample sampleOf(const wire::Input& input, Request& request);
     /// The result without edits, made anew only for another input.
@@ -43,6 +42,7 @@ private:
     wire::Frame effect(Request& request);
     wire::Frame evaluate(Request& request);
 
+    Request* m_answered = nullptr;  ///< the last one
     std::unique_ptr<core::OpenedModel> m_model;
     wire::Weights m_opened;             ///< what it was opened as
     core::AblationProgress m_ablation;  ///< of these weights, where it was cancelled

@@ -48,6 +48,7 @@ public:
     struct Waiting {
         std::uint64_t id = 0;
         Json message;
+        Bytes blob;
         std::stop_source stop;
         std::shared_ptr<Request> request;  ///< once it is answered
     };
@@ -85,14 +86,15 @@ private:
                         m_otherVersion =
                             wire::versionOfHello(frame->message) != core::builtin::version();
                     else
-                        take(std::move(frame->message));
+                        take(std::move(*frame));
             }
         } catch (const std::exception&) {
             // What the other side sends is not what was agreed on: the same as its end.
         }
         end();
     }
-    void take(Json message) {
+    void take(Frame frame) {
+        Json& message = frame.message;
         std::lock_guard lock(m_mutex);
         const auto all = [&](std::uint64_t id, const auto& change) {
             if (m_current && m_current->id == id) change(*m_current);
@@ -112,6 +114,7 @@ private:
             auto waiting = std::make_shared<Waiting>();
             waiting->id = wire::valueOf<std::uint64_t>(message, "id");
             waiting->message = std::move(message);
+            waiting->blob = std::move(frame.blob);
             m_waiting.push_back(std::move(waiting));
             m_changed.notify_all();
         }
@@ -167,8 +170,8 @@ int serve(int in, int out, const Answer& answer, std::chrono::seconds idle) {
                 !wire::isForEveryVersion(wire::valueOf<std::string>(waiting->message, "m")))
                 throw Error("this is Relascope " + std::string(core::builtin::version()) +
                             "; the window has another version");
-            const auto request =
-                std::make_shared<Request>(waiting->message, waiting->stop.get_token(), send);
+            const auto request = std::make_shared<Request>(
+                waiting->message, waiting->stop.get_token(), send, std::move(waiting->blob));
             if (request->message().contains("follow"))
                 request->follows = wire::valueOf<bool>(request->message(), "follow");
             inbox->setRequest(*waiting, request);

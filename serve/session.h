@@ -15,10 +15,14 @@ namespace relascope::serve {
 class Request {
 public:
     using Send = std::function<void(wire::Json message, const wire::Bytes& blob)>;
-    Request(wire::Json message, std::stop_token stop, Send send)
-        : m_message(std::move(message)), m_stop(std::move(stop)), m_send(std::move(send)) {}
+    Request(wire::Json message, std::stop_token stop, Send send, wire::Bytes blob = {})
+        : m_message(std::move(message)),
+          m_blob(std::move(blob)),
+          m_stop(std::move(stop)),
+          m_send(std::move(send)) {}
 
     const wire::Json& message() const { return m_message; }
+    const wire::Bytes& blob() const { return m_blob; }
     const std::stop_token& stop() const { return m_stop; }
     /// Reports the fraction done, 25 times a second at most; false once the request is cancelled.
     bool progress(double fraction);
@@ -32,6 +36,7 @@ public:
 
 private:
     wire::Json m_message;
+    wire::Bytes m_blob;
     std::stop_token m_stop;
     Send m_send;
     std::chrono::steady_clock::time_point m_reported{};

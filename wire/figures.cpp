@@ -4,13 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "analysis/atlas.h"
-#include "analysis/duel.h"
-#include "analysis/head_measures.h"
-#include "analysis/scan.h"
-#include "types/along.h"
-#include "types/edit_results.h"
-#include "types/lens.h"
+#include "wire/packed.h"
+#include "wire/result_checks.h"
 #include "wire/types.h"
 
 namespace relascope {
@@ -30,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable::Pair, first, second, joint, in
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchMap, over, point, rows, columns, estimate, exact)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchResult, metric, clean, corrupted, maps, positions, done,
                                    total, agreement)
-// A lens has tens of thousands of cells: they go without names of their members.
+// A lens has tens of thousands of cells: lists take less memory than records while they are read.
 void to_json(wire::Json& json, const LensAnswer& answer) {
     json = {answer.id, answer.name, answer.logit, answer.probability};
 }
@@ -64,7 +59,7 @@ void from_json(const wire::Json& json, AlongValues& values) {
     json.at("probability").get_to(values.probability);
     values.map = wire::unpacked<float>(json.at("map"));
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongStep, step, now, before)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongStep, step, now, before, weights)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongTraining, cell, layerName, rows, columns, block, causal,
                                    libraryRows, edited, answer, answerName, steps, wanted)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures::Head, kind, layer, index, values)
@@ -89,7 +84,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::LayerMatch, layer, heads, matc
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas, attributes, relations, correlation, tree, data,
                                    noun, examples, objects, columns, causal, permutations,
                                    untrainedModels, untrainedFits, untrainedScores, initial, metric,
-                                   base, usedExamples, steps, otherRun, matches, remark)
+                                   base, usedExamples, steps, otherRun, matches, remark, basis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyAxis, key, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StudyPlan, preset, models, sizes, seeds, vary, settings,
                                    sameData)
@@ -126,7 +121,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding, text, part, maps, effect,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, text, tokens, wanted,
                                    measured, estimated, choosing, shift, exact, untrained,
                                    otherExamples, along, passes, described, allMaps, parts, atlas,
-                                   least, looks, byChance, findings, notFound, remark)
+                                   least, looks, byChance, findings, notFound, remark, basis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, explained,
                                    back, untrained, untrainedExplained, level, better)
@@ -141,7 +136,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel, a, b, same, data, noun, examples, objec
                                    bothRight, onlyA, onlyB, bothWrong, different, mcnemar,
                                    differences, rows, cka, untrainedCka, untrainedCkas, alike,
                                    matches, partners, untrained, metric, base, graftExamples,
-                                   grafts, text, sentences, complete, remark)
+                                   grafts, text, sentences, complete, remark, basis)
 
 namespace wire {
 
@@ -157,7 +152,11 @@ struct Codec {
 template <class Result>
 Codec codecOf() {
     return {[](const std::any& result) { return Json(std::any_cast<const Result&>(result)); },
-            [](const Json& json) { return std::any(json.get<Result>()); }};
+            [](const Json& json) {
+                auto result = json.get<Result>();
+                check(result);
+                return std::any(std::move(result));
+            }};
 }
 
 const Codec& codecOf(const std::string& analysis) {
@@ -201,10 +200,10 @@ Json messageOf(const StudyFigure& figure, Bytes&) {
     return {{"figure", "study"},       {"study", figure.study},   {"title", figure.title},
             {"metric", figure.metric}, {"points", figure.points}, {"published", figure.published}};
 }
-Json messageOf(const AnalysisFigure& figure, Bytes&) {
+Json messageOf(const AnalysisFigure& figure, Bytes& blob) {
     return {{"figure", "analysis"},
             {"analysis", figure.analysis},
-            {"result", analysisResultToJson(figure.analysis, figure.result)},
+            {"result", analysisResultToJson(figure.analysis, figure.result, blob)},
             {"caption", figure.caption}};
 }
 
@@ -216,14 +215,16 @@ const std::vector<std::string>& tintForms() {
     return forms;
 }
 
-Json analysisResultToJson(const std::string& analysis, const std::any& result) {
-    return codecOf(analysis).toJson(result);
+Json analysisResultToJson(const std::string& analysis, const std::any& result, Bytes& blob) {
+    return pack(codecOf(analysis).toJson(result), blob);
 }
 
-std::any analysisResultFromJson(const std::string& analysis, const Json& json) {
+std::any analysisResultFromJson(const std::string& analysis, const Json& json,
+                                std::span<const std::uint8_t> blob) {
+    const auto& codec = codecOf(analysis);
     try {
-        return codecOf(analysis).fromJson(json);
-    } catch (const nlohmann::json::exception& error) {
+        return codec.fromJson(unpack(json, blob));
+    } catch (const std::exception& error) {
         throw FrameError("a result of '" + analysis + "' is not as agreed on: " + error.what());
     }
 }
@@ -262,7 +263,8 @@ Figure figureFromFrame(const Frame& frame) {
                            valueOf<std::vector<PublishedPoint>>(m, "published")};
     if (what == "analysis") {
         const auto name = valueOf<std::string>(m, "analysis");
-        return AnalysisFigure{name, analysisResultFromJson(name, valueOf<Json>(m, "result")),
+        return AnalysisFigure{name,
+                              analysisResultFromJson(name, valueOf<Json>(m, "result"), frame.blob),
                               valueOf<std::string>(m, "caption")};
     }
     throw FrameError("there is no figure '" + what + "'");

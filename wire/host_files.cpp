@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "options/options_json.h"
@@ -16,6 +17,22 @@ T answerOf(Session& session, const char* what, Json request,
            const Session::Progress& progress = {}) {
     return valueOf<T>({{"answer", session.ask(what, std::move(request), progress).message}},
                       "answer");
+}
+
+/// Lists come in pages from a session that knows of them, else as one answer.
+void askPages(Session& session, const char* what, Json request, const Session::Progress& progress,
+              const Session::Part& take) {
+    request["pages"] = true;
+    const auto page = [&](const Json& json, const Bytes& blob) {
+        try {
+            take(json, blob);
+        } catch (const nlohmann::json::exception& error) {
+            throw FrameError("a list of " + session.machine() +
+                             " is not as agreed on: " + error.what());
+        }
+    };
+    const auto last = session.ask(what, std::move(request), progress, page);
+    page(last.message, last.blob);
 }
 
 void requireInside(const std::string& path) {
@@ -45,19 +62,31 @@ HostFacts hostFacts(Session& session, const std::string& folder,
 
 Listing listRuns(Session& session, const std::string& folder, std::int64_t since,
                  const std::vector<std::string>& held, const Session::Progress& progress) {
-    auto listing = answerOf<Listing>(
-        session, "list", {{"folder", folder}, {"since", since}, {"held", held}}, progress);
-    for (const auto& run : listing.runs) requireInside(run);
-    for (const auto& run : listing.changed) requireInside(run);
-    return listing;
+    Listing all;
+    const auto take = [&](const Json& page, const Bytes&) {
+        auto listing = page.get<Listing>();
+        for (const auto& run : listing.runs) requireInside(run);
+        for (const auto& run : listing.changed) requireInside(run);
+        all.now = listing.now;
+        std::move(listing.runs.begin(), listing.runs.end(), std::back_inserter(all.runs));
+        std::move(listing.changed.begin(), listing.changed.end(), std::back_inserter(all.changed));
+    };
+    askPages(session, "list", {{"folder", folder}, {"since", since}, {"held", held}}, progress,
+             take);
+    return all;
 }
 
 std::vector<ListedRun> listStudies(Session& session, const std::string& folder,
                                    const Session::Progress& progress) {
-    auto studies =
-        answerOf<std::vector<ListedRun>>(session, "studies", {{"folder", folder}}, progress);
-    for (const auto& study : studies) requireInside(study);
-    return studies;
+    std::vector<ListedRun> all;
+    askPages(session, "studies", {{"folder", folder}}, progress,
+             [&](const Json& page, const Bytes&) {
+                 for (auto& study : page.get<std::vector<ListedRun>>()) {
+                     requireInside(study);
+                     all.push_back(std::move(study));
+                 }
+             });
+    return all;
 }
 
 void readFiles(Session& session, const std::vector<FilePart>& parts,
@@ -73,10 +102,14 @@ void readFiles(Session& session, const std::vector<FilePart>& parts,
 
 std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
                                 const Session::Progress& progress) {
-    auto files =
-        answerOf<std::vector<ListedFile>>(session, "files", {{"folder", folder}}, progress);
-    for (const auto& file : files) requireInside(file.name);
-    return files;
+    std::vector<ListedFile> all;
+    askPages(session, "files", {{"folder", folder}}, progress, [&](const Json& page, const Bytes&) {
+        for (auto& file : page.get<std::vector<ListedFile>>()) {
+            requireInside(file.name);
+            all.push_back(std::move(file));
+        }
+    });
+    return all;
 }
 
 Folder listFolder(Session& session, const std::string& host, const std::string& path,

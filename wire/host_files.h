@@ -27,7 +27,7 @@ struct HostFacts {
 };
 HostFacts hostFacts(Session& session, const std::string& folder, const Session::Progress& progress);
 
-// list: {folder, since, held}
+// list: {folder, since, held, pages}: with `pages` in parts, the rest as the answer
 
 struct ListedFile {
     std::string name;  ///< "metrics.jsonl", "captures/step-100.safetensors"
@@ -50,7 +50,7 @@ struct Listing {
 Listing listRuns(Session& session, const std::string& folder, std::int64_t since,
                  const std::vector<std::string>& held, const Session::Progress& progress);
 
-// studies: {folder}
+// studies: {folder, pages}
 
 /// All studies in a folder, newest first, each as the run of a list: `held` while a process works
 /// on it. Its runs are those of the folder of the study.

@@ -11,13 +11,21 @@
 namespace relascope::wire {
 namespace {
 
-template <class T>
-T get(const Json& json) {
+/// What `read` makes of an answer; what it does not understand names the machine that has sent it.
+template <class Read>
+auto reading(const Session& session, Read&& read) {
     try {
-        return json.get<T>();
-    } catch (const nlohmann::json::exception& error) {
-        throw FrameError(std::string("an answer is not as agreed on: ") + error.what());
+        return read();
+    } catch (const std::exception& error) {
+        const std::string from = session.machine().empty() ? "" : " of " + session.machine();
+        throw FrameError("an answer" + from + " is not as agreed on: " + error.what());
     }
+}
+
+template <class T>
+T answerOf(Session& session, const char* what, Json request, const Session::Progress& progress) {
+    const Json answer = session.ask(what, std::move(request), progress).message;
+    return reading(session, [&] { return answer.get<T>(); });
 }
 
 }  // namespace
@@ -27,7 +35,6 @@ void to_json(Json& json, const AnalyseRequest& r) {
             {"sample", r.sample},     {"second", r.second},    {"classNames", r.classNames},
             {"data", r.data},         {"split", r.split},      {"interventions", r.interventions},
             {"cell", r.cell},         {"keptOnly", r.keptOnly}};
-    if (r.known.has_value()) json["known"] = analysisResultToJson(r.analysis, r.known);
 }
 
 void from_json(const Json& json, AnalyseRequest& r) {
@@ -42,12 +49,11 @@ void from_json(const Json& json, AnalyseRequest& r) {
     json.at("interventions").get_to(r.interventions);
     json.at("cell").get_to(r.cell);
     json.at("keptOnly").get_to(r.keptOnly);
-    if (json.contains("known")) r.known = analysisResultFromJson(r.analysis, json["known"]);
 }
 
 OpenedWeights openWeights(Session& session, const Weights& weights,
                           const Session::Progress& progress) {
-    return get<OpenedWeights>(session.ask("open", {{"weights", weights}}, progress).message);
+    return answerOf<OpenedWeights>(session, "open", {{"weights", weights}}, progress);
 }
 
 namespace {
@@ -78,41 +84,42 @@ Probed Prober::probe(Session& session, const ProbeRequest& request,
         return result;
     };
     const auto part = [&](const Json& json, const Bytes& blob) {
-        auto result = complete(resultFromJson(json, blob));
+        auto result = complete(reading(session, [&] { return resultFromJson(json, blob); }));
         came = result.maps;
         if (partial) partial(std::move(result));
     };
     const Frame answer = session.ask("probe", std::move(message), progress, part);
-    const Json& m = answer.message;
-    Probed probed;
-    const auto result = [&](const char* key) {
-        return std::make_shared<const ProbeResult>(resultFromJson(m.at(key), answer.blob));
-    };
-    if (!request.compare) {
-        probed.result = result("result");
+    return reading(session, [&] {
+        const Json& m = answer.message;
+        Probed probed;
+        const auto result = [&](const char* key) {
+            return std::make_shared<const ProbeResult>(resultFromJson(m.at(key), answer.blob));
+        };
+        if (!request.compare) {
+            probed.result = result("result");
+            return probed;
+        }
+        if (m.contains("base"))
+            m_base = std::make_shared<const ProbeResult>(
+                complete(resultFromJson(m.at("base"), answer.blob)));
+        if (m.contains("points"))
+            m_points = std::make_shared<const std::vector<PointInfo>>(
+                valueOf<std::vector<PointInfo>>(m, "points"));
+        m_baseNumber = valueOf<std::uint64_t>(m, "baseNumber");
+        m_pointsNumber = valueOf<std::uint64_t>(m, "pointsNumber");
+        if (!m_base || !m_points) throw FrameError("an answer to a probe lacks its maps");
+        probed.points = m_points;
+        probed.problem = valueOf<std::string>(m, "problem");
+        probed.means = valueOf<TakenMeans>(m, "means");
+        probed.result = m.contains("result") ? result("result") : m_base;
+        if (m.contains("result")) probed.before = m_base;
         return probed;
-    }
-    if (m.contains("base"))
-        m_base = std::make_shared<const ProbeResult>(
-            complete(resultFromJson(m.at("base"), answer.blob)));
-    if (m.contains("points"))
-        m_points = std::make_shared<const std::vector<PointInfo>>(
-            valueOf<std::vector<PointInfo>>(m, "points"));
-    m_baseNumber = valueOf<std::uint64_t>(m, "baseNumber");
-    m_pointsNumber = valueOf<std::uint64_t>(m, "pointsNumber");
-    if (!m_base || !m_points) throw FrameError("an answer to a probe lacks its maps");
-    probed.points = m_points;
-    probed.problem = valueOf<std::string>(m, "problem");
-    probed.means = valueOf<TakenMeans>(m, "means");
-    probed.result = m.contains("result") ? result("result") : m_base;
-    if (m.contains("result")) probed.before = m_base;
-    return probed;
+    });
 }
 
 std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const ProbeRequest& request,
                                                      const Session::Progress& progress) {
-    return get<std::vector<std::optional<EffectAlone>>>(
-        session.ask("effects", request, progress).message);
+    return answerOf<std::vector<std::optional<EffectAlone>>>(session, "effects", request, progress);
 }
 
 TextEnd generate(Session& session, const GenerateRequest& request, const GenerateWatch& watch,
@@ -129,7 +136,7 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
         else if (json.contains("tokens"))
             watch.tokens(valueOf<std::vector<GeneratedToken>>(json, "tokens"));
         else
-            watch.result(resultFromJson(valueOf<Json>(json, "result"), blob),
+            watch.result(reading(session, [&] { return resultFromJson(json.at("result"), blob); }),
                          valueOf<int>(json, "first"));
     };
     const auto following = [&](double fraction) {
@@ -137,37 +144,44 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
             session.change({{"follow", now}});
         return !progress || progress(fraction);
     };
-    return get<TextEnd>(session.ask("generate", std::move(message), following, part).message);
+    const auto end = session.ask("generate", std::move(message), following, part).message;
+    return reading(session, [&] { return end.get<TextEnd>(); });
 }
 
 std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
                  const std::function<void(std::any)>& partial) {
-    const auto part = [&](const Json& json, const Bytes&) {
-        partial(analysisResultFromJson(request.analysis, json));
+    const auto resultOf = [&](const Json& json, const Bytes& blob) {
+        return reading(session,
+                       [&] { return analysisResultFromJson(request.analysis, json, blob); });
     };
-    const auto answer = session.ask("analyse", request, progress, part).message;
-    if (request.keptOnly && answer.empty()) return {};
-    return analysisResultFromJson(request.analysis, answer);
+    const auto part = [&](const Json& json, const Bytes& blob) { partial(resultOf(json, blob)); };
+    Json message = request;
+    Bytes blob;
+    if (request.known.has_value())
+        message["known"] = analysisResultToJson(request.analysis, request.known, blob);
+    const auto answer = session.ask("analyse", std::move(message), progress, part, blob);
+    if (request.keptOnly && answer.message.empty()) return {};
+    return resultOf(answer.message, answer.blob);
 }
 
 AnalysisCost cost(Session& session, const AnalyseRequest& request,
                   const Session::Progress& progress) {
-    return get<AnalysisCost>(session.ask("cost", request, progress).message);
+    return answerOf<AnalysisCost>(session, "cost", request, progress);
 }
 
 EditEffect effect(Session& session, const EffectRequest& request,
                   const Session::Progress& progress) {
-    return get<EditEffect>(session.ask("effect", request, progress).message);
+    return answerOf<EditEffect>(session, "effect", request, progress);
 }
 
 Evaluation evaluate(Session& session, const EvaluateRequest& request,
                     const Session::Progress& progress) {
-    return get<Evaluation>(session.ask("evaluate", request, progress).message);
+    return answerOf<Evaluation>(session, "evaluate", request, progress);
 }
 
 VerifyReport verify(Session& session, const std::string& folder,
                     const Session::Progress& progress) {
-    return get<VerifyReport>(session.ask("verify", {{"path", folder}}, progress).message);
+    return answerOf<VerifyReport>(session, "verify", {{"path", folder}}, progress);
 }
 
 const OpenedSplit& OpenedData::at(const std::string& name) const {
@@ -185,7 +199,7 @@ Json splitOf(const Data& data, const std::string& split) {
 }  // namespace
 
 OpenedData openData(Session& session, const Data& data, const Session::Progress& progress) {
-    auto opened = get<OpenedData>(session.ask("data", {{"data", data}}, progress).message);
+    auto opened = answerOf<OpenedData>(session, "data", {{"data", data}}, progress);
     if (opened.splits.empty()) throw Error("These data have no split with examples.");
     opened.data = data;  // a host names its own paths
     return opened;
@@ -196,8 +210,8 @@ std::vector<DataExample> examples(Session& session, const Data& data, const std:
                                   const Session::Progress& progress) {
     Json request = splitOf(data, split);
     request["indices"] = packed(indices);
-    auto found = get<std::vector<DataExample>>(
-        session.ask("examples", std::move(request), progress).message);
+    auto found =
+        answerOf<std::vector<DataExample>>(session, "examples", std::move(request), progress);
     if (found.size() != indices.size()) throw FrameError("an answer lacks examples");
     return found;
 }
@@ -205,7 +219,7 @@ std::vector<DataExample> examples(Session& session, const Data& data, const std:
 LabelSearch findLabel(Session& session, const Example& from, std::int64_t label, bool forward,
                       std::int64_t before, const Session::Progress& progress) {
     Json request = {{"from", from}, {"label", label}, {"forward", forward}, {"before", before}};
-    return get<LabelSearch>(session.ask("find", std::move(request), progress).message);
+    return answerOf<LabelSearch>(session, "find", std::move(request), progress);
 }
 
 std::vector<std::int64_t> labelled(Session& session, const Data& data, const std::string& split,
@@ -215,15 +229,14 @@ std::vector<std::int64_t> labelled(Session& session, const Data& data, const std
     request["label"] = label;
     request["most"] = most;
     const auto answer = session.ask("labelled", std::move(request), progress).message;
-    if (!answer.is_binary()) throw FrameError("an answer has no indices");
-    return unpacked<std::int64_t>(answer);
+    return reading(session, [&] { return unpacked<std::int64_t>(answer); });
 }
 
 DataStatistics statistics(Session& session, const Data& data, const std::string& split,
                           std::int64_t most, const Session::Progress& progress) {
     Json request = splitOf(data, split);
     request["most"] = most;
-    return get<DataStatistics>(session.ask("statistics", std::move(request), progress).message);
+    return answerOf<DataStatistics>(session, "statistics", std::move(request), progress);
 }
 
 std::int64_t saveExamples(Session& session, const Data& data, const std::string& split,
@@ -234,20 +247,19 @@ std::int64_t saveExamples(Session& session, const Data& data, const std::string&
     if (indices) request["indices"] = packed(*indices);
     request["count"] = count;
     request["file"] = file;
-    return get<std::int64_t>(session.ask("save", std::move(request), progress).message);
+    return answerOf<std::int64_t>(session, "save", std::move(request), progress);
 }
 
 ProbeSample picture(Session& session, const std::string& file,
                     const std::optional<ModelOptions>& model, const Session::Progress& progress) {
-    return get<ProbeSample>(
-        session.ask("picture", {{"file", file}, {"model", model}}, progress).message);
+    return answerOf<ProbeSample>(session, "picture", {{"file", file}, {"model", model}}, progress);
 }
 
 Devices devices(Session& session, const std::string& wanted, bool memory,
                 const Session::Progress& progress, const std::string& host) {
     Json request = {{"wanted", wanted}, {"memory", memory}};
     if (!host.empty()) request["host"] = host;
-    return get<Devices>(session.ask("devices", std::move(request), progress).message);
+    return answerOf<Devices>(session, "devices", std::move(request), progress);
 }
 
 void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to) {
@@ -258,8 +270,7 @@ OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
                                    const Session::Progress& progress) {
     const auto far = farPathOf(path);
     if (!far) throw FileError(path, "is not in the mirror of another machine");
-    auto opened =
-        get<OpenedCheckpoint>(session.ask("checkpoint", {{"path", path}}, progress).message);
+    auto opened = answerOf<OpenedCheckpoint>(session, "checkpoint", {{"path", path}}, progress);
     for (const auto& tensor : opened.info.tensors)
         if (tensor.file < 0 || std::cmp_greater_equal(tensor.file, opened.info.files.size()))
             throw FrameError("a tensor of a checkpoint names a file that is not there");
@@ -280,8 +291,8 @@ void mirrorTokenizer(Session& session, const std::string& folder,
 
 TensorStatistics farTensorStatistics(Session& session, const std::string& path,
                                      const std::string& tensor, const Session::Progress& progress) {
-    return get<TensorStatistics>(
-        session.ask("tensor", {{"path", path}, {"tensor", tensor}}, progress).message);
+    return answerOf<TensorStatistics>(session, "tensor", {{"path", path}, {"tensor", tensor}},
+                                      progress);
 }
 
 void drop(Session& session) {

@@ -61,9 +61,9 @@ struct Weights {
     std::string checkpoint;  ///< of a run: "" (the last), "best", a step
     std::int64_t nearest =
         -1;  ///< of a run: this step, or the kept one nearest to it; -1: as above
-    std::string device = "auto";
-    std::string tokenizer;  ///< "gpt2", a file or a folder; empty: the one beside the weights
-    bool bfloat16 = false;  ///< rounded
+    std::string device = "auto";  ///< then on the CPU where a GPU has no room for them
+    std::string tokenizer;        ///< "gpt2", a file or a folder; empty: the one beside the weights
+    bool bfloat16 = false;        ///< rounded
     bool operator==(const Weights&) const = default;
 };
 
@@ -202,7 +202,8 @@ struct AnalyseRequest {
     std::string split;
     Interventions interventions;
     std::optional<MapCell> cell;
-    std::any known;         ///< an earlier result, as core::AnalysisWatch::known
+    /// An earlier result, as core::AnalysisWatch::known; it goes beside the others, in the blob.
+    std::any known;
     bool keptOnly = false;  ///< nothing is measured
 };
 /// The results so far go to `partial`. With `keptOnly` the result that is kept beside the run, or

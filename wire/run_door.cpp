@@ -265,7 +265,9 @@ void RunDoor::serve() {
         for (auto& client : m_clients) {
             try {
                 fill(*client);
-                client->lost |= !client->connection.write();
+                if (client->connection.write()) continue;
+                client->lost = true;  // what it has asked for before it went is done
+                client->connection.read([&](const Frame& frame) { answer(*client, frame); });
             } catch (const std::exception&) {
                 client->lost = true;
             }
@@ -372,7 +374,10 @@ DoorClient::End DoorClient::run(Descriptor door, const Listener& listener, std::
             std::lock_guard lock(m_mutex);
             for (const auto& request : std::exchange(m_requests, {})) connection.send(request);
         }
-        if (!connection.write()) return ended ? End::Ended : End::Lost;
+        if (!connection.write()) {
+            connection.read(take);  // how it ended may have come before
+            return ended ? End::Ended : End::Lost;
+        }
         if (stop.stop_requested()) return End::Left;
         std::array<pollfd, 2> waiting = {
             pollfd{m_wake.get(), POLLIN, 0},

@@ -167,46 +167,21 @@ void Session::change(Json changes) {
     if (m_asked) m_asked->send(frameBytes(changes));
 }
 
-Frame Session::ask(const char* what, Json request, const Progress& progress, const Part& part) {
+Frame Session::ask(const char* what, Json request, const Progress& progress, const Part& part,
+                   std::span<const std::uint8_t> blob) {
     std::string host = takeFarPaths(request);
     if (const auto named = request.find("host"); named != request.end()) {
         if (host.empty()) host = named->get<std::string>();
         request.erase(named);
     }
     const auto id = ++m_id;
+    m_machine = m_only ? m_only->name : host;
     request["m"] = what;
     request["id"] = id;
-    const Bytes bytes = frameBytes(request);
+    const Bytes bytes = frameBytes(request, blob);
     std::optional<Frame> answer;
-    double fraction = 0.0;
     try {
-        auto& peer = peerOn(host, progress);
-        auto& connection = peer.connection;
-        const auto take = [&](Frame frame) {
-            if (!peer.greeted) return greet(peer, frame.message, host);
-            const Json& m = frame.message;
-            if (valueOf<std::uint64_t>(m, "id") != id) return;
-            if (m.contains("progress"))
-                fraction = valueOf<double>(m, "progress");
-            else if (m.contains("part"))
-                part ? part(m["part"], frame.blob) : void();
-            else
-                answer = std::move(frame);
-        };
-        m_asked = &connection;
-        connection.send(bytes);
-        while (!answer) {
-            if (progress && !progress(fraction)) {
-                connection.send(frameBytes({{"cancel", id}}));
-                connection.write();
-                throw Cancelled();
-            }
-            pollfd waiting{connection.get(),
-                           static_cast<short>(POLLIN | (connection.isSending() ? POLLOUT : 0)), 0};
-            const bool gone = (::poll(&waiting, 1, 50) < 0 && errno != EINTR) ||
-                              !connection.write() || !connection.read(take);
-            if (gone && !answer) throw Error(howItEnded(peer, host));
-        }
+        while (!answer) answer = tryAsk(host, id, bytes, progress, part);
         m_asked = nullptr;
     } catch (const Cancelled&) {
         m_asked = nullptr;
@@ -218,6 +193,53 @@ Frame Session::ask(const char* what, Json request, const Progress& progress, con
     }
     if (answer->message.contains("error")) throwError(answer->message["error"]);
     return {valueOf<Json>(answer->message, "ok"), std::move(answer->blob)};
+}
+
+/// None where the session had ended by itself before it heard of the request. A fresh one has not,
+/// so that nothing is asked a third time.
+std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
+                                     const Progress& progress, const Part& part) {
+    auto& peer = peerOn(host, progress);
+    auto& connection = peer.connection;
+    std::optional<Frame> answer;
+    double fraction = 0.0;
+    bool heard = false;
+    const auto take = [&](Frame frame) {
+        if (!peer.greeted) return greet(peer, frame.message, host);
+        const Json& m = frame.message;
+        if (valueOf<std::uint64_t>(m, "id") != id) return;
+        heard = true;
+        if (m.contains("progress"))
+            fraction = valueOf<double>(m, "progress");
+        else if (m.contains("part"))
+            part ? part(m["part"], frame.blob) : void();
+        else
+            answer = std::move(frame);
+    };
+    m_asked = &connection;
+    connection.send(bytes);
+    while (!answer) {
+        if (progress && !progress(fraction)) {
+            connection.send(frameBytes({{"cancel", id}}));
+            connection.write();
+            throw Cancelled();
+        }
+        pollfd waiting{connection.get(),
+                       static_cast<short>(POLLIN | (connection.isSending() ? POLLOUT : 0)), 0};
+        const bool failed = ::poll(&waiting, 1, 50) < 0 && errno != EINTR,
+                   sent = connection.write();
+        // What it has said before it went is read all the same.
+        const bool gone = !connection.read(take) || !sent || failed;
+        if (!gone || answer) continue;
+        const auto status =
+            peer.process ? peer.process->status(std::chrono::seconds(1)) : std::optional(0);
+        if (!peer.answered || heard || status != 0) throw Error(howItEnded(peer, host));
+        m_asked = nullptr;
+        m_peers.erase(host);
+        return std::nullopt;
+    }
+    peer.answered = true;
+    return answer;
 }
 
 }  // namespace relascope::wire

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,10 +79,13 @@ public:
 
     /// Sends a request, and returns what the session answers, `ok` and the blob; starts the process
     /// if there is none. A request that names a path in the mirror of a host (wire/host.h), or the
-    /// host as "host", goes to a session there. Throws what the session has thrown; Cancelled, at
-    /// once, when `progress` returns false; Error if the process has ended, with a sentence that
-    /// says why.
-    Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {});
+    /// host as "host", goes to a session there. One that meets a session which ends because nothing
+    /// was asked is asked again, once. Throws what the session has thrown; Cancelled, at once, when
+    /// `progress` returns false; Error if the process has ended, with a sentence that says why.
+    Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {},
+              std::span<const std::uint8_t> blob = {});
+    /// The host that the last request went to; empty: this machine.
+    const std::string& machine() const { return m_machine; }
     /// Changes the request that is being answered; called by its `progress` and `part`.
     void change(Json changes);
     /// Whether there is a process on this machine, which may hold weights.
@@ -100,8 +104,11 @@ private:
         Descriptor errors;
         std::int64_t oomKills = 0;  ///< when the process was started
         bool greeted = false;
+        bool answered = false;  ///< an earlier request
         std::string version = {};
     };
+    std::optional<Frame> tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
+                                const Progress& progress, const Part& part);
     Peer& peerOn(const std::string& host, const Progress& progress);
     void greet(Peer& peer, const Json& hello, const std::string& host) const;
     std::string howItEnded(Peer& peer, const std::string& host) const;
@@ -111,6 +118,7 @@ private:
     std::map<std::string, Peer> m_peers;  ///< by host; of this machine by an empty name
     Connection* m_asked = nullptr;        ///< of the request that is being answered
     std::uint64_t m_id = 0;               ///< of the last request
+    std::string m_machine;                ///< of the same
     bool m_everyVersion = false;
 };
 

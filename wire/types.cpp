@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wire/types.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -102,6 +103,23 @@ void from_json(const Json& json, ProbeSequence& s) {
     json.at("pictures").get_to(s.pictures);
     if (s.width < 0 || (s.width > 0 && s.vectors.size() % static_cast<std::size_t>(s.width) != 0))
         throw FrameError("the vectors of a message do not have their width");
+}
+
+void to_json(Json& json, const DataExample& example) {
+    json = {{"sample", example.sample}, {"answer", example.answer}, {"order", example.order}};
+}
+void from_json(const Json& json, DataExample& example) {
+    json.at("sample").get_to(example.sample);
+    json.at("answer").get_to(example.answer);
+    json.at("order").get_to(example.order);
+    const auto& source = example.sample.source;
+    const auto width = static_cast<std::size_t>(std::max(1, source.width));
+    const auto objects =
+        std::max({source.tokens.size(), source.vectors.size() / width, source.pictures.size()});
+    for (const int object : example.order)
+        if (object < 0 || static_cast<std::size_t>(object) >= objects)
+            throw FrameError("the order of an example names object " + std::to_string(object) +
+                             " of " + std::to_string(objects));
 }
 
 void to_json(Json& json, const RunState& state) {

@@ -89,6 +89,8 @@ void to_json(wire::Json& json, const Image& image);
 void from_json(const wire::Json& json, Image& image);
 void to_json(wire::Json& json, const ProbeSequence& sequence);
 void from_json(const wire::Json& json, ProbeSequence& sequence);
+void to_json(wire::Json& json, const DataExample& example);
+void from_json(const wire::Json& json, DataExample& example);
 void to_json(wire::Json& json, const RunState& state);
 void from_json(const wire::Json& json, RunState& state);
 
@@ -105,7 +107,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenMean, examples, standardError, over, val
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PointInfo, name, axes, shape, causal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchGrid, rows, columns, classToken, secondToken)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSample, image, label, origin, source, target)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataExample, sample, answer, order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeSide, name, labels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLayer, name, rows, columns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairedChange, metric, base, edited, change, low, high)

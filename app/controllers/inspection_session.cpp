@@ -182,7 +182,6 @@ wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
     wire::Weights weights;
     weights.path = path.toStdString();
     weights.nearest = step.value_or(-1);
-    weights.device = "cpu";
     return weights;
 }
 

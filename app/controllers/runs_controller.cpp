@@ -224,6 +224,11 @@ const RunInfo* RunsController::info(const QString& path) const {
     return nullptr;
 }
 
+bool RunsController::trains(const QString& path) const {
+    const RunInfo* found = info(path);
+    return found && (found->state == RunState::Running || found->state == RunState::Paused);
+}
+
 int RunsController::colorIndex(const QString& path) const {
     return m_colors.value(path, 0);
 }

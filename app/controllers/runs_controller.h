@@ -31,6 +31,8 @@ public:
     /// Newest first. Includes runs opened from elsewhere, and hidden ones while they are shown.
     const std::vector<widgets::RunRow>& rows() const { return m_rows; }
     const RunInfo* info(const QString& path) const;
+    /// Whether it is trained, by this window or anybody: its newest checkpoint is another one soon.
+    bool trains(const QString& path) const;
     /// Index into Theme::series; the seeds of one group share it. Constant during the lifetime of
     /// the window.
     int colorIndex(const QString& path) const;

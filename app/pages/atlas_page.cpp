@@ -91,7 +91,7 @@ std::optional<MeasuredSubject> AtlasPage::subject() const {
     subject.data = c.probe.data();
     subject.edits = c.runEdits.list();
     const auto& kept = c.runs.records().kept(run);
-    const bool live = c.training.busy() && c.training.run() == run;
+    const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
     auto step = static_cast<qint64>(info->step);
     if (!kept.empty() && (live || c.selection.step())) {
         const auto wanted = c.selection.step().value_or(kept.back());

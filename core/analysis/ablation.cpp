@@ -55,11 +55,14 @@ public:
                m_how == how;
     }
 
+    bool isPrepared() const { return m_prepared; }
+
     AblationTable run(std::stop_token stop, const ProgressCallback& progress,
                       const std::function<void(const AblationTable&)>& partial) {
         const torch::NoGradGuard noGrad;
         const EvaluationMode evaluation(m_model);
-        if (m_order.empty()) prepare();
+        if (!m_prepared) prepare();
+        m_prepared = true;
         const double stages = 1.0 + 0.4 * m_how.cumulative + 0.6 * m_how.pairs;
         const auto report = [&](double done) {
             if (stop.stop_requested() || (progress && !progress(done / stages))) throw Cancelled();
@@ -387,7 +390,8 @@ private:
     std::vector<Trial> m_trials;
     ExampleScores m_base;
     std::vector<ExampleScores> m_scores;
-    double m_seen = 0.0;                      // examples that the norms are of
+    double m_seen = 0.0;  // examples that the norms are of
+    bool m_prepared = false;
     std::size_t m_next = 0;                   // the first example that is not measured yet
     std::optional<AblationTable> m_measured;  // with the joint measurements so far
 };
@@ -424,6 +428,7 @@ AblationTable ablate(ModelImpl& model, const ModelOptions& options, const Datase
         state.reset();
         return table;
     } catch (const Cancelled&) {
+        if (!state->ablation.isPrepared()) state.reset();  // cancelled while data were opened
         throw;
     } catch (...) {
         state.reset();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "analysis/along_training.h"
@@ -176,6 +177,8 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
         throw Error(run + " kept no weights along its training; train with train.keep_mib above 0");
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    std::map<std::int64_t, std::uint32_t> weights;
+    for (const auto& kept : KeptWeights(run).steps()) weights[kept.step] = kept.checksum;
     Reader reader(run, device, sample, classNames, options);
     auto& along = reader.along;
     along.wanted = static_cast<std::int64_t>(steps.size());
@@ -183,7 +186,8 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
         along = *options.known;
         along.wanted = static_cast<std::int64_t>(steps.size());
         std::erase_if(along.steps, [&](const AlongStep& at) {
-            return !std::binary_search(steps.begin(), steps.end(), at.step);
+            return !std::binary_search(steps.begin(), steps.end(), at.step) ||
+                   at.weights != weights[at.step];
         });
         std::erase_if(steps, [&](std::int64_t step) {
             return std::any_of(along.steps.begin(), along.steps.end(),
@@ -199,7 +203,8 @@ AlongTraining alongTraining(const std::string& run, const std::string& device,
         };
         if (stop.stop_requested() || !part(0.0)) throw Cancelled();
         try {
-            const auto step = reader.at(steps[k], stop, part);
+            auto step = reader.at(steps[k], stop, part);
+            step.weights = weights[steps[k]];
             const auto place =
                 std::upper_bound(along.steps.begin(), along.steps.end(), step,
                                  [](const auto& a, const auto& b) { return a.step < b.step; });

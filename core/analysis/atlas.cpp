@@ -15,6 +15,7 @@
 #include "analysis/atlas_gallery.h"
 #include "analysis/atlas_labels.h"
 #include "analysis/auc_draws.h"
+#include "analysis/basis.h"
 #include "analysis/claims.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
@@ -160,6 +161,9 @@ private:
         m_attributes = attributesOf(m_objects, m_model.options(), data, m_options.attributes);
         m_places = pairPlaces(m_objects.shape);
         m_atlas.data = data.info().name;
+        const bool follows = m_options.along || hasFirst();
+        m_atlas.basis =
+            basisOf(m_model, data, m_objects.examples, follows ? m_subject.run : std::string());
         m_atlas.noun = m_objects.noun;
         m_atlas.objects = static_cast<std::int64_t>(m_objects.shape.objects);
         m_atlas.columns = m_objects.columns;
@@ -680,7 +684,7 @@ private:
 
     void takeKnown() {
         const auto* known = std::any_cast<RelationAtlas>(&m_watch.known);
-        if (!known || known->examples != m_atlas.examples || known->data != m_atlas.data ||
+        if (!known || known->basis != m_atlas.basis || known->examples != m_atlas.examples ||
             known->relations.size() != m_atlas.relations.size() ||
             known->attributes.size() != m_atlas.attributes.size())
             return;

@@ -145,6 +145,7 @@ struct RelationAtlas {
     std::string otherRun;                 ///< that relations are matched with
     std::vector<LayerMatch> matches;
     std::string remark;  ///< what was left out, one sentence; may be empty
+    std::string basis;   ///< basisOf() what it is measured on, with which alone it is continued
 };
 
 struct AtlasOptions {

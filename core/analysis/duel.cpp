@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/basis.h"
 #include "analysis/claims.h"
 #include "analysis/duel_answers.h"
 #include "analysis/duel_examples.h"
@@ -230,6 +231,8 @@ private:
                       m_subject.interventions.edits.edits == m_edits.edits.edits &&
                       a.trainingEdits() == m_other.trainingEdits();
         m_duel.data = m_subject.data->info().name;
+        m_duel.basis = basisOf(a, *m_subject.data, m_examples.examples()) + "; weights " +
+                       std::to_string(m_other.checksum());
         m_duel.noun = m_examples.noun(), m_duel.text = m_examples.isText();
         m_duel.objects = static_cast<std::int64_t>(m_examples.shape().objects);
         m_duel.whyNot = m_examples.whyNot();
@@ -466,7 +469,7 @@ private:
         const auto* known = std::any_cast<Duel>(&m_watch.known);
         const bool adds = !m_options.part.empty();
         if (!known || known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
-            known->b.name != m_duel.b.name || known->data != m_duel.data)
+            known->b.name != m_duel.b.name || known->basis != m_duel.basis)
             return;
         if (known->examples != m_examples.size()) return;
         if (adds ? !known->complete : known->grafts.size() != m_duel.grafts.size()) return;

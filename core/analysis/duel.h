@@ -104,6 +104,7 @@ struct Duel {
     std::vector<std::string> sentences;  ///< duelSentences()
     bool complete = false;
     std::string remark;  ///< what was left out; may be empty
+    std::string basis;   ///< basisOf() A and B, with which alone it is continued
 };
 
 struct DuelOptions {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "analysis/ablation.h"
@@ -47,6 +50,24 @@
 
 namespace relascope::core {
 
+namespace {
+
+/// Tells a file from another one under its name.
+struct FileMark {
+    std::uint64_t inode = 0;
+    std::int64_t size = 0, time = 0;  // ns
+    bool operator==(const FileMark&) const = default;
+};
+
+std::optional<FileMark> markOf(const std::string& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+    return FileMark{facts.st_ino, facts.st_size,
+                    facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
 struct OpenedModel::Parts {
     ModelPtr model;
     ModelOptions options;
@@ -63,6 +84,10 @@ struct OpenedModel::Parts {
     EditList training;
     TakenMeans means;  // of the last call with edits
     std::unique_ptr<EditProbes> probes;
+    std::string path, checkpoint;           // that were asked for
+    std::int64_t newest = -1;               // step of a checkpoint of the run, then
+    std::map<std::string, FileMark> files;  // of the weights, as they were when they were opened
+    std::optional<std::uint32_t> checksum;
 
     /// The names of classes: those given, else the checkpoint's own.
     const std::vector<std::string>& named(const std::vector<std::string>& given) const {
@@ -178,6 +203,21 @@ void requireMemoryFor(std::uint64_t needed, const std::string& path) {
                       "smaller one");
 }
 
+std::string namedCheckpoint(const std::string& checkpoint, const RunOptions& run) {
+    if (!checkpoint.empty()) return checkpoint;
+    return run.train.early_stopping.restore_best ? "best" : "last";
+}
+
+// Whether a run that trains gives the name to one checkpoint after another.
+bool isMoving(const std::string& checkpoint) {
+    return checkpoint.empty() || checkpoint == "last" || checkpoint == "best";
+}
+
+std::int64_t newestStep(const std::string& run) {
+    const auto steps = checkpointSteps(run + "/checkpoints");
+    return steps.empty() ? -1 : steps.back();
+}
+
 // The kept weights of exactly the step that `checkpoint` is, if there is no checkpoint of it.
 std::unique_ptr<CheckpointSource> openKept(const std::string& run, const std::string& checkpoint,
                                            std::int64_t& step) {
@@ -236,15 +276,14 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     std::unique_ptr<CheckpointSource> source;
     if (isRunFolder(path)) {
         p.isRun = true;
+        p.newest = newestStep(path);
         p.run = readRunOptions(path);
         p.options = p.run.model;
-        const bool restores = p.run.train.early_stopping.restore_best;
         source = openKept(path, checkpoint, p.step);
         if (source) {
             p.training = editsAfterStep(path, p.step);
         } else {
-            const auto file = checkpointWeights(
-                path, checkpoint.empty() ? (restores ? "best" : "last") : checkpoint, &p.step);
+            const auto file = checkpointWeights(path, namedCheckpoint(checkpoint, p.run), &p.step);
             source = CheckpointSource::open(file);
             p.training = checkpointState(fs::path(file).parent_path().string()).edits;
         }
@@ -255,6 +294,9 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
         if (fs::is_regular_file(beside)) p.reference = beside.string();
     }
+    p.path = path, p.checkpoint = checkpoint;
+    for (const auto& file : source->files())
+        if (const auto mark = markOf(file)) p.files[file] = *mark;
     // Before memory is taken for a model that the file does not have.
     if (p.options.info().opened) {
         requireFit(p.options, *source);
@@ -341,12 +383,14 @@ const std::string& OpenedModel::warning() const {
     return m_parts->warning;
 }
 std::uint32_t OpenedModel::checksum() const {
+    if (m_parts->checksum) return *m_parts->checksum;
     std::uint32_t crc = 0;
     for (const auto& entry : stateOf(*m_parts->model)) {
         const auto tensor = entry.tensor.detach().cpu().contiguous();
         if (entry.aliasOf.empty() && tensor.numel() > 0)
             crc = crc32Of(crc, tensor.const_data_ptr(), tensor.nbytes());
     }
+    m_parts->checksum = crc;
     return crc;
 }
 
@@ -356,7 +400,17 @@ bool OpenedModel::filesUnchanged() const {
     } catch (const FileError&) {
         return false;
     }
-    return true;
+    const auto& p = *m_parts;
+    for (const auto& [path, before] : p.files)
+        if (const auto now = markOf(path); now && *now != before) return false;
+    if (!p.isRun || !isMoving(p.checkpoint) || newestStep(p.path) == p.newest) return true;
+    if (namedCheckpoint(p.checkpoint, p.run) != "best") return false;
+    std::int64_t best = p.step;
+    try {
+        checkpointWeights(p.path, "best", &best);
+    } catch (const FileError&) {  // it is being written
+    }
+    return best == p.step;
 }
 
 int OpenedModel::referenceInputs() const {
@@ -520,6 +574,7 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
 void OpenedModel::narrow() {
     auto& p = *m_parts;
     castToBFloat16(*p.model);
+    p.checksum.reset();
     p.probes =
         std::make_unique<EditProbes>(*p.model, p.options);  // drop streams computed in float32
 }

@@ -64,7 +64,9 @@ public:
     const std::string& warning() const;
     /// CRC-32 of all weights in the order of stateOf() (model.h).
     std::uint32_t checksum() const;
-    /// False once files in which weights lie were truncated or changed: every pass throws then.
+    /// False once files in which weights lie were truncated or changed (every pass throws then),
+    /// others lie in their place, or the run has a newer checkpoint of that name ("", "last",
+    /// "best"). Files that are gone are no reason to open others.
     bool filesUnchanged() const;
 
     /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.

@@ -347,9 +347,9 @@ PairObjects pairObjects(const ModelOptions& model, const Dataset& data, std::int
         std::set<std::int64_t> named;
         for (const auto& row : readAttributes(attributes).rows)
             if (row.example >= 0 && row.example < data.size()) named.insert(row.example);
-        objects.examples.assign(named.begin(), named.end());
-        if (static_cast<std::int64_t>(named.size()) > examples)
-            objects.examples.resize(static_cast<std::size_t>(examples));
+        const std::vector<std::int64_t> all(named.begin(), named.end());
+        for (const auto index : drawnExamples(std::ssize(all), examples, 0))
+            objects.examples.push_back(all[static_cast<std::size_t>(index)]);
     } else {
         objects.examples = drawnExamples(data.size(), examples, 0);
     }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/basis.h"
 #include "analysis/claims.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_objects.h"
@@ -197,6 +198,10 @@ private:
         return pairObjects(m_model.options(), *m_subject.data, 2, m_options.attributes).whole;
     }
 
+    std::string basis(std::int64_t wanted) const {
+        const auto& data = *m_subject.data;
+        return basisOf(m_model, data, drawnExamples(data.size(), wanted, 0), m_subject.run);
+    }
     bool continueKept() {
         const auto fits = [&](const ModelScan& scan) {
             const auto same = [&](const ModelScan::Part& a) {
@@ -206,6 +211,7 @@ private:
             };
             return scan.data == m_scan.data && scan.step == m_scan.step && scan.wanted > 0 &&
                    scan.parts.size() == m_scan.parts.size() &&
+                   scan.basis == basis(scan.wanted + scan.choosing) &&
                    std::all_of(scan.parts.begin(), scan.parts.end(), same);
         };
         if (auto* kept = keptScan();
@@ -287,6 +293,7 @@ private:
             m_scan.wanted, 2,
             std::max({std::int64_t{2}, size - size / 2, std::min(size - 1, needed)}));
         m_scan.choosing = std::min(m_scan.wanted, size - m_scan.wanted);
+        m_scan.basis = basis(m_scan.wanted + m_scan.choosing);
         const double rounds = 0.45 * time / (f * static_cast<double>(m_scan.wanted));
         const auto inTime = static_cast<std::size_t>(
             std::clamp((rounds - 2.0) / forEach, static_cast<double>(kFewestInTime), 1e6));

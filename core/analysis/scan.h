@@ -73,6 +73,7 @@ struct ModelScan {
     std::vector<Finding> findings;       ///< the best first, at most twelve
     std::vector<std::string> notFound;   ///< sentences on what is not there
     std::string remark;                  ///< what time did not suffice for; may be empty
+    std::string basis;  ///< basisOf() what it is measured on, with which alone it is continued
 };
 
 struct ScanOptions {

@@ -63,7 +63,8 @@ bool KeptRing::add(std::int64_t step, KeptForm form, WeightValues values, std::u
     const auto path = keptFilePath(m_folder, step);
     writePacked(path, packed);
     std::error_code ignored;
-    m_steps.push_back({step, form, fs::file_size(path, ignored), base, false});
+    m_steps.push_back({step, form, fs::file_size(path, ignored), base, false,
+                       static_cast<std::uint32_t>(std::stoul(packed.metadata.at("crc32")))});
     m_last = std::move(next);
     m_lastStep = step;
     m_chain = alone ? 0 : m_chain + 1;
@@ -298,8 +299,8 @@ KeptWeights::KeptWeights(const std::string& run) : m_folder(keptFolder(run)) {
     std::sort(found.begin(), found.end());
     for (const auto step : found) try {
             const KeptFile file(m_folder, step);
-            m_steps.push_back(
-                {step, file.form(), file.bytes(), file.base(), isMarkedStep(m_folder, step)});
+            m_steps.push_back({step, file.form(), file.bytes(), file.base(),
+                               isMarkedStep(m_folder, step), file.checksum()});
         } catch (const FileError& problem) {
             // Not one that a training run has dropped since the folder was listed.
             if (fs::exists(keptFilePath(m_folder, step), error))

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "files/atomic_file.h"
 #include "files/file_lock.h"
@@ -524,9 +525,10 @@ void fetchBlob(Hub& hub, const fs::path& folder, const HubFile& file, Meter& met
     meter.add(at);
     for (int lost = 0; at < file.size;) {
         const auto before = at;
+        bool first = true;
         try {
             hub.body(file, at, [&](bool begins, std::string_view bytes) {
-                if (begins && at > 0 && at == before) {  // the range was not understood
+                if (std::exchange(first, false) && begins && at > 0) {  // not only the range came
                     meter.add(-at);
                     out.cut();
                     at = 0;

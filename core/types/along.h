@@ -33,8 +33,9 @@ struct AlongValues {
 };
 struct AlongStep {
     std::int64_t step = 0;
-    AlongValues now;     ///< with the edits, if there are any
-    AlongValues before;  ///< without them; unused unless AlongTraining::edited
+    AlongValues now;            ///< with the edits, if there are any
+    AlongValues before;         ///< without them; unused unless AlongTraining::edited
+    std::uint32_t weights = 0;  ///< KeptStep::checksum, with which alone they are known again
 };
 
 struct AlongTraining {

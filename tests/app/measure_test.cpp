@@ -116,8 +116,9 @@ protected:
 };
 
 TEST(Analyses, TheResultOfEachCanBeSentToBeDrawn) {
+    wire::Bytes blob;
     for (const auto* analysis : core::analyses())
-        EXPECT_THROW(wire::analysisResultToJson(analysis->name, {}), std::bad_any_cast)
+        EXPECT_THROW(wire::analysisResultToJson(analysis->name, {}, blob), std::bad_any_cast)
             << analysis->name << " is not known to wire/figures.cpp";
 }
 

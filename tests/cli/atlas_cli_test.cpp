@@ -5,12 +5,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <list>
 #include <nlohmann/json.hpp>
 
 #include "analysis/atlas.h"
 #include "cli/command_line.h"
+#include "datasets/readers/npz.h"
+#include "datasets/registry.h"
 #include "files/crc32.h"
 #include "files/safetensors.h"
+#include "run/run_folder.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "wire/figures.h"
@@ -42,21 +47,36 @@ protected:
         EXPECT_EQ(said.code, 0) << said.err;
         return json(said);
     }
-    /// Puts a remark into what is kept: who prints it has opened it.
-    static void mark(const std::string& remark) {
+    /// Changes what is kept. One with a remark: who prints it has opened it.
+    static void change(const std::function<void(RelationAtlas&)>& change) {
         const SafetensorsFile file(kept());
         const auto metadata = file.header().metadata;
         const auto* entry = file.find("result");
         wire::Bytes bytes(entry->bytes());
         file.read(*entry, bytes);
+        wire::FrameReader reader;
+        reader.append(bytes);
+        const auto frame = reader.next();
         auto result = std::any_cast<RelationAtlas>(
-            wire::analysisResultFromJson("atlas", wire::parseMessage(bytes)));
-        result.remark = remark;
-        bytes = wire::Json::to_cbor(wire::analysisResultToJson("atlas", result));
+            wire::analysisResultFromJson("atlas", frame->message, frame->blob));
+        change(result);
+        wire::Bytes blob;
+        const auto message = wire::analysisResultToJson("atlas", result, blob);
+        bytes = wire::frameBytes(message, blob);
         auto facts = metadata;
         facts["crc32"] = std::to_string(crc32Of(0, bytes.data(), bytes.size()));
-        writeSafetensors(
-            kept(), {{"result", "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}}, facts);
+        std::vector<TensorToWrite> tensors = {
+            {"result", "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}};
+        std::list<wire::Bytes> read;
+        for (const auto& other : file.header().tensors) {
+            if (other.name == "result") continue;
+            file.read(other, read.emplace_back(other.bytes()));
+            tensors.push_back({other.name, other.dtype, other.shape, read.back()});
+        }
+        writeSafetensors(kept(), std::move(tensors), facts);
+    }
+    static void mark(const std::string& remark) {
+        change([&](RelationAtlas& atlas) { atlas.remark = remark; });
     }
     static inline TemporaryFolder* folder = nullptr;
 };
@@ -66,7 +86,7 @@ TEST_F(AtlasCli, IsOpenedTheNextTime) {
     ASSERT_TRUE(fs::exists(kept()));
     EXPECT_EQ(atlas(), first);
     const auto readable = nlohmann::json::parse(slurp(run() + "/atlas/step-3.json"));
-    EXPECT_EQ(readable["format"], "relascope-result/1");
+    EXPECT_EQ(readable["format"], "relascope-result/2");
     EXPECT_EQ(readable["relations"], first["relations"]);
     EXPECT_EQ(readable["key"]["options"]["examples"], 20);
     mark("from the file");
@@ -119,6 +139,76 @@ TEST_F(AtlasCli, OfSomethingElseIsMeasuredAgain) {
     fs::remove_all(run() + "/atlas");
     atlas("--other " + run() + "-other");
     EXPECT_FALSE(fs::exists(kept()));
+}
+
+/// Images of which one has another pixel.
+class OneChanged : public ImageDataset {
+public:
+    OneChanged(ImageDatasetPtr images, Image changed)
+        : m_images(std::move(images)), m_changed(std::move(changed)) {}
+    const DatasetInfo& info() const override { return m_images->info(); }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        const auto label = m_images->read(index, pixels);
+        if (std::equal(pixels.begin(), pixels.end(), m_changed.pixels.begin())) pixels[0] ^= 1;
+        return label;
+    }
+
+private:
+    ImageDatasetPtr m_images;
+    Image m_changed;
+};
+
+// Under the same name and of the same size, with one other example: of those that are read, or not.
+TEST_F(AtlasCli, OfOtherExamplesIsMeasuredAgain) {
+    const std::string data = folder->path() + "/made.npz", run = folder->path() + "/own";
+    ASSERT_EQ(runCli("data relational-games-between --count 200 --family hexos --out " + data).code,
+              0);
+    const auto trained = runCli("train quick --steps 3 --threads 1 --data " + data + " --out " +
+                                run + " --set data.train_size=64 --set data.validation_size=100" +
+                                " --set data.test_size=16");
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const auto kept = run + "/atlas/step-3.safetensors";
+    const auto measured = [&] {
+        const auto said =
+            runCli("atlas " + run + " --json --examples 20 --untrained 1 " + "--use-examples 0");
+        EXPECT_EQ(said.code, 0) << said.err;
+        return fs::last_write_time(kept);
+    };
+    const auto first = measured();
+    EXPECT_EQ(measured(), first) << "it is kept";
+    std::vector<std::int64_t> read;
+    {
+        const SafetensorsFile file(kept);
+        const auto* entry = file.find("read/");
+        ASSERT_TRUE(entry);
+        read.resize(static_cast<std::size_t>(entry->shape.at(0)));
+        EXPECT_TRUE(read.size() == 20 || read.size() == 21) << "the first gives the hook points";
+        file.read(*entry, {reinterpret_cast<std::uint8_t*>(read.data()), entry->bytes()});
+    }
+    const auto isRead = [&](std::int64_t index) {
+        return std::binary_search(read.begin(), read.end(), index);
+    };
+    std::int64_t other = 0;
+    while (isRead(other)) ++other;
+    for (const auto index : {other, read.back()}) {
+        const auto sample = datasets::openData(readRunOptions(run).data).validation->sample(index);
+        datasets::writeNpz(data, OneChanged(datasets::readNpzImages(data), sample.image));
+        if (isRead(index))
+            EXPECT_NE(measured(), first);
+        else
+            EXPECT_EQ(measured(), first) << "nobody looks at it";
+    }
+}
+
+// It was kept by nobody who measured it: the file is named, and nothing is shown of it.
+TEST_F(AtlasCli, AWrongIndexIsAnErrorThatNamesTheFile) {
+    atlas();
+    change([](RelationAtlas& atlas) { atlas.relations.at(0).attribute = 1000; });
+    const auto said =
+        runCli("atlas " + run() + " --json --examples 20 --untrained 1 --use-examples 0");
+    EXPECT_NE(said.code, 0);
+    EXPECT_NE(said.err.find(kept()), std::string::npos) << said.err;
+    EXPECT_NE(said.err.find("the attribute of a map is 1000"), std::string::npos) << said.err;
 }
 
 TEST_F(AtlasCli, DamagedFilesAndAFullDiskCostNothingElse) {

@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <random>
 #include <thread>
 
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "cli/command_line.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
@@ -100,6 +102,44 @@ TEST(SessionProcess, AnswersWhatTheModelComputes) {
     EXPECT_EQ(measured.changes, here.changes);
     effect.split = "nowhere";
     EXPECT_THROW(wire::effect(session, effect, {}), Error);
+}
+
+// A run that trains, and one whose weights were overwritten: what is asked for the last checkpoint
+// is answered by the last one, and says which it is.
+TEST(SessionProcess, ReadsTheNewestWeights) {
+    testing_support::TemporaryFolder home("session-newest");
+    const std::string run = home / "run";
+    const std::string tiny = " --threads 1 --set data.train_size=64 --set data.validation_size=16" +
+                             std::string(" --set data.test_size=16");
+    const auto begin = [&](int seed) {
+        const auto said =
+            runCli("train quick --steps 2 --seed " + std::to_string(seed) + " --out " + run + tiny);
+        ASSERT_EQ(said.code, 0) << said.err;
+    };
+    begin(1);
+    wire::Session session;
+    wire::ProbeRequest request;
+    request.weights.path = run, request.weights.device = "cpu";
+    request.compare = false;
+    const auto probed = [&](const std::string& checkpoint) {
+        request.weights.checkpoint = checkpoint;
+        return *wire::Prober().probe(session, request, {}).result;
+    };
+    const auto first = probed("last");
+    EXPECT_EQ(first.step, 2);
+    EXPECT_EQ(probed("last").probabilities, first.probabilities);
+    const auto more = runCli("train --steps 4 --threads 1 --resume " + run);
+    ASSERT_EQ(more.code, 0) << more.err;
+    const auto newest = probed("last");
+    EXPECT_EQ(newest.step, 4);
+    EXPECT_NE(newest.probabilities, first.probabilities);
+    const auto fourth = probed("4");
+    EXPECT_EQ(fourth.probabilities, newest.probabilities);
+    std::filesystem::remove_all(run);
+    begin(2);
+    const auto other = probed("last");
+    EXPECT_EQ(other.step, 2);
+    EXPECT_NE(other.probabilities, first.probabilities);
 }
 
 TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {

@@ -127,6 +127,19 @@ TEST_F(Along, GivesBothWithEditsAndTheStepsAndAnswerThatAreAskedFor) {
     EXPECT_FALSE(alongTraining(run(), "cpu", sample, classes, options).edited);
 }
 
+TEST_F(Along, StepsOfOtherWeightsAreComputedAgain) {
+    auto options = cellOf(MapKind::Relation, 0, 2, 3);
+    const auto whole = alongTraining(run(), "cpu", sample, classes, options);
+    ASSERT_GT(whole.steps.size(), 2u);
+    options.known = whole;
+    for (auto& step : options.known->steps) step.now.probability = 7.0;
+    options.known->steps[1].weights ^= 1;
+    const auto again = alongTraining(run(), "cpu", sample, classes, options);
+    ASSERT_EQ(again.steps.size(), whole.steps.size());
+    for (std::size_t k = 0; k < whole.steps.size(); ++k)
+        EXPECT_EQ(again.steps[k].now.probability, k == 1 ? whole.steps[k].now.probability : 7.0);
+}
+
 TEST_F(Along, RefusesWhatIsNotThereAndStops) {
     const auto refused = [&](const AlongOptions& options, const std::string& words,
                              const std::string& of = run()) {

@@ -218,6 +218,20 @@ TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
     }
 }
 
+TEST(Atlas, OneOfOtherWeightsOrExamplesStartsAnew) {
+    Asked asked(shortRun());
+    const OptionValues values = {{"examples", std::int64_t{60}}, {"untrained", std::int64_t{2}}};
+    const auto whole = asked.atlas(values);
+    auto other = whole;
+    other.untrainedScores = {0.0, 0.0};
+    AnalysisWatch watch;
+    watch.known = other;
+    EXPECT_EQ(asked.atlas(values, watch).untrainedScores, other.untrainedScores);
+    other.basis += "1";
+    watch.known = other;
+    EXPECT_EQ(asked.atlas(values, watch).untrainedScores, whole.untrainedScores);
+}
+
 TEST(Atlas, ProgressRisesToOne) {
     Asked asked(shortRun());
     double last = 0.0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analysis/open_model.h"
@@ -315,6 +316,33 @@ TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
         again.known = known;
         EXPECT_EQ(duelAnalysis().json(one.duel(values, again)).dump(), text) << reports;
     }
+}
+
+// The weights of B were overwritten, or the data are others, under the same names.
+TEST(DuelAnalysis, OneOfOtherWeightsOrExamplesStartsAnew) {
+    DuelOf one(seedRun(1));
+    const OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}};
+    const auto duel = one.duel(values);
+    const auto text = duelAnalysis().json(duel).dump();
+    auto other = duel;
+    other.differences.clear();
+    AnalysisWatch watch;
+    watch.known = other;
+    EXPECT_NE(duelAnalysis().json(one.duel(values, watch)).dump(), text) << "it is continued";
+    other.basis += "1";
+    watch.known = other;
+    EXPECT_EQ(duelAnalysis().json(one.duel(values, watch)).dump(), text);
+    // Under the name of B's run those of another seed.
+    const StepRun third(smallOccurs(3), 3);
+    testing_support::TemporaryFolder home("duel-overwritten");
+    const auto path = home / std::filesystem::path(seedRun(2).path()).filename().string();
+    std::filesystem::create_directories(home.path());
+    std::filesystem::copy(third.path(), path, std::filesystem::copy_options::recursive);
+    watch.known = duel;
+    const auto again = one.duel({{"other", path}, {"untrained", std::int64_t{0}}}, watch);
+    EXPECT_EQ(again.b.name, duel.b.name);
+    EXPECT_NE(again.basis, duel.basis);
+    EXPECT_NE(again.meanDivergence, duel.meanDivergence);
 }
 
 TEST(DuelAnalysis, ProgressRisesToOne) {

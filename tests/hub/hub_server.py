@@ -6,6 +6,7 @@ FOLDER/ORG/NAME/ holds the files of a model. Prints its address and serves until
 their bytes as ETag and lie at another address of the same server, as on the public hub; other files have the SHA-1 of Git.
 FOLDER/behave.json, read at every request, makes it misbehave:
   fail N: the next N requests are answered with 503       cut N: a body ends after N bytes, without a word
+  whole N: ranges are not understood, and a body comes in pieces of N bytes
   slow N: bytes a second                                   token T: models of the ORG "gated" ask for it
   lie: longer, shorter, hash, headers, loop, file, names, json, etag
 FOLDER/requests.log gets a line for each request: method, path, Range and Authorization.
@@ -126,7 +127,7 @@ class Hub(BaseHTTPRequestHandler):
         if lie == "hash":
             data = bytes(len(data))
         first, code, headers = 0, 200, list(headers)
-        if (ranged := self.headers.get("Range", "")).startswith("bytes="):
+        if not b.get("whole") and (ranged := self.headers.get("Range", "")).startswith("bytes="):
             first = int(ranged[6:].split("-")[0])
             if first >= len(data):
                 return self.answer(416, [("Content-Range", f"bytes */{len(data)}")])
@@ -145,10 +146,10 @@ class Hub(BaseHTTPRequestHandler):
             self.connection.close()
             self.close_connection = True
             return
-        step = max(1, b.get("slow", 0) // 20) if b.get("slow") else len(data) or 1
+        step = max(1, b.get("slow", 0) // 20) if b.get("slow") else b.get("whole") or len(data) or 1
         for at in range(0, len(data), step):
             self.wfile.write(data[at:at + step])
-            if b.get("slow"):
+            if b.get("slow") or b.get("whole"):
                 time.sleep(0.05)
 
 

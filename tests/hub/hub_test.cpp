@@ -186,6 +186,22 @@ TEST_F(HubTest, ACutConnectionIsContinued) {
     EXPECT_NE(requests().find("bytes=180000-"), std::string::npos);
 }
 
+// As a mirror that sends all of a file when a part is asked for: in pieces, one of which ends where
+// the file was cut.
+TEST_F(HubTest, AMirrorThatKnowsNoRangesSendsItOnce) {
+    behave(R"({"slow": 100000})");
+    EXPECT_EQ(fetch("org/tiny", [](const HubProgress& p) { return p.done < 50'000; }), "cancelled");
+    ASSERT_EQ(parts().size(), 1u);
+    fs::resize_file(parts()[0], 10'000);
+    behave(R"({"whole": 10000})");
+    EXPECT_EQ(fetch(), "");
+    expectWhole();
+    const std::string asked = "bytes=10000-";
+    const auto first = requests().find(asked);
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_EQ(requests().find(asked, first + 1), std::string::npos) << "it was cut again";
+}
+
 TEST_F(HubTest, WhatWasCancelledIsContinued) {
     behave(R"({"slow": 100000})");
     EXPECT_EQ(fetch("org/tiny", [](const HubProgress& p) { return p.done < 50'000; }), "cancelled");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cmath>
 
 #include "analysis/atlas.h"
@@ -56,7 +57,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
 
     PatchResult patch;
     patch.metric = "loss", patch.clean = 1.0;
-    patch.maps = {{"resid", "hook_resid_pre", {"layer 1"}, {"0", "1"}, {0.5, std::nan("")}, {}}};
+    patch.maps = {
+        {"resid", "hook_resid_pre", {"layer 1"}, {"0", "1"}, {0.5, std::nan("")}, {1.0, 0.25}}};
     patch.positions = {"\xff"};
     const auto patched = sentResult("patch", patch);
     EXPECT_EQ(patched.positions, patch.positions);
@@ -68,12 +70,12 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     lens.rows = {"embedding", "layer 1"}, lens.positions = {0}, lens.inputs = {"the"};
     lens.answers = {{5, "cat", 1.5, 0.25}};
     lens.cells = {{{{5, "cat", 1.5, 0.25}}, {}, 0.25, 1, 2.5},
-                  {{}, {{7, "\xe9", 0.0, 0.0}}, 0, 0, 0}};
+                  {{{7, "\xe9", 0.0, 0.0}}, {}, 0, 0, 0}};
     const auto read = sentResult("lens", lens);
     EXPECT_EQ(read.rows, lens.rows);
     EXPECT_EQ(read.cells[0].top[0].name, "cat");
     EXPECT_EQ(read.cells[0].entropy, 2.5);
-    EXPECT_EQ(read.cells[1].asked[0].name, "\xe9");
+    EXPECT_EQ(read.cells[1].top[0].name, "\xe9");
 
     Attribution attribution;
     attribution.answer = {3, "yes", 2.0, 0.5};
@@ -94,7 +96,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
 
     HeadMeasures heads;
     heads.measures = {"previous token"}, heads.even = {0.1}, heads.layers = {"layer 1"};
-    heads.heads = {{MapKind::RelationalAttention, 0, 1, {0.5}}};
+    heads.heads = {{MapKind::SensoryAttention, 0, 0, {0.25}},
+                   {MapKind::RelationalAttention, 0, 1, {0.5}}};
     EXPECT_EQ(sentResult("heads", heads), heads);
 
     RelationAtlas atlas;
@@ -105,14 +108,15 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     relation.fits.resize(1);
     relation.fits[0].fixed = 0.75, relation.fits[0].p = std::nan(""), relation.fits[0].apart = true;
     relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5}};
-    atlas.tree = {{0, 1, 0.75}};
+    atlas.objects = 5, atlas.untrainedModels = 2;
     relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};
-    atlas.relations = {relation};
-    atlas.steps = {{4, 0.5, {0.6}}};
+    atlas.relations = {relation, relation};
+    atlas.tree = {{0, 1, 0.75}};
+    atlas.steps = {{4, 0.5, {0.6, 0.7}}};
     atlas.matches = {{"layer 1", true, 0.5, 0.4, 0.2}};
-    atlas.untrainedFits = {0.5};
+    atlas.untrainedFits = {0.5, 0.25, 0.5, 0.75};
     const auto described = sentResult("atlas", atlas);
-    ASSERT_EQ(described.relations.size(), 1U);
+    ASSERT_EQ(described.relations.size(), 2U);
     EXPECT_TRUE(std::isinf(described.relations[0].symmetry));
     EXPECT_TRUE(described.relations[0].fits[0].apart);
     EXPECT_TRUE(std::isnan(described.relations[0].fits[0].p));
@@ -156,8 +160,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
 
     Duel duel;
     duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = duel.a;
-    duel.cka = {0.5}, duel.alike = {true}, duel.sentences = {"one"}, duel.mcnemar = 0.25,
-    duel.largestDifference = std::nan("");
+    duel.cka = {0.5}, duel.untrainedCka = {0.25}, duel.alike = {true}, duel.sentences = {"one"},
+    duel.mcnemar = 0.25, duel.largestDifference = std::nan("");
     duel.changes = {{"accuracy", 0.5, 0.75, 0.25, 0.1, 0.4}};
     duel.matches = {
         {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.125, 0.25, {0.5}, {0.75}, 0.5, true}};
@@ -215,6 +219,28 @@ TEST(Figures, MapsAndStudiesArriveWhole) {
     EXPECT_EQ(shown.published[0].source, CurveSource::Relascope);
 }
 
+/// With two attributes, five objects and a tree of all maps.
+RelationAtlas largeAtlas(std::size_t maps) {
+    RelationAtlas atlas;
+    atlas.attributes = {{"same object", false}, {"greater", true}};
+    atlas.objects = 5;
+    RelationAtlas::Relation relation;
+    relation.name = "layer 1 relation 1";
+    relation.fits.resize(2);
+    relation.values.quantiles.resize(7), relation.values.bins.resize(64, 3);
+    relation.sent = relation.values;
+    relation.shares.resize(5, 0.2);
+    relation.highest.resize(8, {3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5});
+    relation.lowest = relation.nearZero = relation.highest;
+    atlas.relations.resize(maps, relation);
+    for (std::size_t k = 0; k < maps * maps; ++k)
+        atlas.correlation.push_back(1.0 / static_cast<double>(k + 1));
+    for (std::size_t k = 0; k + 1 < maps; ++k)
+        atlas.tree.push_back({static_cast<std::int64_t>(k == 0 ? 0 : maps + k - 1),
+                              static_cast<std::int64_t>(k + 1), 0.5});
+    return atlas;
+}
+
 TEST(Figures, WhatIsNoFigureIsRefused) {
     const auto refused = [](const wire::Json& message) {
         EXPECT_THROW(wire::figureFromFrame({message, {}}), wire::FrameError) << message;
@@ -224,20 +250,176 @@ TEST(Figures, WhatIsNoFigureIsRefused) {
     refused({{"figure", "map"}});
     refused({{"figure", "analysis"}, {"analysis", "guess"}, {"result", {}}, {"caption", ""}});
     refused({{"figure", "analysis"}, {"analysis", "heads"}, {"result", {1}}, {"caption", ""}});
-    wire::Json heads = wire::analysisResultToJson("heads", HeadMeasures{});
-    heads["heads"] = {{{"kind", 99}, {"layer", 0}, {"index", 0}, {"values", wire::Json::array()}}};
-    EXPECT_THROW(wire::analysisResultFromJson("heads", heads), wire::FrameError);
 }
 
-// A large language model: 24 layers, 1,024 tokens.
-TEST(Figures, ALensOfALargeModelFits) {
+// Of 40 layers and 1,024 tokens; and of two thousand maps.
+TEST(Figures, ResultsOfLargeModelsFit) {
     LensResult lens;
-    lens.rows.resize(25, "layer");
+    lens.rows.resize(41, "layer");
     lens.answers.resize(1024, {50000, " relation", 12.5, 0.5});
+    lens.positions.resize(1024), lens.inputs.resize(1024, " the");
     LensCell cell;
     cell.top.resize(5, {50000, " relation", 12.5, 0.5});
-    lens.cells.resize(25 * 1024, cell);
-    EXPECT_EQ(sentResult("lens", lens).cells.size(), lens.cells.size());
+    lens.cells.resize(41 * 1024, cell);
+    lens.cells.back().top.back().probability = 0.125;
+    const auto read = sentResult("lens", lens);
+    ASSERT_EQ(read.cells.size(), lens.cells.size());
+    EXPECT_EQ(read.cells.back().top.back().probability, 0.125);
+    EXPECT_EQ(read.cells.front().top.front().name, " relation");
+
+    for (const std::size_t maps : {1000U, 2000U}) {
+        const auto atlas = largeAtlas(maps);
+        const auto described = sentResult("atlas", atlas);
+        ASSERT_EQ(described.relations.size(), maps);
+        EXPECT_EQ(described.correlation, atlas.correlation);
+        EXPECT_EQ(described.relations.back().values.bins, atlas.relations.back().values.bins);
+        EXPECT_EQ(described.tree.back().first, atlas.tree.back().first);
+        EXPECT_EQ(described.relations.back().highest.at(1).picture,
+                  atlas.relations.back().highest.at(1).picture);
+    }
+}
+
+/// Why a result is refused when it is read, after `change`; empty: it is not.
+template <class Result, class Change>
+std::string refusal(const std::string& analysis, Result result, Change&& change) {
+    change(result);
+    try {
+        sentResult(analysis, result);
+    } catch (const wire::FrameError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Figures, AWrongIndexIsRefusedByEveryAnalysis) {
+    const auto refused = [](const std::string& analysis, const auto& result, const auto& change,
+                            const std::string& why) {
+        EXPECT_EQ(refusal(analysis, result, [](auto&) {}), "") << analysis;
+        const auto sentence = refusal(analysis, result, change);
+        EXPECT_NE(sentence.find("'" + analysis + "'"), std::string::npos) << sentence;
+        EXPECT_NE(sentence.find(why), std::string::npos) << analysis << ": " << sentence;
+    };
+    PatchResult patch;
+    patch.maps = {{"resid", "hook_resid_pre", {"a"}, {"0", "1"}, {0.5, 1.0}, {1.0, 0.25}}};
+    refused(
+        "patch", patch, [](auto& r) { r.maps[0].exact.pop_back(); }, "1 in place of 2");
+    refused(
+        "patch", patch, [](auto& r) { r.maps[0].columns.push_back("2"); }, "in place of 3");
+
+    LensResult lens;
+    lens.rows = {"embedding", "layer 1"}, lens.positions = {0}, lens.inputs = {"the"};
+    lens.answers.resize(1), lens.cells.resize(2);
+    for (auto& cell : lens.cells) cell.top.resize(1);
+    refused(
+        "lens", lens, [](auto& r) { r.cells.pop_back(); }, "the cells are 1");
+    refused(
+        "lens", lens, [](auto& r) { r.positions.clear(); }, "the positions are 0");
+    refused(
+        "lens", lens, [](auto& r) { r.inputs.resize(2); }, "the inputs are 2");
+    refused(
+        "lens", lens, [](auto& r) { r.cells[1].top.clear(); }, "has no answers");
+    refused(
+        "lens", lens, [](auto& r) { r.cells[0].asked.resize(1); }, "asked answers");
+
+    Attribution attribution;
+    attribution.positions = 3, attribution.parts.resize(1);
+    refused(
+        "attribute", attribution, [](auto& r) { r.position = 3; }, "the position is 3");
+    refused(
+        "attribute", attribution, [](auto& r) { r.position = -1; }, "the position is -1");
+    refused(
+        "attribute", attribution, [](auto& r) { r.parts[0].layer = -2; }, "is -2");
+
+    AlongTraining along;
+    along.rows = along.columns = 2;
+    along.steps = {{4, {0.5, 0.25, {1.0f, 2.0f, 3.0f, 4.0f}}, {}}};
+    refused(
+        "along", along, [](auto& r) { r.rows = 3; }, "are 4 in place of 6");
+    refused(
+        "along", along, [](auto& r) { r.rows = -3; }, "-3 x 2");
+    refused(
+        "along", along, [](auto& r) { r.block = 0; }, "in blocks of 0");
+    refused(
+        "along", along, [](auto& r) { r.edited = true; }, "are 0 in place of 4");
+    refused(
+        "along", along, [](auto& r) { r.steps.push_back(r.steps[0]); }, "step 4");
+    refused(
+        "along", along, [](auto& r) { r.cell.layer = -1; }, "is -1");
+
+    HeadMeasures heads;
+    heads.measures = {"previous token"}, heads.even = {0.1}, heads.layers = {"layer 1"};
+    heads.heads = {{MapKind::SensoryAttention, 0, 0, {0.5}}};
+    refused(
+        "heads", heads, [](auto& r) { r.heads[0].layer = 1; }, "the layer of a head is 1");
+    refused(
+        "heads", heads, [](auto& r) { r.heads[0].index = INT_MAX; }, "the number of a head");
+    refused(
+        "heads", heads, [](auto& r) { r.heads[0].values.clear(); }, "the values of a head");
+    refused(
+        "heads", heads, [](auto& r) { r.even.clear(); }, "the even values");
+    refused(
+        "heads", heads, [](auto& r) { r.heads[0].kind = static_cast<MapKind>(99); }, "kind");
+
+    const auto atlas = largeAtlas(3);
+    const auto wrong = [&](const auto& change, const std::string& why) {
+        refused("atlas", atlas, change, why);
+        ModelScan scan;
+        scan.atlas = atlas;
+        refused(
+            "scan", scan, [&](auto& r) { change(r.atlas); }, why);
+    };
+    wrong([](auto& r) { r.relations[1].attribute = 2; }, "the attribute of a map is 2");
+    wrong([](auto& r) { r.relations[1].labelled = -2; }, "the labelled attribute of a map is -2");
+    wrong([](auto& r) { r.relations[1].also = {1 << 30}; }, "another attribute");
+    wrong([](auto& r) { r.relations[1].asGood = {-1}; }, "another attribute");
+    wrong([](auto& r) { r.relations[1].fits.pop_back(); }, "the attributes of a map are 1");
+    wrong([](auto& r) { r.relations[1].shares.pop_back(); }, "the shares of a map are 4");
+    wrong([](auto& r) { r.relations[1].group = 3; }, "the group of a map is 3");
+    wrong([](auto& r) { r.relations[1].highest[0].i = 9; }, "object i of a pair is 9");
+    wrong([](auto& r) { r.relations[1].lowest[0].j = -1; }, "object j of a pair is -1");
+    wrong([](auto& r) { r.relations[1].highest[0].picture.width = 3; }, "pixels");
+    wrong([](auto& r) { r.columns = 10; }, "the number of columns is 10");
+    wrong([](auto& r) { r.objects = std::int64_t{1} << 40; }, "the number of objects");
+    wrong([](auto& r) { r.correlation.pop_back(); }, "the correlations are 8");
+    wrong([](auto& r) { r.tree.pop_back(); }, "the joins are 1");
+    wrong([](auto& r) { r.tree[0].first = 3; }, "a side of a join is 3");
+    wrong([](auto& r) { r.tree[1].second = r.tree[1].first; }, "joined twice");
+    wrong([](auto& r) { r.untrainedFits.resize(5); }, "the values of untrained models are 5");
+    wrong([](auto& r) { r.steps = {{1, 0.5, {0.5}}}; }, "the values of a step are 1");
+
+    ModelScan scan;
+    scan.atlas = atlas;
+    scan.findings = {{"a sentence", "layer 1 relations", {0}, 0.5, 0.25, 3, 1, 2, 0, 1, true}};
+    refused(
+        "scan", scan, [](auto& r) { r.findings[0].maps = {3}; }, "a map of a finding is 3");
+    refused(
+        "scan", scan, [](auto& r) { r.findings[0].layer = -2; }, "of a finding is -2");
+
+    Duel duel;
+    duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = {"b", "", {"layer 1", "layer 2"}};
+    duel.cka = duel.untrainedCka = {0.5, 0.25}, duel.alike = {true, false};
+    duel.matches.resize(2);
+    for (std::size_t k = 0; k < 2; ++k)
+        duel.matches[k].a = "layer 1", duel.matches[k].b = duel.b.streams[k];
+    duel.partners.resize(1), duel.differences.resize(1);
+    refused(
+        "duel", duel, [](auto& r) { r.b.streams.pop_back(); }, "the values of streams are 2");
+    refused(
+        "duel", duel, [](auto& r) { r.untrainedCka.resize(1); }, "untrained streams are 1");
+    refused(
+        "duel", duel, [](auto& r) { r.alike.clear(); }, "the claims of streams are 0");
+    refused(
+        "duel", duel, [](auto& r) { r.matches.push_back(r.matches[0]); }, "matches of layers");
+    refused(
+        "duel", duel, [](auto& r) { r.partners[0].layerB = -2; }, "of a partner is -2");
+    refused(
+        "duel", duel, [](auto& r) { r.differences[0].position = -2; }, "position");
+
+    AblationTable table;
+    table.rows.resize(1);
+    table.rows[0].ways.resize(1);
+    refused(
+        "ablate", table, [](auto& r) { r.rows[0].ways[0].how = static_cast<EditOp>(77); }, "kind");
 }
 
 }  // namespace

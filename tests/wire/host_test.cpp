@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "checkpoint/checkpoint.h"
@@ -315,6 +316,59 @@ TEST_F(HostTest, ACheckpointThereIsOpened) {
     const auto statistics = wire::farTensorStatistics(session, opened.info.path, "a.weight", {});
     EXPECT_EQ(statistics.mean, 2.0);
     EXPECT_EQ(statistics.histogram, core::tensorStatistics(here.info.path, "a.weight").histogram);
+}
+
+// Seven hundred with many captures, which have more values than a message may, then five thousand.
+TEST_F(HostTest, AListOfThousandsOfRunsArrives) {
+    const std::string first = home / "far/runs/r0";
+    {
+        auto folder = core::RunFolder::create(first, tiny(10));
+        folder.saveInfo();
+    }
+    fs::create_directories(first + "/captures");
+    const auto add = [&](int begin, int end, int files) {
+        for (int run = begin; run < end; ++run) {
+            const std::string path = home / ("far/runs/r" + std::to_string(run));
+            fs::create_directories(path + "/captures");
+            if (run > 0)
+                fs::copy_file(first + "/run.json", path + "/run.json",
+                              fs::copy_options::overwrite_existing);
+            for (int file = 0; file < files; ++file)
+                std::ofstream(path + "/captures/step-" + std::to_string(file) + ".safetensors");
+        }
+    };
+    add(0, 700, 160);
+    for (const int runs : {700, 5000}) {
+        if (runs > 700) add(700, runs, 0);
+        wire::Session session(host, [] { return true; });
+        const auto listing = wire::listRuns(session, host.runs, 0, {}, {});
+        EXPECT_EQ(listing.runs.size(), static_cast<std::size_t>(runs));
+        ASSERT_EQ(listing.changed.size(), static_cast<std::size_t>(runs));
+        EXPECT_GT(listing.now, 0);
+        const auto names = std::set<std::string>(listing.runs.begin(), listing.runs.end());
+        EXPECT_EQ(names.size(), listing.runs.size());
+        std::size_t all = 0;
+        for (const auto& run : listing.changed) all += run.files.size();
+        EXPECT_GE(all, 700U * 160U + static_cast<std::size_t>(runs));
+        EXPECT_GE(wire::filesIn(session, host.runs, {}).size(), all);
+        // Nothing has changed since: names alone.
+        EXPECT_EQ(
+            wire::listRuns(session, host.runs, listing.now + 60'000'000'000, {}, {}).changed.size(),
+            0U);
+    }
+}
+
+// Who does not ask for pages, as an earlier version, gets one answer.
+TEST_F(HostTest, AListWithoutPagesIsOneAnswer) {
+    {
+        auto folder = core::RunFolder::create(home / "far/runs/x", tiny(10));
+        folder.saveInfo();
+    }
+    wire::Session session(host, [] { return true; });
+    const auto answer =
+        session.ask("list", {{"folder", host.runs}, {"since", 0}, {"held", wire::Json::array()}},
+                    {}, [](const wire::Json&, const wire::Bytes&) { FAIL(); });
+    EXPECT_EQ(answer.message.get<wire::Listing>().changed.size(), 1U);
 }
 
 TEST_F(HostTest, ALostConnectionIsTriedAgain) {

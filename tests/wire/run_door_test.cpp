@@ -2,6 +2,7 @@
 #include "wire/run_door.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,25 @@ struct OpenDoor {
         door->take(RunChanged{info});
     }
 };
+
+// A window asks for something while the job ends: what it cannot send any more hides nothing.
+TEST(RunDoor, TheLastWordsOfAJobThatIsGoneAreHeard) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    {
+        wire::Connection job((wire::Descriptor(ends[1])));
+        job.send(wire::frameBytes({{"m", "failed"}, {"text", "the disk is full"}}));
+        job.send(wire::frameBytes({{"m", "ended"}}));
+        ASSERT_TRUE(job.write());
+    }
+    DoorClient client;
+    client.send("pause");
+    std::string failure;
+    DoorClient::Listener listener;
+    listener.failed = [&](const std::string& sentence) { failure = sentence; };
+    EXPECT_EQ(client.run(wire::Descriptor(ends[0]), listener, {}), DoorClient::End::Ended);
+    EXPECT_EQ(failure, "the disk is full");
+}
 
 TEST(RunDoor, SeveralWindowsHearOfARunAndSteerIt) {
     OpenDoor run;

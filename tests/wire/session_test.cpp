@@ -13,6 +13,7 @@
 #include <cmath>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 #include "support/rooms.h"
 #include "wire/child_process.h"
@@ -188,6 +189,57 @@ TEST(Session, OneThatEndsSaysSoAndTheNextRequestBeginsAnother) {
     std::this_thread::sleep_for(50ms);
     EXPECT_EQ(session.ask("c", Json::object()).message, "c");
     EXPECT_EQ(sessions.started, 3);
+}
+
+// It decides to end while the request is on its way: nobody sees more of it than a longer wait.
+TEST(Session, OneThatEndsAsItIsAskedIsAskedAgainOnce) {
+    const auto answersOnce = [](Played& played) {
+        greet(played);
+        const auto request = played.next();
+        played.send({{"id", request["id"]}, {"ok", request["m"]}});
+        played.next();  // and is gone
+    };
+    PlayedSessions sessions({answersOnce, answersOnce,
+                             [](Played& played) {
+                                 greet(played);
+                                 const auto id = played.next()["id"];
+                                 played.send({{"id", id}, {"ok", 1}});
+                                 const auto next = played.next()["id"];
+                                 played.send({{"id", next}, {"progress", 0.5}});
+                             },
+                             [](Played& played) {
+                                 greet(played);
+                                 played.next();
+                             }});
+    wire::Session session(sessions.start());
+    EXPECT_EQ(session.ask("a", {{"x", 1}}).message, "a");
+    EXPECT_EQ(session.ask("b", {{"x", 2}}).message, "b");
+    EXPECT_EQ(sessions.started, 2);
+    EXPECT_EQ(session.ask("c", Json::object()).message, 1);
+    EXPECT_EQ(sessions.started, 3);
+    // One that was at work has not ended by itself, and a fresh one is not asked again.
+    EXPECT_THROW(session.ask("d", Json::object()), Error);
+    EXPECT_EQ(sessions.started, 3);
+    EXPECT_THROW(session.ask("e", Json::object()), Error);
+    EXPECT_EQ(sessions.started, 4);
+}
+
+// What it says before it goes is heard, though no more can be sent to it.
+TEST(Session, TheLastWordsOfOneThatIsGoneAreRead) {
+    PlayedSessions sessions({[](Played& played) {
+        greet(played);
+        const auto id = played.next()["id"];
+        played.send({{"id", id}, {"error", {{"code", "error"}, {"text", "no room"}}}});
+    }});
+    wire::Session session(sessions.start());
+    bool told = false;
+    EXPECT_EQ(sentenceOf([&] {
+                  session.ask("a", Json::object(), [&](double) {
+                      if (std::exchange(told, true)) session.change({{"follow", true}});
+                      return true;
+                  });
+              }),
+              "no room");
 }
 
 TEST(Session, AnotherVersionAndStrangeFramesEndIt) {
