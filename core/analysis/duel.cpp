@@ -36,7 +36,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kRowsOfStreams = 1024;
-constexpr std::int64_t kUntrainedExamples = 250, kUntrainedTexts = 16;
+constexpr std::int64_t kUntrainedExamples = 250, kUntrainedTexts = 8;
 constexpr std::uint64_t kFirstUntrained = 1000003;
 constexpr std::chrono::milliseconds kReportEvery(500);
 constexpr double kGraftPasses = 4.0;  // of an example, for each part

@@ -115,7 +115,7 @@ struct DuelOptions {
     std::int64_t examples = 500;
     std::vector<std::string> what = {"relations", "heads"};
     std::int64_t tokens = 128;
-    std::int64_t untrained = 4;
+    std::int64_t untrained = 6;
     std::int64_t show = 20;
     std::vector<std::string> graft = {"streams", "attention", "feed-forward"};
     std::int64_t graft_examples = 200;

@@ -389,7 +389,10 @@ TEST(Figures, AWrongIndexIsRefusedByEveryAnalysis) {
 
     ModelScan scan;
     scan.atlas = atlas;
-    scan.findings = {{"a sentence", "layer 1 relations", {0}, 0.5, 0.25, 3, 1, 2, 0, 1, true}};
+    ModelScan::Finding finding;
+    finding.text = "a sentence", finding.part = "layer 1 relations", finding.maps = {0};
+    finding.example = 3, finding.i = 1, finding.j = 2, finding.layer = 0, finding.index = 1;
+    scan.findings = {finding};
     refused(
         "scan", scan, [](auto& r) { r.findings[0].maps = {3}; }, "a map of a finding is 3");
     refused(
