@@ -259,7 +259,8 @@ widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
                            .arg(QString::fromStdString(printed.split),
                                 widgets::metricText("accuracy", printed.accuracy));
         if (printed.standardError > 0)
-            line += QStringLiteral(" \u00B1 %1").arg(100.0 * printed.standardError, 0, 'f', 1);
+            line +=
+                QStringLiteral(" \u00B1 %1 (s.e.)").arg(100.0 * printed.standardError, 0, 'f', 1);
         for (const auto& result : info.results) {
             if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
             line += QStringLiteral(", ours ") +

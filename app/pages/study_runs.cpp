@@ -107,8 +107,9 @@ StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
       m_log(new widgets::ToggleChip(QStringLiteral("log x"), this)),
       m_published(new widgets::ToggleChip(QStringLiteral("Published"), this)),
       m_reference(new widgets::ToggleChip(QStringLiteral("Relascope\u2019s own"), this)) {
-    m_band->addItems({QStringLiteral("95% bootstrap"), QStringLiteral("\u00B1 2 s.e.m."),
-                      QStringLiteral("No band")});
+    for (const auto band : {widgets::StudyBand::Interval, widgets::StudyBand::TwoErrors,
+                            widgets::StudyBand::None})
+        m_band->addItem(widgets::studyBandName(band));
     m_band->setAccessibleName(QStringLiteral("Band"));
     m_band->setToolTip(QStringLiteral("Band around the mean over seeds"));
     m_band->setFont(widgets::smallFont());

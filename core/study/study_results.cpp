@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
-#include <random>
 
 #include "options/metrics.h"
 #include "options/presets.h"
@@ -12,13 +11,13 @@
 #include "study/study.h"
 #include "study/study_plan.h"
 #include "study/study_results.h"
+#include "types/student_t.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kResamples = 2000;
 
 std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
     std::string name = cell.model;
@@ -38,7 +37,7 @@ double meanOf(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void summarise(StudyPoint& point) {
+void summarise(StudyPoint& point, const MetricInfo& metric) {
     const auto& v = point.values;
     const auto n = static_cast<double>(v.size());
     point.mean = meanOf(v);
@@ -46,20 +45,11 @@ void summarise(StudyPoint& point) {
     double squares = 0.0;
     for (const double x : v) squares += (x - point.mean) * (x - point.mean);
     point.error = std::sqrt(squares / (n - 1.0) / n);
-    std::mt19937_64 random(20240526);  // a fixed seed, so that equal values give an equal band
-    std::vector<double> means(kResamples);
-    for (auto& mean : means) {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < v.size(); ++i)
-            sum += v[static_cast<std::size_t>(
-                (static_cast<unsigned __int128>(random()) * v.size()) >> 64)];
-        mean = sum / n;
-    }
-    std::sort(means.begin(), means.end());
-    const auto at = [&](double quantile) {
-        return means[static_cast<std::size_t>(quantile * (kResamples - 1) + 0.5)];
-    };
-    point.low = at(0.025), point.high = at(0.975);
+    const double reach = studentT95(static_cast<int>(v.size()) - 1) * point.error;
+    point.low = point.mean - reach, point.high = point.mean + reach;
+    if (!metric.isFraction()) return;
+    // Of few seeds it reaches further than a fraction can be.
+    point.low = std::max(0.0, point.low), point.high = std::min(1.0, point.high);
 }
 
 std::string number(double value, const char* format = "%.5g") {
@@ -116,7 +106,7 @@ std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& 
         }
         found->values.push_back(value);
     }
-    for (auto& point : points) summarise(point);
+    for (auto& point : points) summarise(point, metricInfo(measure.metric));
     return points;
 }
 

@@ -20,7 +20,7 @@ struct StudyMeasure {
 std::vector<StudyMeasure> studyMeasures(const StudyInfo& study);
 
 /// One point for each model, choice of values and size that has a finished run: mean, standard
-/// error, and the 95% band of 2000 bootstrap means (deterministic).
+/// error, and the 95 % interval of the mean by Student's t; of one run the mean alone.
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure);
 /// The smallest training size at which the mean of a series reaches `level`, by linear
 /// interpolation between sizes; NaN if it never does.

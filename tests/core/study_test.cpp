@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "files/atomic_file.h"
@@ -151,6 +152,44 @@ TEST(Study, RunsEveryCellOnceAndSumsThemUp) {
     work(path);
     EXPECT_EQ(readTextFile(path + "/runs/mlp-n64-s0/run.json"), before);
     EXPECT_EQ(listStudies(home.path()), std::vector<std::string>{path});
+}
+
+// What is called a 95 % interval holds the true mean so often, with as few seeds as there are.
+TEST(Study, BandsHoldTheTrueMeanAsOftenAsTheySay) {
+    std::mt19937_64 random(1);
+    for (const int seeds : {2, 3, 5, 10}) {
+        int held = 0;
+        constexpr int kStudies = 4000;
+        for (int k = 0; k < kStudies; ++k) {
+            StudyInfo study;
+            // Each run has an accuracy of its own, measured on 1,000 examples.
+            for (int seed = 0; seed < seeds; ++seed) {
+                StudyCell cell;
+                cell.state = CellState::Done;
+                const double own = std::normal_distribution<double>(0.8, 0.02)(random);
+                const auto right = std::binomial_distribution<int>(1000, own)(random);
+                cell.info.results = {{"test", 1000, {{"accuracy", right / 1000.0}}}};
+                study.cells.push_back(cell);
+            }
+            const auto point = studyPoints(study, {"accuracy", "test"}).at(0);
+            held += point.low <= 0.8 && 0.8 <= point.high;
+        }
+        EXPECT_GE(held, 0.93 * kStudies) << seeds;
+        EXPECT_LE(held, 0.97 * kStudies) << seeds;
+    }
+    StudyInfo one;
+    one.cells.resize(1);
+    one.cells[0].state = CellState::Done;
+    one.cells[0].info.results = {{"test", 1000, {{"accuracy", 0.8}}}};
+    const auto point = studyPoints(one, {"accuracy", "test"}).at(0);
+    EXPECT_EQ(point.mean, 0.8);
+    EXPECT_TRUE(std::isnan(point.low)) << "one seed has no band";
+    one.cells.push_back(one.cells[0]);
+    one.cells[1].info.results = {{"test", 1000, {{"accuracy", 0.81}}}};
+    const auto two = studyPoints(one, {"accuracy", "test"}).at(0);
+    EXPECT_NEAR(two.high - two.mean, 12.706 * two.error, 1e-12);
+    one.cells[1].info.results = {{"test", 1000, {{"accuracy", 0.9}}}};
+    EXPECT_EQ(studyPoints(one, {"accuracy", "test"}).at(0).high, 1.0);
 }
 
 TEST(Study, ShardsShareTheCells) {
