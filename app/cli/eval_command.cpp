@@ -30,9 +30,11 @@ struct EvalArguments {
 };
 
 // The predicted tokens of a text, and how many bytes they are; no bytes if the tokenizer is
-// unknown.
+// unknown, or does not know all characters.
 struct TextSize {
-    std::int64_t tokens = 0, bytes = 0;
+    std::int64_t tokens = 0, bytes = 0, unknown = 0;
+
+    bool whole() const { return bytes > 0 && unknown == 0; }
 };
 
 TextSize sizeOf(const core::Dataset& data) {
@@ -44,9 +46,11 @@ TextSize sizeOf(const core::Dataset& data) {
     for (std::int64_t i = 0; i < data.size(); ++i) {
         text->read(i, window);
         size.tokens += text->context();
-        for (std::size_t at = 1; tokenizer && at < window.size(); ++at)
-            size.bytes += static_cast<std::int64_t>(
-                tokenizer->piece(static_cast<std::int32_t>(window[at])).size());
+        for (std::size_t at = 1; tokenizer && at < window.size(); ++at) {
+            const auto id = static_cast<std::int32_t>(window[at]);
+            size.bytes += static_cast<std::int64_t>(tokenizer->piece(id).size());
+            size.unknown += id == tokenizer->unknownToken();
+        }
     }
     return size;
 }
@@ -123,7 +127,8 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (text) {
             object["perplexity"] = finiteJson(std::exp(result.loss));
             object["tokens"] = size.tokens;
-            if (size.bytes > 0) object["bits_per_byte"] = finiteJson(bitsPerByte);
+            if (size.unknown > 0) object["unknown_characters"] = size.unknown;
+            if (size.whole()) object["bits_per_byte"] = finiteJson(bitsPerByte);
         } else {
             Json classes = Json::array();
             for (const double accuracy : result.classAccuracy)
@@ -140,7 +145,10 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (text)
             std::printf(", perplexity %.2f, %lld tokens", std::exp(result.loss),
                         static_cast<long long>(size.tokens));
-        if (size.bytes > 0) std::printf(", %.3f bits per byte", bitsPerByte);
+        if (size.whole()) std::printf(", %.3f bits per byte", bitsPerByte);
+        if (size.unknown > 0)
+            std::printf(", %lld characters unknown to the tokenizer: no bits per byte",
+                        static_cast<long long>(size.unknown));
         std::printf("\n");
     }
     return 0;
