@@ -13,6 +13,7 @@
 #include "app/cli/edit_arguments.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
+#include "options/metrics.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
 
@@ -25,7 +26,7 @@ namespace {
 struct EvalArguments {
     std::string path, data, split, checkpoint, device = "auto";
     std::vector<std::string> edits;
-    std::int64_t batch = 512, step = -1;
+    std::int64_t batch = 0, step = -1;
     bool json = false;
 };
 
@@ -70,6 +71,7 @@ int evaluate(const EvalArguments& a, const Call&) {
     std::string split = a.split;
     ProgressLine line;
     const bool text = opened.options().input() == InputKind::Tokens;
+    std::int64_t batch = a.batch > 0 ? a.batch : text ? 8 : 512;
     if (text) {
         split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
         data = core::openEvaluationText(
@@ -84,9 +86,11 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (!opened.isRun())
             throw OptionError("--data",
                               "a checkpoint has no data of its own; give a .npz file with --data");
-        if (split.empty()) split = "validation";
         const auto splits = datasets::openData(opened.run().data, {}, stop);
+        // What training has never seen, where there is any.
+        if (split.empty()) split = splits.tests.empty() ? "validation" : splits.tests[0].first;
         data = splits.find(split);
+        if (a.batch == 0) batch = core::evaluationBatch(opened.run());
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
     if (!a.edits.empty()) {
@@ -95,7 +99,7 @@ int evaluate(const EvalArguments& a, const Call&) {
         const auto& edits = interventions.edits;
         if (edits.anyEnabled()) {
             const auto effect = opened.effect(
-                data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, interventions, stop,
+                data, batch, interventions, stop,
                 [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
             line.done();
             nameMeans(opened, edits);
@@ -106,9 +110,9 @@ int evaluate(const EvalArguments& a, const Call&) {
             return 0;
         }
     }
-    const auto result = opened.evaluate(
-        data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
-        [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
+    const auto result = opened.evaluate(data, batch, stop, [&](double fraction) {
+        return line.show(fraction, "evaluating " + split), true;
+    });
     line.done();
     const auto size = text ? sizeOf(*data) : TextSize{};
     // Of different tokenizers alike, in contrast to the loss of a token.
@@ -157,13 +161,18 @@ int evaluate(const EvalArguments& a, const Call&) {
 void evalOptions(CLI::App& command, EvalArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
-    command.add_option("--split", a.split, "train, validation, pentos, hexos or stripes");
+    command.add_option("--split", a.split,
+                       "train, validation, pentos, hexos or stripes; of a run without it: the "
+                       "first test split, else validation");
     auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
     command.add_option("--step", a.step, "the weights of a step, or those kept nearest to it")
         ->check(CLI::NonNegativeNumber)
         ->excludes(checkpoint);
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
-    command.add_option("--batch-size", a.batch, "batch size")->check(CLI::Range(1, 1048576));
+    command
+        .add_option("--batch-size", a.batch,
+                    "batch size; of a run's data without it: that of its training")
+        ->check(CLI::Range(1, 1048576));
     command.add_option("--edit", a.edits, kEditHelp)->take_all();
 }
 

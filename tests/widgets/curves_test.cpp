@@ -317,7 +317,7 @@ TEST(CurvePanel, LegendAndDotsAgreeWhereSeedsEndEarly) {
     panel.setCursorStep(20);
     agrees(20, "validation (n = 2) 1.000");
     // The best of the mean is where all three have a value: not the 65 % of two of them.
-    EXPECT_EQ(panel.accuracyPlot()->bestTexts(), QStringList("best mean 64.0%"));
+    EXPECT_EQ(panel.accuracyPlot()->bestTexts(), QStringList("best mean seen 64.0%"));
 }
 
 TEST(CurvePanel, TheUntrainedModelIsNotTheBestOne) {
