@@ -27,7 +27,9 @@ std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
 }
 
 double valueOf(const StudyCell& cell, const StudyMeasure& measure) {
-    if (measure.split == "validation") return cell.info.best(measure.metric);
+    if (measure.split == kValidation) return cell.info.kept.value(measure.metric);
+    if (measure.split == kLastValidation) return cell.info.last.value(measure.metric);
+    if (measure.split == kBestValidation) return cell.info.best(measure.metric);
     for (const auto& result : cell.info.results)
         if (result.split == measure.split) return result.value(measure.metric);
     return kNaN;
@@ -75,16 +77,41 @@ std::vector<StudyMeasure> studyMeasures(const StudyInfo& study) {
             all.push_back(std::move(measure));
     };
     std::string shown;
+    bool byChoice = false, several = false;
     for (const auto& cell : study.cells) {
         if (cell.state != CellState::Done) continue;
         shown = cell.info.metric;
+        byChoice = byChoice || cell.info.keptByChoice();
+        several = several || cell.info.evaluations > 1;
         for (const auto& result : cell.info.results)
             for (const auto& [metric, value] : result.values) add({metric, result.split});
-        add({cell.info.metric, "validation"});
     }
+    if (shown.empty()) return all;
+    // What nothing was chosen by comes first: of noise it is chance.
+    if (byChoice) add({shown, kLastValidation});
+    add({shown, kValidation});
+    if (several) add({shown, kBestValidation});
     std::stable_partition(all.begin(), all.end(),
                           [&](const StudyMeasure& m) { return m.metric == shown; });
     return all;
+}
+
+std::string splitTitle(const StudyInfo& study, const StudyMeasure& measure) {
+    bool byChoice = false;
+    std::int64_t least = 0, most = 0;
+    for (const auto& cell : study.cells) {
+        if (cell.state != CellState::Done) continue;
+        byChoice = byChoice || cell.info.keptByChoice();
+        const auto count = cell.info.evaluations;
+        least = most == 0 ? count : std::min(least, count);
+        most = std::max(most, count);
+    }
+    if (measure.split == kLastValidation) return "validation, last weights";
+    if (measure.split == kBestValidation)
+        return std::string("validation, best of ") + (least < most ? "up to " : "") +
+               std::to_string(most) + " evaluations";
+    return measure.split == kValidation && byChoice ? "validation, which chose the weights"
+                                                    : measure.split;
 }
 
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure) {
@@ -177,9 +204,10 @@ std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure) {
     std::sort(sizes.begin(), sizes.end());
     const bool percent = metricInfo(measure.metric).isFraction();
     std::string text = "% " + latexText(study.plan.preset) + ", " + latexText(measure.metric) +
-                       " on " + latexText(measure.split) + (percent ? ", per cent" : "") +
-                       ": mean and standard error over seeds\n" + "\\begin{tabular}{lr" +
-                       std::string(sizes.size(), 'c') + "}\n\\toprule\n" + "model & parameters";
+                       " on " + latexText(splitTitle(study, measure)) +
+                       (percent ? ", per cent" : "") + ": mean and standard error over seeds\n" +
+                       "\\begin{tabular}{lr" + std::string(sizes.size(), 'c') + "}\n\\toprule\n" +
+                       "model & parameters";
     for (const auto size : sizes) text += " & " + std::to_string(size);
     text += " \\\\\n\\midrule\n";
     for (const auto& name : names) {

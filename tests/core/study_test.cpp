@@ -154,6 +154,60 @@ TEST(Study, RunsEveryCellOnceAndSumsThemUp) {
     EXPECT_EQ(listStudies(home.path()), std::vector<std::string>{path});
 }
 
+// Pairs whose labels say nothing of them.
+class Noise : public Larger {
+public:
+    using Larger::Larger;
+    void read(std::int64_t index, std::span<float> objects,
+              std::span<float> targets) const override {
+        Larger::read(index, objects, targets);
+        targets[0] = static_cast<float>(
+            (static_cast<std::uint64_t>(index) + info().size) * 0x9e3779b97f4a7c15ULL >> 63);
+    }
+};
+
+TEST(Study, NoiseIsChanceUnlessTheBestIsAskedFor) {
+    for (const bool restores : {false, true}) {
+        SCOPED_TRACE(restores);
+        TemporaryFolder home("noise");
+        const std::string path = home / "study";
+        auto plan = tinyPlan();
+        plan.models = {"corelnet"}, plan.sizes = {64}, plan.seeds = {0, 1, 2, 3, 4, 5};
+        plan.settings.emplace_back("train.evaluate_every", "1");
+        plan.settings.emplace_back("train.steps", "24");
+        plan.settings.emplace_back("train.learning_rate", "0.02");
+        plan.settings.emplace_back("train.early_stopping.restore_best",
+                                   restores ? "true" : "false");
+        plan.settings.emplace_back("train.early_stopping.min_delta", "0");
+        createStudy(path, plan);
+        workOnStudy(
+            path, {},
+            [](const RunOptions& o, std::stop_token) {
+                const auto seed = static_cast<std::uint64_t>(o.data.seed);
+                DataSplits splits;
+                splits.train = std::make_shared<Noise>(64 + o.data.seed, seed + 10);
+                splits.validation = std::make_shared<Noise>(100 + o.data.seed, seed + 20);
+                return splits;
+            },
+            [](const StudyProgress&, const TrainEvent&) {}, {});
+        const auto study = readStudy(path);
+        const auto measures = studyMeasures(study);
+        ASSERT_EQ(measures.size(), restores ? 3u : 2u);
+        const auto first = studyPoints(study, measures.front()).at(0);
+        EXPECT_LT(first.low, 0.5);
+        EXPECT_GT(first.high, 0.5);
+        EXPECT_EQ(splitTitle(study, measures.front()),
+                  restores ? "validation, last weights" : "validation");
+        const auto best = studyPoints(study, measures.back()).at(0);
+        EXPECT_EQ(splitTitle(study, measures.back()), "validation, best of 24 evaluations");
+        EXPECT_GT(best.low, 0.5) << "what is chosen among many is better than chance";
+        EXPECT_GT(best.mean, first.mean);
+        if (!restores) continue;
+        EXPECT_EQ(splitTitle(study, measures[1]), "validation, which chose the weights");
+        EXPECT_EQ(studyPoints(study, measures[1]).at(0).values, best.values);
+    }
+}
+
 // What is called a 95 % interval holds the true mean so often, with as few seeds as there are.
 TEST(Study, BandsHoldTheTrueMeanAsOftenAsTheySay) {
     std::mt19937_64 random(1);
