@@ -424,7 +424,8 @@ Frame Models::analyse(Request& request, bool cost) {
     subject.kept = &m_ablation;
     const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
     if (analysis->input == Input::Data)
-        subject.data = split(asked.data, asked.split, request);
+        subject.data = split(asked.data, asked.split, request),
+        subject.where = "--split " + asked.split;
     else if (!ownText)
         subject.sample = asked.sample;
     if (analysis->input == Input::Pair && asked.second)

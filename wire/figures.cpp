@@ -118,8 +118,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Part, title, row, estimate, estima
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding::Check, edit, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding, text, part, maps, effect, checks, confirm,
                                    selectivity, example, i, j, layer, index, head)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, step, metric, base, text, tokens, wanted,
-                                   measured, estimated, choosing, shift, exact, untrained,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, where, step, metric, base, text, tokens,
+                                   wanted, measured, estimated, choosing, shift, exact, untrained,
                                    otherExamples, along, passes, described, allMaps, parts, atlas,
                                    least, looks, byChance, findings, notFound, remark, basis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)

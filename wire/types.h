@@ -96,10 +96,12 @@ void from_json(const wire::Json& json, RunState& state);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SplitResult, split, examples, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunLabels, name, tags, hidden)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Validation, step, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunInfo, path, name, labels, preset, variant, model, seed, state,
                                    message, device, metric, parameters, step, totalSteps, epoch,
-                                   seconds, startedAt, bestLoss, bestAccuracy, lastLoss,
-                                   lastAccuracy, bestMetric, results, edits, options)
+                                   seconds, startedAt, restoresBest, kept, last, bestLoss,
+                                   bestAccuracy, bestMetric, bestStep, evaluations, results, edits,
+                                   options)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, step, totalSteps, epoch, totalEpochs,
                                    examplesPerSecond, secondsLeft, tokensPerSecond)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EditValues, shape, numbers)

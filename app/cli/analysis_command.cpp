@@ -119,6 +119,9 @@ struct AnalysedInput {
 
 void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_token& stop) {
     auto& model = *input.subject.model;
+    input.subject.where = !a.text.empty()   ? "--data " + shellWord(a.text)
+                          : !a.data.empty() ? "--data " + shellWord(a.data)
+                                            : "--split " + shellWord(a.split);
     const auto use = [&](const std::string& name) {
         if (input.subject.data->size() == 0) throw OptionError("--data", name + " has no examples");
         input.points = input.subject.data->sample(0);

@@ -45,15 +45,16 @@ std::string shown(std::string text) {
 
 int runInfo(const std::string& path, bool json) {
     const auto run = core::readRunInfo(path);
-    Json object = {
-        {"run", run.name},
-        {"preset", run.preset},
-        {"model", run.variant},
-        {"seed", run.seed},
-        {"state", runStateName(run.state)},
-        {"step", run.step},
-        {"parameters", run.parameters},
-        {"best_accuracy", std::isfinite(run.bestAccuracy) ? Json(run.bestAccuracy) : Json()}};
+    Json object = {{"run", run.name},
+                   {"preset", run.preset},
+                   {"model", run.variant},
+                   {"seed", run.seed},
+                   {"state", runStateName(run.state)},
+                   {"step", run.step},
+                   {"parameters", run.parameters},
+                   {"best_accuracy", finiteJson(run.bestAccuracy)}};
+    object["validation"] = {{"step", run.kept.step}};
+    for (const auto& [key, value] : run.kept.values) object["validation"][key] = finiteJson(value);
     const auto facts = core::readRunFacts(path);
     for (const auto& [key, value] : facts)
         if (key == "ranks" || key == "rank_devices" || key == "machines") object[key] = value;
@@ -69,12 +70,10 @@ int runInfo(const std::string& path, bool json) {
     for (const auto& [key, value] : run.options) object["options"][key] = value;
     if (json) std::cout << object.dump(2) << "\n";
     if (json) return 0;
-    std::printf(
-        "%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f, weights of %zu steps "
-        "kept\n",
-        run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
-        runStateName(run.state), static_cast<long long>(run.step),
-        static_cast<long long>(run.totalSteps), run.bestAccuracy, kept.steps().size());
+    std::printf("%s: %s of %s, %s, %s, step %lld of %lld, %s, weights of %zu steps stored\n",
+                run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
+                runStateName(run.state), static_cast<long long>(run.step),
+                static_cast<long long>(run.totalSteps), keptText(run).c_str(), kept.steps().size());
     if (const auto ranks = core::processesText(facts); !ranks.empty())
         std::printf("trained by %s\n", shown(ranks).c_str());
     if (run.edits.anyEnabled())

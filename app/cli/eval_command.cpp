@@ -14,6 +14,7 @@
 #include "app/cli/run_text.h"
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
+#include "options/metrics.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
 
@@ -26,14 +27,16 @@ namespace {
 struct EvalArguments {
     std::string path, data, split, checkpoint, device = "auto";
     std::vector<std::string> edits;
-    std::int64_t batch = 512, step = -1, examples = 0, tokens = 0;
+    std::int64_t batch = 0, step = -1, examples = 0, tokens = 0;
     bool json = false;
 };
 
 // The predicted tokens of a text, and how many bytes they are; no bytes if the tokenizer is
-// unknown.
+// unknown, or does not know all characters.
 struct TextSize {
-    std::int64_t tokens = 0, bytes = 0;
+    std::int64_t tokens = 0, bytes = 0, unknown = 0;
+
+    bool whole() const { return bytes > 0 && unknown == 0; }
 };
 
 TextSize sizeOf(const core::Dataset& data) {
@@ -45,9 +48,11 @@ TextSize sizeOf(const core::Dataset& data) {
     for (std::int64_t i = 0; i < data.size(); ++i) {
         text->read(i, window);
         size.tokens += text->context();
-        for (std::size_t at = 1; tokenizer && at < window.size(); ++at)
-            size.bytes += static_cast<std::int64_t>(
-                tokenizer->piece(static_cast<std::int32_t>(window[at])).size());
+        for (std::size_t at = 1; tokenizer && at < window.size(); ++at) {
+            const auto id = static_cast<std::int32_t>(window[at]);
+            size.bytes += static_cast<std::int64_t>(tokenizer->piece(id).size());
+            size.unknown += id == tokenizer->unknownToken();
+        }
     }
     return size;
 }
@@ -67,6 +72,7 @@ int evaluate(const EvalArguments& a, const Call&) {
     std::string split = a.split;
     ProgressLine line;
     const bool text = opened.options().input() == InputKind::Tokens;
+    std::int64_t batch = a.batch > 0 ? a.batch : text ? 8 : 512;
     if (text) {
         split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
         data = core::openEvaluationText(
@@ -81,9 +87,11 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (!opened.isRun())
             throw OptionError("--data",
                               "a checkpoint has no data of its own; give a .npz file with --data");
-        if (split.empty()) split = "validation";
         const auto splits = datasets::openData(opened.run().data, {}, stop);
+        // What training has never seen, where there is any.
+        if (split.empty()) split = splits.tests.empty() ? "validation" : splits.tests[0].first;
         data = splits.find(split);
+        if (a.batch == 0) batch = core::evaluationBatch(opened.run());
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
     data = core::withShorterWindows(data, a.tokens);
@@ -97,7 +105,7 @@ int evaluate(const EvalArguments& a, const Call&) {
         const auto& edits = interventions.edits;
         if (edits.anyEnabled()) {
             const auto effect = opened.effect(
-                data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, interventions, stop,
+                data, batch, interventions, stop,
                 [&](double fraction) { return line.show(fraction, "evaluating " + split), true; },
                 a.examples);
             line.done();
@@ -109,9 +117,9 @@ int evaluate(const EvalArguments& a, const Call&) {
             return 0;
         }
     }
-    const auto result = opened.evaluate(
-        data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
-        [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
+    const auto result = opened.evaluate(data, batch, stop, [&](double fraction) {
+        return line.show(fraction, "evaluating " + split), true;
+    });
     line.done();
     const auto size = text ? sizeOf(*data) : TextSize{};
     // Of different tokenizers alike, in contrast to the loss of a token.
@@ -130,7 +138,8 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (text) {
             object["perplexity"] = finiteJson(std::exp(result.loss));
             object["tokens"] = size.tokens;
-            if (size.bytes > 0) object["bits_per_byte"] = finiteJson(bitsPerByte);
+            if (size.unknown > 0) object["unknown_characters"] = size.unknown;
+            if (size.whole()) object["bits_per_byte"] = finiteJson(bitsPerByte);
         } else {
             Json classes = Json::array();
             for (const double accuracy : result.classAccuracy)
@@ -147,7 +156,10 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (text)
             std::printf(", perplexity %.2f, %lld tokens", std::exp(result.loss),
                         static_cast<long long>(size.tokens));
-        if (size.bytes > 0) std::printf(", %.3f bits per byte", bitsPerByte);
+        if (size.whole()) std::printf(", %.3f bits per byte", bitsPerByte);
+        if (size.unknown > 0)
+            std::printf(", %lld characters unknown to the tokenizer: no bits per byte",
+                        static_cast<long long>(size.unknown));
         std::printf("\n");
     }
     return 0;
@@ -156,13 +168,18 @@ int evaluate(const EvalArguments& a, const Call&) {
 void evalOptions(CLI::App& command, EvalArguments& a) {
     checkpointOption(command, a.path, "run or checkpoint folder");
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
-    command.add_option("--split", a.split, "train, validation, pentos, hexos or stripes");
+    command.add_option("--split", a.split,
+                       "train, validation, pentos, hexos or stripes; of a run without it: the "
+                       "first test split, else validation");
     auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
     command.add_option("--step", a.step, "the weights of a step, or those kept nearest to it")
         ->check(CLI::NonNegativeNumber)
         ->excludes(checkpoint);
     command.add_option("--device", a.device, "auto, cpu, cuda:0");
-    command.add_option("--batch-size", a.batch, "batch size")->check(CLI::Range(1, 1048576));
+    command
+        .add_option("--batch-size", a.batch,
+                    "batch size; of a run's data without it: that of its training")
+        ->check(CLI::Range(1, 1048576));
     auto* edits = command.add_option("--edit", a.edits, kEditHelp)->take_all();
     command
         .add_option("--examples", a.examples,

@@ -16,14 +16,17 @@ std::string percentText(double fraction) {
     return text;
 }
 
-std::string metricText(const std::string& metric, double value) {
+std::string valueText(const std::string& metric, double value) {
     const auto& info = metricInfo(metric);
-    const std::string name = metricLabel(metric);
-    if (info.isFraction()) return name + " " + percentText(value);
+    if (info.isFraction()) return percentText(value);
     char text[48];
-    std::snprintf(text, sizeof text, info.format == MetricFormat::Perplexity ? " %.2f" : " %.4g",
+    std::snprintf(text, sizeof text, info.format == MetricFormat::Perplexity ? "%.2f" : "%.4g",
                   value);
-    return name + text;
+    return text;
+}
+
+std::string metricText(const std::string& metric, double value) {
+    return metricLabel(metric) + " " + valueText(metric, value);
 }
 
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values) {
@@ -40,6 +43,18 @@ std::string scoreText(const std::vector<std::pair<std::string, double>>& values)
     say(Metric::SequenceAccuracy);
     say(Metric::Accuracy);
     if (say(Metric::MeanError)) say(Metric::Recovered);
+    return text;
+}
+
+std::string keptText(const RunInfo& info) {
+    if (info.kept.step < 0) return "not evaluated yet";
+    char loss[48];
+    std::snprintf(loss, sizeof loss, "%.4f", info.kept.value("loss"));
+    std::string text = "weights of step " + std::to_string(info.kept.step) + ": validation loss " +
+                       loss + ", " + scoreText(info.kept.values);
+    if (info.sawBetter())
+        text += "; best seen " + valueText(info.metric, info.best(info.metric)) + " (step " +
+                std::to_string(info.bestStep) + ", not kept)";
     return text;
 }
 

@@ -10,15 +10,21 @@
 
 #include "types/finite_json.h"
 #include "types/metric.h"
+#include "types/run_info.h"
 
 namespace relascope::cli {
 
 /// "93.0 %".
 std::string percentText(double fraction);
+/// "93.0 %", "6.21", "0.0123": a value of a metric.
+std::string valueText(const std::string& metric, double value);
 /// "accuracy 93.0 %", "perplexity 6.21", "mean error 0.0123".
 std::string metricText(const std::string& metric, double value);
 /// The main metrics of a point: "sequence accuracy 12.0 %, accuracy 93.0 %".
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values);
+/// What the weights that a run keeps score: "weights of step 400: validation loss 0.2131, accuracy
+/// 93.0 %; best seen 97.2 % (step 480, not kept)".
+std::string keptText(const RunInfo& info);
 
 // Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.
 

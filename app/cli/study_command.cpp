@@ -128,7 +128,7 @@ void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
     const auto points = core::studyPoints(study, measure);
     const auto published = core::publishedCurves(study.plan, measure);
     std::printf("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
-                measure.split.c_str());
+                core::splitTitle(study, measure).c_str());
     std::size_t width = 10;
     for (const auto& p : points) width = std::max(width, p.series.size());
     const int names = static_cast<int>(width);
@@ -284,9 +284,10 @@ int study(const StudyArguments& a, const Call&) {
         printTable(study, measure);
     if (!a.figure.empty()) {
         const auto drawn = drawnOf(a, study);
-        draw(a.figure, wire::StudyFigure{drawn, drawn.plan.preset + ", " + measure.split,
-                                         measure.metric, core::studyPoints(drawn, measure),
-                                         core::publishedCurves(drawn.plan, measure)});
+        draw(a.figure,
+             wire::StudyFigure{drawn, drawn.plan.preset + ", " + core::splitTitle(drawn, measure),
+                               measure.metric, core::studyPoints(drawn, measure),
+                               core::publishedCurves(drawn.plan, measure)});
         std::cerr << "wrote " << a.figure << "\n";
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;
@@ -317,7 +318,9 @@ void studyOptions(CLI::App& command, StudyArguments& a) {
         ->check(CLI::Range(0, 1024));
     command.add_option("--metric", a.metric,
                        "metric of the table: accuracy, sequence_accuracy, loss ...");
-    command.add_option("--split", a.split, "split of the table: test, hexos, validation ...");
+    command.add_option(
+        "--split", a.split,
+        "split of the table: test, hexos, validation, validation-last, validation-best");
     command.add_option("--csv", a.csv, "write the table as .csv");
     command.add_option("--latex", a.latex, "write the table as LaTeX");
     command.add_option("--figure", a.figure, "draw the curves: .png, .svg or .pdf");

@@ -169,16 +169,19 @@ private:
 };
 
 Json outcomeJson(const Outcome& o) {
-    const auto& point = o.result.lastValidation;
-    Json json = {{"split", "validation"}};
-    for (const auto& [key, value] : point.values) json[key] = finiteJson(value);
+    const auto& info = o.result.info;
+    Json json = {{"split", "validation"}, {"step", info.kept.step}};
+    for (const auto& [key, value] : info.kept.values) json[key] = finiteJson(value);
+    json["best_seen"] = {{"metric", info.metric},
+                         {"value", finiteJson(info.best(info.metric))},
+                         {"step", info.bestStep},
+                         {"evaluations", info.evaluations}};
     json["run"] = o.path;
-    json["steps"] = o.result.info.step;
-    json["seconds"] = o.result.info.seconds;
-    json["state"] = runStateName(o.result.info.state);
-    json["best_accuracy"] = finiteJson(o.result.info.bestAccuracy);
+    json["steps"] = info.step;
+    json["seconds"] = info.seconds;
+    json["state"] = runStateName(info.state);
     Json results = Json::array();
-    for (const auto& result : o.result.info.results) {
+    for (const auto& result : info.results) {
         Json one = {{"split", result.split}, {"examples", result.examples}};
         for (const auto& [key, value] : result.values) one[key] = finiteJson(value);
         results.push_back(std::move(one));
@@ -194,11 +197,10 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
         exit = std::max(exit, o.exit);
         all.push_back(outcomeJson(o));
         if (!json)
-            std::printf("%s: %s after %lld steps, %.1f s, validation loss %.4f, %s\n",
-                        o.path.c_str(), runStateName(o.result.info.state),
+            std::printf("%s: %s after %lld steps, %.1f s, %s\n", o.path.c_str(),
+                        runStateName(o.result.info.state),
                         static_cast<long long>(o.result.info.step), o.result.info.seconds,
-                        o.result.lastValidation.value("loss"),
-                        scoreText(o.result.lastValidation.values).c_str());
+                        keptText(o.result.info).c_str());
         if (!json)
             for (const auto& result : o.result.info.results)
                 std::printf("  %s, %lld examples: loss %.4f, %s\n", result.split.c_str(),

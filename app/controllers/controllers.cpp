@@ -68,10 +68,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         runs.liveInfo(info);
         runs.setLive({});
         QString text = QString("%1: %2").arg(runs.name(path), widgets::runStateLine(info));
-        if (const double best = widgets::bestOf(info); !std::isnan(best))
-            text +=
-                QStringLiteral(", best %1 %2")
-                    .arg(widgets::metricName(info.metric), widgets::metricText(info.metric, best));
+        if (const QString kept = widgets::keptText(info); !kept.isEmpty())
+            text += QStringLiteral(", ") + kept;
         if (info.state == RunState::Done)
             messages.ok(text);
         else if (info.state != RunState::Failed && info.state != RunState::Running &&

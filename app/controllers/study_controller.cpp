@@ -34,6 +34,8 @@ double valueOf(const StudyPlan& plan, const StudyCell& cell, const core::StudyMe
     light.info.bestLoss = cell.info.bestLoss;
     light.info.bestAccuracy = cell.info.bestAccuracy;
     light.info.bestMetric = cell.info.bestMetric;
+    light.info.kept = cell.info.kept;
+    light.info.last = cell.info.last;
     light.info.results = cell.info.results;
     alone.cells.push_back(std::move(light));
     const auto points = core::studyPoints(alone, measure);
@@ -104,7 +106,8 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
             wanted ? std::find(reading->measures.begin(), reading->measures.end(), *wanted)
                    : reading->measures.begin();
         reading->measure = found == reading->measures.end() ? reading->measures.front() : *found;
-        reading->metric = studyMetric(*reading->measure);
+        reading->metric =
+            studyMetric({reading->measure->metric, core::splitTitle(study, *reading->measure)});
     }
     reading->layout = widgets::StudyLayout(study);
     count(*reading);

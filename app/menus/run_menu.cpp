@@ -107,15 +107,13 @@ StudyMenu::StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
                       [this] { m_window.studyPage()->curves()->publishedChip()->toggle(); });
     for (auto* action : {m_log, m_published}) action->setCheckable(true);
     m_bands = new QActionGroup(this);
-    for (const auto& [name, band] :
-         {std::pair{"Band: 95% bootstrap", widgets::StudyBand::Bootstrap},
-          {"Band: two standard errors", widgets::StudyBand::TwoErrors},
-          {"Band: none", widgets::StudyBand::None}}) {
-        auto* action =
-            add(QString::fromLatin1(name), {}, "Band around the means of the study", [this, band] {
-                m_window.studyPage()->curves()->setBand(band);
-                refresh();
-            });
+    for (const auto band :
+         {widgets::StudyBand::Interval, widgets::StudyBand::TwoErrors, widgets::StudyBand::None}) {
+        auto* action = add(QStringLiteral("Band: ") + widgets::studyBandName(band), {},
+                           "Band around the means of the study", [this, band] {
+                               m_window.studyPage()->curves()->setBand(band);
+                               refresh();
+                           });
         action->setCheckable(true);
         action->setData(static_cast<int>(band));
         m_bands->addAction(action);

@@ -243,7 +243,7 @@ const std::vector<core::PublishedResult>& ComparePage::published(const RunInfo& 
 }
 
 /// The published value and the result on the same tested split; before the test, the published
-/// value of the training family and the best validation value.
+/// value of the training family and the accuracy on validation.
 widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
     widgets::TableRow row{info, colorIndex};
     row.note = m_texts.ofRun(QString::fromStdString(info.path));
@@ -259,7 +259,8 @@ widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
                            .arg(QString::fromStdString(printed.split),
                                 widgets::metricText("accuracy", printed.accuracy));
         if (printed.standardError > 0)
-            line += QStringLiteral(" \u00B1 %1").arg(100.0 * printed.standardError, 0, 'f', 1);
+            line +=
+                QStringLiteral(" \u00B1 %1 (s.e.)").arg(100.0 * printed.standardError, 0, 'f', 1);
         for (const auto& result : info.results) {
             if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
             line += QStringLiteral(", ours ") +
@@ -277,7 +278,7 @@ widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
             if (printed.split == family || all.size() == 1) shown = &printed;
     if (shown) row.published = shown->accuracy;
     lines << (std::isnan(row.ours)
-                  ? QStringLiteral("compared with the best accuracy on validation")
+                  ? QStringLiteral("compared with the accuracy on validation")
                   : QStringLiteral("compared on %1").arg(QString::fromStdString(shown->split)));
     row.publishedTip = lines.join(u'\n');
     return row;

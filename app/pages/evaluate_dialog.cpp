@@ -101,10 +101,10 @@ void EvaluateDialog::fillImages() {
 void EvaluateDialog::fillSplits() {
     const auto* kind = findDataKind(m_data->currentData(kKindRole).toString().toStdString());
     if (!kind) return;
-    QStringList names = {QStringLiteral("validation")};
+    QStringList names;
     for (const auto& family : kind->families) names << QString::fromStdString(family);
     if (kind->families.empty()) names << QStringLiteral("test");
-    names << QStringLiteral("train");
+    names << QStringLiteral("validation") << QStringLiteral("train");
     QStringList before;
     for (int i = 0; i < m_split->count(); ++i) before << m_split->itemText(i);
     if (names == before) return;

@@ -35,9 +35,9 @@ namespace relascope::app {
 // Texts of the Study page. Private to app/pages.
 
 /// "accuracy on hexos"
-inline QString measureText(const core::StudyMeasure& measure) {
+inline QString measureText(const StudyInfo& study, const core::StudyMeasure& measure) {
     return QString::fromStdString(measure.metric).replace(u'_', u' ') + QStringLiteral(" on ") +
-           QString::fromStdString(measure.split);
+           QString::fromStdString(core::splitTitle(study, measure));
 }
 
 /// "relational-games-occurs: 3 models × 4 sizes × 3 seeds"

@@ -70,7 +70,8 @@ void StudyRuns::showMeasures() {
     const QSignalBlocker quiet(m_measure);
     QStringList measures;
     if (reading)
-        for (const auto& measure : reading->measures) measures << measureText(measure);
+        for (const auto& measure : reading->measures)
+            measures << measureText(*reading->info, measure);
     QStringList shown;
     for (int i = 0; i < m_measure->count(); ++i) shown << m_measure->itemText(i);
     if (measures != shown) {
@@ -80,8 +81,9 @@ void StudyRuns::showMeasures() {
     m_measure->setEnabled(measures.size() > 1);
     m_measure->setToolTip(measures.isEmpty() ? QStringLiteral("Available once a run is done")
                                              : QStringLiteral("Metric and split to show"));
-    m_measure->setCurrentIndex(
-        reading && reading->measure ? measures.indexOf(measureText(*reading->measure)) : -1);
+    m_measure->setCurrentIndex(reading && reading->measure ? measures.indexOf(measureText(
+                                                                 *reading->info, *reading->measure))
+                                                           : -1);
 }
 
 QString StudyRuns::chooseFailed() {
@@ -107,8 +109,9 @@ StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
       m_log(new widgets::ToggleChip(QStringLiteral("log x"), this)),
       m_published(new widgets::ToggleChip(QStringLiteral("Published"), this)),
       m_reference(new widgets::ToggleChip(QStringLiteral("Relascope\u2019s own"), this)) {
-    m_band->addItems({QStringLiteral("95% bootstrap"), QStringLiteral("\u00B1 2 s.e.m."),
-                      QStringLiteral("No band")});
+    for (const auto band :
+         {widgets::StudyBand::Interval, widgets::StudyBand::TwoErrors, widgets::StudyBand::None})
+        m_band->addItem(widgets::studyBandName(band));
     m_band->setAccessibleName(QStringLiteral("Band"));
     m_band->setToolTip(QStringLiteral("Band around the mean over seeds"));
     m_band->setFont(widgets::smallFont());

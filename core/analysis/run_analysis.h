@@ -31,7 +31,8 @@ struct AnalysisSubject {
     std::optional<ProbeSample> sample = {};
     std::optional<ProbeSample> second = {};  ///< of a pair: the corrupted input
     std::vector<std::string> classNames = {};
-    DatasetPtr data = {};  ///< the split to measure on
+    DatasetPtr data = {};    ///< the split to measure on
+    std::string where = {};  ///< the options of a command that name it: "--split validation"
     Interventions interventions = {};
     /// Whether edits that the weights were trained with are left out of each kept step.
     bool leaveOutTrainingEdits = false;

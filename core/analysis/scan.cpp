@@ -179,7 +179,7 @@ private:
             auto title = partTitle(row.part);
             m_scan.parts.push_back({std::move(title), std::move(row), kUnmeasured, 0.0, together});
         }
-        m_scan.data = data.info().name;
+        m_scan.data = data.info().name, m_scan.where = m_subject.where;
         m_scan.step = m_model.step();
         m_scan.noun = m_text                                           ? "windows of text"
                       : m_model.options().input() == InputKind::Images ? "images"

@@ -47,6 +47,7 @@ struct ModelScan {
         bool head = false;
     };
     std::string data, noun;     ///< "occurs, pentos", "images"
+    std::string where;          ///< AnalysisSubject::where
     std::int64_t step = 0;      ///< of the weights
     std::string metric;         ///< "accuracy", "mean_error"
     double base = 0.0;          ///< of the whole model; NaN: not yet

@@ -119,7 +119,8 @@ private:
         std::string text;
         for (const auto& check : finding.checks)
             text += (text.empty()
-                         ? "eval --examples " + std::to_string(m_scan.measured) +
+                         ? "eval " + m_scan.where + (m_scan.where.empty() ? "" : " ") +
+                               "--examples " + std::to_string(m_scan.measured) +
                                (m_scan.tokens > 0 ? " --tokens " + std::to_string(m_scan.tokens)
                                                   : std::string()) +
                                " "
@@ -518,8 +519,7 @@ private:
         for (const auto& map : m_scan.atlas.relations) {
             const auto use = claimOf(map.name).use;
             if (map.reading.empty() && map.labelled >= 0 && map.origin == "learned" &&
-                !isRelationToo(map) &&
-                (use == PartUse::NotUsed || use == PartUse::Undecided) &&
+                !isRelationToo(map) && (use == PartUse::NotUsed || use == PartUse::Undecided) &&
                 !matters(togetherOf(map).use))
                 unused.push_back(&map);
         }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -93,6 +94,41 @@ std::vector<SplitResult> resultsFromJson(const Json& json) {
         results.push_back(std::move(result));
     }
     return results;
+}
+
+Json validationJson(const Validation& validation) {
+    Json json = {{"step", validation.step}};
+    for (const auto& [key, value] : validation.values) json[key] = finiteJson(value);
+    return json;
+}
+
+Validation validationFromJson(const Json& json) {
+    Validation validation{get<std::int64_t>(json, "step", -1), {}};
+    for (const auto& [key, value] : json.items())
+        if (key != "step" && value.is_number())
+            validation.values.emplace_back(key, value.get<double>());
+    return validation;
+}
+
+// Of a long run a small part of its points.
+std::vector<MetricPoint> validationsOf(const std::string& run) {
+    std::vector<MetricPoint> points;
+    std::ifstream file(run + "/metrics.jsonl", std::ios::binary);
+    for (std::string line; std::getline(file, line);)
+        if (line.find("\"validation\"") != std::string::npos)
+            if (const auto point = metricFromLine(line)) points.push_back(*point);
+    return points;
+}
+
+// The step whose weights a run of a version before 0.8 restores, by its newest checkpoint; -1
+// without one.
+std::int64_t bestStepOf(const std::string& run) {
+    const auto state =
+        run + "/checkpoints/step-" + std::to_string(lastWholeCheckpoint(run)) + "/state.json";
+    std::error_code ignored;
+    if (!fs::is_regular_file(state, ignored)) return -1;
+    const Json json = Json::parse(readTextFile(state, 256u << 20), nullptr, false);
+    return json.is_object() ? get<std::int64_t>(json, "best_step", -1) : -1;
 }
 
 // Whether something was trained in a run folder, or may have been: what cannot be read counts.
@@ -225,29 +261,31 @@ void RunFolder::saveInfo() {
     const auto& i = m_info;
     Json facts = Json::object();
     for (const auto& [key, value] : m_facts) facts[key] = value;
-    Json json = {
-        {"format", 1},
-        {"preset", i.preset},
-        {"variant", i.variant},
-        {"model", i.model},
-        {"seed", i.seed},
-        {"state", runStateName(i.state)},
-        {"message", i.message},
-        {"device", i.device},
-        {"parameters", i.parameters},
-        {"step", i.step},
-        {"total_steps", i.totalSteps},
-        {"epoch", finiteJson(i.epoch)},
-        {"seconds", finiteJson(i.seconds)},
-        {"started_at", i.startedAt},
-        {"best",
-         {{"loss", finiteJson(i.bestLoss)},
-          {"accuracy", finiteJson(i.bestAccuracy)},
-          {"metric", finiteJson(i.bestMetric)}}},
-        {"last", {{"loss", finiteJson(i.lastLoss)}, {"accuracy", finiteJson(i.lastAccuracy)}}},
-        {"results", resultsJson(i.results)},
-        {"facts", facts},
-        {"options", Json::parse(runOptionsToJson(m_options))}};
+    Json json = {{"format", 1},
+                 {"preset", i.preset},
+                 {"variant", i.variant},
+                 {"model", i.model},
+                 {"seed", i.seed},
+                 {"state", runStateName(i.state)},
+                 {"message", i.message},
+                 {"device", i.device},
+                 {"parameters", i.parameters},
+                 {"step", i.step},
+                 {"total_steps", i.totalSteps},
+                 {"epoch", finiteJson(i.epoch)},
+                 {"seconds", finiteJson(i.seconds)},
+                 {"started_at", i.startedAt},
+                 {"best",
+                  {{"loss", finiteJson(i.bestLoss)},
+                   {"accuracy", finiteJson(i.bestAccuracy)},
+                   {"metric", finiteJson(i.bestMetric)},
+                   {"step", i.bestStep},
+                   {"evaluations", i.evaluations}}},
+                 {"last", validationJson(i.last)},
+                 {"results", resultsJson(i.results)},
+                 {"facts", facts},
+                 {"options", Json::parse(runOptionsToJson(m_options))}};
+    if (i.kept.step >= 0) json["kept"] = validationJson(i.kept);
     if (!i.edits.edits.empty()) json["edits"] = Json::parse(editsToJson(i.edits));
     writeTextFile(m_path + "/run.json", json.dump(2) + "\n");
 }
@@ -372,13 +410,22 @@ RunInfo readRunInfo(const std::string& path) {
     if (best.is_object())
         i.bestLoss = get<double>(best, "loss", nan),
         i.bestAccuracy = get<double>(best, "accuracy", nan),
-        i.bestMetric = get<double>(best, "metric", nan);
-    if (last.is_object())
-        i.lastLoss = get<double>(last, "loss", nan),
-        i.lastAccuracy = get<double>(last, "accuracy", nan);
+        i.bestMetric = get<double>(best, "metric", nan),
+        i.bestStep = get<std::int64_t>(best, "step", -1),
+        i.evaluations = get<std::int64_t>(best, "evaluations", 0);
+    if (last.is_object()) i.last = validationFromJson(last);
     const auto options = readRunOptions(path);
     i.options = optionTexts(options);
     i.metric = shownMetric(options);
+    i.restoresBest = options.train.early_stopping.restore_best;
+    if (json.contains("kept") && json["kept"].is_object()) {
+        i.kept = validationFromJson(json["kept"]);
+    } else if (const auto points = validationsOf(path); !points.empty()) {  // before version 0.8
+        takeValidations(i, points, i.restoresBest ? bestStepOf(path) : -1);
+    } else if (!i.last.values.empty()) {
+        i.last.step = i.step;
+        if (!i.restoresBest) i.kept = i.last;
+    }
     if (std::isnan(i.bestMetric))  // runs before version 0.4
         i.bestMetric = std::isnan(i.best(i.metric)) ? i.bestAccuracy : i.best(i.metric);
     if (json.contains("edits")) i.edits = editsFromJson(json["edits"].dump(), path + "/run.json");
@@ -431,15 +478,29 @@ void writeRunLabels(const std::string& path, const RunLabels& labels) {
             "\n");
 }
 
-void takeValidation(RunInfo& info, const MetricPoint& validation) {
-    info.lastLoss = validation.value("loss"), info.lastAccuracy = validation.value("accuracy");
-    if (validation.step == 0 && info.totalSteps > 0) return;
-    if (!(info.bestLoss <= info.lastLoss)) info.bestLoss = info.lastLoss;
-    if (!(info.bestAccuracy >= info.lastAccuracy)) info.bestAccuracy = info.lastAccuracy;
+void takeValidation(RunInfo& info, const MetricPoint& validation, bool chosen) {
+    info.last = {validation.step, validation.values};
+    const bool untrained = validation.step == 0 && info.totalSteps > 0;
+    if (chosen || untrained || !info.restoresBest) info.kept = info.last;
+    if (untrained) return;
+    ++info.evaluations;
+    const double loss = validation.value("loss"), accuracy = validation.value("accuracy");
+    if (!(info.bestLoss <= loss)) info.bestLoss = loss;
+    if (!(info.bestAccuracy >= accuracy)) info.bestAccuracy = accuracy;
     const double value = validation.value(info.metric);
     const bool worse =
         lowerIsBetter(info.metric) ? info.bestMetric <= value : info.bestMetric >= value;
-    if (!std::isnan(value) && !worse) info.bestMetric = value;
+    if (!std::isnan(value) && !worse) info.bestMetric = value, info.bestStep = validation.step;
+}
+
+void takeValidations(RunInfo& info, const std::vector<MetricPoint>& points, std::int64_t bestStep) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    info.kept = info.last = {};
+    info.bestLoss = info.bestAccuracy = info.bestMetric = nan;
+    info.bestStep = -1, info.evaluations = 0;
+    for (const auto& point : points)
+        if (point.split == Split::Validation) takeValidation(info, point, point.step == bestStep);
+    if (info.kept.step <= 0 && bestStep < 0) info.kept = info.last;
 }
 
 }  // namespace relascope::core

@@ -133,7 +133,10 @@ DataOptions runData(const std::string& path, DataOptions options);
 RunLabels readRunLabels(const std::string& path);
 /// Throws FileError.
 void writeRunLabels(const std::string& path, const RunLabels& labels);
-/// Puts a validation point into the last and best values of a run. Before training nothing is best.
-void takeValidation(RunInfo& info, const MetricPoint& validation);
+/// Puts a validation point into the last, kept and best values of a run. Before training nothing is
+/// best. A run that restores its best weights keeps only those of `chosen` points.
+void takeValidation(RunInfo& info, const MetricPoint& validation, bool chosen = false);
+/// The same with all points of a run from its start; `bestStep`: whose weights it would restore.
+void takeValidations(RunInfo& info, const std::vector<MetricPoint>& points, std::int64_t bestStep);
 
 }  // namespace relascope::core

@@ -11,7 +11,7 @@
 namespace relascope::core {
 
 /// The messages that a door understands (wire/run_door.h).
-inline constexpr int kDoorProtocol = 1;
+inline constexpr int kDoorProtocol = 2;
 
 struct RunProcess {
     std::int64_t pid = 0;

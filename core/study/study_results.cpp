@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
-#include <random>
 
 #include "options/metrics.h"
 #include "options/presets.h"
@@ -12,13 +11,13 @@
 #include "study/study.h"
 #include "study/study_plan.h"
 #include "study/study_results.h"
+#include "types/student_t.h"
 #include "types/text_format.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kResamples = 2000;
 
 std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
     std::string name = cell.model;
@@ -28,7 +27,9 @@ std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
 }
 
 double valueOf(const StudyCell& cell, const StudyMeasure& measure) {
-    if (measure.split == "validation") return cell.info.best(measure.metric);
+    if (measure.split == kValidation) return cell.info.kept.value(measure.metric);
+    if (measure.split == kLastValidation) return cell.info.last.value(measure.metric);
+    if (measure.split == kBestValidation) return cell.info.best(measure.metric);
     for (const auto& result : cell.info.results)
         if (result.split == measure.split) return result.value(measure.metric);
     return kNaN;
@@ -38,7 +39,7 @@ double meanOf(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void summarise(StudyPoint& point) {
+void summarise(StudyPoint& point, const MetricInfo& metric) {
     const auto& v = point.values;
     const auto n = static_cast<double>(v.size());
     point.mean = meanOf(v);
@@ -46,20 +47,11 @@ void summarise(StudyPoint& point) {
     double squares = 0.0;
     for (const double x : v) squares += (x - point.mean) * (x - point.mean);
     point.error = std::sqrt(squares / (n - 1.0) / n);
-    std::mt19937_64 random(20240526);  // a fixed seed, so that equal values give an equal band
-    std::vector<double> means(kResamples);
-    for (auto& mean : means) {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < v.size(); ++i)
-            sum += v[static_cast<std::size_t>(
-                (static_cast<unsigned __int128>(random()) * v.size()) >> 64)];
-        mean = sum / n;
-    }
-    std::sort(means.begin(), means.end());
-    const auto at = [&](double quantile) {
-        return means[static_cast<std::size_t>(quantile * (kResamples - 1) + 0.5)];
-    };
-    point.low = at(0.025), point.high = at(0.975);
+    const double reach = studentT95(static_cast<int>(v.size()) - 1) * point.error;
+    point.low = point.mean - reach, point.high = point.mean + reach;
+    if (!metric.isFraction()) return;
+    // Of few seeds it reaches further than a fraction can be.
+    point.low = std::max(0.0, point.low), point.high = std::min(1.0, point.high);
 }
 
 std::string number(double value, const char* format = "%.5g") {
@@ -85,16 +77,41 @@ std::vector<StudyMeasure> studyMeasures(const StudyInfo& study) {
             all.push_back(std::move(measure));
     };
     std::string shown;
+    bool byChoice = false, several = false;
     for (const auto& cell : study.cells) {
         if (cell.state != CellState::Done) continue;
         shown = cell.info.metric;
+        byChoice = byChoice || cell.info.keptByChoice();
+        several = several || cell.info.evaluations > 1;
         for (const auto& result : cell.info.results)
             for (const auto& [metric, value] : result.values) add({metric, result.split});
-        add({cell.info.metric, "validation"});
     }
+    if (shown.empty()) return all;
+    // What nothing was chosen by comes first: of noise it is chance.
+    if (byChoice) add({shown, kLastValidation});
+    add({shown, kValidation});
+    if (several) add({shown, kBestValidation});
     std::stable_partition(all.begin(), all.end(),
                           [&](const StudyMeasure& m) { return m.metric == shown; });
     return all;
+}
+
+std::string splitTitle(const StudyInfo& study, const StudyMeasure& measure) {
+    bool byChoice = false;
+    std::int64_t least = 0, most = 0;
+    for (const auto& cell : study.cells) {
+        if (cell.state != CellState::Done) continue;
+        byChoice = byChoice || cell.info.keptByChoice();
+        const auto count = cell.info.evaluations;
+        least = most == 0 ? count : std::min(least, count);
+        most = std::max(most, count);
+    }
+    if (measure.split == kLastValidation) return "validation, last weights";
+    if (measure.split == kBestValidation)
+        return std::string("validation, best of ") + (least < most ? "up to " : "") +
+               std::to_string(most) + " evaluations";
+    return measure.split == kValidation && byChoice ? "validation, which chose the weights"
+                                                    : measure.split;
 }
 
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure) {
@@ -116,7 +133,7 @@ std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& 
         }
         found->values.push_back(value);
     }
-    for (auto& point : points) summarise(point);
+    for (auto& point : points) summarise(point, metricInfo(measure.metric));
     return points;
 }
 
@@ -187,9 +204,10 @@ std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure) {
     std::sort(sizes.begin(), sizes.end());
     const bool percent = metricInfo(measure.metric).isFraction();
     std::string text = "% " + latexText(study.plan.preset) + ", " + latexText(measure.metric) +
-                       " on " + latexText(measure.split) + (percent ? ", per cent" : "") +
-                       ": mean and standard error over seeds\n" + "\\begin{tabular}{lr" +
-                       std::string(sizes.size(), 'c') + "}\n\\toprule\n" + "model & parameters";
+                       " on " + latexText(splitTitle(study, measure)) +
+                       (percent ? ", per cent" : "") + ": mean and standard error over seeds\n" +
+                       "\\begin{tabular}{lr" + std::string(sizes.size(), 'c') + "}\n\\toprule\n" +
+                       "model & parameters";
     for (const auto size : sizes) text += " & " + std::to_string(size);
     text += " \\\\\n\\midrule\n";
     for (const auto& name : names) {

@@ -9,18 +9,29 @@
 
 namespace relascope::core {
 
-/// A quantity that can be plotted: a metric of a test split, or of the validation set (split
-/// "validation", its best value in the run).
+// Splits of a measure on the validation set.
+
+/// Of the weights that a run keeps.
+inline const std::string kValidation = "validation";
+/// Of its last weights, which nothing has chosen.
+inline const std::string kLastValidation = "validation-last";
+/// The best of all evaluations of a run, of whatever weights: of noise it is better than chance.
+inline const std::string kBestValidation = "validation-best";
+
+/// A quantity that can be plotted: a metric of a test split, or of the validation set.
 struct StudyMeasure {
     std::string metric;  ///< "accuracy"
     std::string split;   ///< "pentos"
     bool operator==(const StudyMeasure&) const = default;
 };
-/// All measures of the finished runs, the main one of the preset first.
+/// All measures of the finished runs: those of the main metric first, of these test splits, then
+/// validation.
 std::vector<StudyMeasure> studyMeasures(const StudyInfo& study);
+/// "hexos"; "validation, best of 24 evaluations".
+std::string splitTitle(const StudyInfo& study, const StudyMeasure& measure);
 
 /// One point for each model, choice of values and size that has a finished run: mean, standard
-/// error, and the 95% band of 2000 bootstrap means (deterministic).
+/// error, and the 95 % interval of the mean by Student's t; of one run the mean alone.
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure);
 /// The smallest training size at which the mean of a series reaches `level`, by linear
 /// interpolation between sizes; NaN if it never does.

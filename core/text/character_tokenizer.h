@@ -23,6 +23,7 @@ public:
 
     const std::vector<std::string>& pieces() const { return m_pieces; }
     std::int32_t unknown() const { return m_unknown; }
+    std::optional<std::int32_t> unknownToken() const override { return m_unknown; }
 
 private:
     std::string m_name;

@@ -36,6 +36,8 @@ public:
     virtual std::string_view piece(std::int32_t id) const = 0;
     /// The id of the token that separates documents, if there is one.
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
+    /// The id of every character that it has no token for, if there is one: their bytes are lost.
+    virtual std::optional<std::int32_t> unknownToken() const { return std::nullopt; }
     /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.
     virtual const std::string& fingerprint() const = 0;
     /// The largest n such that the ids of text[0, n) and of text[n, end) are those of the whole,

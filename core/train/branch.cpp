@@ -36,6 +36,7 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
     info.device = source.device;
     info.parameters = source.parameters;
     info.metric = shownMetric(branch.options());
+    info.restoresBest = branch.options().train.early_stopping.restore_best;
     info.state = RunState::Stopped;
     info.message = "branched from " + source.name + " at step " + std::to_string(step);
     info.step = step;
@@ -48,8 +49,7 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
     std::vector<MetricPoint> points;
     for (auto& point : readMetrics(from))
         if (point.step <= step) points.push_back(std::move(point));
-    for (const auto& point : points)
-        if (point.split == Split::Validation) takeValidation(info, point);
+    takeValidations(info, points, info.restoresBest ? state.bestStep : -1);
     for (const auto& point : points) {
         branch.append(point);
         info.epoch = point.epoch;

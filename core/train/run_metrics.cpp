@@ -76,9 +76,7 @@ Evaluation RunMetrics::measured(const DatasetPtr& data, std::int64_t freely) {
     const auto trained = m_job.options.train.batch_size;
     EvaluationOptions how;
     // A rank without memory for the usual batches could not tell the others to take smaller ones.
-    how.batchSize = m_job.isText() || m_smallBatches || m_job.ranks
-                        ? trained
-                        : std::max<std::int64_t>(trained, 256);
+    how.batchSize = m_smallBatches || m_job.ranks ? trained : evaluationBatch(m_job.options);
     how.ranks = m_job.ranks;
     how.bfloat16 = m_job.bfloat16();
     how.freely = freely;
@@ -106,11 +104,15 @@ void RunMetrics::evaluate() {
     validation.values.insert(validation.values.end(), result.values.begin(), result.values.end());
     addTextValues(validation);
     m_job.lastValidation = validation;
-    takeValidation(m_job.folder.info(), validation);
+    // Before training nothing is best.
+    const bool trained = m_job.state.step > 0 || m_job.totalSteps == 0;
+    const bool chosen = trained && updateBest(result);
+    takeValidation(m_job.folder.info(), validation, chosen);
     m_job.record(validation);
     if (m_job.leads()) writeSample();
-    if (m_job.state.step == 0 && m_job.totalSteps > 0) return;  // before training nothing is best
-    if (updateBest(result)) m_job.checkpoint();
+    if (!chosen) return;
+    m_job.checkpoint();
+    m_job.sink(RunChanged{m_job.folder.info()});  // who watches does not know the rule
 }
 
 bool RunMetrics::updateBest(const Evaluation& e) {

@@ -289,7 +289,11 @@ void Trainer::restoreBest() {
     m_weightsOfStep = false;
     const auto best =
         m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
-    if (!m_job.broadcastBool(m_job.leads() && checkpointProblem(best).empty())) return;
+    auto& info = m_job.folder.info();
+    if (!m_job.broadcastBool(m_job.leads() && checkpointProblem(best).empty())) {
+        info.kept = info.last;
+        return;
+    }
     EditList edits;
     if (m_job.leads()) {
         edits = loadCheckpoint(best, *m_job.model, m_job.options.model, nullptr).edits;

@@ -248,7 +248,8 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     job.stoppedEarly = stopping.enabled() && job.state.badEvaluations >= stopping.patience;
     // At step 0 the first evaluation is repeated as well.
     job.folder.rewindMetrics(job.state.step > 0 ? job.state.step : -1);
-    for (const auto& point : readMetrics(job.folder.path())) {
+    const auto points = readMetrics(job.folder.path());
+    for (const auto& point : points) {
         if (point.split != Split::Validation || point.step != job.state.step) continue;
         job.lastEvaluated = point.step;  // a finished run that is resumed is not evaluated twice
         job.lastValidation = point;
@@ -256,6 +257,8 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     info.device = job.device.str();
     info.totalSteps = job.totalSteps;
     info.metric = shownMetric(job.options);
+    info.restoresBest = stopping.restore_best;
+    takeValidations(info, points, stopping.restore_best ? job.state.bestStep : -1);
     info.options = optionTexts(job.options);
     info.parameters = parameterCount(job.options.model);
     job.folder.setFact("version", builtin::version());

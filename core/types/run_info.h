@@ -39,6 +39,22 @@ struct SplitResult {
     bool operator==(const SplitResult&) const = default;
 };
 
+/// What the weights of one step score on the validation set.
+struct Validation {
+    std::int64_t step = -1;  ///< -1: not measured
+    std::vector<std::pair<std::string, double>> values;
+
+    /// NaN if it was not measured.
+    double value(std::string_view metric) const {
+        for (const auto& [key, number] : values)
+            if (key == metric) return number;
+        // Runs of text of versions before 0.3 do not store it.
+        if (metricInfo(metric).id == Metric::Perplexity) return std::exp(value("loss"));
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    bool operator==(const Validation&) const = default;
+};
+
 /// Labels that the user gives to a run; training never changes them.
 struct RunLabels {
     std::string name;  ///< shown in place of the folder's name; empty: none
@@ -65,19 +81,25 @@ struct RunInfo {
     std::int64_t step = 0;
     std::int64_t totalSteps = 0;
     double epoch = 0.0;
-    double seconds = 0.0;                                            ///< training time
-    std::int64_t startedAt = 0;                                      ///< Unix time, seconds
-    double bestLoss = std::numeric_limits<double>::quiet_NaN();      ///< validation
-    double bestAccuracy = std::numeric_limits<double>::quiet_NaN();  ///< validation, 0..1
-    double lastLoss = std::numeric_limits<double>::quiet_NaN();
-    double lastAccuracy = std::numeric_limits<double>::quiet_NaN();
-    double bestMetric = std::numeric_limits<double>::quiet_NaN();  ///< validation, of `metric`
-    std::vector<SplitResult> results;                              ///< of a finished run
+    double seconds = 0.0;        ///< training time
+    std::int64_t startedAt = 0;  ///< Unix time, seconds
+    /// It ends with the weights that early stopping chose on validation, not with the last ones.
+    bool restoresBest = false;
+    /// The weights that the run keeps: those that are opened where no step is named, and that are
+    /// tested. What is shown of a run is `kept`.
+    Validation kept, last;
+    // The largest of all evaluations, whatever became of their weights: chosen by chance as well.
+    double bestLoss = std::numeric_limits<double>::quiet_NaN();
+    double bestAccuracy = std::numeric_limits<double>::quiet_NaN();  ///< 0..1
+    double bestMetric = std::numeric_limits<double>::quiet_NaN();    ///< of `metric`
+    std::int64_t bestStep = -1;                                      ///< of `bestMetric`
+    std::int64_t evaluations = 0;      ///< of trained weights, of which those are the best
+    std::vector<SplitResult> results;  ///< of a finished run
     EditList edits;  ///< interventions that the run trains with from where it is; usually empty
     /// Every option as key and text, for the comparison of configurations.
     std::vector<std::pair<std::string, std::string>> options;
 
-    /// The best validation value of a metric; NaN if the run does not store it.
+    /// The best validation value of a metric that was ever seen; NaN if the run does not store it.
     double best(std::string_view wanted) const {
         if (wanted == metric && !std::isnan(bestMetric)) return bestMetric;
         switch (metricInfo(wanted).id) {
@@ -91,6 +113,13 @@ struct RunInfo {
                 return std::numeric_limits<double>::quiet_NaN();
         }
     }
+    /// Whether weights that are not kept did better on `metric`.
+    bool sawBetter() const {
+        const double seen = best(metric), own = kept.value(metric);
+        return lowerIsBetter(metric) ? seen < own : seen > own;
+    }
+    /// Whether validation chose the weights that are kept: what they score there is too good.
+    bool keptByChoice() const { return restoresBest && evaluations > 1; }
 };
 
 }  // namespace relascope

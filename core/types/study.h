@@ -70,7 +70,7 @@ struct StudyPoint {
     std::vector<double> values;  ///< one for each finished run, in the order of seeds
     double mean = std::numeric_limits<double>::quiet_NaN();
     double error = std::numeric_limits<double>::quiet_NaN();  ///< standard error of the mean
-    double low = std::numeric_limits<double>::quiet_NaN();    ///< 95% bootstrap band of the mean
+    double low = std::numeric_limits<double>::quiet_NaN();    ///< 95 % interval (Student's t)
     double high = std::numeric_limits<double>::quiet_NaN();
     std::int64_t parameters = 0;
 };

@@ -204,7 +204,7 @@ TEST_F(AnyDataTest, PairsAreLookedIntoAndChosenByLabel) {
     const RunInfo* info = c().runs.info(c().selection.current());
     ASSERT_TRUE(info);
     EXPECT_EQ(info->metric, "accuracy");
-    EXPECT_FALSE(std::isnan(info->bestMetric));
+    EXPECT_FALSE(std::isnan(info->kept.value(info->metric)));
     EXPECT_TRUE(waitUntil([this] {
         const RunInfo* now = c().runs.info(c().selection.current());
         return now && !now->results.empty();

@@ -341,7 +341,8 @@ TEST(CheckpointPage, EvaluatesFilesThatAreChosen) {
     QTest::keyClick(data, Qt::Key_Home);
     EXPECT_EQ(dialog.request().file, "");
     EXPECT_EQ(dialog.request().options.task, "same");
-    EXPECT_EQ(dialog.request().options.validation_size, 2000);
+    EXPECT_EQ(dialog.request().split, "pentos") << "what training has not seen";
+    EXPECT_EQ(dialog.request().options.test_size, 2000);
     EXPECT_EQ(dialog.request().options.train_size, 2);
 }
 

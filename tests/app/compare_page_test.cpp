@@ -55,7 +55,7 @@ struct OpenComparePage {
                                    Split::Validation,
                                    {{"loss", 0.7 / i}, {"accuracy", best - 0.3 / i}}});
         run.info().state = RunState::Done;
-        run.info().bestAccuracy = best;
+        run.info().kept = {100, {{"loss", 0.035}, {"accuracy", best}}};
         run.info().parameters = 100000 + static_cast<int>(best * 1000);
         run.saveInfo();
         run.flush();
@@ -145,7 +145,7 @@ TEST(ComparePage, TestResultsStandAgainstThePublishedOnes) {
     {
         RunFolder run = RunFolder::create(path, options);
         run.info().state = RunState::Done;
-        run.info().bestAccuracy = 0.99;
+        run.info().kept = {100, {{"accuracy", 0.99}}};
         for (const auto& result : printed)
             run.info().results.push_back(
                 {result.split, 100, {{"loss", 0.1}, {"accuracy", result.accuracy - 0.02}}});
@@ -155,7 +155,7 @@ TEST(ComparePage, TestResultsStandAgainstThePublishedOnes) {
     ASSERT_TRUE(p.waitForRows(1));
     const QString run = QString::fromStdString(path);
     EXPECT_EQ(p.cell(run, RunsModel::Difference).data().toString(), QString::fromUtf8("\u22122.0"))
-        << "the split that was printed, not the best on validation";
+        << "the split that was printed, not validation";
     const QString tip = p.cell(run, RunsModel::Published).data(Qt::ToolTipRole).toString();
     for (const auto& result : printed)
         EXPECT_TRUE(tip.contains(QString::fromStdString(result.split)));
@@ -260,7 +260,7 @@ TEST(ComparePage, LivePointsFlowIntoTheCurvesAndTheTable) {
     p.page->curves()->flush();
     EXPECT_TRUE(p.page->curves()->csv().contains("0.75"));
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return p.cell(path, RunsModel::Best).data().toString() == "75.0"; }, 3000));
+        [&] { return p.cell(path, RunsModel::Kept).data().toString() == "75.0"; }, 3000));
 }
 
 TEST(ComparePage, SavesTableCurvesAndDifferences) {

@@ -322,7 +322,7 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
     // What training measured last, of the same windows.
     const RunInfo* info = c().runs.info(c().selection.current());
     ASSERT_NE(info, nullptr);
-    EXPECT_NEAR(own.loss, info->lastLoss, 1e-5);
+    EXPECT_NEAR(own.loss, info->last.value("loss"), 1e-5);
     const QString csv = child<widgets::StatisticsView>(page()->details())->csv();
     EXPECT_TRUE(csv.contains("Perplexity")) << csv.toStdString();
     EXPECT_TRUE(csv.contains("Next-token accuracy"));

@@ -364,7 +364,7 @@ TEST_F(TrainingTest, PointsOfTheRunInTrainingCopyNoOtherRun) {
     EXPECT_EQ(places(), before);
     const RunInfo& shown = c().runs.rows().front().info;
     EXPECT_EQ(shown.step, 90000) << "its row has changed";
-    EXPECT_DOUBLE_EQ(shown.bestLoss, 0.001);
+    EXPECT_DOUBLE_EQ(shown.kept.value("loss"), 0.001);
 }
 
 TEST_F(TrainingTest, WhatCannotBeTrainedSaysSo) {

@@ -190,8 +190,8 @@ int main(int argc, char** argv) {
         {
             // A window that is stopped: connected, with questions, and reading nothing.
             const auto door = wire::doorOf(run);
-            const auto hello =
-                wire::frameBytes({{"m", "hello"}, {"protocol", 1}, {"version", "bench"}});
+            const auto hello = wire::frameBytes(
+                {{"m", "hello"}, {"protocol", core::kDoorProtocol}, {"version", "bench"}});
             if (::send(door.get(), hello.data(), hello.size(), MSG_NOSIGNAL) < 0) return 1;
             silent.push_back(rate(run, seconds / 3));
         }

@@ -126,6 +126,44 @@ TEST(Cli, OpensTheWeightsThatWereKeptAlongTraining) {
     expectRefused("eval " + run + " --step 7 --checkpoint last", 2, "--checkpoint");
 }
 
+// What is said of a run is what its weights do: the last line, the list, reports and eval have the
+// same digits, also where early stopping has thrown the last weights away.
+TEST(Cli, SaysOfARunWhatTheWeightsDoThatItKeeps) {
+    TemporaryFolder home("kept-values");
+    std::filesystem::create_directories(home.path());
+    const std::string run = home / "run";
+    const auto trained = runCli(
+        "train pairwise-order --model mlp --epochs 30 --set train.early_stopping.patience=3 "
+        "--set train.learning_rate=0.005 --device cpu --threads 1 --json --out " +
+        run);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const auto said = json(trained);
+    EXPECT_LT(said["step"], said["steps"]) << "the case: other weights than the last are kept";
+    const auto validation = json(runCli("eval " + run + " --split validation --threads 1 --json"));
+    const auto test = json(runCli("eval " + run + " --threads 1 --json"));
+    const auto info = json(runCli("info " + run + " --json"));
+    for (const std::string key : {"step", "loss", "accuracy"}) {
+        EXPECT_EQ(said[key], validation[key]) << key;
+        EXPECT_EQ(said[key], info["validation"][key]) << key;
+    }
+    for (const std::string key : {"loss", "accuracy"})
+        EXPECT_EQ(said["results"][0][key], test[key]) << key;
+    EXPECT_EQ(test["split"], "test");
+    // Once more, as text.
+    const auto line = runCli("train --resume " + run + " --threads 1").out;
+    char kept[128];
+    std::snprintf(kept, sizeof kept, "weights of step %lld: validation loss %.4f, accuracy %.1f %%",
+                  validation["step"].get<long long>(), validation["loss"].get<double>(),
+                  100.0 * validation["accuracy"].get<double>());
+    EXPECT_NE(line.find(kept), std::string::npos) << line << kept;
+    char best[64];
+    std::snprintf(best, sizeof best, "; best seen %.1f %% (step %lld, not kept)",
+                  100.0 * said["best_seen"]["value"].get<double>(),
+                  said["best_seen"]["step"].get<long long>());
+    EXPECT_EQ(said["best_seen"]["value"] > said["accuracy"], line.find(best) != std::string::npos)
+        << line << best;
+}
+
 TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     TemporaryFolder home("cli");
     std::filesystem::create_directories(home.path());
@@ -137,9 +175,12 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_EQ(json(trained)["split"], "validation");
     expectRefused("train " + kTiny + "--out " + run, 1, "already contains a run");
 
-    const auto evaluated = runCli("eval " + run + " --json");
-    EXPECT_EQ(json(evaluated)["accuracy"], json(trained)["accuracy"]);
-    EXPECT_NEAR(json(evaluated)["loss"].get<double>(), json(trained)["loss"].get<double>(), 1e-6);
+    const auto evaluated = json(runCli("eval " + run + " --split validation --threads 1 --json"));
+    EXPECT_EQ(evaluated["accuracy"], json(trained)["accuracy"]);
+    EXPECT_EQ(evaluated["loss"], json(trained)["loss"]);
+    const auto tested = json(runCli("eval " + run + " --threads 1 --json"));
+    EXPECT_EQ(tested["split"], json(trained)["results"][0]["split"]) << "what it has never seen";
+    EXPECT_EQ(tested["loss"], json(trained)["results"][0]["loss"]);
     EXPECT_EQ(json(runCli("eval " + run + " --split hexos --json"))["examples"], 40);
     expectRefused("eval " + run + " --split hexes", 2, "did you mean 'hexos'");
     expectRefused("eval " + run + " --checkpoint 500", 1, "available: last, best");

@@ -63,6 +63,28 @@ TEST_F(TextCli, TrainsAndEvaluates) {
     expectRefused("eval " + run() + " --data /nonexistent.txt", 1, "/nonexistent.txt");
 }
 
+// A character that the tokenizer does not know is one token, whatever it was: no bits of a byte.
+TEST_F(TextCli, UnknownCharactersHaveNoBitsPerByte) {
+    const auto own = json(runCli("eval --json " + run()));
+    EXPECT_GT(own["bits_per_byte"].get<double>(), 0.0);
+    EXPECT_FALSE(own.contains("unknown_characters"));
+    std::string text;
+    for (int i = 0; i < 20; ++i) text += "the cat \xD0\xBA\xD0\xBE\xD1\x82 ";
+    std::ofstream(*s_home / "cyrillic.txt") << text;
+    const std::string command = "eval " + run() + " --data " + *s_home / "cyrillic.txt";
+    const auto other = json(runCli(command + " --json"));
+    EXPECT_FALSE(other.contains("bits_per_byte"));
+    // Three letters in each twelve characters, of which all but the first are predicted.
+    const auto tokens = other["tokens"].get<double>();
+    EXPECT_NEAR(other["unknown_characters"].get<double>(), tokens / 4, 3);
+    EXPECT_GT(other["perplexity"].get<double>(), 1.0);
+    const auto line = runCli(command).out;
+    EXPECT_NE(line.find(" characters unknown to the tokenizer: no bits per byte"),
+              std::string::npos)
+        << line;
+    EXPECT_EQ(line.find("0 characters unknown"), std::string::npos) << line;
+}
+
 TEST_F(TextCli, LensAndAttributionNameTokens) {
     const auto lens =
         json(runCli("lens --json " + run() + " --text 'the cat' --answer a --answer ' ' --top 2"));

@@ -120,7 +120,9 @@ TEST(RunFolder, TheUntrainedModelIsNotTheBest) {
     info.totalSteps = 10;
     info.metric = "accuracy";
     takeValidation(info, validation(0, 0.1, 0.9));
-    EXPECT_EQ(info.lastAccuracy, 0.9);
+    EXPECT_EQ(info.last.value("accuracy"), 0.9);
+    EXPECT_EQ(info.kept, info.last);
+    EXPECT_EQ(info.evaluations, 0);
     EXPECT_TRUE(std::isnan(info.bestMetric));
     EXPECT_TRUE(std::isnan(info.bestLoss));
     takeValidation(info, validation(5, 0.7, 0.6));
@@ -128,7 +130,20 @@ TEST(RunFolder, TheUntrainedModelIsNotTheBest) {
     EXPECT_EQ(info.bestMetric, 0.6);
     EXPECT_EQ(info.bestAccuracy, 0.6);
     EXPECT_EQ(info.bestLoss, 0.7);
-    EXPECT_EQ(info.lastLoss, 0.8);
+    EXPECT_EQ(info.last.value("loss"), 0.8);
+    EXPECT_EQ(info.bestStep, 5);
+    EXPECT_EQ(info.evaluations, 2);
+    EXPECT_EQ(info.kept.step, 10) << "the last weights, whatever was seen before";
+    EXPECT_TRUE(info.sawBetter());
+
+    RunInfo restores;
+    restores.totalSteps = 10, restores.restoresBest = true;
+    takeValidation(restores, validation(0, 0.1, 0.9));
+    takeValidation(restores, validation(5, 0.7, 0.6), true);
+    takeValidation(restores, validation(10, 0.6, 0.7));
+    EXPECT_EQ(restores.kept.step, 5) << "by the rule of early stopping, not by the metric shown";
+    EXPECT_EQ(restores.kept.value("accuracy"), 0.6);
+    EXPECT_EQ(restores.bestMetric, 0.7);
 
     RunInfo nothingToTrain;
     nothingToTrain.metric = "loss";

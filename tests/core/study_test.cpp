@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "files/atomic_file.h"
@@ -151,6 +152,98 @@ TEST(Study, RunsEveryCellOnceAndSumsThemUp) {
     work(path);
     EXPECT_EQ(readTextFile(path + "/runs/mlp-n64-s0/run.json"), before);
     EXPECT_EQ(listStudies(home.path()), std::vector<std::string>{path});
+}
+
+// Pairs whose labels say nothing of them.
+class Noise : public Larger {
+public:
+    using Larger::Larger;
+    void read(std::int64_t index, std::span<float> objects,
+              std::span<float> targets) const override {
+        Larger::read(index, objects, targets);
+        targets[0] = static_cast<float>(
+            (static_cast<std::uint64_t>(index) + info().size) * 0x9e3779b97f4a7c15ULL >> 63);
+    }
+};
+
+TEST(Study, NoiseIsChanceUnlessTheBestIsAskedFor) {
+    for (const bool restores : {false, true}) {
+        SCOPED_TRACE(restores);
+        TemporaryFolder home("noise");
+        const std::string path = home / "study";
+        auto plan = tinyPlan();
+        plan.models = {"corelnet"}, plan.sizes = {64}, plan.seeds = {0, 1, 2, 3, 4, 5};
+        plan.settings.emplace_back("train.evaluate_every", "1");
+        plan.settings.emplace_back("train.steps", "24");
+        plan.settings.emplace_back("train.learning_rate", "0.02");
+        plan.settings.emplace_back("train.early_stopping.restore_best",
+                                   restores ? "true" : "false");
+        plan.settings.emplace_back("train.early_stopping.min_delta", "0");
+        createStudy(path, plan);
+        workOnStudy(
+            path, {},
+            [](const RunOptions& o, std::stop_token) {
+                const auto seed = static_cast<std::uint64_t>(o.data.seed);
+                DataSplits splits;
+                splits.train = std::make_shared<Noise>(64 + o.data.seed, seed + 10);
+                splits.validation = std::make_shared<Noise>(100 + o.data.seed, seed + 20);
+                return splits;
+            },
+            [](const StudyProgress&, const TrainEvent&) {}, {});
+        const auto study = readStudy(path);
+        const auto measures = studyMeasures(study);
+        ASSERT_EQ(measures.size(), restores ? 3u : 2u);
+        const auto first = studyPoints(study, measures.front()).at(0);
+        EXPECT_LT(first.low, 0.5);
+        EXPECT_GT(first.high, 0.5);
+        EXPECT_EQ(splitTitle(study, measures.front()),
+                  restores ? "validation, last weights" : "validation");
+        const auto best = studyPoints(study, measures.back()).at(0);
+        EXPECT_EQ(splitTitle(study, measures.back()), "validation, best of 24 evaluations");
+        EXPECT_GT(best.low, 0.5) << "what is chosen among many is better than chance";
+        EXPECT_GT(best.mean, first.mean);
+        if (!restores) continue;
+        EXPECT_EQ(splitTitle(study, measures[1]), "validation, which chose the weights");
+        EXPECT_EQ(studyPoints(study, measures[1]).at(0).values, best.values);
+    }
+}
+
+// What is called a 95 % interval holds the true mean so often, with as few seeds as there are.
+TEST(Study, BandsHoldTheTrueMeanAsOftenAsTheySay) {
+    std::mt19937_64 random(1);
+    for (const int seeds : {2, 3, 5, 10}) {
+        int held = 0;
+        constexpr int kStudies = 4000;
+        for (int k = 0; k < kStudies; ++k) {
+            StudyInfo study;
+            // Each run has an accuracy of its own, measured on 1,000 examples.
+            for (int seed = 0; seed < seeds; ++seed) {
+                StudyCell cell;
+                cell.state = CellState::Done;
+                const double own = std::normal_distribution<double>(0.8, 0.02)(random);
+                const auto right = std::binomial_distribution<int>(1000, own)(random);
+                cell.info.results = {{"test", 1000, {{"accuracy", right / 1000.0}}}};
+                study.cells.push_back(cell);
+            }
+            const auto point = studyPoints(study, {"accuracy", "test"}).at(0);
+            held += point.low <= 0.8 && 0.8 <= point.high;
+        }
+        EXPECT_GE(held, 0.93 * kStudies) << seeds;
+        EXPECT_LE(held, 0.97 * kStudies) << seeds;
+    }
+    StudyInfo one;
+    one.cells.resize(1);
+    one.cells[0].state = CellState::Done;
+    one.cells[0].info.results = {{"test", 1000, {{"accuracy", 0.8}}}};
+    const auto point = studyPoints(one, {"accuracy", "test"}).at(0);
+    EXPECT_EQ(point.mean, 0.8);
+    EXPECT_TRUE(std::isnan(point.low)) << "one seed has no band";
+    one.cells.push_back(one.cells[0]);
+    one.cells[1].info.results = {{"test", 1000, {{"accuracy", 0.81}}}};
+    const auto two = studyPoints(one, {"accuracy", "test"}).at(0);
+    EXPECT_NEAR(two.high - two.mean, 12.706 * two.error, 1e-12);
+    one.cells[1].info.results = {{"test", 1000, {{"accuracy", 0.9}}}};
+    EXPECT_EQ(studyPoints(one, {"accuracy", "test"}).at(0).high, 1.0);
 }
 
 TEST(Study, ShardsShareTheCells) {

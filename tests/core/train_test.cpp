@@ -11,6 +11,7 @@
 #include "analysis/open_model.h"
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
+#include "options/metrics.h"
 #include "run/captures.h"
 #include "run/run_lines.h"
 #include "support/rooms.h"
@@ -39,7 +40,10 @@ TEST(Train, LearnsAndLeavesAWholeRun) {
     const auto info = readRunInfo(home / "run");
     EXPECT_EQ(info.state, RunState::Done);
     EXPECT_EQ(info.seed, 3);
-    EXPECT_EQ(info.lastAccuracy, trained.result.lastValidation.value("accuracy"));
+    EXPECT_EQ(info.last.values, trained.result.lastValidation.values);
+    EXPECT_EQ(info.kept, info.last) << "without early stopping the last weights are kept";
+    EXPECT_EQ(info.kept.step, 120);
+    EXPECT_EQ(info.evaluations, 20);
     EXPECT_EQ(readRunOptions(home / "run"), options);
     const auto points = readMetrics(home / "run");
     std::int64_t trainPoints = 0, validationPoints = 0;
@@ -66,7 +70,7 @@ TEST(Train, LearnsAndLeavesAWholeRun) {
     EXPECT_EQ(live.count(MapKind::Symbols, 0), 1);
     const auto* r = live.find(MapKind::Relation, 0, 0);
     EXPECT_FLOAT_EQ(r->at(2, 5), r->at(5, 2)) << "symmetric relations";
-    EXPECT_EQ(model.evaluate(tinyData().validation, 16).accuracy, info.lastAccuracy);
+    EXPECT_EQ(model.evaluate(tinyData().validation, 16).accuracy, info.kept.value("accuracy"));
     EXPECT_THROW(OpenedModel(home / "run", "700", "cpu"), FileError);
     EXPECT_THROW(OpenedModel(home.path(), "", "cpu"), FileError);
     EXPECT_THROW(RunFolder::create(home / "run", options), FileError)
@@ -235,9 +239,18 @@ TEST(Train, StopsEarlyAndRestoresTheBest) {
     EXPECT_LT(trained.result.info.step, 60 * 6);
     EXPECT_GE(trained.result.info.step, 3 * 6);
     EXPECT_NE(trained.result.info.message.find("early"), std::string::npos);
-    OpenedModel best(home / "run", "", "cpu");
-    EXPECT_NEAR(best.evaluate(data.validation, 32).loss, trained.result.info.bestLoss, 1e-6);
-    EXPECT_LT(best.step(), trained.result.info.step);
+    // What is said of the run is what the weights do that it leaves.
+    const auto info = readRunInfo(home / "run");
+    OpenedModel kept(home / "run", "", "cpu");
+    const auto measured = kept.evaluate(data.validation, evaluationBatch(options));
+    EXPECT_EQ(info.kept.step, kept.step());
+    EXPECT_LT(kept.step(), info.step);
+    EXPECT_EQ(info.kept.value("loss"), measured.loss);
+    EXPECT_EQ(info.kept.value("accuracy"), measured.accuracy);
+    EXPECT_EQ(info.last.step, info.step);
+    EXPECT_GT(info.last.value("loss"), info.kept.value("loss"));
+    EXPECT_TRUE(info.keptByChoice());
+    EXPECT_EQ(trained.result.info.kept, info.kept);
 }
 
 TEST(Train, RefusesWhatCannotWorkBeforeTheFirstStep) {

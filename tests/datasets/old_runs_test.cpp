@@ -18,6 +18,7 @@
 #include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
+#include "train/checkpoints.h"
 #include "train/devices.h"
 #include "train/execute_run.h"
 
@@ -65,6 +66,12 @@ TEST_P(OldRun, OpensWithTheOptionsOfItsFields) {
             EXPECT_EQ(fieldValueText(field.get(options)), text) << key;
         }
     EXPECT_FALSE(readMetrics(m_run).empty());
+    // They do not say which weights they keep: their points and checkpoints do.
+    std::int64_t opened = -1;
+    checkpointWeights(m_run, info.restoresBest ? "best" : "last", &opened);
+    EXPECT_EQ(info.kept.step, opened);
+    EXPECT_FALSE(std::isnan(info.kept.value(info.metric))) << info.metric;
+    EXPECT_FALSE(std::isnan(info.kept.value("loss")));
 }
 
 TEST_P(OldRun, CanBeLookedInto) {

@@ -265,33 +265,32 @@ TEST(PerplexityText, ListsAndTablesShowIt) {
     run.path = "/runs/stories";
     run.name = "stories";
     run.metric = "perplexity";
-    run.bestLoss = std::log(4.9214);
+    run.kept = {400, {{"loss", std::log(4.9214)}}};
     RunInfo vision;
     vision.path = "/runs/vision";
     vision.name = "vision";
-    vision.bestAccuracy = 0.959;
-    vision.bestLoss = 0.2;
+    vision.kept = {400, {{"accuracy", 0.959}, {"loss", 0.2}}};
     RunsModel model;
     model.setRows({{run}, {vision}});
-    EXPECT_EQ(model.data(model.index(0, RunsModel::Best), Qt::DisplayRole), "4.92");
-    EXPECT_EQ(model.data(model.index(0, RunsModel::Best), RunsModel::MetricRole), "ppl");
-    EXPECT_EQ(model.data(model.index(1, RunsModel::Best), Qt::DisplayRole), "95.9%");
+    EXPECT_EQ(model.data(model.index(0, RunsModel::Kept), Qt::DisplayRole), "4.92");
+    EXPECT_EQ(model.data(model.index(0, RunsModel::Kept), RunsModel::MetricRole), "ppl");
+    EXPECT_EQ(model.data(model.index(1, RunsModel::Kept), Qt::DisplayRole), "95.9%");
     Sidebar sidebar;
     sidebar.setRuns({{run}, {vision}});
     EXPECT_EQ(sidebar.runs()->item(0)->data(RunDelegate::Metric), "4.92 ppl");
     EXPECT_EQ(sidebar.runs()->item(1)->data(RunDelegate::Metric), "95.9%");
     RunsTable table;
     table.setRows({{vision}});
-    EXPECT_TRUE(table.csv().contains("Best acc. %"));
+    EXPECT_TRUE(table.csv().contains("Val. acc. %"));
     table.setRows({{run}, {vision}});
-    EXPECT_TRUE(table.csv().contains("Metric,Best,"));
+    EXPECT_TRUE(table.csv().contains("Metric,Val.,"));
     EXPECT_TRUE(table.csv().contains(",perplexity,4.92,"));
     table.setFilter("ppl < 5");
     EXPECT_EQ(table.shownRows(), 1);
-    table.setFilter("best < 5");
+    table.setFilter("kept < 5");
     EXPECT_EQ(table.shownRows(), 1);
     table.setRows({{run}});
-    EXPECT_TRUE(table.csv().contains(",Best ppl,"));
+    EXPECT_TRUE(table.csv().contains(",Val. ppl,"));
 }
 
 }  // namespace

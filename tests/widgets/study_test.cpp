@@ -350,13 +350,13 @@ TEST(EfficiencyPlot, LegendShowsValuesAtTheCursor) {
     plot.replotNow();
     EXPECT_EQ(plot.legendTexts(),
               (QStringList{"dat 91.0%", "transformer 71.0%", QString("abstractor ") + QChar(0x2014),
-                           "published"}));
+                           "published", QString::fromUtf8("band: 95 % (Student’s t)")}));
     QSignalSpy moved(&plot, &EfficiencyPlot::cursorMoved);
     plot.setCursor(0);
     EXPECT_EQ(plot.legendTexts()[0], "dat 61.0%");
     EXPECT_EQ(moved.size(), 1);
     plot.setShown(CurveSource::Published, false);
-    EXPECT_EQ(plot.legendTexts().size(), 3);
+    EXPECT_EQ(plot.legendTexts().size(), 4);
 }
 
 TEST(EfficiencyPlot, TellsOfThePointUnderThePointer) {
@@ -368,12 +368,13 @@ TEST(EfficiencyPlot, TellsOfThePointUnderThePointer) {
     plot.replotNow();
     const QString text = plot.hoverText(plot.pixelOf(0, 1).toPoint());
     EXPECT_TRUE(text.contains("dat, 500 training examples")) << text.toStdString();
-    EXPECT_TRUE(text.contains("81.0 ± 1.0 % over 2 runs")) << text.toStdString();
-    EXPECT_TRUE(text.contains("95% bootstrap: 79.0 to 83.0 %")) << text.toStdString();
+    EXPECT_TRUE(text.contains("81.0 ± 1.0 % (s.e.) over 2 runs")) << text.toStdString();
+    EXPECT_TRUE(text.contains("95 % (Student’s t): 79.0 to 83.0 %")) << text.toStdString();
     EXPECT_TRUE(text.contains("published 85.0 %")) << text.toStdString();
     plot.setBand(StudyBand::TwoErrors);
     plot.replotNow();
-    EXPECT_TRUE(plot.hoverText(plot.pixelOf(0, 1).toPoint()).contains("2 s.e.m."));
+    EXPECT_TRUE(plot.hoverText(plot.pixelOf(0, 1).toPoint()).contains("2 s.e., as the papers"));
+    EXPECT_EQ(plot.legendTexts().last(), QString::fromUtf8("band: ± 2 s.e., as the papers"));
     EXPECT_TRUE(plot.hoverText({2, 2}).isEmpty());
 }
 

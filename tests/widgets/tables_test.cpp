@@ -25,7 +25,7 @@ TableRow row(const std::string& name, double accuracy,
     r.info.name = name;
     r.info.model = "ViDAT";
     r.info.state = RunState::Done;
-    r.info.bestAccuracy = accuracy;
+    r.info.kept = {400, {{"accuracy", accuracy}}};
     r.info.parameters = 423010;
     r.published = published;
     return r;
@@ -50,22 +50,22 @@ TEST(RunsTable, SortsWithMissingNumbersLastBothWays) {
     ShownTable s;
     EXPECT_EQ(s.name(0), "high");
     EXPECT_EQ(s.name(2), "none");
-    s.table.view()->sortByColumn(RunsModel::Best, Qt::AscendingOrder);
+    s.table.view()->sortByColumn(RunsModel::Kept, Qt::AscendingOrder);
     EXPECT_EQ(s.name(0), "low");
     EXPECT_EQ(s.name(2), "none");
 }
 
 TEST(RunsTable, FiltersByWordsAndComparisons) {
     ShownTable s;
-    QTest::keyClicks(s.table.filterField(), "best_acc > 85");
+    QTest::keyClicks(s.table.filterField(), "acc > 85");
     EXPECT_EQ(s.table.shownRows(), 1);
     s.table.setFilter("LOW vidat");
     EXPECT_EQ(s.table.shownRows(), 1);
-    s.table.setFilter("params>=423010 best_acc<85");
+    s.table.setFilter("params>=423010 acc<85");
     EXPECT_EQ(s.table.shownRows(), 1);
-    s.table.setFilter("bestacc > 85");
+    s.table.setFilter("keptacc > 85");
     EXPECT_TRUE(s.table.filterField()->property("error").toBool());
-    EXPECT_TRUE(s.table.filterField()->toolTip().contains("try best"));
+    EXPECT_TRUE(s.table.filterField()->toolTip().contains("try kept"));
     s.table.setFilter("");
     EXPECT_EQ(s.table.shownRows(), 3);
 }
@@ -105,7 +105,8 @@ TEST(RunsTable, WritesCsvAsShown) {
 TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
     TableRow sorting = row("sorting", 0.99);
     sorting.info.metric = "sequence_accuracy";
-    sorting.info.bestMetric = 0.875;
+    sorting.info.kept = {400, {{"loss", 0.02}, {"sequence_accuracy", 0.875}}};
+    sorting.info.bestMetric = 0.912, sorting.info.bestStep = 480;
     sorting.info.results = {
         {"test", 5000, {{"loss", 0.031}, {"accuracy", 0.98}, {"sequence_accuracy", 0.861}}},
         {"length-11", 5000, {{"accuracy", 0.7}, {"sequence_accuracy", 0.2}}}};
@@ -114,14 +115,20 @@ TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
     sorting.publishedTip = "accuracy, test";
     TableRow errors = row("errors", std::numeric_limits<double>::quiet_NaN());
     errors.info.metric = "mean_error";
-    errors.info.bestMetric = 0.01234;
+    errors.info.kept = {400, {{"mean_error", 0.01234}}};
     RunsModel model;
     const auto text = [&](int r, int column, int role = Qt::DisplayRole) {
         return model.data(model.index(r, column), role).toString();
     };
     model.setRows({sorting});
-    EXPECT_EQ(model.columnName(RunsModel::Best), "Best seq. acc. %");
-    EXPECT_EQ(text(0, RunsModel::Best), "87.5");
+    EXPECT_EQ(model.columnName(RunsModel::Kept), "Val. seq. acc. %");
+    EXPECT_EQ(text(0, RunsModel::Kept), "87.5");
+    EXPECT_EQ(
+        text(0, RunsModel::Kept, Qt::ToolTipRole),
+        "validation sequence accuracy 87.5% (weights of step 400); best seen 91.2% (step 480, "
+        "not kept)");
+    EXPECT_EQ(model.number(0, "kept"), 87.5);
+    EXPECT_EQ(model.number(0, "best"), 91.2);
     EXPECT_EQ(model.columnName(RunsModel::Test), "Test seq. acc. %");
     EXPECT_EQ(text(0, RunsModel::Test), "86.1");
     EXPECT_EQ(text(0, RunsModel::Test, Qt::ToolTipRole),
@@ -130,18 +137,18 @@ TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
     EXPECT_EQ(text(0, RunsModel::Difference), "+0.4") << "of the published split and metric";
     EXPECT_EQ(text(0, RunsModel::Published, Qt::ToolTipRole), "accuracy, test");
     model.setRows({sorting, errors});
-    EXPECT_EQ(model.columnName(RunsModel::Best), "Best") << "each cell says which";
-    EXPECT_EQ(text(0, RunsModel::Best), "87.5%");
-    EXPECT_EQ(text(0, RunsModel::Best, RunsModel::MetricRole), "seq. acc.");
-    EXPECT_EQ(text(1, RunsModel::Best), "0.0123");
-    EXPECT_EQ(text(1, RunsModel::Best, RunsModel::MetricRole), "mean err.");
+    EXPECT_EQ(model.columnName(RunsModel::Kept), "Val.") << "each cell says which";
+    EXPECT_EQ(text(0, RunsModel::Kept), "87.5%");
+    EXPECT_EQ(text(0, RunsModel::Kept, RunsModel::MetricRole), "seq. acc.");
+    EXPECT_EQ(text(1, RunsModel::Kept), "0.0123");
+    EXPECT_EQ(text(1, RunsModel::Kept, RunsModel::MetricRole), "mean err.");
     EXPECT_EQ(text(1, RunsModel::Test), QString(QChar(0x2014)));
 
     RunsTable table;
     table.setRows({sorting, errors});
     const QStringList lines = table.csv().split('\n');
     EXPECT_TRUE(
-        lines[0].contains("Metric,Best,Test test loss,Test test accuracy %,"
+        lines[0].contains("Metric,Val.,Test test loss,Test test accuracy %,"
                           "Test test sequence accuracy %,Test length-11 accuracy %"))
         << lines[0].toStdString();
     EXPECT_TRUE(table.csv().contains("sequence accuracy,87.5%,0.031,98,86.1,70,20,97.6,+0.4"))
@@ -157,14 +164,14 @@ TEST(RunsTable, TheBestStandsOnTopAlsoWhereLessIsBetter) {
     for (const double error : {0.5, 0.01, 0.2}) {
         TableRow r = row(std::to_string(error), std::numeric_limits<double>::quiet_NaN());
         r.info.metric = "mean_error";
-        r.info.bestMetric = error;
+        r.info.kept = {400, {{"mean_error", error}}};
         rows.push_back(r);
     }
     RunsTable table;
     table.setRows(rows);
     const auto* shown = table.view()->model();
-    EXPECT_EQ(shown->index(0, RunsModel::Best).data().toString(), "0.01");
-    EXPECT_EQ(shown->index(2, RunsModel::Best).data().toString(), "0.5");
+    EXPECT_EQ(shown->index(0, RunsModel::Kept).data().toString(), "0.01");
+    EXPECT_EQ(shown->index(2, RunsModel::Kept).data().toString(), "0.5");
 }
 
 TEST(DiffTable, ShowsDifferencesFromTheReference) {

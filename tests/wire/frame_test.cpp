@@ -197,7 +197,8 @@ TEST(Frame, ARunsInformationArrivesWhole) {
     RunInfo info;
     info.path = "/runs/a", info.name = "a", info.labels = {"b", {"x", "y"}, true};
     info.state = RunState::Paused, info.message = "disk full", info.step = 5, info.epoch = 0.5;
-    info.bestAccuracy = 0.75;
+    info.bestAccuracy = 0.75, info.bestStep = 4, info.evaluations = 3, info.restoresBest = true;
+    info.kept = {4, {{"accuracy", 0.75}}}, info.last = {5, {{"accuracy", 0.5}}};
     info.results = {{"test", 10, {{"loss", 0.5}, {"accuracy", std::nan("")}}}};
     info.options = {{"train.seeds", "0, 1"}};
     Edit zero;
@@ -211,6 +212,11 @@ TEST(Frame, ARunsInformationArrivesWhole) {
     EXPECT_EQ(got.message, "disk full");
     EXPECT_TRUE(std::isnan(got.bestLoss));
     EXPECT_EQ(got.bestAccuracy, 0.75);
+    EXPECT_EQ(got.bestStep, 4);
+    EXPECT_EQ(got.evaluations, 3);
+    EXPECT_TRUE(got.keptByChoice());
+    EXPECT_EQ(got.kept, info.kept);
+    EXPECT_EQ(got.last, info.last);
     EXPECT_EQ(got.results[0].values[0].second, 0.5);
     EXPECT_EQ(got.options, info.options);
     EXPECT_EQ(got.edits.edits, info.edits.edits);

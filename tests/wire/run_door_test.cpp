@@ -225,7 +225,7 @@ TEST(RunDoor, WhoDoesNotKeepToTheMessagesIsLetGo) {
     EXPECT_TRUE(isLetGo(wire::frameBytes({{"x", 1}})));
     EXPECT_FALSE(run.control.paused());
     // Every message, cut at every byte and then closed.
-    const wire::Bytes hello = wire::frameBytes({{"m", "hello"}, {"protocol", 1}});
+    const wire::Bytes hello = wire::frameBytes({{"m", "hello"}, {"protocol", core::kDoorProtocol}});
     for (const auto& message :
          std::vector<Json>{{{"m", "pause"}}, {{"m", "probe"}, {"request", 1}}}) {
         const wire::Bytes bytes = wire::frameBytes(message);
@@ -245,7 +245,7 @@ TEST(RunDoor, WhoDoesNotKeepToTheMessagesIsLetGo) {
 TEST(RunDoor, ASilentWindowHoldsOneOfEachKind) {
     OpenDoor run;
     wire::Connection silent(wire::connectTo(run.door->socket()));
-    silent.send(wire::frameBytes({{"m", "hello"}, {"protocol", 1}}));
+    silent.send(wire::frameBytes({{"m", "hello"}, {"protocol", core::kDoorProtocol}}));
     ASSERT_TRUE(silent.write());
     ASSERT_TRUE(waitUntil([&] { return run.control.isWatched(); }));
     const auto began = std::chrono::steady_clock::now();

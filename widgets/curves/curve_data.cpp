@@ -5,6 +5,7 @@
 #include <QSet>
 #include <QTextStream>
 
+#include "types/student_t.h"
 #include "widgets/curves/curve_data.h"
 #include "widgets/theme/theme.h"
 
@@ -25,19 +26,6 @@ double interpolate(const std::vector<double>& keys, const std::vector<double>& v
     if (*after == key || i == 0) return values[i];
     const double fraction = (key - keys[i - 1]) / (keys[i] - keys[i - 1]);
     return values[i - 1] + fraction * (values[i] - values[i - 1]);
-}
-
-/// The 97.5th percentile of Student's t.
-double studentT95(int freedom) {
-    static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                   2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                   2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                   2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
-    constexpr int known = static_cast<int>(std::size(table));
-    if (freedom <= known) return table[std::max(1, freedom) - 1];
-    const double f = freedom, z = 1.959964;  // Cornish and Fisher's expansion, 4 digits from here
-    return z + (z * z * z + z) / (4 * f) +
-           (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * f * f);
 }
 
 }  // namespace
@@ -187,7 +175,8 @@ CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric m
     }
     if (out.count == 0) return out;
     out.mean = mean;
-    if (kind == CurveBandKind::MinMax || out.count == 1) return out;
+    if (kind == CurveBandKind::MinMax) return out;
+    if (out.count == 1) return {out.mean, NAN, NAN, 1};  // says nothing of other seeds
     double reach = std::sqrt(squares / (out.count - 1) / out.count);
     if (kind == CurveBandKind::Confidence95) reach *= studentT95(out.count - 1);
     out.low = mean - reach;

@@ -187,7 +187,7 @@ private:
 
 /// Mean and band of several seeds at one key, over those that have a value there.
 struct CurveValue {
-    double mean, low, high;  ///< NaN without a value; low = high = mean of a single one
+    double mean, low, high;  ///< NaN without a value; of one seed a range alone
     int count = 0;           ///< seeds with a value
 };
 CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric metric,

@@ -87,11 +87,11 @@ struct CurvePlot::Parts {
                 std::tie(key, value) = *best;
             if (!std::isnan(key) && (!model.logX || key > 0.0) && (!lines.logY() || value > 0.0)) {
                 const bool named = labels <= 1 || curve.highlighted;
-                marks->rings.push_back({key, value, color,
-                                        named
-                                            ? (curve.members.size() > 1 ? "best mean " : "best ") +
-                                                  metricValueText(lines.metric, value)
-                                            : QString()});
+                marks->rings.push_back(
+                    {key, value, color,
+                     named ? (curve.members.size() > 1 ? "best mean seen " : "best seen ") +
+                                 metricValueText(lines.metric, value)
+                           : QString()});
             }
             for (const auto* member : curve.members)
                 for (const CurveMark& mark : member->marks)

@@ -138,13 +138,6 @@ void plain(QAbstractItemView* view, const QString& name) {
     view->setEditTriggers(QAbstractItemView::NoEditTriggers);
 }
 
-/// " ppl" behind a perplexity; percentages have their sign already.
-QString unitBehind(const std::string& metric) {
-    const auto& info = metricInfo(metric);
-    if (info.isFraction() || info.unit.empty()) return {};
-    return u' ' + QString::fromStdString(std::string(info.unit));
-}
-
 QString stateText(const RunInfo& info) {
     const QString state = QLatin1String(runStateName(info.state));
     const QString step = groupedNumber(info.step);
@@ -324,12 +317,11 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
         const auto put = [item](int role, const QVariant& value) {
             if (item->data(role) != value) item->setData(role, value);
         };
-        const double best = bestOf(info);
-        const QString metric = std::isnan(best)
-                                   ? metricValueText(Metric::Loss, info.bestLoss)
-                                   : metricText(info.metric, best) + unitBehind(info.metric);
-        const QString detail =
-            metricName(std::isnan(best) ? metricInfo(Metric::Loss).key : info.metric);
+        const double own = keptOf(info);
+        const QString metric = std::isnan(own)
+                                   ? metricValueText(Metric::Loss, info.kept.value("loss"))
+                                   : metricText(info.metric, own) + unitBehind(info.metric);
+        const QString detail = keptText(info);
         const QString line = runStateLine(info);
         put(Qt::DisplayRole, QString::fromStdString(info.name));
         put(RunDelegate::State, static_cast<int>(info.state));
@@ -343,13 +335,12 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
                                     ? QString()
                                     : QString("on %1\n").arg(QString::fromStdString(info.device));
         put(Qt::ToolTipRole,
-            plainTip(QString("%1\n%2\nbest %3 %4\n%5%6")
-                         .arg(QString::fromStdString(info.name), line, detail, metric, devices,
+            plainTip(QString("%1\n%2\n%3\n%4%5")
+                         .arg(QString::fromStdString(info.name), line, detail, devices,
                               rows[i].host.isEmpty() ? QString::fromStdString(info.path)
                                                      : QStringLiteral("on %1").arg(rows[i].host))));
         put(Qt::AccessibleTextRole,
-            QString("%1, %2, best %3 %4")
-                .arg(QString::fromStdString(info.name), line, detail, metric));
+            QString("%1, %2, %3").arg(QString::fromStdString(info.name), line, detail));
     }
     m_runCount->setText(rows.empty() ? QString() : QString::number(rows.size()));
     m_runHint->setVisible(rows.empty());

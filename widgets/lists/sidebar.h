@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints a run in 38 px: swatch, name, state line, best metric; above the first run of another
+// Paints a run in 38 px: swatch, name, state line, main metric; above the first run of another
 // machine the name of that. Private to widgets/lists.
 #pragma once
 

@@ -48,16 +48,22 @@ double EfficiencyData::xOf(int row, int column) const {
     return column + (row - (rows - 1.0) / 2.0) * std::min(0.25, 0.8 / rows);
 }
 
-std::pair<double, double> EfficiencyData::ends(const StudyPoint& p) const {
+QString studyBandName(StudyBand band) {
     switch (band) {
-        case StudyBand::Bootstrap:
-            return {p.low, p.high};
+        case StudyBand::Interval:
+            return QStringLiteral("95 % (Student\u2019s t)");
         case StudyBand::TwoErrors:
-            return {p.mean - 2.0 * p.error, p.mean + 2.0 * p.error};
+            return QStringLiteral("\u00B1 2 s.e., as the papers");
         case StudyBand::None:
             break;
     }
-    return {NAN, NAN};
+    return QStringLiteral("none");
+}
+
+std::pair<double, double> EfficiencyData::ends(const StudyPoint& p) const {
+    if (band == StudyBand::None || std::isnan(p.error)) return {NAN, NAN};
+    if (band == StudyBand::Interval) return {p.low, p.high};
+    return {p.mean - 2.0 * p.error, p.mean + 2.0 * p.error};
 }
 
 const EfficiencyData::Spot* EfficiencyData::at(int row, int column) const {
@@ -69,17 +75,17 @@ const EfficiencyData::Spot* EfficiencyData::at(int row, int column) const {
 QString EfficiencyData::text(const Spot& spot) const {
     const auto& p = spot.point;
     const QString unit = metric.percent ? QStringLiteral(" %") : QString();
-    QString text = QStringLiteral("%1, %2\n%3%4 over %5")
-                       .arg(layout.rows()[static_cast<std::size_t>(spot.row)].name,
-                            layout.columnText(spot.column), metric.text(p.mean, p.error), unit,
-                            p.values.size() == 1 ? QStringLiteral("one run")
-                                                 : QStringLiteral("%1 runs").arg(p.values.size()));
+    const QString error = std::isnan(p.error) ? QString() : QStringLiteral(" (s.e.)");
+    QString text =
+        QStringLiteral("%1, %2\n%3%4 over %5")
+            .arg(layout.rows()[static_cast<std::size_t>(spot.row)].name,
+                 layout.columnText(spot.column), metric.text(p.mean, p.error), unit + error,
+                 p.values.size() == 1 ? QStringLiteral("one run")
+                                      : QStringLiteral("%1 runs").arg(p.values.size()));
     const auto [low, high] = ends(p);
     if (!std::isnan(low))
         text += QStringLiteral("\n%1: %2 to %3%4")
-                    .arg(band == StudyBand::Bootstrap ? QStringLiteral("95% bootstrap")
-                                                      : QStringLiteral("\u00B1 2 s.e.m."),
-                         metric.text(low), metric.text(high), unit);
+                    .arg(studyBandName(band), metric.text(low), metric.text(high), unit);
     for (const Published& other : beside)
         if (other.row == spot.row && other.point.size == p.size && shows(other))
             text +=
@@ -93,7 +99,8 @@ QString EfficiencyData::text(const Published& p) const {
         .arg(layout.rows()[static_cast<std::size_t>(p.row)].name, curveSourceTitle(p.point.source),
              groupedNumber(p.point.size),
              metric.text(p.point.mean, p.point.error > 0.0 ? p.point.error : NAN),
-             metric.percent ? QStringLiteral(" %") : QString());
+             (metric.percent ? QStringLiteral(" %") : QString()) +
+                 (p.point.error > 0.0 ? QStringLiteral(" (s.e.)") : QString()));
 }
 
 QString EfficiencyData::pgfplots(const QString& caption) const {
@@ -123,7 +130,7 @@ QString EfficiencyData::pgfplots(const QString& caption) const {
             const auto [low, high] = ends(spot.point);
             series.x.push_back(spot.x);
             series.y.push_back(scale * spot.point.mean);
-            if (band == StudyBand::None) continue;
+            if (std::isnan(low)) continue;
             series.low.push_back(scale * low);
             series.high.push_back(scale * high);
         }

@@ -29,7 +29,7 @@ struct EfficiencyData {
     StudyMetric metric;
     std::vector<StudyPoint> points;
     std::vector<PublishedPoint> published;
-    StudyBand band = StudyBand::Bootstrap;
+    StudyBand band = StudyBand::Interval;
     std::array<bool, 2> shownSources = {true, false};  ///< by CurveSource
     bool wantsLog = false;
     // Computed by place() from the points:

@@ -205,6 +205,10 @@ struct EfficiencyPlot::Parts {
                     return p.point.source == source && data.shows(p);
                 }))
                 entries.push_back({curveSourceTitle(source), {}, t.muted, 0, source});
+        if (std::any_of(data.spots.begin(), data.spots.end(),
+                        [&](const auto& spot) { return !std::isnan(data.ends(spot.point).first); }))
+            entries.push_back(
+                {QStringLiteral("band: ") + studyBandName(data.band), {}, {}, 0, std::nullopt});
         legend->setEntries(std::move(entries));
     }
 

@@ -29,8 +29,11 @@ class QPainter;
 
 namespace relascope::widgets {
 
-/// Around a mean: the 95% bootstrap of the mean, two standard errors, or nothing.
-enum class StudyBand { Bootstrap, TwoErrors, None };
+/// Around a mean: its 95 % interval by Student's t, two standard errors as in the papers, or
+/// nothing.
+enum class StudyBand { Interval, TwoErrors, None };
+/// "95 % (Student's t)", "\u00B1 2 s.e., as the papers", "none".
+QString studyBandName(StudyBand band);
 
 /// Numeric columns of the layout are placed along x. If they are names, or there is only one, the
 /// means are placed side by side with error bars and a dot per run.

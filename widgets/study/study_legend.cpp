@@ -83,7 +83,7 @@ StudyLegend::Grid StudyLegend::grid(double width) const {
         name = std::max(name, names.horizontalAdvance(e.name));
         // Values have the width of their widest form, so that moving the cursor does not shift
         // text.
-        if (!e.beside)
+        if (!e.beside && e.color.isValid())
             value = std::max({value, values.horizontalAdvance(e.value),
                               values.horizontalAdvance(QStringLiteral("100.0%"))});
     }
@@ -125,18 +125,21 @@ void StudyLegend::draw(QPainter& painter, const QRectF& box) const {
         const double x = box.left() + kMargin + (i % g.columns) * (g.width + kBetween);
         const QRectF line(x, top + (i / g.columns) * kLine, g.width, kLine);
         const double y = line.center().y();
+        const bool isRemark = !e.color.isValid();
         painter.save();
         painter.setRenderHint(QPainter::Antialiasing);
         QPen pen(e.color, e.beside ? 1.25 : 1.75);
         pen.setCapStyle(Qt::FlatCap);
         if (e.beside) pen.setDashPattern(studyDashes(*e.beside));
         painter.setPen(pen);
-        painter.drawLine(QPointF(x, y), QPointF(x + kSample, y));
-        drawStudyMarker(painter, {x + kSample / 2.0, y}, e.beside ? 3.5 : 3.75,
-                        !e.beside                             ? studyMarker(e.series)
-                        : *e.beside == CurveSource::Published ? StudyMarker::Square
-                                                              : StudyMarker::TriangleUp,
-                        e.color, e.beside || e.series >= 8);
+        if (!isRemark) {
+            painter.drawLine(QPointF(x, y), QPointF(x + kSample, y));
+            drawStudyMarker(painter, {x + kSample / 2.0, y}, e.beside ? 3.5 : 3.75,
+                            !e.beside                             ? studyMarker(e.series)
+                            : *e.beside == CurveSource::Published ? StudyMarker::Square
+                                                                  : StudyMarker::TriangleUp,
+                            e.color, e.beside || e.series >= 8);
+        }
         painter.restore();
         // The last slot shows the number of entries that do not fit.
         const int rest = static_cast<int>(m_entries.size()) - g.shown;
@@ -146,10 +149,11 @@ void StudyLegend::draw(QPainter& painter, const QRectF& box) const {
         painter.setPen(t.text);
         painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, e.value);
         painter.setFont(smallFont());
-        const QRectF room(x + kSample + kGap, line.top(),
-                          g.width - kSample - kGap - (wide > 0 ? wide + kGap : 0), kLine);
+        const double indent = isRemark ? 0.0 : kSample + kGap;
+        const QRectF room(x + indent, line.top(), g.width - indent - (wide > 0 ? wide + kGap : 0),
+                          kLine);
         const QString name = counts ? QStringLiteral("%1, +%2 more").arg(e.name).arg(rest) : e.name;
-        painter.setPen(e.beside ? t.muted : t.text);
+        painter.setPen(e.beside || isRemark ? t.muted : t.text);
         painter.drawText(room, Qt::AlignVCenter,
                          names.elidedText(name, Qt::ElideMiddle, room.width()));
     }

@@ -22,7 +22,7 @@ void drawStudyMarker(QPainter& painter, const QPointF& at, double radius, StudyM
 
 struct StudyLegendEntry {
     QString name, value;
-    QColor color;
+    QColor color;  ///< invalid: a remark, without a line
     int series = 0;
     /// For curves that do not belong to the study: dashed, with hollow markers, in a neutral
     /// colour.

@@ -49,6 +49,28 @@ QString resultLines(const RunInfo& info) {
     return lines.join(u'\n');
 }
 
+QString unitBehind(std::string_view metric) {
+    const auto& info = metricInfo(metric);
+    return info.isFraction() || info.unit.empty()
+               ? QString()
+               : u' ' + QString::fromUtf8(info.unit.data(), qsizetype(info.unit.size()));
+}
+
+QString keptText(const RunInfo& info) {
+    if (info.kept.step < 0) return {};
+    const double own = keptOf(info);
+    const std::string_view shown = std::isnan(own) ? "loss" : std::string_view(info.metric);
+    QString text =
+        QStringLiteral("validation %1 %2 (weights of step %3)")
+            .arg(metricName(shown), metricText(shown, info.kept.value(shown)) + unitBehind(shown),
+                 groupedNumber(info.kept.step));
+    if (info.sawBetter())
+        text += QStringLiteral("; best seen %1 (step %2, not kept)")
+                    .arg(metricText(info.metric, info.best(info.metric)) + unitBehind(info.metric),
+                         groupedNumber(info.bestStep));
+    return text;
+}
+
 namespace {
 
 QString dash() {
@@ -61,20 +83,20 @@ QString fixed(double v, int digits, double scale = 1.0) {
     return std::isnan(v) ? dash() : QString::number(v * scale, 'f', digits);
 }
 
-/// The value of a Best or Test column, and its metric.
+/// The value of a Kept or Test column, and its metric.
 std::string metricIn(const RunInfo& info, int column) {
     return column == RunsModel::Test ? resultMetric(info) : info.metric;
 }
 double valueIn(const RunInfo& info, int column) {
-    if (column != RunsModel::Test) return bestOf(info);
+    if (column != RunsModel::Test) return keptOf(info);
     const SplitResult* result = shownResult(info);
     return result ? result->value(resultMetric(info)) : NAN;
 }
 double ours(const TableRow& row) {
-    return std::isnan(row.ours) ? row.info.bestAccuracy : row.ours;
+    return std::isnan(row.ours) ? row.info.kept.value("accuracy") : row.ours;
 }
 
-/// The names in filters of metrics with a best value.
+/// The names in filters of metrics of validation.
 const std::map<QString, Metric>& typedMetrics() {
     static const std::map<QString, Metric> names = {
         {"best_acc", Metric::Accuracy}, {"val_acc", Metric::Accuracy},
@@ -121,12 +143,12 @@ void RunsModel::setRows(std::vector<TableRow> rows) {
 QString RunsModel::plainName(int column) {
     static const QStringList names = {
         "",     "Run",  "Model",       "Parameters",  "Seed",      "State", "Val. loss",
-        "Best", "Test", "Published %", "Ours − pub.", "Time, min", "Tags",  "Note"};
+        "Val.", "Test", "Published %", "Ours − pub.", "Time, min", "Tags",  "Note"};
     return names.value(column);
 }
 
 void RunsModel::findMetrics() {
-    for (const int column : {Best, Test}) {
+    for (const int column : {Kept, Test}) {
         std::string& metric = m_metrics[column == Test];
         bool& mixed = m_mixed[column == Test];
         metric.clear();
@@ -143,7 +165,7 @@ void RunsModel::findMetrics() {
 
 QString RunsModel::columnName(int column) const {
     const QString name = plainName(column);
-    if (column != Best && column != Test) return name;
+    if (column != Kept && column != Test) return name;
     const std::string metric = metricOf(column);
     if (metric.empty()) return name;
     return name + u' ' + metricShort(metric) +
@@ -156,13 +178,17 @@ double RunsModel::number(int row, const QString& name) const {
         return (metricInfo(metricIn(r.info, column)).isFraction() ? 100.0 : 1.0) *
                valueIn(r.info, column);
     };
-    if (name == "best") return shown(Best);
+    if (name == "kept" || name == "validation") return shown(Kept);
+    if (name == "best")  // ever seen
+        return (metricInfo(r.info.metric).isFraction() ? 100.0 : 1.0) * r.info.best(r.info.metric);
     if (name == "test") return shown(Test);
     if (const auto metric = metricTyped(name)) {
         const auto& info = metricInfo(*metric);
         // exp(loss) is a perplexity for text only.
         if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return NAN;
-        return (info.isFraction() ? 100.0 : 1.0) * r.info.best(info.key);
+        return (info.isFraction() ? 100.0 : 1.0) * (name.startsWith(QLatin1String("best_"))
+                                                        ? r.info.best(info.key)
+                                                        : r.info.kept.value(info.key));
     }
     if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
     if (name == "seed") return static_cast<double>(r.info.seed);
@@ -190,9 +216,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole && column == State && !info.message.empty())
         return text(info.message);
     if (role == Qt::ToolTipRole && column == Run) return text(info.path);
-    if (role == Qt::ToolTipRole && column == Best && !std::isnan(bestOf(info)))
-        return QStringLiteral("best validation %1: %2")
-            .arg(metricName(info.metric), metricText(info.metric, bestOf(info)));
+    if (role == Qt::ToolTipRole && column == Kept) return keptText(info);
     if (role == Qt::ToolTipRole && column == Test)
         return info.results.empty() ? QStringLiteral("measured when the run ends")
                                     : plainTip(resultLines(info));
@@ -201,7 +225,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         return row.publishedTip;
     // If the runs have different metrics, each value is shown with its metric.
     if (role == MetricRole)
-        return (column == Best || column == Test) && mixed(column) &&
+        return (column == Kept || column == Test) && mixed(column) &&
                        !std::isnan(valueIn(info, column))
                    ? metricShort(metricIn(info, column))
                    : QString();
@@ -212,7 +236,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::FontRole) {
         QFont face = numeric ? numberFont(12) : smallFont();
         if (column == Run) face.setWeight(QFont::Medium);
-        if (column == Best) face.setWeight(QFont::DemiBold);
+        if (column == Kept) face.setWeight(QFont::DemiBold);
         return face;
     }
     if (role == Qt::ForegroundRole) {
@@ -237,8 +261,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             case Seed:
                 return static_cast<double>(info.seed);
             case Loss:
-                return info.bestLoss;
-            case Best:
+                return info.kept.value("loss");
+            case Kept:
             case Test:
                 return valueIn(info, column);
             case Published:
@@ -264,8 +288,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         case State:
             return QString::fromLatin1(runStateName(info.state));
         case Loss:
-            return fixed(info.bestLoss, 3);
-        case Best:
+            return fixed(info.kept.value("loss"), 3);
+        case Kept:
         case Test: {
             QString value = metricText(metricIn(info, column), valueIn(info, column));
             // The title has a percent sign if all values are percentages.
@@ -319,11 +343,11 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     if (role == Qt::DisplayRole) return columnName(section);
     if (role == Qt::ToolTipRole && section == Overlay)
         return QStringLiteral("Overlay the curves of this run");
-    if (role == Qt::ToolTipRole && section == Best)
-        return QStringLiteral("Best validation value of the main metric of the run");
+    if (role == Qt::ToolTipRole && section == Kept)
+        return QStringLiteral("Main metric on validation, of the weights that the run keeps");
     if (role == Qt::ToolTipRole && section == Test)
         return QStringLiteral(
-            "On the first test split, after the last step; hover for other splits");
+            "On the first test split, of the weights that the run keeps; hover for other splits");
     if (role == Qt::ToolTipRole && section == Published)
         return QStringLiteral("The papers' accuracy for this model, size and split");
     if (role == Qt::TextAlignmentRole)
@@ -344,8 +368,8 @@ QString RunsFilter::setText(const QString& typed) {
     static const QRegularExpression pattern(
         QStringLiteral("([A-Za-z_]+)\\s*(<=|>=|!=|=|<|>)\\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"));
     static const QStringList known = [] {
-        QStringList names = {"best",  "test",  "params", "parameters", "seed", "step",
-                             "steps", "epoch", "time",   "published",  "diff"};
+        QStringList names = {"kept", "best",  "test",  "params", "parameters", "seed",
+                             "step", "steps", "epoch", "time",   "published",  "diff"};
         for (const auto& [name, metric] : typedMetrics()) names << name;
         return names;
     }();
@@ -359,8 +383,9 @@ QString RunsFilter::setText(const QString& typed) {
         if (!ok)
             problem = QString("“%1” is not a number").arg(match.captured(3));
         else if (!known.contains(name))
-            problem = QString("there is no column %1; try best, test, loss, params, seed or time")
-                          .arg(name);
+            problem =
+                QString("there is no column %1; try kept, best, test, loss, params, seed or time")
+                    .arg(name);
         else
             m_comparisons.push_back({name, match.captured(2), value});
         rest.remove(match.captured(0));

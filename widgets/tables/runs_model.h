@@ -25,13 +25,18 @@ namespace relascope::widgets {
 QString metricText(std::string_view key, double value);
 /// "sequence accuracy".
 QString metricName(std::string_view key);
+/// " ppl" behind a perplexity; nothing behind a percentage, which has its sign.
+QString unitBehind(std::string_view metric);
 /// For narrow places: "seq. acc.", "ppl".
 QString metricShort(std::string_view key);
 
-/// The best value of RunInfo::metric on validation; NaN if there is none.
-inline double bestOf(const RunInfo& info) {
-    return info.best(info.metric);
+/// RunInfo::metric on validation of the weights that the run keeps; NaN if there is none.
+inline double keptOf(const RunInfo& info) {
+    return info.kept.value(info.metric);
 }
+/// "validation accuracy 93.0% (weights of step 400); best seen 97.2% (step 480, not kept)"; empty
+/// before the first evaluation.
+QString keptText(const RunInfo& info);
 /// The first tested split, which represents the result of the run; nullptr before the test.
 const SplitResult* shownResult(const RunInfo& info);
 /// The key of the value shown: the run's metric, otherwise accuracy; empty if it has neither.
@@ -50,7 +55,7 @@ public:
         Seed,
         State,
         Loss,
-        Best,  ///< of the run's main metric
+        Kept,  ///< the run's main metric on validation, of the weights that it keeps
         Test,  ///< of the first test split
         Published,
         Difference,
@@ -75,14 +80,14 @@ public:
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;
-    /// The number with a name used in filters ("best"); NaN if there is none.
+    /// The number with a name used in filters ("kept"); NaN if there is none.
     double number(int row, const QString& name) const;
-    /// The common metric of all rows in a column (Best or Test); empty if they differ or there is
+    /// The common metric of all rows in a column (Kept or Test); empty if they differ or there is
     /// none.
     const std::string& metricOf(int column) const { return m_metrics[column == Test]; }
     /// Whether the rows of a column have different metrics.
     bool mixed(int column) const { return m_mixed[column == Test]; }
-    /// The title of a column: "Best seq. acc. %".
+    /// The title of a column: "Val. seq. acc. %".
     QString columnName(int column) const;
     /// The title that does not depend on the rows.
     static QString plainName(int column);
@@ -95,11 +100,11 @@ private:
     void findMetrics();
 
     std::vector<TableRow> m_rows;
-    std::string m_metrics[2];  ///< of Best and Test
+    std::string m_metrics[2];  ///< of Kept and Test
     bool m_mixed[2] = {false, false};
 };
 
-/// Filters by words and comparisons, all of which must match: "vidat best_acc > 85 seed=0".
+/// Filters by words and comparisons, all of which must match: "vidat acc > 85 seed=0".
 class RunsFilter : public QSortFilterProxyModel {
     Q_OBJECT
 public:

@@ -87,7 +87,7 @@ RunsTable::RunsTable(QWidget* parent)
       m_menu(new QMenu(this)),
       m_columns(new QMenu(QStringLiteral("Columns"), this)) {
     setAccessibleName(QStringLiteral("Runs to compare"));
-    m_filter->setPlaceholderText(QStringLiteral("Filter, e.g. best > 85"));
+    m_filter->setPlaceholderText(QStringLiteral("Filter, e.g. kept > 85"));
     m_filter->setAccessibleName(QStringLiteral("Filter runs"));
     m_filter->addAction(icon("filter"), QLineEdit::LeadingPosition);
     m_filter->setFixedWidth(200);
@@ -134,7 +134,7 @@ RunsTable::RunsTable(QWidget* parent)
                 [this, c](bool on) { m_view->setColumnHidden(c, !on); });
     }
     setColumnShown(RunsModel::Tags, false);
-    m_view->sortByColumn(RunsModel::Best, Qt::DescendingOrder);
+    m_view->sortByColumn(RunsModel::Kept, Qt::DescendingOrder);
     connect(header, &QHeaderView::sectionClicked, this, [this] { m_sorted = true; });
     auto* column = columnOf(this);
     column->addWidget(m_head);
@@ -185,11 +185,11 @@ void RunsTable::setRows(const std::vector<TableRow>& rows) {
     });
     if (std::exchange(m_tags, tags) != tags) setColumnShown(RunsModel::Tags, tags);
     // The best value is first; for errors and perplexities that is the smallest.
-    if (const std::string& metric = m_model->metricOf(RunsModel::Best);
+    if (const std::string& metric = m_model->metricOf(RunsModel::Kept);
         !m_sorted && !metric.empty()) {
         const auto order =
             metricInfo(metric).lowerIsBetter ? Qt::AscendingOrder : Qt::DescendingOrder;
-        if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Best, order);
+        if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Kept, order);
     }
     m_view->horizontalHeader()->viewport()->update();
     updateCount();
@@ -240,7 +240,7 @@ QString RunsTable::csv() const {
             if (result.split == test.first) return result.value(test.second);
         return std::numeric_limits<double>::quiet_NaN();
     };
-    const bool mixed = m_model->mixed(RunsModel::Best);
+    const bool mixed = m_model->mixed(RunsModel::Kept);
     for (int row = -1; row < m_proxy->rowCount(); ++row) {
         QStringList cells;
         const int from = row < 0 ? -1 : m_proxy->mapToSource(m_proxy->index(row, 0)).row();
@@ -264,7 +264,7 @@ QString RunsTable::csv() const {
                 }
                 continue;
             }
-            if (c == RunsModel::Best && mixed)
+            if (c == RunsModel::Kept && mixed)
                 cells += info ? metricName(info->metric) : QStringLiteral("Metric");
             QString cell =
                 row < 0 ? m_model->columnName(c) : m_proxy->index(row, c).data().toString();

@@ -24,14 +24,14 @@ struct TableRow {
     int colorIndex = 0;
     double published = std::numeric_limits<double>::quiet_NaN();  ///< accuracy 0..1; NaN: none
     QString note;
-    /// The value compared with the published one; NaN: the best validation accuracy.
+    /// The value compared with the published one; NaN: the accuracy on validation.
     double ours = std::numeric_limits<double>::quiet_NaN();
     QString publishedTip;  ///< tooltip: split, metric and other published values
 };
 
-/// Sortable by a click on a header, filtered by words and by comparisons such as "best > 85". Names
-/// for comparisons: best, test, accuracy, loss, params, seed, step, time (minutes), published,
-/// diff; fractions are percentages.
+/// Sortable by a click on a header, filtered by words and by comparisons such as "kept > 85". Names
+/// for comparisons: kept, best (ever seen), test, accuracy, loss, params, seed, step, time
+/// (minutes), published, diff; fractions are percentages.
 class RunsTable : public QWidget {
     Q_OBJECT
 public:
