@@ -88,8 +88,11 @@ int evaluate(const EvalArguments& a, const Call&) {
             throw OptionError("--data",
                               "a checkpoint has no data of its own; give a .npz file with --data");
         const auto splits = datasets::openData(opened.run().data, {}, stop);
-        // What training has never seen, where there is any.
-        if (split.empty()) split = splits.tests.empty() ? "validation" : splits.tests[0].first;
+        // What training has never seen, where there is any; edits where ablate and scan measure.
+        const bool edited = std::any_of(a.edits.begin(), a.edits.end(),
+                                        [](const auto& edit) { return edit != "none"; });
+        if (split.empty())
+            split = edited || splits.tests.empty() ? "validation" : splits.tests[0].first;
         data = splits.find(split);
         if (a.batch == 0) batch = core::evaluationBatch(opened.run());
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
@@ -170,7 +173,7 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
     command.add_option("--data", a.data, ".npz images, or text files and token shards");
     command.add_option("--split", a.split,
                        "train, validation, pentos, hexos or stripes; of a run without it: the "
-                       "first test split, else validation");
+                       "first test split, with --edit or without any validation");
     auto* checkpoint = command.add_option("--checkpoint", a.checkpoint, "last, best, or a step");
     command.add_option("--step", a.step, "the weights of a step, or those kept nearest to it")
         ->check(CLI::NonNegativeNumber)

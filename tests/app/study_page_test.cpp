@@ -148,7 +148,7 @@ TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
                     .contains("loss on hexos"));
     EXPECT_FALSE(page()->curves()->plot()->has(CurveSource::Published));
     page()->curves()->setBand(StudyBand::None);
-    EXPECT_EQ(child<QComboBox>(page()->curves(), "Band")->currentText(), "No band");
+    EXPECT_EQ(child<QComboBox>(page()->curves(), "Band")->currentText(), "none");
     QTest::mouseClick(page()->curves()->logChip(), Qt::LeftButton);
     EXPECT_TRUE(page()->curves()->plot()->logX());
 }

@@ -66,7 +66,7 @@ TEST(EditCli, EvalMeasuresTheChangeOnTheSameExamples) {
                     " --edit \"layer 1 attention zero\" --edit \"layer 2 attention zero\""));
     EXPECT_EQ(effect["edits"].size(), 2u);
     EXPECT_EQ(effect["examples"], 48);
-    const auto plain = json(runCli("eval --json " + run()));
+    const auto plain = json(runCli("eval --json --split validation " + run()));
     EXPECT_NEAR(effect["base"]["loss"].get<double>(), plain["loss"].get<double>(), 1e-5);
     EXPECT_NEAR(effect["edited"]["loss"].get<double>() - effect["base"]["loss"].get<double>(),
                 effect["change"]["loss"].get<double>(), 1e-9);
@@ -74,7 +74,8 @@ TEST(EditCli, EvalMeasuresTheChangeOnTheSameExamples) {
     EXPECT_LE(interval[0].get<double>(), effect["change"]["loss"].get<double>());
     EXPECT_GE(interval[1].get<double>(), effect["change"]["loss"].get<double>());
     // "none" is an evaluation without edits.
-    EXPECT_EQ(json(runCli("eval --json --edit none " + run()))["loss"], plain["loss"]);
+    EXPECT_EQ(json(runCli("eval --json --split validation --edit none " + run()))["loss"],
+              plain["loss"]);
     EXPECT_EQ(runCli("eval " + run() + " --edit \"layer 1 relation 1 mean\"").code, 0);
     EXPECT_EQ(runCli("eval " + run() + " --edit \"layer 1 relation 1 resample 5\"").code, 0);
 }
@@ -107,7 +108,7 @@ TEST(EditCli, EveryMeasureOfAnUneditedModelIsItsMetric) {
         std::ofstream(nothing)
             << R"({"format": "relascope-edit/1", "edits": [{"op": "scale", "at": ")" << point
             << R"(", "factor": 1}]})";
-        const auto plain = json(runCli("eval --json " + path)),
+        const auto plain = json(runCli("eval --json --split validation " + path)),
                    edited = json(runCli("eval --json " + path + " --edit " + nothing));
         for (const std::string metric : {"loss", "accuracy"}) {
             const double value = plain[metric];
@@ -378,11 +379,11 @@ TEST(EditCli, TrainTakesEditsAndTheRunIsMeasuredWithThem) {
         return last["loss"].get<double>();
     };
     const std::vector<std::string> all = {words};
-    const auto with = runCli("eval --json " + out);
+    const auto with = runCli("eval --json --split validation " + out);
     EXPECT_EQ(json(with)["edits"], all);
     EXPECT_NEAR(json(with)["loss"].get<double>(), validation(), 1e-5);
     EXPECT_NE(with.err.find("with the edits of its training: " + words), std::string::npos);
-    const auto without = runCli("eval --json --edit none " + out);
+    const auto without = runCli("eval --json --split validation --edit none " + out);
     EXPECT_FALSE(json(without).contains("edits"));
     EXPECT_NE(without.err.find("without the edits of its training"), std::string::npos);
     EXPECT_NE(json(without)["loss"], json(with)["loss"]);
