@@ -71,7 +71,9 @@ class TestNumbers(Reading):
                 self.assertEqual(values.tolist(), [point[name] for point in points])
             self.assertEqual(set(metrics), set(points[0]) - {"split"})
         validation = run.metrics("validation")
-        self.assertEqual(run.info["last"], {"loss": validation["loss"][-1], "accuracy": validation["accuracy"][-1]})
+        last = {"step": 20, "loss": validation["loss"][-1], "accuracy": validation["accuracy"][-1]}
+        self.assertEqual(run.info["last"], last)
+        self.assertEqual(run.info["kept"], last)
         self.assertEqual(len(run.metrics("test")["step"]), 0)
         self.refused(lambda: run.metrics("pentos"), ["metrics.jsonl", "'pentos'", "train, validation, test"])
 

@@ -34,9 +34,9 @@ std::vector<bool> holm(std::span<const double> p, double level);
 /// side of the limit is taken for 1.96 standard errors. NaN without an interval.
 double pAbove(const PairedChange& change, double limit);
 
-/// Whether a value is beyond all of those of untrained models by more than 1.5 times their range, of
-/// fewer than eight by twice, of fewer than six by three times: at least kFewestUntrained of them,
-/// or nothing is claimed. `rises`: larger is beyond.
+/// Whether a value is beyond all of those of untrained models by more than 1.5 times their range,
+/// of fewer than eight by twice, of fewer than six by three times: at least kFewestUntrained of
+/// them, or nothing is claimed. `rises`: larger is beyond.
 bool beyondUntrained(double value, std::span<const double> untrained, bool rises = true);
 
 // Words for a metric
