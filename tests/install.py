@@ -200,7 +200,7 @@ class Tree(unittest.TestCase):
                  "relascope-cli train quick --tensor": ["--tensorboard"],
                  "relascope-cli train quick --set data.train_s": ["data.train_size="],
                  "relascope-cli inspect run --show di": ["difference"],
-                 "relascope-cli bench lm_dat_5": ["lm_dat_512"]}
+                 "relascope-cli bench lm_dat_512_": ["lm_dat_512_dropout"]}
         if self.window:
             cases["relascope --page stu"] = ["study"]
             cases["relascope trai"] = ["train"]

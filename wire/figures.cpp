@@ -111,7 +111,7 @@ void from_json(const wire::Json& json, AblationRow& row) {
     json.at("streamNorm").get_to(row.streamNorm);
     json.at("ways").get_to(row.ways);
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, shift, rows,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, text, shift, rows,
                                    cumulative, cumulativeWay, pairs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Part, title, row, estimate, estimatedSize, together,
                                    use)

@@ -124,7 +124,7 @@ private:
             throw OptionError("what", (none.empty() ? "this model has no such parts" : none) +
                                           "; `points` lists what it has");
         }
-        m_table.metric = m_how.metric;
+        m_table.metric = m_how.metric, m_table.text = m_options.input() == InputKind::Tokens;
         m_table.wanted = static_cast<std::int64_t>(m_order.size());
         const bool resamples =
             std::find(m_how.how.begin(), m_how.how.end(), EditOp::Resample) != m_how.how.end();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which parts of a model an ablation takes out, what it may be asked for, and its table as text.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/ablation_options.h"
+#include "analysis/claims.h"
 #include "interventions/edit_words.h"
 #include "types/error.h"
 #include "types/finite_json.h"
@@ -189,19 +191,27 @@ std::string ablationCostText(const AnalysisCost& cost, const OptionValues& value
            ": about " + roughDuration(std::max(1.0, expected));
 }
 
+/// What is known of each row; untrained models are not measured here.
+UseClaims claimsOf(const AblationTable& table) {
+    return useClaims(table, std::numeric_limits<double>::quiet_NaN(), table.text);
+}
+
 std::string csvOf(const AblationTable& table) {
+    const auto claims = claimsOf(table);
     std::string text =
         "part,group,point,how,metric,base,edited,change,low,high,changed_answers,part_norm,"
-        "stream_norm,examples\n";
-    for (const auto& row : table.rows)
-        for (const auto& way : row.ways) {
+        "stream_norm,examples,use\n";
+    for (std::size_t r = 0; r < table.rows.size(); ++r)
+        for (const auto& way : table.rows[r].ways) {
+            const auto& row = table.rows[r];
             const auto& c = way.change;
             text += csvField(row.part) + "," + row.group + "," + row.edit.point + "," +
                     editOpName(way.how) + "," + table.metric;
             for (const double value : {c.base, c.edited, c.change, c.low, c.high,
                                        way.changedAnswers, row.partNorm, row.streamNorm})
                 text += "," + fixedField(value, 6);
-            text += "," + std::to_string(table.examples) + "\n";
+            text +=
+                "," + std::to_string(table.examples) + "," + partUseName(claims.rows[r].use) + "\n";
         }
     if (!table.cumulative.empty()) {
         text += "\nremoved,part,how,metric,edited\n";
@@ -254,7 +264,9 @@ std::string latexOf(const AblationTable& table) {
 nlohmann::ordered_json jsonOf(const AblationTable& table) {
     using Json = nlohmann::ordered_json;
     Json rows = Json::array(), cumulative = Json::array(), pairs = Json::array();
-    for (const auto& row : table.rows) {
+    const auto claims = claimsOf(table);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        const auto& row = table.rows[r];
         Json ways;
         for (const auto& way : row.ways)
             ways[editOpName(way.how)] = {
@@ -267,6 +279,7 @@ nlohmann::ordered_json jsonOf(const AblationTable& table) {
                         {"point", row.edit.point},
                         {"part_norm", finiteJson(row.partNorm)},
                         {"stream_norm", finiteJson(row.streamNorm)},
+                        {"use", partUseName(claims.rows[r].use)},
                         {"ways", ways}});
     }
     for (const auto& [part, value] : table.cumulative)
@@ -293,14 +306,17 @@ std::string terminalText(const AblationTable& table) {
                        (percent ? " %" : "") + " with every part, " +
                        std::to_string(table.examples) + " examples; change" +
                        (percent ? " in points" : "") + " with each part out:\n";
-    for (const auto& row : table.rows) {
+    const auto claims = claimsOf(table);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        const auto& row = table.rows[r];
         text += row.part + std::string(row.part.size() < 42 ? 42 - row.part.size() : 0, ' ');
         for (const auto& way : row.ways)
             text += std::string("  ") + editOpName(way.how) +
                     numberText(" %+7.3g", scale * way.change.change) +
                     numberText(" [%+.3g", scale * way.change.low) +
                     numberText(", %+.3g]", scale * way.change.high);
-        text += "\n";
+        const std::string use = partUseName(claims.rows[r].use);
+        text += (use.empty() ? "" : "  " + use) + "\n";
     }
     if (!table.cumulative.empty())
         text +=

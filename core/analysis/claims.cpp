@@ -297,9 +297,11 @@ UseClaims useClaims(const AblationTable& table, double untrained, bool text) {
         UseClaim claim;
         claim.least = claims.least, claim.examples = table.examples;
         claim.replacements = replacementsOf(table, row);
+        // One way alone does not tell which is the mildest. No example changes a library of
+        // symbols.
+        const bool each = row.ways.size() >= (row.group == "symbols" ? 2U : 3U);
         const bool usable =
-            !claim.replacements.empty() && std::isfinite(claim.least) &&
-            enoughToSay(table.examples, text) &&
+            each && std::isfinite(claim.least) && enoughToSay(table.examples, text) &&
             std::all_of(claim.replacements.begin(), claim.replacements.end(), measured);
         double worst = 0.0, best = 1.0, other = kUnknown;
         for (const auto& one : claim.replacements) {

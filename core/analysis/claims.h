@@ -107,7 +107,7 @@ struct UseClaim {
 
 /// The claims of all rows of a table, which are corrected together. To the ways of a row comes what
 /// holds its part at zero, where the table has that and it is the mildest: the attention of its
-/// layer, or all relations of it.
+/// layer, or all relations of it. A row without its three ways has no claim.
 struct UseClaims {
     std::vector<UseClaim> rows;  ///< as AblationTable::rows
     double least = 0.0;

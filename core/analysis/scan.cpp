@@ -422,15 +422,6 @@ private:
         report();
     }
 
-    AblationTable measuredTable() const {
-        AblationTable table;
-        table.metric = m_scan.metric, table.base = m_scan.base, table.shift = m_scan.shift;
-        table.examples = table.wanted = m_scan.measured;
-        for (const auto& one : m_scan.parts)
-            if (!one.row.ways.empty()) table.rows.push_back(one.row);
-        return table;
-    }
-
     void chooseMaps() {
         if (m_mapNames.size() <= kMostMaps) {
             m_scan.described = m_mapNames;
@@ -506,7 +497,7 @@ private:
                 m_scan.atlas = std::any_cast<const RelationAtlas&>(soFar);
                 report();
             };
-            const auto table = measuredTable();
+            const auto table = measuredTable(m_scan);
             m_scan.atlas = describeRelations(m_subject, how, watch, &table);
         }
         m_scan.passes = 3;

@@ -106,6 +106,9 @@ void concludeScan(ModelScan& scan);
 /// How many parts were looked at, and what chance gives of them.
 std::string looksText(const ModelScan& scan);
 
+/// The parts that are measured exactly.
+AblationTable measuredTable(const ModelScan& scan);
+
 /// "layer 2 relation 1" -> "layer 2, relation 1".
 std::string partTitle(const std::string& part);
 

@@ -40,15 +40,6 @@ bool matters(PartUse use) {
     return use == PartUse::Needed || use == PartUse::ListenedTo || use == PartUse::InTheWay;
 }
 
-AblationTable measuredTable(const ModelScan& scan) {
-    AblationTable table;
-    table.metric = scan.metric, table.base = scan.base, table.shift = scan.shift;
-    table.examples = table.wanted = scan.measured;
-    for (const auto& one : scan.parts)
-        if (!one.row.ways.empty()) table.rows.push_back(one.row);
-    return table;
-}
-
 double untrainedMean(const ModelScan& scan) {
     double sum = 0.0;
     for (const double score : scan.atlas.untrainedScores) sum += score;
@@ -579,6 +570,15 @@ private:
 };
 
 }  // namespace
+
+AblationTable measuredTable(const ModelScan& scan) {
+    AblationTable table;
+    table.metric = scan.metric, table.base = scan.base, table.shift = scan.shift;
+    table.examples = table.wanted = scan.measured;
+    for (const auto& one : scan.parts)
+        if (!one.row.ways.empty()) table.rows.push_back(one.row);
+    return table;
+}
 
 void concludeScan(ModelScan& scan) {
     Conclusions(scan).draw();

@@ -50,6 +50,7 @@ struct AblationTable {
     std::string metric;
     std::int64_t examples = 0, wanted = 0;  ///< measured so far, of how many
     double base = 0.0;
+    bool text = false;              ///< examples are windows of text
     std::int64_t shift = 1;         ///< of resample, in the first draw
     std::vector<AblationRow> rows;  ///< by the largest |change|, descending
     /// The metric with the first 1, 2, ... parts out, the least important first (`cumulativeWay`).

@@ -114,7 +114,10 @@ TEST(EditCli, EveryMeasureOfAnUneditedModelIsItsMetric) {
             const double value = plain[metric];
             for (const char* side : {"base", "edited"})
                 largest = std::max(largest, std::abs(edited[side][metric].get<double>() - value));
-            EXPECT_EQ(edited["interval"][metric][0], 0.0);
+            // What none of 40 examples shows may be in one of ten.
+            const double low = edited["interval"][metric][0], high = edited["interval"][metric][1];
+            EXPECT_NEAR(low, metric == "accuracy" ? std::pow(0.025, 1.0 / 40.0) - 1.0 : 0.0, 1e-9);
+            EXPECT_NEAR(high, -low, 1e-9);
             const auto table =
                 json(runCli("ablate --json --what mlp --how zero --metric " + metric + " " + path));
             largest = std::max(largest, std::abs(table["base"].get<double>() - value));

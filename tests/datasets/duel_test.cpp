@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "analysis/open_model.h"
@@ -141,6 +142,24 @@ TEST(DuelAnalysis, FreshSeedsMatchNoBetterThanChanceAndItSaysSo) {
     EXPECT_EQ(json.at("parts_in_a").size(), 6u);
     EXPECT_NE(duelAnalysis().csv(duel).find("matching,relations,layer 1,layer 2,"),
               std::string::npos);
+}
+
+TEST(DuelAnalysis, FewPairsOfFreshModelsAreCalledAlike) {
+    const char* more = std::getenv("RELASCOPE_FRESH_MODELS");
+    const std::int64_t pairs = more ? std::stoll(more) : 3;
+    std::int64_t claims = 0;
+    for (std::int64_t k = 0; k < pairs; ++k) {
+        const StepRun a(smallOccurs(100 + 2 * k), 1), b(smallOccurs(101 + 2 * k), 1);
+        DuelOf one(a);
+        const auto says = allSentences(one.duel({{"other", b.path()},
+                                                 {"graft_examples", std::int64_t{100}},
+                                                 {"examples", std::int64_t{300}}}));
+        const bool claimed = says.find("better than chance in") != std::string::npos ||
+                             says.find("A can use of B") != std::string::npos;
+        claims += claimed;
+        if (claimed) std::cerr << says;
+    }
+    EXPECT_LE(claims, std::max<std::int64_t>(1, pairs / 40));
 }
 
 TEST(DuelAnalysis, EditsOfBAndStepsOfARunAreSubjects) {

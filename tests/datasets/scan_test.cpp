@@ -22,6 +22,7 @@
 #include "datasets/registry.h"
 #include "evaluate/scoring.h"
 #include "interventions/edit_session.h"
+#include "interventions/edit_words.h"
 #include "model/finite_outputs.h"
 #include "options/presets.h"
 #include "support/temporary_folder.h"
@@ -163,7 +164,7 @@ RunOptions textOptions(const TemporaryFolder& folder, std::int64_t relations) {
     options.model.set("max_block_size", std::int64_t{24});
     options.model.set("d_model", std::int64_t{16}), options.model.set("dff", std::int64_t{16});
     options.model.set("n_layers", std::int64_t{2});
-    options.model.set("n_relations", relations);
+    options.model.set("n_relations", relations), options.model.set("rel_proj_dim", std::int64_t{4});
     return options;
 }
 
@@ -311,7 +312,19 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
     EXPECT_GE(first.example, 0);
     EXPECT_GT(first.selectivity, 0.5);
     EXPECT_GT(first.effect, 0.1);
-    // The numbers of the sentence are those of the ablation of the same examples.
+    // The edits that a sentence names give its numbers.
+    const auto points = trained.model.points(splits.validation->sample(0));
+    for (const auto& finding : scan.findings) {
+        EXPECT_FALSE(finding.checks.empty()) << finding.text;
+        for (const auto& check : finding.checks) {
+            Interventions asked{{}, trained.subject.interventions.data};
+            asked.edits.edits = {core::editFromWords(check.edit, points)};
+            const auto effect =
+                trained.model.effect(splits.validation, 250, asked, {}, {}, scan.measured);
+            EXPECT_EQ(effect.changes.at(1).edited, check.value) << check.edit;
+            EXPECT_EQ(effect.changes.at(1).base, scan.base) << check.edit;
+        }
+    }
     const auto text = scanAnalysis().terminal(scan);
     EXPECT_NE(text.find(first.text), std::string::npos);
     EXPECT_NE(scanAnalysis().csv(scan).find(first.part + ",relations,"), std::string::npos);

@@ -37,7 +37,8 @@ AblationTable claimTable(const PairedChange& zero, const PairedChange& mean,
         {EditOp::Zero, zero, 0.0}, {EditOp::Mean, mean, 0.0}, {EditOp::Resample, other, 0.0}};
     attention.part = "layer 1 attention", attention.group = "paths";
     attention.edit.point = "blocks.0.hook_attn_out";
-    attention.ways = {{EditOp::Zero, holder, 0.0}};
+    attention.ways = {
+        {EditOp::Zero, holder, 0.0}, {EditOp::Mean, holder, 0.0}, {EditOp::Resample, holder, 0.0}};
     table.rows = {row, attention};
     return table;
 }

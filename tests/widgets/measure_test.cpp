@@ -702,8 +702,8 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     auto* table = view.table();
     ASSERT_EQ(table->rowCount(), 3);
     for (const auto order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
-        table->horizontalHeader()->setSortIndicator(2, order);
-        EXPECT_TRUE(table->item(0, 2)->text().startsWith("\u221245.7 ["))
+        table->horizontalHeader()->setSortIndicator(3, order);
+        EXPECT_TRUE(table->item(0, 3)->text().startsWith("\u221245.7 ["))
             << "what is not measured comes last";
     }
     // A report beside the chosen name.
