@@ -149,7 +149,8 @@ TEST(DuelAnalysis, FewPairsOfFreshModelsAreCalledAlike) {
     const std::int64_t pairs = more ? std::stoll(more) : 3;
     std::int64_t claims = 0;
     for (std::int64_t k = 0; k < pairs; ++k) {
-        const StepRun a(smallOccurs(100 + 2 * k), 1), b(smallOccurs(101 + 2 * k), 1);
+        const StepRun a(smallOccurs(100 + 2 * k), 100 + 2 * k),
+            b(smallOccurs(101 + 2 * k), 101 + 2 * k);
         DuelOf one(a);
         const auto says = allSentences(one.duel({{"other", b.path()},
                                                  {"graft_examples", std::int64_t{100}},
