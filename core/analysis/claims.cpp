@@ -361,13 +361,10 @@ std::string useClause(const UseClaim& claim, const MetricWords& words, const std
             return text + "between " + words.after(mild.change, false) + " (" + mild.by + ") and " +
                    words.after(harsh.change) + " (" + harsh.by + ")";
         }
-        case PartUse::ListenedTo: {
-            const auto other = std::find_if(claim.replacements.begin(), claim.replacements.end(),
-                                            [](const auto& one) { return one.other; });
+        case PartUse::ListenedTo:
             return "wrong values here mislead the model: another example's cost " +
-                   words.amount(other->change) + "; none at all (" + mild.by + ") cost " +
-                   words.amount(mild.change) + ": it can do without";
-        }
+                   words.amount(claim.otherExample().change) + "; none at all (" + mild.by +
+                   ") cost " + words.amount(mild.change) + ": it can do without";
         case PartUse::InTheWay:
             return "it does better without " + it + ": " + base + " to " +
                    words.after(mild.change) + " (" + mild.by + ")";

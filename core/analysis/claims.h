@@ -103,6 +103,12 @@ struct UseClaim {
 
     const Replacement& mildest() const { return replacements.front(); }
     const Replacement& harshest() const { return replacements.back(); }
+    /// That with another example's values; the harshest where there is none.
+    const Replacement& otherExample() const {
+        for (const auto& one : replacements)
+            if (one.other) return one;
+        return harshest();
+    }
 };
 
 /// The claims of all rows of a table, which are corrected together. To the ways of a row comes what

@@ -98,9 +98,10 @@ private:
     }
     /// The effect of a finding, and the edits that confirm it.
     static void measured(ModelScan::Finding& finding, const UseClaim& claim) {
-        const auto& shown = claim.use == PartUse::ListenedTo ? claim.harshest() : claim.mildest();
-        finding.effect = std::abs(shown.change.change);
-        for (const auto* one : {&claim.mildest(), &claim.harshest()})
+        const bool misled = claim.use == PartUse::ListenedTo;
+        const auto& far = misled ? claim.otherExample() : claim.harshest();
+        finding.effect = std::abs((misled ? far : claim.mildest()).change.change);
+        for (const auto* one : {&claim.mildest(), &far})
             if (finding.checks.empty() || finding.checks.back().edit != one->edit)
                 finding.checks.push_back({one->edit, one->change.edited});
     }

@@ -489,6 +489,12 @@ TEST(ScanSentences, SayWhatMisleadsAndWhatIsInTheWay) {
                   "[10.5, 13.5]; none at all ("),
               std::string::npos)
         << sentencesOf(misled)[0];
+    // Zero may cost more than that; the commands are those of the sentence.
+    misled.parts[0].row.ways[0].change = {"accuracy", 0.957, 0.757, -0.2, -0.215, -0.185};
+    core::concludeScan(misled);
+    EXPECT_NE(misled.findings[0].confirm.find("resample 13' gives 83.7 %"), std::string::npos)
+        << misled.findings[0].confirm;
+    EXPECT_NEAR(misled.findings[0].effect, 0.12, 1e-9);
     auto better = scanOf(-0.001, -0.001);
     better.parts[0].row.ways[1].change = {"accuracy", 0.957, 0.977, 0.02, 0.012, 0.028};
     EXPECT_NE(sentencesOf(better)[0].find("; it does better without it: 95.7 to 97.7 % [96.9, "

@@ -70,7 +70,7 @@ else:
 PY
 }
 
-# Cases of verify in one process; the one that ends it is noted, and the others go on.
+# Cases of verify in one process; the one that ends it is noted, and the others continue.
 verify_all() {
     local log=$1 models=$2
     shift 2

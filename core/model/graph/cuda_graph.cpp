@@ -92,7 +92,7 @@ private:
     }
 
     /// Where CUDA has ended a recording by itself, capture_end() throws before it has told
-    /// LibTorch's allocators and generator, which would go on recording.
+    /// LibTorch's allocators and generator, which would continue to record.
     void endRecording(const c10::MempoolId_t& pool, std::uint64_t seed, std::uint64_t offset) {
         const auto attempt = [](const auto& call) {
             try {
