@@ -70,6 +70,7 @@ std::string programName(const std::string& program, int argc, char** argv) {
 }
 
 int runCommandLine(int argc, char** argv) {
+    const PlainOutput plain;
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
     CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag(

@@ -11,6 +11,7 @@
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
@@ -153,17 +154,16 @@ int evaluate(const EvalArguments& a, const Call&) {
     } else {
         auto values = result.values;
         values.emplace_back("accuracy", result.accuracy);
-        std::printf("%s, %lld %s: loss %.4f, %s", split.c_str(),
-                    static_cast<long long>(result.examples), text ? "windows" : "examples",
-                    result.loss, scoreText(values).c_str());
+        print("%s, %lld %s: loss %.4f, %s", split.c_str(), static_cast<long long>(result.examples),
+              text ? "windows" : "examples", result.loss, scoreText(values).c_str());
         if (text)
-            std::printf(", perplexity %.2f, %lld tokens", std::exp(result.loss),
-                        static_cast<long long>(size.tokens));
-        if (size.whole()) std::printf(", %.3f bits per byte", bitsPerByte);
+            print(", perplexity %.2f, %lld tokens", std::exp(result.loss),
+                  static_cast<long long>(size.tokens));
+        if (size.whole()) print(", %.3f bits per byte", bitsPerByte);
         if (size.unknown > 0)
-            std::printf(", %lld characters unknown to the tokenizer: no bits per byte",
-                        static_cast<long long>(size.unknown));
-        std::printf("\n");
+            print(", %lld characters unknown to the tokenizer: no bits per byte",
+                  static_cast<long long>(size.unknown));
+        print("\n");
     }
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "app/cli/plain_output.h"
 #include "files/atomic_file.h"
 #include "types/error.h"
 #include "types/text_piece.h"
@@ -79,10 +80,8 @@ int generate(const GenerateArguments& a, const Call&) {
                                   {"piece", validUtf8(chosen.piece)},
                                   {"probability", chosen.probability}});
             } else {
-                if (!begun) std::fwrite(prompt.data(), 1, prompt.size(), stdout);
+                writeText(begun ? chosen.piece : prompt + chosen.piece);
                 begun = true;
-                std::fwrite(chosen.piece.data(), 1, chosen.piece.size(), stdout);
-                std::fflush(stdout);
             }
             return !stop.stop_requested();
         },
@@ -99,7 +98,7 @@ int generate(const GenerateArguments& a, const Call&) {
             json["training_edits"] = wordsOfEach(opened.trainingEdits());
         std::cout << json.dump(2) << "\n";
     } else {
-        std::printf("\n");
+        print("\n");
     }
     if (!std::cout.flush() || std::ferror(stdout) || std::fflush(stdout) != 0)
         throw FileError("standard output",

@@ -9,6 +9,7 @@
 #include "analysis/verify.h"
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
+#include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "bench/benchmark.h"
 #include "datasets/examples.h"
@@ -65,8 +66,8 @@ int listPresets(const ListArguments& a, const Call&) {
     Json list = Json::array();
     for (const auto& preset : core::presets()) {
         if (!json)
-            std::printf("%-32s %s\n%32s models: %s\n", preset.name.c_str(), preset.help.c_str(), "",
-                        joined(preset.variants).c_str());
+            print("%-32s %s\n%32s models: %s\n", preset.name.c_str(), preset.help.c_str(), "",
+                  joined(preset.variants).c_str());
         Json models = Json::array();
         for (const auto& variant : preset.variants) {
             const auto options = core::presetOptions(preset.name, variant);
@@ -90,9 +91,9 @@ int listDatasets(const ListArguments& a, const Call&) {
     Json list = Json::array();
     for (const auto& entry : relascope::datasets::listDatasets()) {
         if (!json)
-            std::printf("%-16s %s\n%16s families: %s; labels: %s\n", entry.name.c_str(),
-                        entry.help.c_str(), "", joined(entry.families).c_str(),
-                        joined(entry.classNames).c_str());
+            print("%-16s %s\n%16s families: %s; labels: %s\n", entry.name.c_str(),
+                  entry.help.c_str(), "", joined(entry.families).c_str(),
+                  joined(entry.classNames).c_str());
         list.push_back({{"kind", entry.kind},
                         {"name", entry.name},
                         {"title", entry.title},
@@ -140,14 +141,13 @@ int listDevices(const ListArguments& a, const Call&) {
         core::checkKernels(device);
         list.push_back(deviceJson(device, memory));
         if (json) continue;
-        std::printf("%-8s %s", device.name.c_str(),
-                    joined(core::deviceFacts(device, memory)).c_str());
+        print("%-8s %s", device.name.c_str(), joined(core::deviceFacts(device, memory)).c_str());
         for (const auto& text : {core::attentionText(device), core::stepsText(device)})
-            if (!text.empty()) std::printf("; %s", text.c_str());
-        std::printf("\n");
+            if (!text.empty()) print("; %s", text.c_str());
+        print("\n");
     }
     if (const auto& file = core::torchCudaFile(); !json && !file.empty())
-        std::printf("LibTorch's CUDA library: %s\n", file.c_str());
+        print("LibTorch's CUDA library: %s\n", file.c_str());
     if (json) std::cout << list.dump(2) << "\n";
     return 0;
 }
@@ -221,17 +221,17 @@ int verify(const VerifyArguments& a, const Call&) {
         Json keys = Json::array();
         for (const auto& line : report.lines) {
             if (!json)
-                std::printf("%-72s abs %9.3g  rel %9.3g  %s%s\n", line.name.c_str(), line.absolute,
-                            line.relative, line.ok ? "ok" : "NOT OK",
-                            line.note.empty() ? "" : (" (" + line.note + ")").c_str());
+                print("%-72s abs %9.3g  rel %9.3g  %s%s\n", line.name.c_str(), line.absolute,
+                      line.relative, line.ok ? "ok" : "NOT OK",
+                      line.note.empty() ? "" : (" (" + line.note + ")").c_str());
             keys.push_back({{"name", line.name},
                             {"abs", finite(line.absolute)},
                             {"rel", finite(line.relative)},
                             {"ok", line.ok}});
         }
         if (!json)
-            std::printf("%s: %s, %zu compared, largest difference %.3g\n", folder.c_str(),
-                        report.ok ? "verified" : "NOT verified", report.lines.size(), report.worst);
+            print("%s: %s, %zu compared, largest difference %.3g\n", folder.c_str(),
+                  report.ok ? "verified" : "NOT verified", report.lines.size(), report.worst);
         Json object = {{"ok", report.ok}, {"worst", finite(report.worst)}, {"keys", keys}};
         if (folders.size() > 1) object["folder"] = folder;
         all.push_back(object);
@@ -242,14 +242,13 @@ int verify(const VerifyArguments& a, const Call&) {
 }
 
 void printBenchmark(const core::BenchmarkResult& r) {
-    std::printf("%-20s", r.name.c_str());
+    print("%-20s", r.name.c_str());
     if (r.steps > 0)
-        std::printf(" step %8.1f ms (best %.1f, %d steps), forward %.1f ms,", r.trainStepMs,
-                    r.trainStepBestMs, r.steps, r.forwardMs);
-    for (const auto& [key, value] : r.figures) std::printf(" %s %.4g,", key.c_str(), value);
-    std::printf(" %lld parameters, %s relations, %.0f MB on %s\n",
-                static_cast<long long>(r.parameters), r.form.c_str(), r.peakRssMb,
-                r.device.c_str());
+        print(" step %8.1f ms (best %.1f, %d steps), forward %.1f ms,", r.trainStepMs,
+              r.trainStepBestMs, r.steps, r.forwardMs);
+    for (const auto& [key, value] : r.figures) print(" %s %.4g,", key.c_str(), value);
+    print(" %lld parameters, %s relations, %.0f MB on %s\n", static_cast<long long>(r.parameters),
+          r.form.c_str(), r.peakRssMb, r.device.c_str());
 }
 
 int bench(const BenchArguments& a, const Call&) {

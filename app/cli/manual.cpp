@@ -172,7 +172,7 @@ int printManual(const CLI::App& app, const std::string& program, const std::stri
         text = fishCompletion(manual);
     else
         throw OptionError("manual", "'" + form + "' is none of man, bash, zsh, fish");
-    std::fputs(text.c_str(), stdout);
+    std::cout << text;
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/open_model.h"
 #include "app/cli/commands.h"
+#include "app/cli/plain_output.h"
 #include "model/architecture.h"
 #include "model/public/family.h"
 
@@ -35,7 +36,7 @@ int points(const PointsArguments& a, const Call&) {
         std::string axes;
         for (std::size_t d = 0; d < point.axes.size(); ++d)
             axes += (d ? ", " : "") + point.axes[d] + " " + std::to_string(point.shape[d]);
-        std::printf("%-40s %s\n", point.name.c_str(), axes.c_str());
+        print("%-40s %s\n", point.name.c_str(), axes.c_str());
     }
     if (a.json) std::cout << list.dump(2) << "\n";
     return 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 
 #include "app/cli/run_text.h"
 #include "app/crash/crash.h"
@@ -66,7 +67,8 @@ ProgressLine::~ProgressLine() {
     done();
 }
 
-void ProgressLine::show(double fraction, const std::string& text) {
+void ProgressLine::show(double fraction, const std::string& said) {
+    const auto text = plainName(said);
     const auto now = std::chrono::steady_clock::now();
     if (now - m_shown <
         (m_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(60000)))
@@ -93,7 +95,7 @@ void ProgressLine::show(double fraction, const std::string& text) {
 void ProgressLine::say(const std::string& line) {
     done();
     crash::note(line);
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::cerr << line << "\n";
 }
 
 void ProgressLine::done() {

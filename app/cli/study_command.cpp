@@ -11,6 +11,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/job_door.h"
+#include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -127,13 +128,13 @@ core::StudyMeasure measureOf(const StudyArguments& a, const StudyInfo& study) {
 void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
     const auto points = core::studyPoints(study, measure);
     const auto published = core::publishedCurves(study.plan, measure);
-    std::printf("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
-                core::splitTitle(study, measure).c_str());
+    print("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
+          core::splitTitle(study, measure).c_str());
     std::size_t width = 10;
     for (const auto& p : points) width = std::max(width, p.series.size());
     const int names = static_cast<int>(width);
-    std::printf("%-*s %9s %5s %20s %12s %11s\n", names, "model", "size", "runs", "mean +- s.e.m.",
-                "parameters", "published");
+    print("%-*s %9s %5s %20s %12s %11s\n", names, "model", "size", "runs", "mean +- s.e.m.",
+          "parameters", "published");
     for (const auto& p : points) {
         char value[48], paper[48] = "";
         std::snprintf(value, sizeof value, "%.4f", p.mean);
@@ -142,17 +143,17 @@ void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
         for (const auto& q : published)
             if (q.series == p.series && q.size == p.size)
                 std::snprintf(paper, sizeof paper, "%.4f", q.mean);
-        std::printf("%-*s %9lld %5zu %20s %12lld %11s\n", names, p.series.c_str(),
-                    static_cast<long long>(p.size), p.values.size(), value,
-                    static_cast<long long>(p.parameters), paper);
+        print("%-*s %9lld %5zu %20s %12lld %11s\n", names, p.series.c_str(),
+              static_cast<long long>(p.size), p.values.size(), value,
+              static_cast<long long>(p.parameters), paper);
     }
-    std::printf("%zu of %zu runs done, %zu failed, %zu interrupted, %zu running, %zu waiting\n",
-                study.count(CellState::Done), study.cells.size(), study.count(CellState::Failed),
-                study.count(CellState::Interrupted), study.count(CellState::Running),
-                study.count(CellState::Waiting));
+    print("%zu of %zu runs done, %zu failed, %zu interrupted, %zu running, %zu waiting\n",
+          study.count(CellState::Done), study.cells.size(), study.count(CellState::Failed),
+          study.count(CellState::Interrupted), study.count(CellState::Running),
+          study.count(CellState::Waiting));
     for (const auto& cell : study.cells)
         if (cell.state == CellState::Failed)
-            std::printf("failed: %s: %s\n", cell.name.c_str(), cell.message.c_str());
+            print("failed: %s: %s\n", cell.name.c_str(), cell.message.c_str());
 }
 
 Json studyJson(const StudyInfo& study, const core::StudyMeasure& measure) {

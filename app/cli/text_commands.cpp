@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
+#include "app/cli/plain_output.h"
 #include "data/text_files.h"
 #include "text/text_encoder.h"
 #include "types/error.h"
@@ -33,10 +34,7 @@ public:
         if (m_held.size() >= kPiece) flush();
     }
     void flush() {
-        if (std::fwrite(m_held.data(), 1, m_held.size(), stdout) != m_held.size() ||
-            std::fflush(stdout) != 0)
-            throw FileError("standard output",
-                            "cannot be written: " + std::string(std::strerror(errno)));
+        writeText(m_held);
         m_held.clear();
     }
 

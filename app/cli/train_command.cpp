@@ -18,6 +18,7 @@
 #include "app/cli/edit_arguments.h"
 #include "app/cli/job_door.h"
 #include "app/cli/launched_ranks.h"
+#include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "app/cli/tensorboard_sink.h"
 #include "checkpoint/start_from.h"
@@ -197,15 +198,14 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
         exit = std::max(exit, o.exit);
         all.push_back(outcomeJson(o));
         if (!json)
-            std::printf("%s: %s after %lld steps, %.1f s, %s\n", o.path.c_str(),
-                        runStateName(o.result.info.state),
-                        static_cast<long long>(o.result.info.step), o.result.info.seconds,
-                        keptText(o.result.info).c_str());
+            print("%s: %s after %lld steps, %.1f s, %s\n", o.path.c_str(),
+                  runStateName(o.result.info.state), static_cast<long long>(o.result.info.step),
+                  o.result.info.seconds, keptText(o.result.info).c_str());
         if (!json)
             for (const auto& result : o.result.info.results)
-                std::printf("  %s, %lld examples: loss %.4f, %s\n", result.split.c_str(),
-                            static_cast<long long>(result.examples), result.value("loss"),
-                            scoreText(result.values).c_str());
+                print("  %s, %lld examples: loss %.4f, %s\n", result.split.c_str(),
+                      static_cast<long long>(result.examples), result.value("loss"),
+                      scoreText(result.values).c_str());
     }
     if (json) std::cout << (all.size() == 1 ? all[0] : Json({{"runs", all}})).dump(2) << "\n";
     return exit;

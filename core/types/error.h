@@ -5,12 +5,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "types/text_piece.h"
+
 namespace relascope {
 
 /// An error with a message for the user, shown unchanged, without a type name or a stack trace.
 class Error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    /// Names in it may come from files: it reaches terminals, logs and windows without control
+    /// characters.
+    explicit Error(const std::string& text) : std::runtime_error(withoutControls(text)) {}
 };
 
 /// A file that cannot be read or written. `what()` begins with the path.
@@ -28,7 +32,9 @@ private:
 class OptionError : public Error {
 public:
     OptionError(std::string field, const std::string& message)
-        : Error(field + ": " + message), m_field(std::move(field)), m_message(message) {}
+        : Error(field + ": " + message),
+          m_field(std::move(field)),
+          m_message(withoutControls(message)) {}
     const std::string& field() const { return m_field; }
     /// The sentence without the key, for showing under the field itself.
     const std::string& message() const { return m_message; }
@@ -47,7 +53,7 @@ public:
 /// The message of any exception for the user. The stack trace that LibTorch appends is removed.
 inline std::string userMessage(const std::exception& error) {
     const std::string text = error.what();
-    return text.substr(0, text.find("\nException raised from"));
+    return withoutControls(text.substr(0, text.find("\nException raised from")));
 }
 
 }  // namespace relascope

@@ -40,6 +40,35 @@ inline bool isUtf8(std::string_view text) {
     return true;
 }
 
+/// The same text with control characters as escapes that JSON has too ("\\u001B"), so that no name
+/// or sentence of a file commands a terminal; line ends and tabs stay. C1 controls (U+0080 to
+/// U+009F) count as terminals take them.
+inline std::string withoutControls(std::string_view text) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        auto byte = static_cast<unsigned char>(text[i]);
+        const bool second = byte == 0xC2 && i + 1 < text.size() &&
+                            static_cast<unsigned char>(text[i + 1]) < 0xA0 &&
+                            static_cast<unsigned char>(text[i + 1]) >= 0x80;
+        if (second) byte = static_cast<unsigned char>(text[++i]);
+        if (!second && (byte >= 0x20 || byte == '\n' || byte == '\t') && byte != 0x7F)
+            out += text[i];
+        else
+            out += std::string("\\u00") + digits[byte >> 4] + digits[byte & 15];
+    }
+    return out;
+}
+
+/// A name from a file, on one line.
+inline std::string plainName(std::string_view name) {
+    auto text = withoutControls(name);
+    for (std::size_t at; (at = text.find_first_of("\n\t")) != std::string::npos;)
+        text.replace(at, 1, text[at] == '\n' ? "\\n" : "\\t");
+    return text;
+}
+
 /// How a token is displayed.
 struct PieceText {
     std::string text;  ///< valid UTF-8; "F0 9F" when `hex`, "\\n" for a line end
@@ -74,6 +103,7 @@ inline PieceText pieceText(std::string_view bytes) {
         else
             out.text += c;
     }
+    out.text = withoutControls(out.text);  // those of two bytes
     return out;
 }
 

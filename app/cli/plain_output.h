@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Everything that commands print. Names, tokens and sentences come from files of others and must
+// not command the terminal: control characters are written as their escapes (plainText()).
+#pragma once
+
+#include <string_view>
+
+namespace relascope::cli {
+
+/// std::cout and std::cerr write without control characters while it lives. They and C's stdout may
+/// be used side by side.
+class PlainOutput {
+public:
+    PlainOutput();
+    ~PlainOutput();
+    PlainOutput(const PlainOutput&) = delete;
+    PlainOutput& operator=(const PlainOutput&) = delete;
+};
+
+/// As printf(), through std::cout.
+__attribute__((format(printf, 1, 2))) void print(const char* format, ...);
+
+/// The bytes of a text that a command computes, as they are; on a terminal as print(). Throws
+/// FileError when they cannot be written.
+void writeText(std::string_view bytes);
+
+}  // namespace relascope::cli
