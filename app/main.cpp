@@ -28,6 +28,7 @@
 #include "app/opener.h"
 #include "app/screenshot.h"
 #include "files/program_folder.h"
+#include "run/run_list.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/export/figure.h"
@@ -147,12 +148,17 @@ QByteArray activationToken() {
 
 QtMessageHandler usualMessages = nullptr;
 bool displayFound = false;
+constexpr const char* kNoDisplay =
+    "relascope: there is no display to open a window on; log in with 'ssh -X', add this machine "
+    "under Machines in a window elsewhere, or use relascope-cli\n";
 /// Qt's messages belong to the log of a crash.
 void keepMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     crash::note("Qt: " + text.toStdString());
-    usualMessages(type, context, text);
-    // A display that is not there is no crash.
-    if (type == QtFatalMsg && !displayFound) std::_Exit(cli::kExitFailed);
+    if (displayFound) return usualMessages(type, context, text);
+    // A display that is not there is no crash, and one sentence says it.
+    if (type != QtFatalMsg) return;
+    std::fputs(kNoDisplay, stderr);
+    std::_Exit(cli::kExitFailed);
 }
 
 void openAll(MainWindow& window, const Launch& launch) {
@@ -181,9 +187,12 @@ int main(int argc, char** argv) {
     if (draws) return drawFigure(argc, argv);
     // Before any thread starts, so that all threads inherit the signal mask.
     const std::stop_token interrupted = cli::stopOnSignals();
-    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
-        qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
-        qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Without X, Qt would still try it first; without any display, only pictures can be made.
+    bool noDisplay = false;
+    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+        noDisplay = qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+        qputenv("QT_QPA_PLATFORM", noDisplay ? "offscreen" : "wayland");
+    }
     // The LLVM versions of Mesa and LibTorch conflict; OpenGL is not needed.
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
@@ -208,6 +217,16 @@ int main(int argc, char** argv) {
     else if (!place.isEmpty())
         others.listen();
     if (second.ends) return 0;
+    if (noDisplay && !picture) {
+        std::fputs(kNoDisplay, stderr);
+        return cli::kExitFailed;
+    }
+    try {
+        core::defaultRunsFolder();
+    } catch (const Error& error) {
+        std::fprintf(stderr, "relascope: %s\n", error.what());
+        return cli::kExitFailed;
+    }
     const widgets::ThemeMode theme = launch->theme == "dark" ? widgets::ThemeMode::Dark
                                      : launch->theme == "light" || picture
                                          ? widgets::ThemeMode::Light

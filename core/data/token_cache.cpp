@@ -17,6 +17,7 @@
 #include "files/atomic_file.h"
 #include "files/byte_source.h"
 #include "files/crc32.h"
+#include "files/home_folder.h"
 #include "files/memory.h"
 
 namespace relascope::core {
@@ -39,10 +40,10 @@ std::string environment(const char* name) {
 }
 
 std::string tokensPath(const std::string& key) {
-    return cacheFolder() + "/tokens/" + key + ".tokens";
+    return programCacheFolder() + "/tokens/" + key + ".tokens";
 }
 std::string factPath(const std::string& key) {
-    return cacheFolder() + "/facts/" + key + ".json";
+    return programCacheFolder() + "/facts/" + key + ".json";
 }
 
 void append(std::string& text, std::uint64_t value, int bytes) {
@@ -154,13 +155,13 @@ CachedTokens makeEntry(const std::string& key, int width,
             throw Unwritable();
         }
     };
-    if (cacheFolder().empty()) throw Unwritable();
+    if (programCacheFolder().empty()) throw Unwritable();
     std::optional<AtomicFile> file;
     guarded([&] {
-        makeDirectories(cacheFolder() + "/tokens");
+        makeDirectories(programCacheFolder() + "/tokens");
         // The text is private to the user.
-        fs::permissions(cacheFolder(), fs::perms::owner_all);
-        removeLeftovers(cacheFolder() + "/tokens");
+        fs::permissions(programCacheFolder(), fs::perms::owner_all);
+        removeLeftovers(programCacheFolder() + "/tokens");
         file.emplace(path);
     });
     TokenWriter writer(width, [&](const void* data, std::size_t bytes) {
@@ -178,14 +179,8 @@ CachedTokens makeEntry(const std::string& key, int width,
 
 }  // namespace
 
-std::string cacheFolder() {
-    const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
-    if (cache.starts_with('/')) return cache + "/relascope";
-    return home.starts_with('/') ? home + "/.cache/relascope" : "";
-}
-
 std::optional<nlohmann::json> readCachedFact(const std::string& key) {
-    if (cacheFolder().empty()) return std::nullopt;
+    if (programCacheFolder().empty()) return std::nullopt;
     try {
         auto fact = nlohmann::json::parse(readTextFile(factPath(key), 1u << 20), nullptr, false);
         if (fact.is_object()) return fact;
@@ -195,9 +190,9 @@ std::optional<nlohmann::json> readCachedFact(const std::string& key) {
 }
 
 void writeCachedFact(const std::string& key, const nlohmann::json& fact) {
-    if (cacheFolder().empty()) return;
+    if (programCacheFolder().empty()) return;
     try {
-        makeDirectories(cacheFolder() + "/facts");
+        makeDirectories(programCacheFolder() + "/facts");
         writeTextFile(factPath(key), fact.dump());
     } catch (const FileError&) {
     }
@@ -205,7 +200,7 @@ void writeCachedFact(const std::string& key, const nlohmann::json& fact) {
 
 std::optional<CachedTokens> openCachedTokens(const std::string& key,
                                              const std::function<void(double)>& tick) {
-    if (cacheFolder().empty()) return std::nullopt;
+    if (programCacheFolder().empty()) return std::nullopt;
     try {
         return openEntry(std::make_shared<MappedFile>(tokensPath(key)), tick);
     } catch (const FileError&) {

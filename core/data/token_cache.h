@@ -12,9 +12,6 @@
 
 namespace relascope::core {
 
-/// $XDG_CACHE_HOME/relascope, else ~/.cache/relascope; empty if neither exists.
-std::string cacheFolder();
-
 /// Small facts by name (hexadecimal), such as the content behind a signature.
 std::optional<nlohmann::json> readCachedFact(const std::string& key);
 void writeCachedFact(const std::string& key, const nlohmann::json& fact);

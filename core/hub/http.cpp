@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 
+#include "hub/hub_cache.h"
 #include "options/builtin_resources.h"
 
 namespace relascope::core {
@@ -28,6 +30,22 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
         text.remove_suffix(1);
     return text;
+}
+
+// The certificates that the variables of other clients name, which libcurl itself does not read.
+void useCertificates(CURL* handle) {
+    for (const char* name :
+         {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"}) {
+        const auto place = hubPlace({name});
+        if (place.empty()) continue;
+        std::error_code error;
+        const bool folder = std::filesystem::is_directory(place, error);
+        if (!folder && !std::filesystem::is_regular_file(place, error))
+            throw Error(place + " is not there, and " + name +
+                        " names it as the file of certificates; correct that or unset it");
+        curl_easy_setopt(handle, folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, place.c_str());
+        return;
+    }
 }
 
 }  // namespace
@@ -142,6 +160,7 @@ HttpAnswer Http::perform(const std::string& url, const std::vector<std::string>&
     curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &Call::progress);
     curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &call);
+    useCertificates(handle);
     const auto code = curl_easy_perform(handle);
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

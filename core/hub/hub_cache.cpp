@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "files/atomic_file.h"
+#include "files/home_folder.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -22,6 +23,31 @@ constexpr std::string_view kFolderPrefix = "models--";
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
+}
+
+// "~/x" and "$NAME/x" or "${NAME}/x", as shells replace them in a word; names that are not set
+// stay.
+std::string expanded(std::string text) {
+    if (text == "~" || text.starts_with("~/"))
+        text = homeFolder("a folder that begins with '~'", "an absolute path") + text.substr(1);
+    for (std::size_t at = 0; (at = text.find('$', at)) != std::string::npos;) {
+        const bool braced = text.compare(at, 2, "${") == 0;
+        const auto first = at + (braced ? 2 : 1);
+        auto end = first;
+        while (end < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+            ++end;
+        const auto name = text.substr(first, end - first);
+        const bool whole = !name.empty() && (!braced || text.compare(end, 1, "}") == 0);
+        if (!whole || !std::getenv(name.c_str())) {
+            at = std::max(end, at + 1);
+            continue;
+        }
+        const auto value = environment(name.c_str());
+        text.replace(at, end + (braced ? 1 : 0) - at, value);
+        at += value.size();
+    }
+    return text;
 }
 
 // One part of a name, as the hub allows it.
@@ -58,6 +84,22 @@ std::int64_t secondsOf(const fs::path& path) {
         .count();
 }
 
+// The only snapshot whose commit begins so, as people shorten them.
+std::string wholeCommit(const fs::path& snapshots, const std::string& begin) {
+    constexpr std::size_t kFewest = 7;
+    std::string found;
+    std::error_code error;
+    if (begin.size() < kFewest) return {};
+    for (fs::directory_iterator it(snapshots, error), end; !error && it != end;
+         it.increment(error)) {
+        const auto name = it->path().filename().string();
+        if (!name.starts_with(begin)) continue;
+        if (!found.empty()) return {};
+        found = name;
+    }
+    return found;
+}
+
 }  // namespace
 
 HubModel hubModel(const std::string& text) {
@@ -79,13 +121,21 @@ HubModel hubModel(const std::string& text) {
     return model;
 }
 
+std::string hubPlace(std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (const auto text = environment(name); !text.empty()) return expanded(text);
+    return {};
+}
+
 std::string hubCacheFolder() {
-    if (const auto cache = environment("HF_HUB_CACHE"); !cache.empty()) return cache;
-    if (const auto home = environment("HF_HOME"); !home.empty()) return home + "/hub";
-    if (const auto cache = environment("XDG_CACHE_HOME"); !cache.empty())
+    if (const auto cache =
+            hubPlace({"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE"});
+        !cache.empty())
+        return cache;
+    if (const auto home = hubPlace({"HF_HOME"}); !home.empty()) return home + "/hub";
+    if (const auto cache = hubPlace({"XDG_CACHE_HOME"}); !cache.empty())
         return cache + "/huggingface/hub";
-    const auto home = environment("HOME");
-    return (home.empty() ? "." : home) + "/.cache/huggingface/hub";
+    return homeFolder("the cache of the hub", "HF_HOME") + "/.cache/huggingface/hub";
 }
 
 std::string hubModelFolder(const HubModel& model) {
@@ -138,8 +188,13 @@ std::optional<CachedModel> findCachedModel(const HubModel& model) {
         if (!isHubFileName(found.commit) || found.commit.find('/') != std::string::npos)
             throw FileError(ref.string(), "does not name a commit; fetch the model again");
     }
-    const fs::path snapshot = folder / "snapshots" / found.commit;
-    if (!fs::is_directory(snapshot, error)) return std::nullopt;
+    fs::path snapshot = folder / "snapshots" / found.commit;
+    if (!fs::is_directory(snapshot, error)) {
+        const auto whole = wholeCommit(folder / "snapshots", found.commit);
+        if (whole.empty()) return std::nullopt;
+        snapshot = folder / "snapshots" / whole;
+        found.commit = whole;
+    }
     const auto inside = fs::canonical(folder, error).string() + "/";
     for (fs::recursive_directory_iterator it(snapshot, error), end; !error && it != end;
          it.increment(error)) {

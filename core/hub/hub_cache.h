@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,12 @@ struct HubModel {
 /// Reads "ORG/NAME[@REVISION]". Throws OptionError("model", ...) for what cannot be a name.
 HubModel hubModel(const std::string& text);
 
-/// $HF_HUB_CACHE, else $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache.
+/// A variable that names a place, as the hub's Python client reads it: ~ and $NAME in it are
+/// replaced. The first of these that is set; "" where none is.
+std::string hubPlace(std::initializer_list<const char*> names);
+
+/// $HF_HUB_CACHE, $HUGGINGFACE_HUB_CACHE, $TRANSFORMERS_CACHE, else $HF_HOME/hub, else
+/// huggingface/hub in $XDG_CACHE_HOME or ~/.cache. Throws Error where none of them nor HOME is set.
 std::string hubCacheFolder();
 /// CACHE/models--ORG--NAME.
 std::string hubModelFolder(const HubModel& model);

@@ -50,20 +50,23 @@ std::string endpoint() {
 }
 
 void requireOnline(const HubModel& model) {
-    std::string offline = environment("HF_HUB_OFFLINE");
-    std::transform(offline.begin(), offline.end(), offline.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (offline == "1" || offline == "true" || offline == "yes" || offline == "on")
-        throw Error(model.text() +
-                    " is not fetched: HF_HUB_OFFLINE is set, so that no connection is made");
+    for (const char* name : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
+        std::string offline = environment(name);
+        std::transform(offline.begin(), offline.end(), offline.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        if (offline == "1" || offline == "true" || offline == "yes" || offline == "on")
+            throw Error(model.text() + " is not fetched: " + name +
+                        " is set, so that no connection is made");
+    }
 }
 
 std::string token() {
     std::string found = environment("HF_TOKEN");
+    if (found.empty()) found = environment("HUGGING_FACE_HUB_TOKEN");
     if (found.empty()) {
-        std::string file = environment("HF_TOKEN_PATH");
+        std::string file = hubPlace({"HF_TOKEN_PATH"});
         if (file.empty()) {
-            std::string home = environment("HF_HOME");
+            std::string home = hubPlace({"HF_HOME"});
             if (home.empty()) home = fs::path(hubCacheFolder()).parent_path().string();
             file = home + "/token";
         }
@@ -274,7 +277,10 @@ private:
             if (answer.status < 300 || to.empty()) return {answer, text};
             if (hop == kRedirects) throw lies("its address leads in a circle");
             if (!to.starts_with('/') || to.starts_with("//"))
-                throw lies("it is at '" + to.substr(0, 80) + "'");
+                throw Error(
+                    m_endpoint + " sends on to " + to.substr(0, 80) +
+                    ", where nothing is asked for; if that is the hub, set HF_ENDPOINT to " +
+                    (originOf(to).empty() ? "its address" : originOf(to)) + ".");
             address = m_origin + to;  // a model that was renamed
         }
     }

@@ -2,8 +2,9 @@
 // Fetches a model from the hub into its cache (hub/hub_cache.h), as the hub's Python client does:
 // either finds what the other has fetched, and both may fetch at the same time.
 //
-// $HF_ENDPOINT is the address of the hub; $HF_TOKEN, the file $HF_TOKEN_PATH or $HF_HOME/token the
-// token, which goes to that address alone; with $HF_HUB_OFFLINE=1 no connection is made.
+// $HF_ENDPOINT is the address of the hub; $HF_TOKEN, $HUGGING_FACE_HUB_TOKEN, the file
+// $HF_TOKEN_PATH or $HF_HOME/token the token, which goes to that address alone; with
+// $HF_HUB_OFFLINE=1 or $TRANSFORMERS_OFFLINE=1 no connection is made. Certificates: hub/http.h.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "files/atomic_file.h"
+#include "files/home_folder.h"
 #include "run/run_folder.h"
 #include "run/run_process.h"
 
@@ -92,8 +93,7 @@ void moveRun(const std::string& from, const std::string& to) {
 
 std::string defaultRunsFolder() {
     if (const char* chosen = std::getenv("RELASCOPE_RUNS"); chosen && *chosen) return chosen;
-    const char* home = std::getenv("HOME");
-    return std::string(home && *home ? home : ".") + "/Relascope/runs";
+    return homeFolder("runs", "RELASCOPE_RUNS") + "/Relascope/runs";
 }
 
 std::string modelName(const RunOptions& options) {

@@ -24,7 +24,8 @@ std::vector<std::string> runsOf(const std::string& path);
 std::string trashPath(const std::string& root, const std::string& path);
 /// Moves a run folder within a file system. Throws FileError, also if the run is being trained.
 void moveRun(const std::string& from, const std::string& to);
-/// The default folder for runs: $RELASCOPE_RUNS, else ~/Relascope/runs.
+/// The default folder for runs: $RELASCOPE_RUNS, else ~/Relascope/runs. Throws Error where neither
+/// that nor HOME is set.
 std::string defaultRunsFolder();
 /// What a run's model is called: its variant, or the checkpoint that it starts from.
 std::string modelName(const RunOptions& options);

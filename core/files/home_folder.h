@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The folder of the user, below which files are put where nothing else is said.
+#pragma once
+
+#include <string>
+
+namespace relascope::core {
+
+/// $HOME. Throws Error where it is not set: "HOME is not set, so that there is no place for `what`;
+/// set it, or `other`". Nothing is ever put into the current folder in its place.
+std::string homeFolder(const std::string& what, const std::string& other);
+
+/// relascope in $XDG_CACHE_HOME or ~/.cache; empty where neither is an absolute path.
+std::string programCacheFolder();
+
+}  // namespace relascope::core
