@@ -346,6 +346,12 @@ const Analysis& ablationAnalysis() {
         a.latex = [](const AnalysisResult& result) {
             return latexOf(std::any_cast<const AblationTable&>(result));
         };
+        a.words = [](const AnalysisResult& result) {
+            std::vector<std::string> words;
+            for (const auto& row : claimsOf(std::any_cast<const AblationTable&>(result)).rows)
+                words.emplace_back(partUseName(row.use));
+            return words;
+        };
         return analysisOf<AblationChoice, AblationTable>(a, ablationFields(), OfferedIn::Row, csvOf,
                                                          terminalText, jsonOf);
     }();

@@ -78,6 +78,8 @@ struct Analysis {
     Text latex = {};   ///< a tabular; empty: none
     Text terminal;     ///< for people, ends with a newline
     Text remark = {};  ///< a sentence beside it; may be empty
+    /// A word for each row of its table: whether the model needs the part; empty ones say nothing.
+    std::function<std::vector<std::string>(const AnalysisResult&)> words = {};
     std::function<nlohmann::ordered_json(const AnalysisResult&)> json;  ///< an object
     /// `name`.html, which stands alone, and `name`.md with the pictures beside it; `subject`: what
     /// was analysed, "occurs, step 250, validation"; `command`: what repeats it. Empty: none.

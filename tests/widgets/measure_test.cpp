@@ -117,20 +117,28 @@ TEST(MeasureText, WritesNumbersAndNames) {
 
 TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
     ShownView shown(tableOf());
+    EXPECT_EQ(shown.cell(0, 2), QString(QChar(0x2014))) << "no analysis says a word";
+    auto analysis = core::Analysis();
+    analysis.words = [](const core::AnalysisResult&) {
+        return std::vector<std::string>{"needed", "listened to", ""};
+    };
+    shown.view.setAnalysis(analysis);
+    shown.view.setTable(tableOf());
     EXPECT_EQ(shown.cell(0, 0), "layer 2 relation 3");
-    EXPECT_EQ(shown.cell(0, 2), minus + "40.0");
-    EXPECT_EQ(shown.cell(0, 3), "40 %");
-    EXPECT_EQ(shown.cell(0, 6), "2.00 of 16.00");
+    EXPECT_EQ(shown.cell(0, 2), "needed");
+    EXPECT_EQ(shown.cell(0, 3), minus + "40.0");
+    EXPECT_EQ(shown.cell(0, 4), "40 %");
+    EXPECT_EQ(shown.cell(0, 7), "2.00 of 16.00");
     EXPECT_EQ(shown.view.headText(),
               "accuracy 90.0 % with every part, 2,000 examples; changes in points");
-    shown.clickHead(4);  // mean, largest first or last
+    shown.clickHead(5);  // mean, largest first or last
     QStringList once = shown.parts();
-    shown.clickHead(4);
+    shown.clickHead(5);
     QStringList twice = shown.parts();
     std::reverse(twice.begin(), twice.end());
     EXPECT_EQ(once, twice);
     EXPECT_TRUE(once.front() == "layer 10 head 1" || once.back() == "layer 10 head 1");
-    shown.clickHead(4);  // as measured again
+    shown.clickHead(5);  // as measured again
     EXPECT_EQ(shown.parts().front(), "layer 2 relation 3");
     shown.clickHead(0);  // numbers in names count as numbers
     QStringList names = shown.parts();
@@ -143,7 +151,7 @@ TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
     EXPECT_TRUE(shown.view.headText().contains("500 of 2,000 examples"));
     QSignalSpy requested(&shown.view, &AblationView::editsRequested);
     EXPECT_FALSE(shown.view.knockOutButton()->isEnabled());
-    shown.click(1, 4);
+    shown.click(1, 5);
     shown.view.knockOutButton()->click();
     ASSERT_EQ(requested.size(), 1);
     const auto edit = requested[0][0].value<std::vector<Edit>>().at(0);

@@ -144,7 +144,7 @@ bool CumulativePlot::eventFilter(QObject* watched, QEvent* event) {
 
 namespace {
 
-constexpr int kFirstWay = 2;  // columns before those of the ways
+constexpr int kFirstWay = 3;  // columns before those of the ways
 constexpr int kColumnsAWay = 2;
 
 double ratio(const AblationRow& row) {
@@ -154,7 +154,7 @@ double ratio(const AblationRow& row) {
 
 }  // namespace
 
-void AblationModel::setTable(AblationTable table) {
+void AblationModel::setTable(AblationTable table, std::vector<std::string> uses) {
     std::vector<EditOp> ways;
     for (const auto& row : table.rows)
         for (const auto& way : row.ways)
@@ -170,6 +170,8 @@ void AblationModel::setTable(AblationTable table) {
         beginResetModel();
     }
     m_table = std::move(table);
+    m_uses = std::move(uses);
+    m_uses.resize(m_table.rows.size());
     m_ways = std::move(ways);
     m_range = {};
     for (const auto& row : m_table.rows)
@@ -190,6 +192,10 @@ const AblationRow* AblationModel::rowAt(int row) const {
     return &m_table.rows[static_cast<std::size_t>(m_order[static_cast<std::size_t>(row)])];
 }
 
+const std::string& AblationModel::useOf(const AblationRow& row) const {
+    return m_uses[static_cast<std::size_t>(&row - m_table.rows.data())];
+}
+
 int AblationModel::indexOfPart(const std::string& part) const {
     for (int row = 0; row < rowCount(); ++row)
         if (rowAt(row)->part == part) return row;
@@ -199,6 +205,7 @@ int AblationModel::indexOfPart(const std::string& part) const {
 AblationModel::Column AblationModel::kind(int column) const {
     if (column == 0) return Column::Part;
     if (column == 1) return Column::Group;
+    if (column == 2) return Column::Use;
     if (column == columnCount() - 1) return Column::Norm;
     return (column - kFirstWay) % kColumnsAWay == 0 ? Column::Change : Column::Changed;
 }
@@ -229,6 +236,8 @@ QVariant AblationModel::display(const AblationRow& row, int column) const {
             return QString::fromStdString(row.part);
         case Column::Group:
             return QString::fromStdString(row.group);
+        case Column::Use:
+            return useOf(row).empty() ? dash : QString::fromStdString(useOf(row));
         case Column::Change:
             return way ? MetricText(m_table.metric).change(way->change.change) : dash;
         case Column::Changed:
@@ -249,6 +258,13 @@ QString AblationModel::tip(const AblationRow& row, int column) const {
     if (what == Column::Part || what == Column::Group)
         return QStringLiteral("%1 at %2")
             .arg(QString::fromStdString(row.part), QString::fromStdString(row.edit.point));
+    if (what == Column::Use)
+        return useOf(row).empty()
+                   ? QStringLiteral("Too few examples for a word")
+                   : QString::fromStdString(useOf(row)) +
+                         QStringLiteral(
+                             ", by its mildest and its harshest replacement, corrected "
+                             "over all rows");
     if (what == Column::Norm)
         return row.streamNorm > 0
                    ? QStringLiteral("Mean length of the part %1, of the stream before the layer %2")
@@ -309,6 +325,8 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
                 return QStringLiteral("Part");
             case Column::Group:
                 return QStringLiteral("Group");
+            case Column::Use:
+                return QStringLiteral("Use");
             case Column::Change:
                 return wayText(wayOf(section)).replace(0, 1, wayText(wayOf(section))[0].toUpper());
             case Column::Changed:
@@ -320,6 +338,8 @@ QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int
             case Column::Part:
             case Column::Group:
                 return QStringLiteral("Click to sort");
+            case Column::Use:
+                return QStringLiteral("Whether the model needs the part; click to sort");
             case Column::Change:
                 return QStringLiteral(
                            "Change of the %1 with the part replaced by %2, with its "
@@ -344,7 +364,9 @@ void AblationModel::order() {
     QCollator collator;
     collator.setNumericMode(true);
     const auto text = [&](const AblationRow& row) {
-        return QString::fromStdString(what == Column::Part ? row.part : row.group);
+        return QString::fromStdString(what == Column::Part    ? row.part
+                                      : what == Column::Group ? row.group
+                                                              : useOf(row));
     };
     // What was not measured sorts behind everything else when the largest come first.
     const auto number = [&](const AblationRow& row) {
@@ -358,7 +380,7 @@ void AblationModel::order() {
     const auto less = [&](int a, int b) {
         const auto &x = m_table.rows[static_cast<std::size_t>(a)],
                    &y = m_table.rows[static_cast<std::size_t>(b)];
-        if (what == Column::Part || what == Column::Group)
+        if (what == Column::Part || what == Column::Group || what == Column::Use)
             return collator.compare(text(x), text(y)) < 0;
         return number(x) < number(y);
     };
@@ -528,7 +550,7 @@ void AblationView::clear(const QString& sentence) {
 
 void AblationView::setTable(const AblationTable& table) {
     const bool fresh = isEmpty() || m_model->table().rows.size() != table.rows.size();
-    m_model->setTable(table);
+    m_model->setTable(table, wordsOf(table));
     const MetricText text(table.metric);
     QString sub =
         QStringLiteral("%1 %2 with every part, %3 examples")
@@ -584,13 +606,13 @@ void AblationView::fillPairs() {
 
 // Names keep their width; the bars take what is left, from a least width on.
 void AblationView::fitColumns(QTableView& view, int width) const {
-    if (m_model->columnCount() <= 3) return;
+    if (m_model->columnCount() <= kFirstWay + 1) return;
     int names = 120, changes = 0;
     const QFontMetrics metrics(smallFont());
     for (const auto& row : table().rows)
         names = std::max(names, metrics.horizontalAdvance(QString::fromStdString(row.part)) + 24);
-    constexpr int group = 84, changed = 76, norm = 112, least = 150;
-    int fixed = (names = std::min(names, 300)) + group + norm + 16;
+    constexpr int group = 84, use = 96, changed = 76, norm = 112, least = 150;
+    int fixed = (names = std::min(names, 300)) + group + use + norm + 16;
     for (int c = 0; c < m_model->columnCount(); ++c) {
         changes += m_model->kind(c) == Column::Change;
         fixed += m_model->kind(c) == Column::Changed ? changed : 0;
@@ -600,6 +622,7 @@ void AblationView::fitColumns(QTableView& view, int width) const {
         const auto kind = m_model->kind(c);
         view.setColumnWidth(c, kind == Column::Part      ? names
                                : kind == Column::Group   ? group
+                               : kind == Column::Use     ? use
                                : kind == Column::Change  ? each
                                : kind == Column::Changed ? changed
                                                          : norm);

@@ -47,19 +47,19 @@ private:
     std::unique_ptr<Parts> m;
 };
 
-// The rows of an ablation table for a view: part, group, and for each way the change of the metric
-// and the share of changed answers.
+// The rows of an ablation table for a view: part, group, whether the model needs it (claims.h), and
+// for each way the change of the metric and the share of changed answers.
 
 class AblationModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum class Column { Part, Group, Change, Changed, Norm };
+    enum class Column { Part, Group, Use, Change, Changed, Norm };
     /// Of a cell of Column::Change: the change and its interval as numbers, and the latter as text.
     enum Role { Value = Qt::UserRole, Low, High, Interval };
     using QAbstractTableModel::QAbstractTableModel;
 
     /// Rows that were there before keep their selection.
-    void setTable(AblationTable table);
+    void setTable(AblationTable table, std::vector<std::string> uses = {});
     const AblationTable& table() const { return m_table; }
     /// Of all changes with their intervals.
     const BarRange& range() const { return m_range; }
@@ -81,8 +81,10 @@ private:
     void order();
     QVariant display(const AblationRow& row, int column) const;
     QString tip(const AblationRow& row, int column) const;
+    const std::string& useOf(const AblationRow& row) const;
 
     AblationTable m_table;
+    std::vector<std::string> m_uses;  ///< of each row of the table
     std::vector<EditOp> m_ways;
     std::vector<int> m_order;  ///< rows of the table, as shown
     BarRange m_range;

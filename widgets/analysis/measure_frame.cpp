@@ -296,6 +296,7 @@ void MeasureFrame::paintEvent(QPaintEvent*) {
 
 void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
     m_csv = analysis.csv;
+    m_words = analysis.words;
     if (analysis.latex)
         m_menu->addPgfplots(
             [this, latex = analysis.latex] {
@@ -306,6 +307,10 @@ void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
     if (m_report)
         connect(m_menu->menu()->addAction(QStringLiteral("Report (HTML and Markdown)...")),
                 &QAction::triggered, this, &MeasureFrame::saveReport);
+}
+
+std::vector<std::string> MeasureFrame::wordsOf(const core::AnalysisResult& result) const {
+    return m_words ? m_words(result) : std::vector<std::string>();
 }
 
 void MeasureFrame::saveReport() {

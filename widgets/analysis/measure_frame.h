@@ -175,6 +175,8 @@ Q_SIGNALS:
     void positionRequested(std::int64_t position);
 
 protected:
+    /// As core::Analysis::words.
+    std::vector<std::string> wordsOf(const core::AnalysisResult& result) const;
     PanelHead* head() const { return m_head; }
     QVBoxLayout* content() const { return m_content; }
     void leaveEmpty();  ///< the results take the place of the sentence
@@ -192,6 +194,7 @@ private:
     QString m_sentence, m_caption, m_command;
     decltype(core::Analysis::report) m_report;
     std::function<std::string(const core::AnalysisResult&)> m_csv;
+    std::function<std::vector<std::string>(const core::AnalysisResult&)> m_words;
 };
 
 }  // namespace relascope::widgets
