@@ -99,9 +99,8 @@ torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::T
     if (!norm.weight.defined()) return weights;
     auto y = exact(norm.forward(x));
     auto scaled = exact(x), back = weights * exact(norm.weight);
-    if (norm.bias.defined()) {
-        // LayerNorm takes the mean out, which is linear and its own transpose.
-        y = y - exact(norm.bias);
+    if (norm.bias.defined()) y = y - exact(norm.bias);
+    if (norm.centres()) {  // which is linear and its own transpose
         scaled = scaled - scaled.mean();
         back = back - back.mean();
     }

@@ -50,7 +50,7 @@ public:
     void linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias = true,
                 bool trainable = true);
     void aliasOfLinear(const std::string& name, const std::string& first, bool bias);
-    /// "layernorm": weight and bias; "rmsnorm": weight; "none": nothing.
+    /// "layernorm": weight and bias; "rmsnorm", "layernorm_no_bias": weight; "none": nothing.
     void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
     /// Linear layers with the indices 0, 2, 4 ... (with a relu between them).
     void mlp(const std::string& name, const std::vector<std::int64_t>& widths);

@@ -24,6 +24,7 @@ const std::set<std::string> kNeutral = {"_name_or_path",
                                         "attn_pdrop",
                                         "auto_map",
                                         "classifier_dropout",
+                                        "dropout",
                                         "dtype",
                                         "embd_pdrop",
                                         "encoder_stride",
@@ -156,6 +157,10 @@ private:
             if (!value.is_number() || !(value.get<double>() > 0.0))
                 refuse(key, value, "a number above 0 would open");
             return value.get<double>();
+        }
+        if (std::holds_alternative<std::string>(like)) {
+            if (!value.is_string()) refuse(key, value, "a text would open");
+            return value.get<std::string>();
         }
         return count(key, value);
     }

@@ -69,24 +69,47 @@ Json parseShallow(const std::string& text) {
     Json json = Json::parse(text, limit, false);
     if (deep) throw Error("is nested too deeply for a configuration");
     if (!json.is_object()) throw Error("is not a JSON object");
+    if (json.contains("model_type")) return json;
+    for (const auto& family : families()) {
+        const auto& keys = family.keysOf;
+        if (keys.empty() || !std::all_of(keys.begin(), keys.end(),
+                                         [&](const auto& key) { return json.contains(key); }))
+            continue;
+        json["model_type"] = family.type;
+        // The norms' biases go with those of the layers.
+        if (json.value("bias", Json(true)) == Json(false)) json["norm_type"] = "layernorm_no_bias";
+    }
     return json;
 }
 
-// The family of a configuration; null for those of the papers.
+// The family of a configuration, by its model_type or the class it was saved from; null for those
+// of the papers.
 const Family* familyIn(const Json& json) {
     const auto type = json.find("model_type");
-    if (type == json.end() || !type->is_string()) return nullptr;
-    return findFamily(type->get<std::string>());
+    if (type != json.end() && type->is_string()) return findFamily(type->get<std::string>());
+    const auto classes = json.find("architectures");
+    if (classes == json.end() || !classes->is_array()) return nullptr;
+    for (const auto& family : families())
+        for (const auto& name : family.classes)
+            if (std::find(classes->begin(), classes->end(), Json(name)) != classes->end())
+                return &family;
+    return nullptr;
 }
 
-// A model_type that is no family's, in a configuration without the keys of a model of the papers.
+// A model_type that is missing or no family's, in a configuration without the keys of a model of
+// the papers.
 void refuseUnknownType(const Json& json) {
     const auto type = json.find("model_type");
-    if (type == json.end() || !type->is_string()) return;
+    const bool given = type != json.end() && type->is_string();
+    if (!given && !json.contains("architectures") && !json.contains("transformers_version")) return;
     for (const char* own : {"n_heads_ra", "max_block_size", "input_spec", "image_shape", "class"})
         if (json.contains(own)) return;
     std::string known;
     for (const auto& family : families()) known += (known.empty() ? "" : ", ") + family.type;
+    if (!given)
+        throw OptionError(
+            "model_type",
+            "is missing, and 'architectures' names no class that opens; add it: " + known);
     throw OptionError("model_type",
                       "is '" + type->get<std::string>().substr(0, 60) +
                           "', which is not supported" +

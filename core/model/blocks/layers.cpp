@@ -37,21 +37,22 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
 
 NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps)
     : m_width(d), m_type(type), m_eps(eps) {
-    if (type != "layernorm" && type != "rmsnorm" && type != "none")
+    if (type != "layernorm" && type != "layernorm_no_bias" && type != "rmsnorm" && type != "none")
         throw OptionError("norm_type", "unknown norm '" + type + "'");
     if (type != "none") weight = register_parameter("weight", newConstant({d}, 1.0));
     if (type == "layernorm") bias = register_parameter("bias", newConstant({d}, 0.0));
 }
 
 bool NormImpl::isFused(const torch::Tensor& x) const {
-    return weight.defined() && weight.scalar_type() == torch::kFloat && hasFusedNorm(x) &&
-           weight.device().is_cpu();
+    // The fused form takes a norm without bias for an RMS norm.
+    return weight.defined() && centres() == bias.defined() &&
+           weight.scalar_type() == torch::kFloat && hasFusedNorm(x) && weight.device().is_cpu();
 }
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     if (m_type == "none") return x;
     if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {weight, bias, m_eps}).normed;
-    if (m_type == "layernorm") return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
+    if (centres()) return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
     return x * torch::rsqrt(x.square().mean(-1, true) + m_eps) * weight;
 }
 

@@ -19,8 +19,8 @@ namespace relascope::core {
 /// last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
-/// Normalisation over the last dimension: "layernorm" (weight and bias), "rmsnorm" (weight) or
-/// "none". Any shape [..., d].
+/// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the
+/// same without), "rmsnorm" (weight) or "none". Any shape [..., d].
 struct NormImpl : torch::nn::Module {
     NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5);
     torch::Tensor forward(const torch::Tensor& x);
@@ -29,6 +29,8 @@ struct NormImpl : torch::nn::Module {
     NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
 
     double eps() const { return m_eps; }
+    /// Whether it takes the mean out.
+    bool centres() const { return m_type.starts_with("layernorm"); }
 
     torch::Tensor weight, bias;
 

@@ -56,7 +56,7 @@ struct RowNorm {
         }
         const auto n = static_cast<double>(x.size());
         double mean = 0.0, square = 0.0;
-        if (type == "layernorm") {
+        if (type.starts_with("layernorm")) {
             for (const float each : x) mean += each;
             mean /= n;
         }

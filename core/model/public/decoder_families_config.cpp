@@ -58,6 +58,32 @@ Family gpt2() {
     return f;
 }
 
+// GPT-2 as nanoGPT's train.py saves it: Linear layers in place of Conv1D, the exact GELU, and
+// biases, those of norms too, only where `bias` says so. Names and keys are those of its model.py.
+Family nanoGpt() {
+    auto f = gpt2();
+    f.type = "nanogpt", f.title = "nanoGPT", f.classes = {};
+    f.keysOf = {"n_layer", "n_head", "n_embd", "block_size"};
+    f.fixed = {{"pos_enc_type", std::string("pos_emb")},
+               {"activation", std::string("exact_gelu")},
+               {"dff", kNone}};
+    f.keys = {{{"vocab_size"}, "vocab_size", std::int64_t{50304}},
+              {{"n_embd"}, "d_model", std::int64_t{768}},
+              {{"n_layer"}, "n_layers", std::int64_t{12}},
+              {{"n_head"}, "n_heads_sa", std::int64_t{12}},
+              {{"block_size"}, "max_block_size", std::int64_t{1024}},
+              {{"norm_type"}, "norm_type", std::string("layernorm")},
+              {{"bias"}, "bias", true},
+              {{"bias"}, "sa_add_bias_q", true},
+              {{"bias"}, "sa_add_bias_kv", true},
+              {{"bias"}, "ff_bias", true}};
+    f.limits = {};
+    for (auto& tensor : f.tensors)
+        tensor.form = tensor.form == StoredForm::Thirds ? StoredForm::Rows : StoredForm::Plain;
+    f.ignored = {"h.I.attn.bias"};
+    return f;
+}
+
 Family llama() {
     Family f;
     f.type = "llama", f.title = "Llama", f.architecture = kPublicDecoder;
@@ -179,7 +205,7 @@ Family gptNeoX() {
                  {"layers.I.mlp.dense_h_to_4h", parts({"ff_block.linear1"})},
                  {"layers.I.mlp.dense_4h_to_h", parts({"ff_block.linear2"})},
                  {"final_layer_norm", {"layers.norm"}},
-                 {"embed_out", {"layers.final_out"}, StoredForm::Plain, true}};
+                 {"embed_out", {"layers.final_out"}, StoredForm::Plain, true, "lm_head"}};
     f.ignored = {"layers.I.attention.bias", "layers.I.attention.masked_bias",
                  "layers.I.attention.rotary_emb.inv_freq", "rotary_emb.inv_freq"};
     return f;
@@ -188,7 +214,8 @@ Family gptNeoX() {
 }  // namespace
 
 const std::vector<Family>& decoderFamilies() {
-    static const std::vector<Family> all = {gpt2(), llama(), mistral(), qwen2(), gptNeoX()};
+    static const std::vector<Family> all = {gpt2(),  llama(),   mistral(),
+                                            qwen2(), gptNeoX(), nanoGpt()};
     return all;
 }
 

@@ -90,6 +90,7 @@ std::vector<FileTensor> fileTensors(const ModelOptions& options) {
     const auto add = [&](const FamilyTensor& row, std::int64_t block, const char* kind) {
         FileTensor tensor;
         tensor.name = numbered(row.stored, block) + kind;
+        if (!row.also.empty()) tensor.also = numbered(row.also, block) + kind;
         tensor.outside = row.outside;
         tensor.form = row.form;
         std::vector<std::vector<std::int64_t>> sizes;
@@ -121,8 +122,16 @@ FamilyFile::FamilyFile(const ModelOptions& options, const std::vector<StoredTens
         prefixed = prefixed || tensor.name.starts_with(m_family.prefix);
     }
     for (const auto& tensor : m_tensors) {
-        const auto with = tensor.outside ? tensor.name : m_family.prefix + tensor.name;
-        m_names.push_back(prefixed || there.count(with) ? with : tensor.name);
+        const auto with = [&](const std::string& name) {
+            return tensor.outside ? name : m_family.prefix + name;
+        };
+        std::string own = prefixed ? with(tensor.name) : tensor.name;
+        for (const auto& name : {with(tensor.name), tensor.name, with(tensor.also), tensor.also})
+            if (there.count(name)) {
+                own = name;
+                break;
+            }
+        m_names.push_back(own);
     }
 }
 

@@ -35,6 +35,7 @@ enum class StoredForm {
     Plain,       ///< as it is
     Transposed,  ///< a matrix [in, out]
     Thirds,      ///< a matrix [in, 3 out], or a bias [3 out]: three parts, one after another
+    Rows,        ///< rows [3 out, in], or a bias [3 out]: three parts, one after another
     ByHead,      ///< rows [3 out, in], or a bias: of each head its part of the three
     Patches,     ///< a convolution [out, channels, rows, columns] as a matrix
 };
@@ -46,11 +47,15 @@ struct FamilyTensor {
     std::vector<std::string> parts;  ///< in the model, one, or the three of a fused tensor
     StoredForm form = StoredForm::Plain;
     bool outside = false;  ///< beside the base model: without its prefix
+    /// Its name in the memory of `transformers` 5, and so in what training scripts save; empty
+    /// where that is the same.
+    std::string also = {};
 };
 
 struct Family {
     std::string type;                  ///< model_type of config.json
     std::string title;                 ///< on screens
+    std::vector<std::string> keysOf;   ///< keys by which it is known without model_type
     std::string architecture;          ///< the descriptor
     std::vector<std::string> classes;  ///< values of `architectures` that are this model
     std::string teacher;               ///< the class with two classifiers; empty: there is none
@@ -88,6 +93,7 @@ ModelOptions modelOfFamily(const Family& family, const nlohmann::ordered_json& c
 /// A tensor of a file, and what of the model it holds.
 struct FileTensor {
     std::string name;  ///< without the prefix
+    std::string also;  ///< another name of it; empty without one
     bool outside = false;
     std::vector<std::int64_t> shape;
     std::vector<std::string> parts;

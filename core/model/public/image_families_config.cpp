@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of image classifiers: ViT and DeiT. Keys, defaults and names of tensors are those of
-// the `transformers` package 4.57.
+// the `transformers` package 4.57; `also` are those of 5.24.
 #include "model/public/family.h"
 #include "model/public/public_options.h"
 
@@ -36,14 +36,22 @@ Family vit() {
         {embeddings + "cls_token", {"cls_token"}},
         {embeddings + "position_embeddings", {"pos_embedding"}},
         {embeddings + "patch_embeddings.projection", {"to_patch_embedding.2"}, StoredForm::Patches},
-        {block + "layernorm_before", part("norm1")},
-        {block + "attention.attention.query", part("self_attn.wq")},
-        {block + "attention.attention.key", part("self_attn.wk")},
-        {block + "attention.attention.value", part("self_attn.wv")},
-        {block + "attention.output.dense", part("self_attn.wo")},
-        {block + "layernorm_after", part("norm2")},
-        {block + "intermediate.dense", part("ff_block.linear1")},
-        {block + "output.dense", part("ff_block.linear2")},
+        {block + "layernorm_before", part("norm1"), StoredForm::Plain, false,
+         "layers.I.layernorm_before"},
+        {block + "attention.attention.query", part("self_attn.wq"), StoredForm::Plain, false,
+         "layers.I.attention.q_proj"},
+        {block + "attention.attention.key", part("self_attn.wk"), StoredForm::Plain, false,
+         "layers.I.attention.k_proj"},
+        {block + "attention.attention.value", part("self_attn.wv"), StoredForm::Plain, false,
+         "layers.I.attention.v_proj"},
+        {block + "attention.output.dense", part("self_attn.wo"), StoredForm::Plain, false,
+         "layers.I.attention.o_proj"},
+        {block + "layernorm_after", part("norm2"), StoredForm::Plain, false,
+         "layers.I.layernorm_after"},
+        {block + "intermediate.dense", part("ff_block.linear1"), StoredForm::Plain, false,
+         "layers.I.mlp.fc1"},
+        {block + "output.dense", part("ff_block.linear2"), StoredForm::Plain, false,
+         "layers.I.mlp.fc2"},
         {"layernorm", {"final_out.0"}},
         {"classifier", {"final_out.1"}, StoredForm::Plain, true}};
     f.ignored = {"pooler.dense.weight", "pooler.dense.bias"};

@@ -26,7 +26,8 @@ namespace {
 using Decoder = PublicDecoderOptions;
 using ImageModel = PublicImageOptions;
 
-const std::vector<std::string> kActivations = {"gelu", "exact_gelu", "swiglu"};
+const std::vector<std::string> kActivations = {"gelu", "exact_gelu", "swiglu"},
+                               kNorms = {"layernorm", "layernorm_no_bias", "rmsnorm", "none"};
 
 FieldTable<RotaryOptions> rotaryFields() {
     using namespace fields;
@@ -81,8 +82,10 @@ FieldTable<Options> familyFields(bool rotary) {
     for (const auto& one : rotary ? decoderFamilies() : imageFamilies())
         family.choices.push_back(one.type), family.choiceTitles.push_back(one.title);
     auto blocks = plainBlock(plainHeads());
-    for (auto& field : blocks)
+    for (auto& field : blocks) {
         if (field.spec.name == "activation") field.spec.choices = kActivations;
+        if (field.spec.name == "norm_type") field.spec.choices = kNorms;
+    }
     return joined<Options>({of<Options>(FieldTable<O>{
                                 make(family, &O::family),
                                 advanced(boolean(&O::ff_bias, "ff_bias", "Feed-forward bias",

@@ -13,6 +13,8 @@ std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor
             return {stored.dim() == 2 ? stored.t() : stored};
         case StoredForm::Thirds:
             return (stored.dim() == 2 ? stored.t() : stored).chunk(3, 0);
+        case StoredForm::Rows:
+            return stored.chunk(3, 0);
         case StoredForm::ByHead: {
             const auto heads =
                 stored.unflatten(0, {tensor.heads, 3, stored.size(0) / (3 * tensor.heads)});
@@ -36,6 +38,8 @@ torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor
             const auto all = torch::cat(parts, 0);
             return all.dim() == 2 ? all.t() : all;
         }
+        case StoredForm::Rows:
+            return torch::cat(parts, 0);
         case StoredForm::ByHead: {
             std::vector<torch::Tensor> heads;  // each [heads, d_h, ...]
             for (const auto& part : parts)
