@@ -117,7 +117,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredTensor, name, stored, dtype, shape, byt
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointProblem, kind, subject, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutlineNode, title, detail, prefix, parameters, children)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckpointInfo, path, folder, name, form, files, bytes, tensors,
-                                   metadata, config, configFrom, model, title, unusedKeys,
+                                   leftOut, metadata, config, configFrom, model, title, unusedKeys,
                                    classNames, parameters, trainable, outline, problems,
                                    hasReference)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenedCheckpoint, info, run, data)

@@ -9,6 +9,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
+#include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/kept_weights.h"
@@ -34,13 +35,6 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
     std::string text = "[";
     for (const auto size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
     return text + "]";
-}
-
-// Names come from files and must not contain control sequences of terminals.
-std::string shown(std::string text) {
-    for (auto& c : text)
-        if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-    return text;
 }
 
 int runInfo(const std::string& path, bool json) {
@@ -70,19 +64,18 @@ int runInfo(const std::string& path, bool json) {
     for (const auto& [key, value] : run.options) object["options"][key] = value;
     if (json) std::cout << object.dump(2) << "\n";
     if (json) return 0;
-    std::printf("%s: %s of %s, %s, %s, step %lld of %lld, %s, weights of %zu steps stored\n",
-                run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
-                runStateName(run.state), static_cast<long long>(run.step),
-                static_cast<long long>(run.totalSteps), keptText(run).c_str(), kept.steps().size());
+    print("%s: %s of %s, %s, %s, step %lld of %lld, %s, weights of %zu steps stored\n",
+          run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
+          runStateName(run.state), static_cast<long long>(run.step),
+          static_cast<long long>(run.totalSteps), keptText(run).c_str(), kept.steps().size());
     if (const auto ranks = core::processesText(facts); !ranks.empty())
-        std::printf("trained by %s\n", shown(ranks).c_str());
-    if (run.edits.anyEnabled())
-        std::printf("edits in training: %s\n", core::wordsOf(run.edits).c_str());
+        print("trained by %s\n", ranks.c_str());
+    if (run.edits.anyEnabled()) print("edits in training: %s\n", core::wordsOf(run.edits).c_str());
     return 0;
 }
 
 Json infoJson(const CheckpointInfo& info) {
-    Json tensors = Json::array(), problems = Json::array();
+    Json tensors = Json::array(), leftOut = Json::array(), problems = Json::array();
     for (const auto& t : info.tensors) {
         Json tensor = {
             {"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes}};
@@ -91,6 +84,9 @@ Json infoJson(const CheckpointInfo& info) {
         if (!t.note.empty()) tensor["note"] = t.note;
         tensors.push_back(std::move(tensor));
     }
+    for (const auto& t : info.leftOut)
+        leftOut.push_back(
+            {{"name", t.stored}, {"dtype", t.dtype}, {"shape", t.shape}, {"why", t.note}});
     for (const auto& p : info.problems)
         problems.push_back(
             {{"kind", problemKindName(p.kind)}, {"subject", p.subject}, {"message", p.message}});
@@ -102,6 +98,7 @@ Json infoJson(const CheckpointInfo& info) {
                    {"numbers", info.parameters}, {"metadata", info.metadata},
                    {"config", config},           {"config_from", info.configFrom},
                    {"problems", problems},       {"tensors", tensors}};
+    if (!leftOut.empty()) object["left_out"] = leftOut;
     if (info.model) {
         object["model"] = info.model->architecture();
         if (info.title != info.model->architecture()) object["family"] = info.title;
@@ -116,29 +113,32 @@ Json infoJson(const CheckpointInfo& info) {
 
 void printInfo(const CheckpointInfo& info) {
     for (const auto& t : info.tensors)
-        std::printf("%-72s %-6s %-20s %12llu bytes%s\n", shown(t.name).c_str(), t.dtype.c_str(),
-                    shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
-                    t.sameAs.empty() ? t.note.empty() ? "" : ("  " + t.note).c_str()
-                                     : ("  same as " + shown(t.sameAs)).c_str());
-    std::printf("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(),
-                info.form.c_str(), info.tensors.size(), static_cast<long long>(info.parameters),
-                static_cast<unsigned long long>(info.bytes));
-    for (const auto& file : info.files) std::printf("file: %s\n", file.c_str());
+        print("%-72s %-6s %-20s %12llu bytes%s\n", t.name.c_str(), t.dtype.c_str(),
+              shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
+              t.sameAs.empty() ? t.note.empty() ? "" : ("  " + t.note).c_str()
+                               : ("  same as " + t.sameAs).c_str());
+    print("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(), info.form.c_str(),
+          info.tensors.size(), static_cast<long long>(info.parameters),
+          static_cast<unsigned long long>(info.bytes));
+    for (const auto& t : info.leftOut)
+        print("left out: %s %s, which %s\n", t.stored.c_str(), shapeText(t.shape).c_str(),
+              t.note.c_str());
+    for (const auto& file : info.files) print("file: %s\n", file.c_str());
     for (const auto& [key, value] : info.metadata)
-        std::printf("metadata %s: %s\n", shown(key).c_str(), shown(value).c_str());
+        print("metadata %s: %s\n", key.c_str(), value.c_str());
     if (!info.config.empty())
-        std::printf("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
+        print("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
     if (info.model)
-        std::printf("model: %s, %lld parameters, %lld trainable%s\n", info.title.c_str(),
-                    static_cast<long long>(info.parameters), static_cast<long long>(info.trainable),
-                    info.loads() ? ", loads" : "");
+        print("model: %s, %lld parameters, %lld trainable%s\n", info.title.c_str(),
+              static_cast<long long>(info.parameters), static_cast<long long>(info.trainable),
+              info.loads() ? ", loads" : "");
     if (!info.unusedKeys.empty()) {
         std::string keys;
         for (const auto& key : info.unusedKeys) keys += (keys.empty() ? "" : ", ") + key;
-        std::printf("not used by this program: %s\n", shown(keys).c_str());
+        print("not used by this program: %s\n", keys.c_str());
     }
     for (const auto& p : info.problems)
-        std::printf("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());
+        print("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());
 }
 
 int info(const InfoArguments& a, const Call&) {

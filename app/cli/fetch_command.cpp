@@ -9,7 +9,9 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/commands.h"
+#include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
+#include "checkpoint/adapter.h"
 #include "hub/hub_fetch.h"
 
 namespace relascope::cli {
@@ -65,8 +67,8 @@ int printCache(bool json) {
         if (json)
             all.push_back({{"model", model.name}, {"commit", model.commit}, {"path", model.path}});
         else
-            std::printf("%-50s %.12s  %s\n", model.name.c_str(), model.commit.c_str(),
-                        model.path.c_str());
+            print("%-50s %.12s  %s\n", model.name.c_str(), model.commit.c_str(),
+                  model.path.c_str());
     }
     if (json) std::cout << all.dump(2) << "\n";
     return 0;
@@ -82,22 +84,22 @@ int fetch(const FetchArguments& a, const Call&) {
         Json files = Json::array();
         for (const auto& file : listing.files) {
             files.push_back({{"name", file.name}, {"bytes", file.size}});
-            if (!a.json) std::printf("%12s  %s\n", megabytes(file.size).c_str(), file.name.c_str());
+            if (!a.json) print("%12s  %s\n", megabytes(file.size).c_str(), file.name.c_str());
         }
         if (a.json)
             std::cout
                 << Json{{"model", model.name}, {"commit", listing.commit}, {"files", files}}.dump(2)
                 << "\n";
         else
-            std::printf("%12s  in all, commit %s\n", megabytes(listing.bytes()).c_str(),
-                        listing.commit.c_str());
+            print("%12s  in all, commit %s\n", megabytes(listing.bytes()).c_str(),
+                  listing.commit.c_str());
         return 0;
     }
     const auto path = fetched(model, a.lines);
     if (a.json || a.lines)
         std::cout << Json{{"model", model.text()}, {"path", path}}.dump(a.lines ? -1 : 2) << "\n";
     else
-        std::printf("%s\n", path.c_str());
+        print("%s\n", path.c_str());
     return 0;
 }
 
@@ -113,13 +115,19 @@ void fetchOptions(CLI::App& command, FetchArguments& a) {
 void checkpointOption(CLI::App& command, std::string& path, const char* help, const char* name) {
     command.add_option(name, path, std::string(help) + ", or hub:ORG/NAME[@REVISION]")->required();
     const auto fetches = std::make_shared<bool>(false);
+    const auto adapter = std::make_shared<std::string>();
+    command.add_option("--adapter", *adapter, "folder of a LoRA adapter to merge while opening");
     command.add_flag("--fetch", *fetches, "fetch a model of the hub that is not in its cache");
-    command.callback([&path, fetches] {
-        if (!path.starts_with(core::kHubPrefix)) return;
+    command.callback([&path, fetches, adapter] {
+        const auto withAdapter = [&] {
+            if (!adapter->empty()) path = core::adaptedFolder(path, core::hubPath(*adapter));
+        };
+        if (!path.starts_with(core::kHubPrefix)) return withAdapter();
         const auto model = modelOf(path);
         path = *fetches && !core::findCachedModel(model) ? fetched(model) : core::hubPath(path);
         std::cerr << model.name << ", commit " << std::filesystem::path(path).filename().string()
                   << "\n";
+        withAdapter();
     });
 }
 

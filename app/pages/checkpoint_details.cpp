@@ -48,6 +48,8 @@ void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
 }
 namespace {
 
+constexpr qsizetype kMostNotes = 12;
+
 /// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
 QString filesText(const CheckpointInfo& info) {
     QStringList names;
@@ -65,9 +67,11 @@ QString filesText(const CheckpointInfo& info) {
                 names << name;
     if (info.model && info.title != info.model->architecture())
         where = QString::fromStdString(info.title) + QStringLiteral(" \u00B7 ") + where;
-    return where + QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
-                       .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
-                            widgets::groupedNumber(info.parameters));
+    const QString text = QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
+                             .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
+                                  widgets::groupedNumber(info.parameters));
+    if (info.leftOut.empty()) return where + text;
+    return where + text + QStringLiteral(" \u00B7 %1 left out").arg(info.leftOut.size());
 }
 
 }  // namespace
@@ -134,6 +138,8 @@ void CheckpointHead::fillMenu() {
     m_tokenizer = m_menu->addAction(QStringLiteral("Choose tokenizer\u2026"), this,
                                     &CheckpointHead::tokenizerRequested);
     m_tokenizer->setToolTip(QStringLiteral("A tokenizer.json, a vocab.json or a folder with one"));
+    m_adapter = m_menu->addAction(QStringLiteral("Open with adapter\u2026"), this,
+                                  &CheckpointHead::adapterRequested);
     m_convert =
         m_menu->addAction(QStringLiteral("Convert\u2026"), this, &CheckpointHead::convertRequested);
     m_show = m_menu->addAction(QStringLiteral("Show in the file manager"), this,
@@ -154,12 +160,16 @@ void CheckpointHead::opened() {
     m_title->setToolTip(
         widgets::plainTip(QString::fromStdString(far ? far->host + ": " + far->path : info.path)));
     m_files->setText(filesText(info));
-    QStringList unused;
+    QStringList unused, notes;
     for (const auto& key : info.unusedKeys) unused << QString::fromStdString(key);
-    m_files->setToolTip(unused.isEmpty()
-                            ? QString()
-                            : widgets::plainTip(QStringLiteral("Not used by this program: ") +
-                                                unused.join(QStringLiteral(", "))));
+    if (!unused.isEmpty())
+        notes << QStringLiteral("Not used by this program: ") + unused.join(QStringLiteral(", "));
+    for (const auto& tensor : info.leftOut)
+        notes << QStringLiteral("Left out: %1, which %2")
+                     .arg(QString::fromStdString(tensor.name), QString::fromStdString(tensor.note));
+    if (notes.size() > kMostNotes) notes = notes.mid(0, kMostNotes) << QStringLiteral("...");
+    m_files->setToolTip(notes.isEmpty() ? QString()
+                                        : widgets::plainTip(notes.join(QStringLiteral("\n"))));
     m_badge->setUnknown(info.hasReference);
     m_verify->setText(QStringLiteral("Verify"));
 }
@@ -189,6 +199,9 @@ void CheckpointHead::refresh() {
     const QString where =
         far ? QStringLiteral("Its files are on %1").arg(QString::fromStdString(far->host))
             : QString();
+    m_adapter->setEnabled(info && info->model && !far && !m_c.task().busy());
+    m_adapter->setToolTip(
+        far ? where : QStringLiteral("Merge a LoRA adapter (adapter_config.json) while opening"));
     m_convert->setEnabled(info && !far && !m_c.task().busy());
     m_convert->setToolTip(far ? where
                               : QStringLiteral("Save as .safetensors, as .pt or as a folder in "

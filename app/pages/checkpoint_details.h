@@ -73,6 +73,7 @@ Q_SIGNALS:
     void hostRequested(const QString& host);
     void hubRequested();
     void tokenizerRequested();
+    void adapterRequested();
     void convertRequested();
     void evaluationRequested();
     void noFileManager(const QString& sentence);
@@ -88,7 +89,7 @@ private:
     QPushButton *m_verify, *m_evaluate, *m_inspect;
     QMenu* m_menu;
     QList<QAction*> m_onHosts;
-    QAction *m_tokenizer = nullptr, *m_convert = nullptr, *m_show = nullptr;
+    QAction *m_tokenizer = nullptr, *m_adapter = nullptr, *m_convert = nullptr, *m_show = nullptr;
 };
 
 class CheckpointDetails : public QWidget {

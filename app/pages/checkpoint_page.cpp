@@ -20,6 +20,7 @@
 #include "app/pages/evaluate_dialog.h"
 #include "app/pages/far_file_dialog.h"
 #include "app/pages/hub_dialog.h"
+#include "checkpoint/adapter.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
 #include "widgets/checkpoint/problems_list.h"
@@ -170,6 +171,11 @@ void CheckpointPage::setQuestions() {
             path += QStringLiteral(".pt");
         return path;
     };
+    askAdapter = [this] {
+        return QFileDialog::getExistingDirectory(
+            window(), QStringLiteral("Open with the adapter of a folder"),
+            QFileInfo(m_c.path()).path());
+    };
     askOnHost = [this](const QString& host) {
         const auto far = wire::farPathOf(m_c.path().toStdString());
         return FarFileDialog::choose(host, FarFileDialog::Choice::Either,
@@ -276,6 +282,7 @@ void CheckpointPage::wire() {
     connect(m_head, &CheckpointHead::hubRequested, this, &CheckpointPage::openFromHub);
     connect(m_head, &CheckpointHead::tokenizerRequested, this, &CheckpointPage::chooseTokenizer);
     connect(m_head, &CheckpointHead::convertRequested, this, &CheckpointPage::convert);
+    connect(m_head, &CheckpointHead::adapterRequested, this, &CheckpointPage::openWithAdapter);
     connect(m_head, &CheckpointHead::noFileManager, &m_messages, &Messages::warning);
     connect(m_head, &CheckpointHead::evaluationRequested, this, [this] {
         if (const auto request = askEvaluation()) m_c.evaluate(*request);
@@ -422,6 +429,17 @@ void CheckpointPage::convert() {
     const QString suggested = file.path() + u'/' + file.completeBaseName() +
                               (archive ? QStringLiteral(".safetensors") : QStringLiteral(".pt"));
     if (const QString out = askConvert(suggested); !out.isEmpty()) m_c.convert(out);
+}
+
+void CheckpointPage::openWithAdapter() {
+    const QString adapter = askAdapter();
+    if (adapter.isEmpty()) return;
+    try {
+        m_c.open(QString::fromStdString(
+            core::adaptedFolder(m_c.path().toStdString(), adapter.toStdString())));
+    } catch (const Error& error) {
+        fail(QString::fromStdString(error.what()));
+    }
 }
 
 void CheckpointPage::fail(const QString& sentence) {

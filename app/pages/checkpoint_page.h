@@ -63,7 +63,7 @@ public:
     QString errorSentence() const;
 
     /// Ask for paths and data; replaced in tests. An empty result means cancelled.
-    std::function<QString()> askFile, askFolder, askPicture, askTokenizer;
+    std::function<QString()> askFile, askFolder, askPicture, askTokenizer, askAdapter;
     std::function<QString(const QString& suggested)> askConvert;
     std::function<std::optional<EvaluationRequest>()> askEvaluation;
     /// Asks for a checkpoint on a machine; replaced in tests.
@@ -94,6 +94,7 @@ private:
     void openDropped(const QString& path);
     void fail(const QString& sentence);
     void convert();
+    void openWithAdapter();
 
     CheckpointController& m_c;
     Messages& m_messages;

@@ -17,6 +17,7 @@
 #include "analysis/open_model.h"
 #include "analysis/pair_reading.h"
 #include "analysis/patching.h"
+#include "checkpoint/adapter.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/family_form.h"
 #include "checkpoint/kept_file.h"
@@ -185,9 +186,14 @@ const char* inputKey(const ModelOptions& options) {
     return "input/images";
 }
 
-// A run stores its tokenizer, unless it is built into the program.
-TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
-    if (!isRun) return tokenizerBeside(path, knownVocabulary(run.model));
+// A run stores its tokenizer, unless it is built into the program; an adapter may have its own.
+TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run,
+                         const CheckpointSource& source) {
+    if (!isRun) {
+        if (const auto adapter = adapterAt(path); !adapter.empty())
+            if (auto own = tokenizerBeside(adapter, 0)) return own;
+        return tokenizerBeside(source.files().at(0), knownVocabulary(run.model));
+    }
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
     const auto file = std::filesystem::path(path) / "tokenizer.json";
     return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
@@ -292,7 +298,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         p.options = checkpointModel(*source);
         p.run.model = p.options;
         const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
-        if (fs::is_regular_file(beside)) p.reference = beside.string();
+        if (adapterAt(path).empty() && fs::is_regular_file(beside)) p.reference = beside.string();
     }
     p.path = path, p.checkpoint = checkpoint;
     for (const auto& file : source->files())
@@ -318,7 +324,8 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         smaller);
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
     try {
-        if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+        if (p.options.input() == InputKind::Tokens)
+            p.tokenizer = tokenizerOf(path, p.isRun, p.run, *source);
     } catch (const Cancelled&) {
         throw;
     } catch (const std::exception& error) {

@@ -8,7 +8,9 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
+#include "checkpoint/tensor_names.h"
 #include "files/atomic_file.h"
+#include "files/foreign_file.h"
 #include "hub/hub_cache.h"
 #include "model/architecture.h"
 #include "model/public/family.h"
@@ -37,8 +39,11 @@ void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
             if (file.ignores(stored)) stored.note = "not used by this program";
             continue;
         }
-        if (found->second->parts.size() == 3) stored.note = "queries, keys and values";
-        if (found->second->optional) stored.note = "equal to the embedding";
+        const auto say = [&](const char* what) {
+            stored.note = stored.note.empty() ? what : what + ("; " + stored.note);
+        };
+        if (found->second->parts.size() == 3) say("queries, keys and values");
+        if (found->second->optional) say("equal to the embedding");
     }
     info.classNames = classNamesOfConfig(info.config);
     // An output that the configuration ties to the embedding, and that differs from it.
@@ -84,6 +89,7 @@ CheckpointInfo readCheckpointInfo(const std::string& path) {
     info.files = source->files();
     info.bytes = source->bytes();
     info.tensors = source->tensors();
+    info.leftOut = source->leftOut();
     info.metadata = source->metadata();
     info.config = source->config();
     info.configFrom = source->configFrom();
@@ -210,7 +216,7 @@ void takePreprocessor(ModelOptions& model, const std::string& weights) {
     auto processor = usualImageProcessor(width, height, static_cast<int>(o->image_shape[0]));
     if (fs::is_regular_file(beside)) {
         try {
-            processor = imageProcessorOf(readTextFile(beside.string(), 1u << 20), width, height);
+            processor = imageProcessorOf(readJsonText(beside.string(), 1u << 20), width, height);
             const auto channels = static_cast<std::size_t>(o->image_shape[0]);
             for (const auto* numbers : {&processor.mean, &processor.deviation})
                 if (numbers->size() != 1 && numbers->size() != channels)
@@ -235,8 +241,22 @@ bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source) {
 
 std::vector<CheckpointProblem> compareCheckpoint(const ModelOptions& model,
                                                  const CheckpointSource& source) {
-    if (hasFamilyNames(model, source)) return FamilyFile(model, source.tensors()).problems();
-    return compareTensors(modelShapes(model), source.tensors());
+    auto problems = hasFamilyNames(model, source)
+                        ? FamilyFile(model, source.tensors()).problems()
+                        : compareTensors(modelShapes(model), source.tensors());
+    bool missing = false;
+    for (auto& problem : problems) {
+        if (problem.kind != ProblemKind::Missing) continue;
+        missing = true;
+        if (const auto shard = source.absent().find(problem.subject);
+            shard != source.absent().end())
+            problem.message = "the index puts it into '" + shard->second +
+                              "', which lacks it; copy or download that file again";
+    }
+    if (!missing) return problems;
+    if (const auto how = howNamesDiffer(source.tensors(), namesInFiles(model)); !how.empty())
+        problems.insert(problems.begin(), {ProblemKind::Names, "names", how});
+    return problems;
 }
 
 ModelOptions checkpointModel(const CheckpointSource& source, std::string* from,

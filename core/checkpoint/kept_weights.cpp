@@ -209,7 +209,7 @@ public:
             stored.bytes = static_cast<std::uint64_t>(stored.count()) *
                            static_cast<std::uint64_t>(dtypeBits(stored.dtype)) / 8;
             m_places.push_back(m_tensors.size());
-            m_tensors.push_back(std::move(stored));
+            add(std::move(stored));
         }
         std::map<std::string, std::size_t> own;
         for (std::size_t i = 0; i < m_tensors.size(); ++i) own.emplace(m_tensors[i].name, i);
@@ -219,7 +219,7 @@ public:
             alias.name = alias.stored = name;
             alias.sameAs = kept;
             m_places.push_back(place);
-            m_tensors.push_back(std::move(alias));
+            add(std::move(alias));
         }
         indexNames();
     }
@@ -229,7 +229,7 @@ public:
         const std::scoped_lock lock(m_mutex);
         if (!m_values)
             m_values = again([&] { return readChain(openChain(m_folder, m_step), stop); });
-        const auto place = m_places[indexOf(tensor)];
+        const auto place = m_places[numberOf(tensor)];
         // Of another file than the one whose header was shown.
         const bool same = place < m_values->tensors.size() &&
                           m_values->tensors[place].name == m_tensors[place].name &&

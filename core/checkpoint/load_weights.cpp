@@ -9,6 +9,7 @@
 #include <torch/utils.h>
 
 #include "checkpoint/tensor_io.h"
+#include "checkpoint/tensor_names.h"
 #include "checkpoint/tensor_numbers.h"
 #include "files/byte_source.h"
 #include "model/blocks/parameters.h"
@@ -106,7 +107,7 @@ private:
 }  // namespace
 
 std::string LoadReport::text() const {
-    std::string all;
+    std::string all = names;
     for (const auto& part : {listed("missing:", missing), listed("unexpected:", unexpected),
                              listed("wrong shape:", wrongShape), listed("wrong type:", wrongType),
                              listed("not finite:", nonFinite)})
@@ -121,7 +122,9 @@ LoadReport reportOf(const std::vector<CheckpointProblem>& problems,
     LoadReport report;
     for (const auto& problem : problems) {
         const auto* stored = source.find(problem.subject);
-        if (problem.kind == ProblemKind::Missing)
+        if (problem.kind == ProblemKind::Names)
+            report.names = problem.message;
+        else if (problem.kind == ProblemKind::Missing)
             report.missing.push_back(problem.subject);
         else if (problem.kind == ProblemKind::Unexpected)
             report.unexpected.push_back(problem.subject);
@@ -146,7 +149,9 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
     std::vector<TensorShape> shapes;
     for (const auto& entry : stateOf(model))
         shapes.push_back({entry.name, entry.tensor.sizes().vec(), entry.aliasOf});
-    return reportOf(compareTensors(shapes, source.tensors()), source);
+    auto report = reportOf(compareTensors(shapes, source.tensors()), source);
+    if (!report.missing.empty()) report.names = howNamesDiffer(source.tensors(), {namesOf(shapes)});
+    return report;
 }
 
 namespace {

@@ -5,12 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "checkpoint/adapter.h"
 #include "checkpoint/source.h"
+#include "checkpoint/tensor_names.h"
 #include "checkpoint/torch_archive.h"
 #include "files/atomic_file.h"
 #include "files/byte_source.h"
+#include "files/foreign_file.h"
 #include "files/safetensors.h"
 #include "options/published_config.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -18,53 +22,34 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxConfig = 4u << 20;
 
-bool stripPrefix(std::string& name, std::string_view prefix) {
-    if (name.size() <= prefix.size() || !name.starts_with(prefix)) return false;
-    name.erase(0, prefix.size());
-    return true;
-}
-
 /// Files of weights of a published folder, which stand for the folder.
 constexpr std::array kPublishedNames = {"model.safetensors", "model.safetensors.index.json",
                                         "pytorch_model.bin", "pytorch_model.bin.index.json"};
 
+bool hasPublishedWeights(const fs::path& folder) {
+    return std::any_of(kPublishedNames.begin(), kPublishedNames.end(),
+                       [&](const char* name) { return fs::is_regular_file(folder / name); });
+}
+
 enum class Content { Safetensors, Zip, OldPickle, Tar };
 
-// By the first bytes, as file names are not reliable. safetensors has no signature: every other
-// file is taken for one, and its reader reports the problem.
+// By the first bytes, as file names are not reliable. safetensors has no signature: every file that
+// is nothing else that is known is taken for one, and its reader reports the problem.
 Content contentOf(const std::string& path) {
     const auto bytes = openFileBytes(path);
-    std::uint8_t start[262] = {};
-    bytes->read(0, std::span(start).first(std::min<std::uint64_t>(bytes->size(), sizeof(start))));
+    std::uint8_t start[512] = {};
+    const auto length = std::min<std::uint64_t>(bytes->size(), sizeof(start));
+    bytes->read(0, std::span(start).first(length));
     const std::string_view text(reinterpret_cast<const char*>(start), sizeof(start));
+    if (bytes->size() == 0) throw FileError(path, "is empty; copy or download it again");
     if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return Content::Zip;
     // The length of its header may look like the start of a pickle: 640 is 80 02.
     if (text.substr(4, 5) == std::string_view("\0\0\0\0{", 5)) return Content::Safetensors;
     if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5) return Content::OldPickle;
     if (text.substr(257, 5) == "ustar") return Content::Tar;
+    if (const auto what = foreignContent(text.substr(0, length)); !what.empty())
+        throw FileError(path, what);
     return Content::Safetensors;
-}
-
-std::unique_ptr<CheckpointParts> openFile(const std::string& path) {
-    if (path.ends_with(".safetensors.index.json")) return openShardedSafetensors(path);
-    if (path.ends_with(".bin.index.json")) return openShardedTorchArchive(path);
-    switch (contentOf(path)) {
-        case Content::Zip:
-            return openTorchArchive(path);
-        case Content::OldPickle:
-            throw FileError(
-                path,
-                "is in the file format of PyTorch before 1.6, which is not supported; save it "
-                "again with a current PyTorch: torch.save(torch.load(old), new)");
-        case Content::Tar:
-            throw FileError(
-                path,
-                "is in the TAR format of PyTorch before 0.1.10, which is not supported; save it "
-                "again with a current PyTorch: torch.save(torch.load(old), new)");
-        case Content::Safetensors:
-            break;
-    }
-    return openSafetensors(path);
 }
 
 // Files that may contain a model, in contrast to references of golden cases and optimizer states.
@@ -98,9 +83,31 @@ std::string weightsOf(const fs::path& folder) {
 
 }  // namespace
 
+std::unique_ptr<CheckpointParts> openWeightsFile(const std::string& path) {
+    if (path.ends_with(".safetensors.index.json")) return openShardedSafetensors(path);
+    if (path.ends_with(".bin.index.json")) return openShardedTorchArchive(path);
+    switch (contentOf(path)) {
+        case Content::Zip:
+            return openTorchArchive(path);
+        case Content::OldPickle:
+            throw FileError(
+                path,
+                "is in the file format of PyTorch before 1.6, which is not supported; save it "
+                "again with a current PyTorch: torch.save(torch.load(old), new)");
+        case Content::Tar:
+            throw FileError(
+                path,
+                "is in the TAR format of PyTorch before 0.1.10, which is not supported; save it "
+                "again with a current PyTorch: torch.save(torch.load(old), new)");
+        case Content::Safetensors:
+            break;
+    }
+    return openSafetensors(path);
+}
+
 void CheckpointParts::addConfigFile(const std::string& path) {
     if (!m_config.empty() || !fs::is_regular_file(path)) return;
-    m_config = readTextFile(path, kMaxConfig);
+    m_config = readJsonText(path, kMaxConfig);
     m_configFrom = fs::path(path).filename().string();
     m_files.push_back(path);
 }
@@ -114,64 +121,94 @@ void CheckpointParts::addStoredConfig() {
     m_metadata.erase(found);  // it is shown as the configuration
 }
 
-void CheckpointParts::keepStoredNames() {
-    std::map<std::string, std::string> stored;
-    for (const auto& t : m_tensors) stored[t.name] = t.stored;
-    for (auto& t : m_tensors) {
-        if (!t.sameAs.empty()) t.sameAs = stored.at(t.sameAs);
-        t.name = t.stored;
-    }
-    m_byName.clear();
-    indexNames();
+void CheckpointParts::add(StoredTensor tensor, std::size_t sharedWith) {
+    tensor.name = plainName(tensor.name);
+    m_numbers.push_back(m_numbers.size());
+    m_shared.push_back(sharedWith);
+    m_tensors.push_back(std::move(tensor));
 }
 
-std::size_t CheckpointParts::indexOf(const StoredTensor& tensor) const {
+std::size_t CheckpointParts::numberOf(const StoredTensor& tensor) const {
     const auto found = m_byName.find(tensor.name);
     if (found == m_byName.end())
         throw FileError(m_files.at(0), "has no tensor '" + tensor.name + "'");
-    return found->second;
+    return m_numbers[found->second];
 }
 
-void cleanNames(std::vector<StoredTensor>& tensors, const std::string& path) {
-    for (auto& t : tensors) t.name = t.stored;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (auto& t : tensors)
-            while (stripPrefix(t.name, "_orig_mod.")) changed = true;
-        const bool all =
-            !tensors.empty() && std::all_of(tensors.begin(), tensors.end(), [](auto& t) {
-                return t.name.size() > 6 && t.name.starts_with("model.");
-            });
-        if (!all) continue;
-        changed = true;
-        for (auto& t : tensors) stripPrefix(t.name, "model.");
+namespace {
+
+// The forms of names of the model that a configuration describes; none where it cannot be read,
+// which is reported when the model is asked for.
+std::vector<NamesOfModel> namesOfConfig(const std::string& config,
+                                        const std::vector<StoredTensor>& tensors) {
+    if (config.empty()) return {};
+    // The number of classes may stand in the tensors alone, whose names are not known yet.
+    const auto shape = [&](const std::string& name) -> std::vector<std::int64_t> {
+        for (const auto& tensor : tensors)
+            if (tensor.stored == name || tensor.stored.ends_with("." + name)) return tensor.shape;
+        return {};
+    };
+    try {
+        return namesInFiles(modelFromPublishedConfig(config, shape));
+    } catch (const Error&) {
+        return {};
     }
+}
+
+}  // namespace
+
+void CheckpointParts::nameAsModel() {
+    const auto beside = nameTensors(m_tensors, namesOfConfig(m_config, m_tensors));
+    std::vector<StoredTensor> kept;
+    std::vector<std::size_t> numbers;
+    std::map<std::size_t, std::string> first;  // of what shares bytes, by the number of one of them
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        auto& tensor = m_tensors[i];
+        if (!beside[i].empty()) {
+            tensor.note = beside[i];
+            m_leftOut.push_back(std::move(tensor));
+            continue;
+        }
+        const auto shared = m_shared[i] == kItself ? m_numbers[i] : m_shared[i];
+        if (const auto [own, fresh] = first.emplace(shared, tensor.name); !fresh)
+            tensor.sameAs = own->second;
+        kept.push_back(std::move(tensor));
+        numbers.push_back(m_numbers[i]);
+    }
+    m_tensors = std::move(kept), m_numbers = std::move(numbers);
     std::set<std::string_view> names;
-    for (const auto& t : tensors)
+    for (const auto& t : m_tensors)
         if (!names.insert(t.name).second)
-            throw FileError(path, "has two tensors for '" + t.name.substr(0, 200) +
-                                      "', one of them '" + t.stored.substr(0, 200) + "'");
+            throw FileError(m_files.at(0), "has two tensors for '" + t.name.substr(0, 200) +
+                                               "', one of them '" + t.stored.substr(0, 200) + "'");
+    indexNames();
 }
 
 std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path) {
     std::error_code error;
     const auto absolute = fs::absolute(path, error);
     if (error || !fs::exists(absolute, error)) throw FileError(path, "does not exist");
+    if (const auto both = adaptedPathsOf(absolute.string()); !both.base.empty())
+        return openAdapted(open(both.base), both.adapter);
+    // The weights of an adapter alone are no model; a folder may have a model as well.
+    if (const auto adapter = adapterFolderOf(absolute.string());
+        !adapter.empty() && !hasPublishedWeights(absolute))
+        return openAdapted(open(baseOfAdapter(adapter)), adapter);
     if (!fs::is_directory(absolute, error)) {
-        auto source = openFile(absolute.string());
+        auto source = openWeightsFile(absolute.string());
         // The weights file of a published folder stands for the folder.
         const auto name = absolute.filename().string();
         if (std::find(kPublishedNames.begin(), kPublishedNames.end(), name) !=
             kPublishedNames.end())
             source->addConfigFile((absolute.parent_path() / "config.json").string());
         source->addStoredConfig();
-        if (isFamilyConfig(source->config())) source->keepStoredNames();
+        source->nameAsModel();
         return source;
     }
-    auto source = openFile(weightsOf(absolute));
+    auto source = openWeightsFile(weightsOf(absolute));
     source->addConfigFile((absolute / "config.json").string());
     source->addStoredConfig();
-    if (isFamilyConfig(source->config())) source->keepStoredNames();
+    source->nameAsModel();
     return source;
 }
 
@@ -190,6 +227,7 @@ void CheckpointSource::read(const StoredTensor& tensor, std::span<std::uint8_t> 
 
 void CheckpointSource::indexNames() {
     const auto& all = tensors();
+    m_byName.clear();
     for (std::size_t i = 0; i < all.size(); ++i) m_byName.emplace(all[i].name, i);
 }
 
@@ -200,89 +238,22 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kMaxShards = 512;  // each stays open
 
-class SafetensorsSource : public CheckpointParts {
-public:
-    explicit SafetensorsSource(std::string form) { m_form = std::move(form); }
-
-    const SafetensorsFile& addFile(const std::string& path) {
-        m_shards.push_back(std::make_unique<SafetensorsFile>(path));
-        const auto& file = *m_shards.back();
-        const int number = static_cast<int>(m_files.size());
-        m_files.push_back(path);
-        m_bytes += file.size();
-        for (const auto& entry : file.header().tensors) {
-            m_tensors.push_back(
-                {"", entry.name, entry.dtype, entry.shape, entry.bytes(), "", number});
-            m_places.push_back({&file, &entry});
-        }
-        for (const auto& [key, value] : file.header().metadata) addMetadata(key, value);
-        return file;
-    }
-    void addMetadata(const std::string& key, const std::string& value) {
-        m_metadata.emplace(key, value);
-    }
-    void addIndexFile(const std::string& path) { m_files.push_back(path); }
-
-    void finish() {
-        addAliases();
-        std::vector<std::size_t> kept;
-        for (const auto& t : m_tensors)
-            kept.push_back(t.sameAs.empty() ? 0 : m_byStored.at(t.sameAs));
-        cleanNames(m_tensors, m_files.at(0));
-        for (std::size_t i = 0; i < m_tensors.size(); ++i)
-            if (!m_tensors[i].sameAs.empty()) m_tensors[i].sameAs = m_tensors[kept[i]].name;
-        indexNames();
-    }
-
-    void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
-                  std::stop_token stop) const override {
-        const auto& place = m_places[indexOf(tensor)];
-        place.file->readPart(*place.entry, at, out, std::move(stop));
-    }
-
-    std::optional<Place> placeOf(const StoredTensor& tensor) const override {
-        const auto& entry = m_places[indexOf(tensor)];
-        return Place{&entry.file->bytes(), entry.file->header().dataStart + entry.entry->begin};
-    }
-
-private:
-    struct Entry {
-        const SafetensorsFile* file;
-        const TensorEntry* entry;
-    };
-
-    // safetensors.torch.save_model() writes shared tensors once and says metadata[dropped] = kept.
-    void addAliases() {
-        for (std::size_t i = 0; i < m_tensors.size(); ++i)
-            m_byStored.emplace(m_tensors[i].stored, i);
-        for (const auto& [dropped, kept] : m_metadata) {
-            const auto found = m_byStored.find(kept);
-            if (found == m_byStored.end() || m_byStored.count(dropped)) continue;
-            StoredTensor alias = m_tensors[found->second];
-            alias.stored = dropped;
-            alias.sameAs = kept;
-            m_places.push_back(m_places[found->second]);
-            m_tensors.push_back(std::move(alias));
-        }
-        for (const auto& t : m_tensors) {
-            if (t.sameAs.empty()) continue;
-            m_metadata.erase(t.stored);  // the tensor refers to itself
-        }
-    }
-
-    std::vector<std::unique_ptr<SafetensorsFile>> m_shards;
-    std::vector<Entry> m_places;
-    std::map<std::string, std::size_t> m_byStored;
-};
-
+// What an index says counts, whatever else its shards hold.
 struct ShardIndex {
     std::map<std::string, std::string> fileOf;
     std::map<std::string, std::string> metadata;
+
+    /// Why a tensor of a shard is not read; empty where it is.
+    std::string whyLeftOut(const std::string& tensor, const std::string& shard) const {
+        const auto listed = fileOf.find(tensor);
+        if (listed == fileOf.end()) return "is not listed by the index";
+        return listed->second == shard ? "" : "is read from '" + listed->second + "'";
+    }
 };
 
 ShardIndex readIndex(const std::string& path) {
     using nlohmann::json;
-    const auto document = json::parse(readTextFile(path), nullptr, false);
+    const auto document = json::parse(readJsonText(path), nullptr, false);
     if (!document.is_object() || !document.contains("weight_map") ||
         !document["weight_map"].is_object())
         throw FileError(path,
@@ -305,6 +276,87 @@ ShardIndex readIndex(const std::string& path) {
     return index;
 }
 
+class ShardedParts : public CheckpointParts {
+public:
+    void addIndex(const std::string& path, const ShardIndex& index) {
+        m_files.push_back(path);
+        for (const auto& [key, value] : index.metadata) m_metadata.emplace(key, value);
+        std::set<std::string_view> present;
+        for (const auto& tensor : m_tensors) present.insert(tensor.stored);
+        for (const auto& [tensor, shard] : index.fileOf)
+            if (!present.count(tensor)) m_absent[tensor] = shard;
+    }
+
+protected:
+    /// Keeps a tensor that is not read with the reason.
+    bool leavesOut(StoredTensor& tensor, const ShardIndex* index) {
+        if (!index) return false;
+        tensor.note = index->whyLeftOut(tensor.stored, fs::path(m_files.back()).filename());
+        if (tensor.note.empty()) return false;
+        m_leftOut.push_back(std::move(tensor));
+        return true;
+    }
+};
+
+class SafetensorsSource : public ShardedParts {
+public:
+    explicit SafetensorsSource(std::string form) { m_form = std::move(form); }
+
+    /// With `index`, what that puts into the file.
+    void addFile(const std::string& path, const ShardIndex* index = nullptr) {
+        m_shards.push_back(std::make_unique<SafetensorsFile>(path));
+        const auto& file = *m_shards.back();
+        const int number = static_cast<int>(m_files.size());
+        m_files.push_back(path);
+        m_bytes += file.size();
+        for (const auto& entry : file.header().tensors) {
+            StoredTensor tensor{entry.name,    entry.name, entry.dtype, entry.shape,
+                                entry.bytes(), "",         number,      ""};
+            if (leavesOut(tensor, index)) continue;
+            m_byStored.emplace(entry.name, m_places.size());
+            add(std::move(tensor));
+            m_places.push_back({&file, &entry});
+        }
+        for (const auto& [key, value] : file.header().metadata) m_metadata.emplace(key, value);
+    }
+
+    void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
+                  std::stop_token stop) const override {
+        const auto& place = m_places[numberOf(tensor)];
+        place.file->readPart(*place.entry, at, out, std::move(stop));
+    }
+
+    std::optional<Place> placeOf(const StoredTensor& tensor) const override {
+        const auto& entry = m_places[numberOf(tensor)];
+        return Place{&entry.file->bytes(), entry.file->header().dataStart + entry.entry->begin};
+    }
+
+    // safetensors.torch.save_model() writes shared tensors once and says metadata[dropped] = kept.
+    void addAliases() {
+        std::vector<std::string> aliases;
+        for (const auto& [dropped, kept] : m_metadata) {
+            const auto found = m_byStored.find(kept);
+            if (found == m_byStored.end() || m_byStored.count(dropped)) continue;
+            StoredTensor alias = m_tensors[found->second];
+            alias.name = alias.stored = dropped;
+            m_places.push_back(m_places[found->second]);
+            add(std::move(alias), found->second);
+            aliases.push_back(dropped);
+        }
+        for (const auto& name : aliases) m_metadata.erase(name);  // the tensor refers to itself
+    }
+
+private:
+    struct Entry {
+        const SafetensorsFile* file;
+        const TensorEntry* entry;
+    };
+
+    std::vector<std::unique_ptr<SafetensorsFile>> m_shards;
+    std::vector<Entry> m_places;
+    std::map<std::string, std::size_t> m_byStored;
+};
+
 // The shards of an index, each once, in the order of their names.
 std::set<std::string> shardsOf(const ShardIndex& index, const std::string& path) {
     std::set<std::string> shards;
@@ -321,23 +373,19 @@ void requireShard(const std::string& name, std::size_t all) {
                                   " shards, and all of them are needed");
 }
 
-// That a tensor of a shard is where the index puts it.
-void requireListed(const ShardIndex& index, const std::string& tensor, const std::string& shard,
-                   const std::string& name) {
-    const auto listed = index.fileOf.find(tensor);
-    if (listed == index.fileOf.end() || listed->second != shard)
-        throw FileError(name,
-                        "holds tensor '" + tensor.substr(0, 200) + "', which the index " +
-                            (listed == index.fileOf.end() ? "does not list"
-                                                          : "puts into '" + listed->second + "'"));
-}
-
-void requirePresent(const ShardIndex& index, const std::set<std::string>& present,
-                    const fs::path& folder) {
-    for (const auto& [tensor, file] : index.fileOf)
-        if (!present.count(tensor))
-            throw FileError((folder / file).string(), "lacks tensor '" + tensor.substr(0, 200) +
-                                                          "', which the index puts into it");
+// Opens the shards of an index, each once.
+template <class Source>
+std::unique_ptr<Source> openShards(const std::string& path, const char* form) {
+    const ShardIndex index = readIndex(path);
+    const auto shards = shardsOf(index, path);
+    auto source = std::make_unique<Source>(form);
+    for (const auto& shard : shards) {
+        const std::string name = (fs::path(path).parent_path() / shard).string();
+        requireShard(name, shards.size());
+        source->addFile(name, &index);
+    }
+    source->addIndex(path, index);
+    return source;
 }
 
 }  // namespace
@@ -345,66 +393,49 @@ void requirePresent(const ShardIndex& index, const std::set<std::string>& presen
 std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path) {
     auto source = std::make_unique<SafetensorsSource>("safetensors");
     source->addFile(path);
-    source->finish();
+    source->addAliases();
     return source;
 }
 
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& path) {
-    const ShardIndex index = readIndex(path);
-    const auto shards = shardsOf(index, path);
-    auto source = std::make_unique<SafetensorsSource>("sharded safetensors");
-    const auto folder = fs::path(path).parent_path();
-    std::set<std::string> present;
-    for (const auto& shard : shards) {
-        const std::string name = (folder / shard).string();
-        requireShard(name, shards.size());
-        for (const auto& entry : source->addFile(name).header().tensors) {
-            requireListed(index, entry.name, shard, name);
-            present.insert(entry.name);
-        }
-    }
-    requirePresent(index, present, folder);
-    source->addIndexFile(path);
-    for (const auto& [key, value] : index.metadata) source->addMetadata(key, value);
-    source->finish();
+    auto source = openShards<SafetensorsSource>(path, "sharded safetensors");
+    source->addAliases();
     return source;
 }
 
 namespace {
 
 // A checkpoint in a PyTorch archive, or in several that an index names.
-class TorchSource : public CheckpointParts {
+class TorchSource : public ShardedParts {
 public:
     explicit TorchSource(std::string form) { m_form = std::move(form); }
 
-    const TorchArchive& addFile(const std::string& path) {
+    void addFile(const std::string& path, const ShardIndex* index = nullptr) {
         const auto bytes = openFileBytes(path);
         m_archives.push_back(std::make_unique<TorchArchive>(bytes));
         const auto& archive = *m_archives.back();
         const int number = static_cast<int>(m_files.size());
-        const auto before = m_tensors.size();
         m_files.push_back(bytes->path());
         m_bytes += bytes->size();
         if (m_config.empty()) m_config = archive.config(), m_configFrom = archive.configFrom();
-        for (const auto& t : archive.tensors()) {
-            m_tensors.push_back({"", t.name, t.dtype, t.shape, t.bytes, "", number, ""});
+        for (const auto& [name, what] : archive.others())
+            m_leftOut.push_back({name, name, "", {}, 0, "", number, "is no tensor: " + what});
+        std::vector<std::size_t> numbers(archive.tensors().size(), kItself);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const auto& t = archive.tensors()[i];
+            StoredTensor tensor{t.name, t.name, t.dtype, t.shape, t.bytes, "", number, ""};
+            if (leavesOut(tensor, index)) continue;
+            // What shares bytes has the number of the first of it that is read.
+            auto& first = numbers[t.sameAs == ArchiveTensor::kItself ? i : t.sameAs];
+            add(std::move(tensor), first);
+            if (first == kItself) first = m_places.size();
             m_places.push_back({&archive, &t});
-            m_first.push_back(t.sameAs == ArchiveTensor::kItself ? t.sameAs : before + t.sameAs);
         }
-        return archive;
-    }
-    void addIndexFile(const std::string& path) { m_files.push_back(path); }
-    void finish() {
-        cleanNames(m_tensors, m_files.at(0));
-        for (std::size_t i = 0; i < m_tensors.size(); ++i)
-            if (m_first[i] != ArchiveTensor::kItself)
-                m_tensors[i].sameAs = m_tensors[m_first[i]].name;
-        indexNames();
     }
 
     void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
                   std::stop_token stop) const override {
-        const auto& place = m_places[indexOf(tensor)];
+        const auto& place = m_places[numberOf(tensor)];
         place.archive->readPart(*place.tensor, at, out, std::move(stop));
     }
 
@@ -415,7 +446,6 @@ private:
     };
     std::vector<std::unique_ptr<TorchArchive>> m_archives;
     std::vector<Entry> m_places;
-    std::vector<std::size_t> m_first;  // of tensors with the same view, or kItself
 };
 
 }  // namespace
@@ -423,28 +453,11 @@ private:
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path) {
     auto source = std::make_unique<TorchSource>("PyTorch archive");
     source->addFile(path);
-    source->finish();
     return source;
 }
 
 std::unique_ptr<CheckpointParts> openShardedTorchArchive(const std::string& path) {
-    const ShardIndex index = readIndex(path);
-    const auto shards = shardsOf(index, path);
-    const auto folder = fs::path(path).parent_path();
-    auto source = std::make_unique<TorchSource>("sharded PyTorch archive");
-    std::set<std::string> present;
-    for (const auto& shard : shards) {
-        const std::string name = (folder / shard).string();
-        requireShard(name, shards.size());
-        for (const auto& tensor : source->addFile(name).tensors()) {
-            requireListed(index, tensor.name, shard, name);
-            present.insert(tensor.name);
-        }
-    }
-    requirePresent(index, present, folder);
-    source->addIndexFile(path);
-    source->finish();
-    return source;
+    return openShards<TorchSource>(path, "sharded PyTorch archive");
 }
 
 }  // namespace relascope::core

@@ -32,8 +32,14 @@ public:
 
     virtual const std::string& form() const = 0;
     virtual const std::vector<std::string>& files() const = 0;
-    /// Names as the model calls them; second names of shared storage carry `sameAs`.
+    /// Those of the model, with names as the model calls them; second names of shared storage carry
+    /// `sameAs`.
     virtual const std::vector<StoredTensor>& tensors() const = 0;
+    /// The others, with the reason as `note`: what stands beside the model, what an index does not
+    /// list. They are not read.
+    virtual const std::vector<StoredTensor>& leftOut() const = 0;
+    /// What an index lists and its shard lacks, with the name of the shard.
+    virtual const std::map<std::string, std::string>& absent() const = 0;
     virtual const std::map<std::string, std::string>& metadata() const = 0;
     /// The configuration as JSON text, and its source; empty without one.
     virtual const std::string& config() const = 0;
@@ -61,7 +67,7 @@ public:
     std::uint64_t bytes() const { return m_bytes; }
 
 protected:
-    /// Fills the table that find() uses, once tensors() is complete.
+    /// Fills the table that find() uses.
     void indexNames();
 
     std::uint64_t m_bytes = 0;
@@ -80,6 +86,8 @@ public:
     const std::string& form() const override { return m_form; }
     const std::vector<std::string>& files() const override { return m_files; }
     const std::vector<StoredTensor>& tensors() const override { return m_tensors; }
+    const std::vector<StoredTensor>& leftOut() const override { return m_leftOut; }
+    const std::map<std::string, std::string>& absent() const override { return m_absent; }
     const std::map<std::string, std::string>& metadata() const override { return m_metadata; }
     const std::string& config() const override { return m_config; }
     const std::string& configFrom() const override { return m_configFrom; }
@@ -88,24 +96,30 @@ public:
     void addConfigFile(const std::string& path);
     /// Uses the configuration in the metadata (kConfigKey), if there is no other.
     void addStoredConfig();
-    /// The names of the file in place of those that cleanNames() has made.
-    void keepStoredNames();
+    /// Gives the tensors the names of the model that the configuration describes, and leaves out
+    /// what stands beside it (tensor_names.h). Throws FileError when two end up with one name.
+    void nameAsModel();
 
 protected:
-    /// The index in tensors() of a tensor, by its name. Throws FileError.
-    std::size_t indexOf(const StoredTensor& tensor) const;
+    static constexpr std::size_t kItself = SIZE_MAX;
+
+    /// A tensor under the name of its file; `sharedWith` is the number of an earlier one.
+    void add(StoredTensor tensor, std::size_t sharedWith = kItself);
+    /// The number that a tensor got when it was added, by its name. Throws FileError.
+    std::size_t numberOf(const StoredTensor& tensor) const;
 
     std::string m_form;
     std::vector<std::string> m_files;
-    std::vector<StoredTensor> m_tensors;
-    std::map<std::string, std::string> m_metadata;
+    std::vector<StoredTensor> m_tensors, m_leftOut;
+    std::map<std::string, std::string> m_metadata, m_absent;
     std::string m_config, m_configFrom;
+
+private:
+    std::vector<std::size_t> m_numbers, m_shared;  // of each of m_tensors
 };
 
-/// Sets `name` from `stored`: "_orig_mod." is always removed, "model." only if every name has it.
-/// Throws FileError (`path`) when two tensors end up with one name.
-void cleanNames(std::vector<StoredTensor>& tensors, const std::string& path);
-
+/// One file of weights or one index, by its content, without a configuration.
+std::unique_ptr<CheckpointParts> openWeightsFile(const std::string& path);
 std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
 /// `index` is a model.safetensors.index.json; its shards are in the same folder.
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);

@@ -37,6 +37,7 @@ void saveTensors(const std::string& path,
 
 /// The differences between a checkpoint and a model.
 struct LoadReport {
+    std::string names;  ///< how those of the file differ, where one rule explains it
     std::vector<std::string> missing, unexpected, wrongShape, wrongType, nonFinite;
     bool loads() const {
         return missing.empty() && unexpected.empty() && wrongShape.empty() && wrongType.empty();

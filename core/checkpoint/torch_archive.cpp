@@ -52,6 +52,8 @@ TorchArchive::TorchArchive(std::shared_ptr<const ByteSource> bytes) : m_zip(std:
     const auto& first = m_zip.entries().front().name;
     m_folder = first.substr(0, first.find('/') == std::string::npos ? 0 : first.find('/') + 1);
     const auto* entry = m_zip.find(m_folder + "data.pkl");
+    for (const auto& one : m_zip.entries())
+        if (const auto what = otherArchive(one.name); !what.empty()) fail(what);
     if (!entry)
         fail("is a ZIP archive but not a PyTorch checkpoint: it has no '" +
              m_folder.substr(0, 200) + "data.pkl'");
@@ -75,12 +77,20 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
     if (root.kind != PickleKind::Dict)
         fail("holds " + pickle.describe(root) +
              " and no state dictionary; save model.state_dict() instead");
-    for (const char* key : {"model", "state_dict", "model_state_dict"})
-        if (const auto* state = pickle.find(root, key); state && state->kind == PickleKind::Dict)
+    const auto holdsTensors = [&](const PickleValue& dict) {
+        for (std::size_t i = 1; i < dict.items.size(); i += 2)
+            if (isPickledTensor(pickle, pickle[dict.items[i]])) return true;
+        return false;
+    };
+    for (const char* key :
+         {"model", "state_dict", "model_state_dict", "model_state", "module", "net", "network",
+          "weights", "params", "ema", "ema_state_dict", "state_dict_ema"})
+        if (const auto* state = pickle.find(root, key);
+            state && state->kind == PickleKind::Dict && holdsTensors(*state))
             return *state;
+    if (holdsTensors(root)) return root;
     std::string keys;
     for (std::size_t i = 0; i + 1 < root.items.size(); i += 2) {
-        if (isPickledTensor(pickle, pickle[root.items[i + 1]])) return root;
         if (i < 16) keys += (i ? ", " : "") + std::string(pickle[root.items[i]].text.substr(0, 80));
     }
     fail("contains no weights under 'model' or 'state_dict'; its keys: " + keys);
@@ -113,8 +123,12 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
             fail("has " + pickle.describe(key) + " among the names of its tensors");
         if (!names.emplace(key.text, true).second)
             fail("tensor '" + std::string(key.text.substr(0, 200)) + "' appears twice");
-        auto tensor = pickledTensor(pickle, pickle[state.items[i + 1]], std::string(key.text),
-                                    m_zip, m_folder);
+        const auto& value = pickle[state.items[i + 1]];
+        if (!isPickledTensor(pickle, value)) {
+            m_others[std::string(key.text)] = pickle.describe(value);
+            continue;
+        }
+        auto tensor = pickledTensor(pickle, value, std::string(key.text), m_zip, m_folder);
         // Two tensors of no elements share nothing.
         if (tensor.bytes > 0) {
             const auto [view, fresh] = views.emplace(

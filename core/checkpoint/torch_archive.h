@@ -8,6 +8,7 @@
 // a bare state dictionary.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,6 +43,8 @@ public:
 
     /// In the order of the state.
     const std::vector<ArchiveTensor>& tensors() const { return m_tensors; }
+    /// Values of the state that are no tensors, and what they are: what metrics and Lightning keep.
+    const std::map<std::string, std::string>& others() const { return m_others; }
     /// The configuration of the model as JSON text, and its key; empty without one.
     const std::string& config() const { return m_config; }
     const std::string& configFrom() const { return m_configFrom; }
@@ -64,6 +67,7 @@ private:
     ZipDirectory m_zip;
     std::string m_folder;  // of the archive, with its slash
     std::vector<ArchiveTensor> m_tensors;
+    std::map<std::string, std::string> m_others;
     std::string m_config, m_configFrom;
 
     // State of the last readPart(): the CRC so far, or the storage of a strided tensor.

@@ -7,6 +7,15 @@
 #include "types/text_piece.h"
 
 namespace relascope::core {
+
+std::string otherArchive(const std::string& entry) {
+    if (entry.ends_with(".npy"))
+        return "is an .npz archive of NumPy, not a checkpoint; save the weights as safetensors";
+    if (entry.ends_with("/constants.pkl") || entry.find("/code/__torch__") != std::string::npos)
+        return "is a TorchScript program; save model.state_dict() of the model instead";
+    return {};
+}
+
 namespace {
 
 constexpr std::uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50,
@@ -155,8 +164,11 @@ void ZipDirectory::readDirectory(const Found& found) {
             fail(entryText(entry.name) + "has a name that points outside the archive");
         if (u16(&rest[8]) & 1) fail(entryText(entry.name) + "is encrypted");
         if (u16(&rest[10]) != 0)
-            fail(entryText(entry.name) +
-                 "is compressed, which is not supported; save the model again with torch.save");
+            fail(otherArchive(entry.name).empty()
+                     ? entryText(entry.name) +
+                           "is compressed, which is not supported; save the model again with "
+                           "torch.save"
+                     : otherArchive(entry.name));
         if (!readZip64(rest.subspan(46 + name, extra), entry.size, stored, entry.offset))
             fail(entryText(entry.name) + "lacks its ZIP64 sizes");
         if (stored != entry.size)

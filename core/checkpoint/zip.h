@@ -22,6 +22,10 @@ struct ZipEntry {
     std::uint32_t crc = 0;
 };
 
+/// What an archive is that has such an entry, as the end of a sentence: one of NumPy, a TorchScript
+/// program; empty for a checkpoint's.
+std::string otherArchive(const std::string& entry);
+
 /// Reads and checks the central directory, ZIP64 included. Throws FileError for anything that the
 /// archives of PyTorch do not have: deflated or encrypted entries, a name twice, names that are
 /// absolute or lead outside, entries beyond the file or over one another.

@@ -17,7 +17,7 @@ namespace relascope {
 
 /// A tensor of a checkpoint, read from the header.
 struct StoredTensor {
-    std::string name;    ///< the name in the model, without prefixes such as "_orig_mod."
+    std::string name;    ///< the name in the model, without wrappers such as "_orig_mod."
     std::string stored;  ///< the name in the file
     std::string dtype;   ///< safetensors' names: "F32", "BF16", "I64"
     std::vector<std::int64_t> shape;
@@ -34,11 +34,11 @@ struct StoredTensor {
     bool operator==(const StoredTensor&) const = default;
 };
 
-enum class ProblemKind { Missing, Unexpected, WrongShape, NotFinite, Configuration, File };
+enum class ProblemKind { Missing, Unexpected, WrongShape, NotFinite, Configuration, Names, File };
 
 inline const char* problemKindName(ProblemKind kind) {
-    static constexpr std::array names = {"missing",    "unexpected",    "wrong shape",
-                                         "not finite", "configuration", "file"};
+    static constexpr std::array names = {"missing",       "unexpected", "wrong shape", "not finite",
+                                         "configuration", "names",      "file"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -68,7 +68,8 @@ struct CheckpointInfo {
     std::string form;                   ///< "safetensors", "sharded safetensors", "PyTorch archive"
     std::vector<std::string> files;     ///< absolute paths of everything read
     std::uint64_t bytes = 0;            ///< of all weight files
-    std::vector<StoredTensor> tensors;  ///< in the order of the file
+    std::vector<StoredTensor> tensors;  ///< of the model, in the order of the file
+    std::vector<StoredTensor> leftOut;  ///< others in the files, with the reason as `note`
     std::map<std::string, std::string> metadata;
     std::string config;                   ///< the JSON text, "" without one
     std::string configFrom;               ///< "config.json", or the archive's key: "config"

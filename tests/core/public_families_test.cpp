@@ -226,13 +226,13 @@ TEST(PublicFamilies, RefuseDamagedShards) {
     fs::copy_file(twice.path() + "/model-00004-of-00010.safetensors", twice.path() + shard,
                   fs::copy_options::overwrite_existing);
     expectParts(twice.problem(),
-                {"model-00003-of-00010", "puts into 'model-00004-of-00010.safetensors'"});
+                {"puts it into 'model-00003-of-00010.safetensors', which lacks it"});
     const Copy lacking("gpt2_sharded_bf16");
     const auto list = lacking.path() + "/model.safetensors.index.json";
     json = Json::parse(textOf(list));
     json["weight_map"]["transformer.more"] = shard.substr(1);
     std::ofstream(list) << json.dump();
-    expectParts(lacking.problem(), {"model-00003-of-00010", "lacks tensor 'transformer.more'"});
+    EXPECT_EQ(lacking.problem(), "") << "what the model does not need may be absent";
 }
 
 TEST(PublicFamilies, RefuseHostileFiles) {

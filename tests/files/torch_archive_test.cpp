@@ -203,11 +203,22 @@ TEST(TorchArchive, RefusesAStateThatIsNone) {
     expectRefused(archive("]"), "a list");
     expectRefused(archive("}"), "contains no weights");
     expectRefused(archive(dict({{"epoch", "K\x01"}})), "its keys: epoch");
-    expectRefused(archive(dict({{"w", tensor()}, {"x", "K\x01"}})), "tensor 'x' is an integer");
     expectRefused(archive(dict({{"w", tensor()}, {"w", tensor()}})), "appears twice");
     expectRefused(archive("}(K\x01" + tensor() + "u"), "an integer among the names");
-    expectRefused(archive(dict({{"w", tensor()}, {"x", global("torch", "device") + ")R"}})),
-                  "tensor 'x' is a torch.device");
+}
+
+// What metrics and Lightning keep beside the tensors of a state.
+TEST(TorchArchive, LeavesOutWhatIsNoTensor) {
+    const auto state = dict(
+        {{"w", tensor()}, {"x", "K\x01"}, {"y", "]"}, {"z", global("torch", "device") + ")R"}});
+    for (const auto& root : {state, dict({{"model", state}, {"best", tensor()}})}) {
+        const auto opened = open(archive(root));
+        ASSERT_EQ(opened->tensors().size(), 1u);
+        EXPECT_EQ(opened->tensors()[0].name, "w");
+        EXPECT_EQ(opened->others(),
+                  (std::map<std::string, std::string>{
+                      {"x", "an integer"}, {"y", "a list"}, {"z", "a torch.device"}}));
+    }
 }
 
 TEST(TorchArchive, RefusesCodeWhereverItStands) {
@@ -235,7 +246,8 @@ TEST(TorchArchive, BoundsWhatTensorsShare) {
 
 TEST(TorchArchive, RefusesOtherArchives) {
     expectRefused(zipOf({}), "empty ZIP");
-    expectRefused(zipOf({{"images.npy", "x"}}), "not a PyTorch checkpoint");
+    expectRefused(zipOf({{"images.npy", "x"}}), "is an .npz archive of NumPy");
+    expectRefused(zipOf({{"x/readme", "x"}}), "not a PyTorch checkpoint");
     expectRefused(zipOf({{"archive/data.pkl", pickle(dict({{"w", tensor()}}))},
                          {"archive/byteorder", "big"},
                          {"archive/data/0", std::string(16, '\0')}}),

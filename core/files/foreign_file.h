@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files that stand where another was expected, by their first bytes, and JSON as other programs
+// write it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace relascope::core {
+
+/// What a file is by its first 512 bytes, and the way out, as the end of a sentence that begins
+/// with its path: "is a Git LFS pointer, not the file itself; ..." (also web pages, GGUF, ONNX,
+/// HDF5, compressed files, NumPy arrays, pictures). Empty for what is none of these.
+std::string foreignContent(std::string_view start);
+
+/// The text of a JSON file as a standard parser takes it: without a byte order mark, and with
+/// Python's NaN, Infinity and -Infinity as strings, so that a key that needs a number refuses them.
+/// Throws FileError for a file that cannot be read or that foreignContent() names.
+std::string readJsonText(const std::string& path, std::uint64_t limit = 64u << 20);
+
+}  // namespace relascope::core
