@@ -151,13 +151,17 @@ bool displayFound = false;
 constexpr const char* kNoDisplay =
     "relascope: there is no display to open a window on; log in with 'ssh -X', add this machine "
     "under Machines in a window elsewhere, or use relascope-cli\n";
+constexpr const char* kNoPlugin =
+    "relascope: Qt's plugin for Wayland is not there; install qt6-wayland\n";
+bool pluginFound = true;
 /// Qt's messages belong to the log of a crash.
 void keepMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     crash::note("Qt: " + text.toStdString());
     if (displayFound) return usualMessages(type, context, text);
+    if (text.contains(QLatin1String("platform plugin \"wayland"))) pluginFound = false;
     // A display that is not there is no crash, and one sentence says it.
     if (type != QtFatalMsg) return;
-    std::fputs(kNoDisplay, stderr);
+    std::fputs(pluginFound ? kNoDisplay : kNoPlugin, stderr);
     std::_Exit(cli::kExitFailed);
 }
 

@@ -11,7 +11,7 @@ torch_version=2.11.0
 build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 python3-venv pkg-config
   nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libzip-dev libpcre2-dev libutf8proc-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev
   libopencv-core-dev libopencv-imgproc-dev)
-window_packages=(qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
+window_packages=(qt6-wayland qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
   fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)
 test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy python3-pil openssh-client openssh-server
   dpkg-dev file lintian desktop-file-utils appstream shared-mime-info man-db fish zsh)

@@ -63,4 +63,21 @@ S
 code=0
 xvfb-run -a -s "-screen 0 1600x1000x24" bash "$home/session" || code=$?
 [ "$code" = 0 ] || { echo "failed with $code"; exit 1; }
+
+# Without any display there is one sentence, and nothing is trained; the same without a home.
+mkdir "$home/empty"
+cd "$home/empty"
+none() { # none TEXT ENVIRONMENT... -- ARGUMENTS...
+  local text=$1; shift
+  code=0
+  env -u DISPLAY -u QT_QPA_PLATFORM -u RELASCOPE_RUNS "$@" >"$home/said" 2>&1 || code=$?
+  [ "$code" = 1 ] && [ "$(wc -l <"$home/said")" = 1 ] && grep -q "$text" "$home/said" ||
+    { echo "without $text: $code"; cat "$home/said"; exit 1; }
+}
+none "no display" timeout 60 "$program"
+none "no display" timeout 60 "$program" train quick
+none "no display\|qt6-wayland" WAYLAND_DISPLAY=none timeout 60 "$program"
+none "HOME is not set" -u HOME QT_QPA_PLATFORM=offscreen timeout 60 "$program"
+none "HOME is not set" -u HOME timeout 60 "$top/build/bin/relascope-cli" train quick --steps 2
+[ -z "$(ls -A)" ] || { echo "something was put into the current folder"; exit 1; }
 echo "a second start hands its files over"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command_line.h"
+#include "files/atomic_file.h"
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
@@ -33,6 +34,42 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
           "hub_dat_lm: safetensors, 50 tensors, 19776 numbers, 84296 bytes",
           "configuration (config.json): "})
         EXPECT_NE(words.out.find(part), std::string::npos) << part;
+}
+
+// A file from anywhere writes nothing to the terminal that commands it.
+TEST(CheckpointCli, NoControlCharacterIsPrinted) {
+    const TemporaryFolder home("controls");
+    const std::vector<std::uint8_t> bytes = {1, 2, 3, 4};
+    const std::string name = "a\x1b[31mred\x1b]0;title\x07\xc2\x9b\r\x7f";
+    std::filesystem::create_directories(home.path());
+    writeSafetensors(home / "model.safetensors", {{name, "U8", {4}, bytes}}, {{name, name}});
+    core::writeTextFile(home / "config.json",
+                        nlohmann::json({{"model_type", name}, {name, 1}}).dump());
+    const auto quoted = "'" + home.path() + "'";
+    for (const std::string command :
+         {"info ", "info --json ", "verify ", "lens --text x ", "points ", "convert --json "}) {
+        const auto said = runCli(command + quoted + (command[0] == 'c' ? " '" + name + "'" : ""));
+        for (const char c : said.out + said.err)
+            EXPECT_TRUE(c == '\n' || c == '\t' || (static_cast<unsigned char>(c) >= 32 && c != 127))
+                << command << int(c);
+        EXPECT_EQ((said.out + said.err).find("\xc2\x9b"), std::string::npos) << command;
+    }
+}
+
+// The merged model of an adapter is one that any program opens.
+TEST(CheckpointCli, AnAdapterIsMergedAndWritten) {
+    const std::string fixtures = RELASCOPE_FIXTURES,
+                      adapter = fixtures + "/training-checkpoints/adapter-gpt2",
+                      base = fixtures + "/golden/public/gpt2_tied";
+    const TemporaryFolder home("merged");
+    const auto out = home / "model";
+    EXPECT_EQ(runCli("convert " + base + " " + out + " --adapter " + adapter).code, 0);
+    std::filesystem::copy_file(adapter + "/io.safetensors", out + "/io.safetensors");
+    EXPECT_EQ(runCli("verify " + out).code, 0) << "without the adapter";
+    EXPECT_EQ(json(runCli("info --json " + base + " --adapter " + adapter))["form"],
+              "safetensors with a LoRA adapter");
+    expectRefused("info " + base + " --adapter " + base, 1, "is no adapter");
+    EXPECT_TRUE(std::filesystem::exists(out + "/tokenizer.json"));
 }
 
 TEST(CheckpointCli, InspectTakesStoredTypedAndMadeUpInputs) {
@@ -99,7 +136,7 @@ TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
     const auto escape = runCli("info " + (home / "escape.pt"));
     EXPECT_EQ(escape.code, 0) << escape.err;
     EXPECT_EQ(escape.out.find('\x1b'), std::string::npos);
-    EXPECT_NE(escape.out.find("?[2J"), std::string::npos);
+    EXPECT_NE(escape.out.find("\\u001B[2J"), std::string::npos);
     writeBytes(home / "short.safetensors", "1234567");
     expectRefused("info " + (home / "short.safetensors"), 1, "at least 8");
     expectRefused("info " + home.path(), 1, "several weights files");

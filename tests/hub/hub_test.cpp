@@ -148,6 +148,14 @@ TEST_F(HubTest, AModelIsFetchedAsTheHubsOwnClientLaysItOut) {
     const auto before = requests().size();
     EXPECT_EQ(fetch(), "");
     EXPECT_EQ(requests().find("/elsewhere/", before), std::string::npos);
+    setenv("TRANSFORMERS_OFFLINE", "YES", 1);
+    try {
+        core::fetchHubModel(core::hubModel("org/tiny"), [](const HubProgress&) { return true; });
+        ADD_FAILURE() << "TRANSFORMERS_OFFLINE is not kept";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("TRANSFORMERS_OFFLINE is set"), std::string::npos);
+    }
+    unsetenv("TRANSFORMERS_OFFLINE");
     setenv("HF_HUB_OFFLINE", "1", 1);
     EXPECT_EQ(fetch(),
               "org/tiny is not fetched: HF_HUB_OFFLINE is set, so that no connection is made");
@@ -247,6 +255,15 @@ TEST_F(HubTest, RefusalsSayTheWayOut) {
     setenv("HF_ENDPOINT", "ftp://x", 1);
     EXPECT_NE(fetch().find("HF_ENDPOINT"), std::string::npos);
     setenv("HF_ENDPOINT", "http://127.0.0.1:1", 1);
+    setenv("REQUESTS_CA_BUNDLE", "/none.pem", 1);
+    try {
+        core::fetchHubModel(core::hubModel("org/tiny"), [](const HubProgress&) { return true; });
+        ADD_FAILURE() << "certificates that are not there";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("REQUESTS_CA_BUNDLE names it"), std::string::npos)
+            << error.what();
+    }
+    unsetenv("REQUESTS_CA_BUNDLE");
     EXPECT_TRUE(fetch().starts_with("org/tiny cannot be fetched, what has come is kept: "));
 }
 
@@ -377,6 +394,60 @@ TEST_F(HubTest, CommandsTakeModelsByName) {
     EXPECT_EQ(run("fetch org/vidat --list --json").first, 0);
     EXPECT_EQ(run("fetch --cached").first, 0);
     EXPECT_TRUE(core::readTextFile(home / "out").starts_with("org/vidat "));
+}
+
+// As the hub's Python client finds its cache.
+TEST(HubCache, IsWhereTheVariablesSay) {
+    const std::vector<const char*> names = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE",
+                                            "TRANSFORMERS_CACHE", "HF_HOME", "XDG_CACHE_HOME"};
+    for (const char* name : names) unsetenv(name);
+    const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
+    setenv("HOME", "/home/u", 1);
+    setenv("DISK", "/disk", 1);
+    const auto folder = [](const char* name, const char* value) {
+        setenv(name, value, 1);
+        const auto found = core::hubCacheFolder();
+        unsetenv(name);
+        return found;
+    };
+    EXPECT_EQ(core::hubCacheFolder(), "/home/u/.cache/huggingface/hub");
+    EXPECT_EQ(folder("XDG_CACHE_HOME", "/c"), "/c/huggingface/hub");
+    EXPECT_EQ(folder("HF_HOME", "~/hf"), "/home/u/hf/hub");
+    EXPECT_EQ(folder("HF_HOME", "$DISK/hf"), "/disk/hf/hub");
+    for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE"}) {
+        setenv("HF_HOME", "/hf", 1);
+        EXPECT_EQ(folder(name, "${DISK}/$NONE/x"), "/disk/$NONE/x") << name;
+        EXPECT_EQ(folder(name, "~"), "/home/u") << name;
+        EXPECT_EQ(folder(name, "~other/$/${DISK"), "~other/$/${DISK") << name;
+        unsetenv("HF_HOME");
+    }
+    setenv("HUGGINGFACE_HUB_CACHE", "/second", 1);
+    EXPECT_EQ(folder("HF_HUB_CACHE", "/first"), "/first");
+    unsetenv("HUGGINGFACE_HUB_CACHE");
+    unsetenv("HOME");
+    EXPECT_THROW(core::hubCacheFolder(), Error);
+    EXPECT_EQ(folder("HF_HOME", "/hf"), "/hf/hub");
+    if (!home.empty()) setenv("HOME", home.c_str(), 1);
+    unsetenv("DISK");
+}
+
+TEST(HubCache, CommitsAreFoundByTheirFirstDigits) {
+    testing_support::TemporaryFolder home{"hub-commits"};
+    setenv("HF_HUB_CACHE", std::string(home / "").c_str(), 1);
+    for (const char* commit : {"abcdef0123456789", "abcdef9999999999"}) {
+        const fs::path snapshot = home / (std::string("models--org--m/snapshots/") + commit);
+        fs::create_directories(snapshot);
+        std::ofstream(snapshot / "model.safetensors") << "x";
+    }
+    const auto commitOf = [](const char* text) {
+        const auto found = core::findCachedModel(core::hubModel(text));
+        return found ? found->commit : "";
+    };
+    EXPECT_EQ(commitOf("org/m@abcdef0123456789"), "abcdef0123456789");
+    EXPECT_EQ(commitOf("org/m@abcdef0"), "abcdef0123456789");
+    EXPECT_EQ(commitOf("org/m@abcdef"), "") << "too short, and of two";
+    EXPECT_EQ(commitOf("org/m@main"), "");
+    unsetenv("HF_HUB_CACHE");
 }
 
 TEST(HubCache, TwoHundredModelsAreListedAtOnce) {
