@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes fixtures/training-checkpoints: a small GPT as nanoGPT's train.py saves it, with and without
+"""Makes fixtures/training-checkpoints: a small GPT as nanoGPT's train.py and as llm.c saves it, with and without
 biases, adapters, and what they compute (io.safetensors, as the golden cases have). The GPT is written here
 from the description of that file format: Linear layers, exact GELU, learned positions, tied output.
 
@@ -44,23 +44,24 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, bias):
+    def __init__(self, bias, gelu):
         super().__init__()
+        self.gelu = gelu
         self.ln_1, self.attn, self.ln_2 = Norm(bias), Attention(bias), Norm(bias)
         self.mlp = nn.ModuleDict({"c_fc": nn.Linear(WIDTH, 4 * WIDTH, bias=bias),
                                   "c_proj": nn.Linear(4 * WIDTH, WIDTH, bias=bias)})
 
     def forward(self, x):
         x = x + self.attn(self.ln_1(x))
-        return x + self.mlp["c_proj"](F.gelu(self.mlp["c_fc"](self.ln_2(x))))
+        return x + self.mlp["c_proj"](F.gelu(self.mlp["c_fc"](self.ln_2(x)), approximate=self.gelu))
 
 
 class Gpt(nn.Module):
-    def __init__(self, bias):
+    def __init__(self, bias, gelu="none"):
         super().__init__()
         self.transformer = nn.ModuleDict({
             "wte": nn.Embedding(VOCABULARY, WIDTH), "wpe": nn.Embedding(CONTEXT, WIDTH),
-            "h": nn.ModuleList(Block(bias) for _ in range(LAYERS)), "ln_f": Norm(bias)})
+            "h": nn.ModuleList(Block(bias, gelu) for _ in range(LAYERS)), "ln_f": Norm(bias)})
         self.lm_head = nn.Linear(WIDTH, VOCABULARY, bias=False)
         self.transformer["wte"].weight = self.lm_head.weight
 
@@ -100,6 +101,27 @@ for name, bias, prefix in (("nanogpt", False, "_orig_mod."), ("nanogpt_biases", 
                 "model_args": {"n_layer": LAYERS, "n_head": HEADS, "n_embd": WIDTH, "block_size": CONTEXT,
                                "bias": bias, "vocab_size": VOCABULARY, "dropout": 0.0},
                 "iter_num": 7, "best_val_loss": torch.tensor(1.25), "config": {"dataset": "small"}}, folder / "ckpt.pt")
+
+# As llm.c's train_gpt2.py writes it, in both types, with rows that are padded to a multiple of 32.
+for name, version, dtype in (("llmc", 3, torch.float32), ("llmc_bfloat16", 5, torch.bfloat16)):
+    torch.manual_seed(47)
+    model = Gpt(True, "tanh").to(dtype).float()
+    folder = OUT / name
+    folder.mkdir(parents=True, exist_ok=True)
+    tokens = torch.randint(VOCABULARY, (1, 14))
+    with torch.no_grad():
+        write_safetensors({"input/tokens": tokens, "output/logits": model(tokens)}, folder / "io.safetensors")
+    rows = -(-VOCABULARY // 32) * 32
+    state = {key.removeprefix("transformer."): value for key, value in model.state_dict().items()}
+    parts = [F.pad(state["wte.weight"], (0, 0, 0, rows - VOCABULARY)), state["wpe.weight"]]
+    for part in ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"):
+        for kind in ("weight", "bias"):
+            parts += [state[f"h.{layer}.{part}.{kind}"] for layer in range(LAYERS)]
+    parts += [state["ln_f.weight"], state["ln_f.bias"]]
+    header = torch.zeros(256, dtype=torch.int32)
+    header[:8] = torch.tensor([20240326, version, CONTEXT, VOCABULARY, LAYERS, HEADS, WIDTH, rows])
+    raw = [bytes(one.contiguous().view(-1).view(torch.uint8).tolist()) for one in [header] + [part.to(dtype) for part in parts]]
+    (folder / "gpt2.bin").write_bytes(b"".join(raw))
 
 # Adapters of two golden models, as PEFT writes them, and what the merged models compute: a linear layer that is stored
 # transposed, one that is not, an embedding, a rank of its own, a module that was trained whole.

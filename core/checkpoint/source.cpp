@@ -31,7 +31,8 @@ bool hasPublishedWeights(const fs::path& folder) {
                        [&](const char* name) { return fs::is_regular_file(folder / name); });
 }
 
-enum class Content { Safetensors, Zip, OldPickle, Tar };
+enum class Content { Safetensors, Zip, OldPickle, Tar, Llmc };
+constexpr std::uint32_t kLlmcMagic = 20240326;
 
 // By the first bytes, as file names are not reliable. safetensors has no signature: every file that
 // is nothing else that is known is taken for one, and its reader reports the problem.
@@ -47,6 +48,7 @@ Content contentOf(const std::string& path) {
     if (text.substr(4, 5) == std::string_view("\0\0\0\0{", 5)) return Content::Safetensors;
     if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5) return Content::OldPickle;
     if (text.substr(257, 5) == "ustar") return Content::Tar;
+    if (littleEndian(start, 4) == kLlmcMagic && bytes->size() >= 1024) return Content::Llmc;
     if (const auto what = foreignContent(text.substr(0, length)); !what.empty())
         throw FileError(path, what);
     return Content::Safetensors;
@@ -99,6 +101,8 @@ std::unique_ptr<CheckpointParts> openWeightsFile(const std::string& path) {
                 path,
                 "is in the TAR format of PyTorch before 0.1.10, which is not supported; save it "
                 "again with a current PyTorch: torch.save(torch.load(old), new)");
+        case Content::Llmc:
+            return openLlmc(path);
         case Content::Safetensors:
             break;
     }

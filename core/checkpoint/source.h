@@ -124,6 +124,8 @@ std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
 /// `index` is a model.safetensors.index.json; its shards are in the same folder.
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
+/// The parameters of llm.c's GPT-2; their sizes are those of the header.
+std::unique_ptr<CheckpointParts> openLlmc(const std::string& path);
 /// `index` is a pytorch_model.bin.index.json.
 std::unique_ptr<CheckpointParts> openShardedTorchArchive(const std::string& index);
 

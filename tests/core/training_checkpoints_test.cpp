@@ -171,6 +171,42 @@ TEST(TrainingCheckpoints, OfNanoGptComputeWhatTheyDid) {
     }
 }
 
+TEST(TrainingCheckpoints, OfLlmcComputeWhatTheyDid) {
+    for (const std::string name : {"llmc", "llmc_bfloat16"}) {
+        SCOPED_TRACE(name);
+        const auto folder = kFixtures + "/training-checkpoints/" + name;
+        EXPECT_EQ(readCheckpointInfo(folder).form, "llm.c model");
+        const auto report = verifyFolder(folder);
+        EXPECT_TRUE(report.ok) << report.worst;
+    }
+    // Every cut of the file, and sizes that are none, are refused by the header.
+    std::ifstream in(kFixtures + "/training-checkpoints/llmc/gpt2.bin", std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(in), {}};
+    const TemporaryFolder home("llmc");
+    fs::create_directories(home.path());
+    const auto problem = [&](std::string bytes, int at, std::int32_t number) -> std::string {
+        if (at >= 0)
+            bytes.replace(4 * static_cast<std::size_t>(at), 4,
+                          std::string(reinterpret_cast<const char*>(&number), 4));
+        std::ofstream(home / "x.bin", std::ios::binary) << bytes;
+        try {
+            CheckpointSource::open(home / "x.bin");
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(problem(whole, -1, 0), "");
+    EXPECT_NE(problem(whole.substr(0, 5000), -1, 0).find("its header says"), std::string::npos);
+    EXPECT_NE(problem(whole + "x", -1, 0).find("its header says"), std::string::npos);
+    EXPECT_NE(problem(whole, 1, 4).find("of version 4"), std::string::npos);
+    EXPECT_NE(problem(whole, 7, 3).find("fewer rows than tokens"), std::string::npos);
+    for (const int at : {2, 3, 4, 5, 6, 7})
+        for (const std::int32_t size : {0, -1, 1 << 20, 0x7fffffff})
+            if (at != 5 || size != 1 << 20)
+                EXPECT_NE(problem(whole, at, size), "") << at << " " << size;
+}
+
 TEST(TrainingCheckpoints, WithAnAdapterComputeWhatPeftComputes) {
     const auto base = kFixtures + "/golden/public/";
     for (const auto& [name, of] :

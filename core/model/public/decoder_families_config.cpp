@@ -64,15 +64,14 @@ Family nanoGpt() {
     auto f = gpt2();
     f.type = "nanogpt", f.title = "nanoGPT", f.classes = {};
     f.keysOf = {"n_layer", "n_head", "n_embd", "block_size"};
-    f.fixed = {{"pos_enc_type", std::string("pos_emb")},
-               {"activation", std::string("exact_gelu")},
-               {"dff", kNone}};
+    f.fixed = {{"pos_enc_type", std::string("pos_emb")}, {"dff", kNone}};
     f.keys = {{{"vocab_size"}, "vocab_size", std::int64_t{50304}},
               {{"n_embd"}, "d_model", std::int64_t{768}},
               {{"n_layer"}, "n_layers", std::int64_t{12}},
               {{"n_head"}, "n_heads_sa", std::int64_t{12}},
               {{"block_size"}, "max_block_size", std::int64_t{1024}},
               {{"norm_type"}, "norm_type", std::string("layernorm")},
+              {{"activation"}, "activation", std::string("exact_gelu")},  // llm.c's is "gelu"
               {{"bias"}, "bias", true},
               {{"bias"}, "sa_add_bias_q", true},
               {{"bias"}, "sa_add_bias_kv", true},
