@@ -8,6 +8,7 @@
 #include "data/text_tokens.h"
 #include "data/token_cache.h"
 #include "hub/hub_cache.h"
+#include "types/lower_case.h"
 
 namespace relascope::core {
 namespace {
@@ -50,6 +51,23 @@ OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) 
     return opened;
 }
 
+// A folder that is parted already, as nanoGPT's and llm.c's are, is one text all the same.
+std::string partsNote(const std::vector<TextFile>& files) {
+    const auto named = [&](std::initializer_list<const char*> words) {
+        for (const auto& file : files) {
+            const auto name = lowerCase(std::filesystem::path(file.path).filename().string());
+            for (const auto* word : words)
+                if (name.find(word) != std::string::npos) return name;
+        }
+        return std::string();
+    };
+    const auto train = named({"train"}), other = named({"val", "test"});
+    if (train.empty() || other.empty() || train == other) return {};
+    return train + " and " + other +
+           " are read as one text, of whose end data.validation_fraction is held out; give the "
+           "file to train on alone where that is not meant";
+}
+
 OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files,
                      const DataOptions& o, TextProgress& progress) {
     const auto tokenizer = chosenTokenizer(o);
@@ -77,7 +95,8 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const auto files = listTextFiles(path, &note);
     const auto opened = files[0].form == TextForm::Shard ? openShards(files, o)
                                                          : openTexts(path, files, o, progress);
-    if (!opened.note.empty()) note += (note.empty() ? "" : "; ") + opened.note;
+    for (const auto& said : {opened.note, partsNote(files)})
+        if (!said.empty()) note += (note.empty() ? "" : "; ") + said;
 
     const std::int64_t total = opened.tokens->size();
     const auto held = static_cast<std::int64_t>(static_cast<double>(total) * o.validation_fraction);

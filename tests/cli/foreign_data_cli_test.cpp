@@ -54,7 +54,7 @@ TEST_F(ForeignData, PicturesThatAreSkippedAreCounted) {
         "--set data.train_size=0 --set data.validation_size=1 --set data.test_size=0 "
         "--data " +
             (m_folder / "pictures"),
-        "pictures, train: 3 of 11 files were skipped: 1 WebP picture (b/x.webp), 1 hidden "
+        "folder, train: 3 of 11 files were skipped: 1 WebP picture (b/x.webp), 1 hidden "
         "(b/.DS_Store), 1 neither PNG nor JPEG (a/notes.txt)");
 }
 

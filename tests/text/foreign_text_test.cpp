@@ -98,6 +98,14 @@ TEST_F(ForeignText, SubFoldersAreReadAndWhatIsLeftOutIsSaid) {
               "1 file is read; left out: 1 .html, 3 .txt, 1 hidden, 1 without an ending");
 }
 
+TEST_F(ForeignText, AFolderThatIsPartedIsOneTextAndSaysSo) {
+    write("parted/train.bin", ids(2, 50000));
+    EXPECT_EQ(noteOf(options(m_folder / "parted")), "");
+    write("parted/val.bin", ids(2, 50000));
+    EXPECT_EQ(noteOf(options(m_folder / "parted")).substr(0, 48),
+              "train.bin and val.bin are read as one text, of w");
+}
+
 TEST_F(ForeignText, RawIdsOf32And64BitsAreNoIdsOf16) {
     const auto opens = [&](const std::string& bytes) {
         EXPECT_NO_THROW(openText(options(write("ids.bin", bytes)))) << bytes.size();
