@@ -124,6 +124,7 @@ void readData(AnalysedInput& input, const AnalysisArguments& a, const std::stop_
                                             : "--split " + shellWord(a.split);
     const auto use = [&](const std::string& name) {
         if (input.subject.data->size() == 0) throw OptionError("--data", name + " has no examples");
+        sayNote(input.subject.data->info());
         input.points = input.subject.data->sample(0);
         input.caption = name;
     };

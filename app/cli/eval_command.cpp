@@ -98,6 +98,8 @@ int evaluate(const EvalArguments& a, const Call&) {
         if (a.batch == 0) batch = core::evaluationBatch(opened.run());
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
+    line.done();
+    sayNote(data->info());
     data = core::withShorterWindows(data, a.tokens);
     if (!a.edits.empty()) {
         core::Interventions interventions{core::editsNamed(a.edits, opened.points(data->sample(0))),

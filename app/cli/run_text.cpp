@@ -60,6 +60,11 @@ std::string keptText(const RunInfo& info) {
 }
 
 // On a terminal the bar appears at once, elsewhere the first line comes after a minute.
+void sayNote(const DatasetInfo& data) {
+    if (!data.note.empty())
+        std::fprintf(stderr, "note: %s: %s\n", data.name.c_str(), data.note.c_str());
+}
+
 ProgressLine::ProgressLine()
     : m_terminal(isatty(STDERR_FILENO) != 0),
       m_shown(std::chrono::steady_clock::now() - std::chrono::seconds(m_terminal ? 60 : 0)) {}

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "types/dataset_info.h"
 #include "types/finite_json.h"
 #include "types/metric.h"
 #include "types/run_info.h"
@@ -25,6 +26,9 @@ std::string scoreText(const std::vector<std::pair<std::string, double>>& values)
 /// What the weights that a run keeps score: "weights of step 400: validation loss 0.2131, accuracy
 /// 93.0 %; best seen 97.2 % (step 480, not kept)".
 std::string keptText(const RunInfo& info);
+
+/// Says on stderr what was left out of the files of these data, if anything was.
+void sayNote(const DatasetInfo& data);
 
 // Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.
 

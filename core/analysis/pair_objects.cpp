@@ -2,17 +2,19 @@
 #include "analysis/pair_objects.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <random>
 #include <set>
-#include <sstream>
+#include <tuple>
 
 #include "files/atomic_file.h"
+#include "files/csv.h"
 #include "interventions/edit_session.h"
 #include "model/architecture.h"
+#include "types/lower_case.h"
 #include "types/option_groups.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -28,57 +30,37 @@ constexpr std::size_t kContextAround = 18;  // bytes of a text before and after 
 
 struct AttributeFile {
     struct Row {
-        std::int64_t example = 0, i = 0, j = 0;
+        std::int64_t example = 0, i = 0, j = 0, line = 0;
         std::vector<float> values;  // NaN where the field is empty
+
+        auto pair() const { return std::tie(example, i, j); }
     };
     std::vector<std::string> names;
     std::vector<Row> rows;
 };
 
-std::vector<std::string> fieldsOfLine(const std::string& line) {
-    std::vector<std::string> fields;
-    std::istringstream stream(line);
-    for (std::string field; std::getline(stream, field, ',');) fields.push_back(trimmed(field));
-    if (!line.empty() && line.back() == ',') fields.emplace_back();
-    return fields;
-}
-
-template <class Number>
-Number numberOf(const std::string& path, const std::string& place, const std::string& text) {
-    Number number{};
-    const auto* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || rest != end)
-        throw FileError(path, place + ": '" + text + "' is not a number");
-    return number;
-}
-
 AttributeFile readAttributes(const std::string& path) {
-    std::istringstream text(readTextFile(path));
+    const std::string text = readTextFile(path);
+    CsvReader csv(text, path);
     AttributeFile file;
-    std::string line;
-    std::getline(text, line);
-    const auto header = fieldsOfLine(line);
-    if (header.size() < 4 || header[0] != "example" || header[1] != "i" || header[2] != "j")
-        throw FileError(path, "begins with the columns '" + trimmed(line) +
+    constexpr std::array places = {"example", "i", "j"};
+    std::array<std::size_t, 3> at{};
+    std::vector<std::size_t> others;
+    std::size_t found = 0;
+    for (std::size_t c = 0; c < csv.columns().size(); ++c) {
+        const auto place = std::find(places.begin(), places.end(), lowerCase(csv.columns()[c]));
+        if (place != places.end())
+            at[static_cast<std::size_t>(place - places.begin())] = c, ++found;
+        else
+            others.push_back(c), file.names.push_back(csv.columns()[c]);
+    }
+    if (found != places.size() || others.empty())
+        throw FileError(path, "begins with the columns '" + joined(csv.columns(), ",") +
                                   "'; example, i, j and a column for each attribute are expected");
-    file.names.assign(header.begin() + 3, header.end());
-    for (int number = 2; std::getline(text, line); ++number) {
-        if (trimmed(line).empty()) continue;
-        const auto fields = fieldsOfLine(line);
-        const auto place = "line " + std::to_string(number);
-        if (fields.size() != header.size())
-            throw FileError(path, place + " has " + std::to_string(fields.size()) +
-                                      " columns, the first line " + std::to_string(header.size()));
-        const auto whole = [&](std::size_t k) {
-            return numberOf<std::int64_t>(path, place + ", column " + header[k], fields[k]);
-        };
-        AttributeFile::Row row{whole(0), whole(1), whole(2), {}};
-        for (std::size_t k = 3; k < fields.size(); ++k)
-            row.values.push_back(
-                fields[k].empty()
-                    ? std::numeric_limits<float>::quiet_NaN()
-                    : numberOf<float>(path, place + ", column " + header[k], fields[k]));
+    while (csv.next()) {
+        AttributeFile::Row row{
+            csv.whole(at[0]), csv.whole(at[1]), csv.whole(at[2]), csv.line(), {}};
+        for (const auto c : others) row.values.push_back(static_cast<float>(csv.number(c)));
         file.rows.push_back(std::move(row));
     }
     if (file.rows.empty()) throw FileError(path, "names no pairs");
@@ -97,6 +79,16 @@ void checkRows(const std::string& path, const AttributeFile& file, std::int64_t 
                                           std::to_string(place) + ": its objects are 0 to " +
                                           std::to_string(objects - 1));
     }
+    std::vector<const AttributeFile::Row*> sorted;
+    for (const auto& row : file.rows) sorted.push_back(&row);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto* a, const auto* b) { return a->pair() < b->pair(); });
+    const auto twice =
+        std::adjacent_find(sorted.begin(), sorted.end(),
+                           [](const auto* a, const auto* b) { return a->pair() == b->pair(); });
+    if (twice != sorted.end())
+        throw FileError(path, "line " + std::to_string(twice[1]->line) +
+                                  " names the same pair as line " + std::to_string(twice[0]->line));
 }
 
 void addFile(PairAttributes& attributes, const PairObjects& objects, const std::string& path,

@@ -8,6 +8,7 @@
 #include "data/text_tokens.h"
 #include "data/token_cache.h"
 #include "hub/hub_cache.h"
+#include "types/lower_case.h"
 
 namespace relascope::core {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::size_t kScanned = 1u << 20;
 struct OpenedText {
     TokenSequencePtr tokens;
     TokenizerPtr tokenizer;
+    std::string note = {};
 };
 
 // Null for characters: their vocabulary comes from the text.
@@ -42,9 +44,28 @@ OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) 
                                                "; use one token width per folder");
     opened.tokenizer = chosenTokenizer(o);
     if (!opened.tokenizer) opened.tokenizer = tokenizerBeside(files[0].path, 0);
+    if (!opened.tokenizer)  // in the folder of its sub-folders
+        opened.tokenizer = tokenizerBeside((std::filesystem::path(o.path) / "shards").string(), 0);
     if (!opened.tokenizer && isGpt2Shard(parts[0])) opened.tokenizer = gpt2Tokenizer();
     opened.tokens = std::make_shared<TokenSequence>(std::move(parts));
     return opened;
+}
+
+// A folder that is parted already, as nanoGPT's and llm.c's are, is one text all the same.
+std::string partsNote(const std::vector<TextFile>& files) {
+    const auto named = [&](std::initializer_list<const char*> words) {
+        for (const auto& file : files) {
+            const auto name = lowerCase(std::filesystem::path(file.path).filename().string());
+            for (const auto* word : words)
+                if (name.find(word) != std::string::npos) return name;
+        }
+        return std::string();
+    };
+    const auto train = named({"train"}), other = named({"val", "test"});
+    if (train.empty() || other.empty() || train == other) return {};
+    return train + " and " + other +
+           " are read as one text, of whose end data.validation_fraction is held out; give the "
+           "file to train on alone where that is not meant";
 }
 
 OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files,
@@ -52,7 +73,8 @@ OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files
     const auto tokenizer = chosenTokenizer(o);
     auto encoded = encodeTexts(files, tokenizer, o.text_field, progress);
     if (encoded.tokens.count == 0) throw FileError(path, "is empty; give a text");
-    return {std::make_shared<TokenSequence>(std::vector{encoded.tokens}), encoded.tokenizer};
+    return {std::make_shared<TokenSequence>(std::vector{encoded.tokens}), encoded.tokenizer,
+            encoded.note};
 }
 
 }  // namespace
@@ -69,9 +91,12 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
                           "no English text is installed; install Debian's package jargon-text, or "
                           "give a text file");
     TextProgress progress(callback, std::move(stop));
-    const auto files = listTextFiles(path);
+    std::string note;
+    const auto files = listTextFiles(path, &note);
     const auto opened = files[0].form == TextForm::Shard ? openShards(files, o)
                                                          : openTexts(path, files, o, progress);
+    for (const auto& said : {opened.note, partsNote(files)})
+        if (!said.empty()) note += (note.empty() ? "" : "; ") + said;
 
     const std::int64_t total = opened.tokens->size();
     const auto held = static_cast<std::int64_t>(static_cast<double>(total) * o.validation_fraction);
@@ -87,7 +112,7 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const std::string name =
         (named.has_filename() ? named : named.parent_path()).filename().string();
     // By value: epochs are created long after this function has returned.
-    const auto windows = [name, path, opened, context = o.context](
+    const auto windows = [name, path, note, opened, context = o.context](
                              const char* split, std::int64_t count, TokenWindows::Start start) {
         DatasetInfo info;
         info.name = name + ", " + split;
@@ -95,6 +120,7 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
         info.size = count;
         info.channels = info.height = info.width = 0;
         info.task = "text";
+        info.note = note;
         return std::make_shared<TokenWindows>(opened.tokens, opened.tokenizer, std::move(info),
                                               split, context, std::move(start));
     };
@@ -144,8 +170,12 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
             piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kScanned, end - at)));
             part.file->read(at, piece);
             for (std::size_t i = 0; i < piece.size(); i += width) {
-                const auto id = static_cast<std::int64_t>(littleEndian(&piece[i], part.width));
+                const auto id = tokenAt(&piece[i], part);
                 largest = std::max(largest, id);
+                if (id < 0)
+                    throw FileError(path, "contains the number " + std::to_string(id) +
+                                              " at byte " + std::to_string(at + i) +
+                                              ", which is no token; ids are 0 or above");
                 if (id >= vocabulary)
                     throw FileError(path, "contains token " + std::to_string(id) + " at byte " +
                                               std::to_string(at + i) +

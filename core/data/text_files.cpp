@@ -5,13 +5,17 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <streambuf>
 
 #include "data/text.h"
 #include "data/text_files.h"
 #include "files/program_folder.h"
 #include "files/sha256.h"
+#include "types/lower_case.h"
+#include "types/text_format.h"
 #include "types/text_piece.h"
 
 namespace relascope::core {
@@ -25,9 +29,7 @@ bool isOneOf(const std::string& word, std::initializer_list<const char*> words) 
 
 // "x.JSON.gz" -> ".json"
 std::string formSuffix(const fs::path& path) {
-    std::string suffix = path.extension().string();
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string suffix = lowerCase(path.extension().string());
     return suffix == ".gz" ? formSuffix(path.stem()) : suffix;
 }
 
@@ -36,7 +38,10 @@ bool isShard(const fs::path& path) {
 }
 bool isText(const fs::path& path) {
     return isOneOf(formSuffix(path), {".txt", ".text", ".md", ".json", ".jsonl", ".ndjson"}) &&
-           !isOneOf(path.filename().string(), {"tokenizer.json", "vocab.json", "merges.txt"});
+           !isOneOf(path.filename().string(),
+                    {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+                     "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt", "config.json",
+                     "generation_config.json", "dataset_info.json", "dataset_infos.json"});
 }
 
 TextFile describe(const fs::path& path) {
@@ -61,7 +66,7 @@ TextFile describe(const fs::path& path) {
 
 }  // namespace
 
-std::vector<TextFile> listTextFiles(const std::string& path) {
+std::vector<TextFile> listTextFiles(const std::string& path, std::string* leftOut) {
     std::error_code error;
     if (!fs::exists(path, error))
         throw FileError(
@@ -69,17 +74,40 @@ std::vector<TextFile> listTextFiles(const std::string& path) {
             "does not exist; give a text file, a folder of text files, JSON lines or token shards");
     if (!fs::is_directory(path, error)) return {describe(path)};
     std::vector<fs::path> all;
-    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-        if (std::error_code ignored; !at->path().filename().string().starts_with('.') &&
-                                     fs::is_regular_file(at->path(), ignored))
+    std::map<std::string, int> others;  // by what they are
+    std::set<fs::path> seen{fs::canonical(path, error)};
+    fs::recursive_directory_iterator at(path, fs::directory_options::follow_directory_symlink,
+                                        error);
+    for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+        std::error_code ignored;
+        const bool isFolder = fs::is_directory(at->path(), ignored);
+        const bool hidden = at->path().filename().string().starts_with('.');
+        if (hidden) ++others["hidden"];
+        // Links may lead to a folder that was read already, or to one that holds them.
+        if (isFolder && (hidden || !seen.insert(fs::canonical(at->path(), ignored)).second))
+            at.disable_recursion_pending();
+        else if (!hidden && fs::is_regular_file(at->path(), ignored))
             all.push_back(at->path());
+    }
     if (error) throw FileError(path, "cannot be read: " + error.message());
     std::sort(all.begin(), all.end());
     for (const auto& wanted : {isShard, isText})
         if (std::any_of(all.begin(), all.end(), wanted)) {
-            std::erase_if(all, [&](const fs::path& file) { return !wanted(file); });
+            std::erase_if(all, [&](const fs::path& file) {
+                if (wanted(file)) return false;
+                const auto suffix = formSuffix(file);
+                ++others[suffix.empty() ? "without an ending" : suffix];
+                return true;
+            });
             break;
         }
+    if (leftOut && !others.empty()) {
+        std::vector<std::string> counts;
+        for (const auto& [what, count] : others)
+            counts.push_back(std::to_string(count) + " " + what);
+        *leftOut = std::to_string(all.size()) + (all.size() == 1 ? " file is" : " files are") +
+                   " read; left out: " + joined(counts);
+    }
     if (all.empty())
         throw FileError(path,
                         "contains no supported files: .txt, .md, .json and .jsonl (also .gz), and "
@@ -177,11 +205,64 @@ std::string_view TextBytes::inflatePiece() {
             m_inflater->out.size() - z.avail_out};
 }
 
+namespace {
+
+// Counts the bytes that are no part of a character, in a text that is given in pieces.
+class InvalidBytes {
+public:
+    void add(std::string_view piece) {
+        m_held += piece;
+        m_held.erase(0, check(false));
+    }
+    void finish() { m_held.erase(0, check(true)); }
+    std::uint64_t first() const { return m_first; }
+    std::uint64_t count() const { return m_count; }
+
+private:
+    // The number of bytes that are decided; at most three are the beginning of a character.
+    std::size_t check(bool last) {
+        std::string_view rest = m_held;
+        while (!rest.empty()) {
+            auto length = utf8Length(rest);
+            if (length == 0) {
+                if (!last && rest.size() < 4) break;
+                if (m_count++ == 0) m_first = m_at;
+                length = 1;
+            }
+            rest.remove_prefix(length);
+            m_at += length;
+        }
+        return m_held.size() - rest.size();
+    }
+
+    std::string m_held;
+    std::uint64_t m_at = 0, m_first = 0, m_count = 0;
+};
+
+// By the marks that editors write, and by zeros, which no text has.
+void requireUtf8Text(const std::string& path, std::string_view start) {
+    const bool wide = start.starts_with(std::string_view("\xFF\xFE\0\0", 4)) ||
+                      start.starts_with(std::string_view("\0\0\xFE\xFF", 4));
+    if (wide || start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF")) {
+        const std::string name = wide ? "UTF-32" : "UTF-16";
+        throw FileError(path, "is " + name + "; save it as UTF-8 (iconv -f " + name + " -t UTF-8)");
+    }
+    const auto zeros = std::count(start.begin(), start.end(), '\0');
+    if (start.size() >= 16 && zeros * 10 > std::ssize(start))
+        throw FileError(path, "is no text: " + std::to_string(zeros) + " of its first " +
+                                  std::to_string(start.size()) +
+                                  " bytes are 0; of UTF-16 without a mark make UTF-8 (iconv -f "
+                                  "UTF-16LE -t UTF-8), of token ids a .bin or .npy file");
+}
+
+}  // namespace
+
 void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
                    const DocumentSink& sink) {
     if (form == TextForm::Json) return readJsonDocuments(bytes, field, sink);
     constexpr std::string_view mark = "<|endoftext|>";
     std::string held;
+    InvalidBytes invalid;
     bool begun = false, first = true;
     const auto give = [&](std::string_view text) {
         if (text.empty()) return;
@@ -191,10 +272,9 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
     };
     for (std::string_view piece; !(piece = bytes.next()).empty();) {
         held += piece;
+        invalid.add(piece);
         if (first && held.size() >= 4) {
-            if (held.starts_with("\xFF\xFE") || held.starts_with("\xFE\xFF"))
-                throw FileError(bytes.path(),
-                                "is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)");
+            requireUtf8Text(bytes.path(), held);
             if (held.starts_with("\xEF\xBB\xBF")) held.erase(0, 3);
             first = false;
         }
@@ -209,6 +289,8 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
         held = std::string(rest.substr(sure));
     }
     give(held);
+    invalid.finish();
+    if (invalid.count() > 0 && sink.invalid) sink.invalid(invalid.first(), invalid.count());
 }
 
 namespace {

@@ -22,10 +22,11 @@ struct TextFile {
     std::int64_t modified = 0;  ///< nanoseconds
 };
 
-/// One file, or those of a folder in the order of their names: its token shards (.bin, .npy) when
-/// it has any, else .txt, .text, .md, .json and .jsonl (each also .gz), else all files. Throws
-/// FileError.
-std::vector<TextFile> listTextFiles(const std::string& path);
+/// One file, or those of a folder and of its sub-folders in the order of their names: its token
+/// shards (.bin, .npy) when it has any, else .txt, .text, .md, .json and .jsonl (each also .gz),
+/// else all files. `leftOut` gets a sentence on the files of a folder that are not among them,
+/// counted by their endings. Throws FileError.
+std::vector<TextFile> listTextFiles(const std::string& path, std::string* leftOut = nullptr);
 
 /// Identifies the state of the files (path, size, time), not their content.
 std::string signatureOf(const std::vector<TextFile>& files);
@@ -61,11 +62,14 @@ private:
 struct DocumentSink {
     std::function<void()> begin;
     std::function<void(std::string_view)> text;
+    /// At the end of a plain text with bytes that are not UTF-8: where the first is, and how many.
+    std::function<void(std::uint64_t first, std::uint64_t count)> invalid = {};
 };
 
 /// Plain text: one document, or several where "<|endoftext|>" parts them. JSON: a record a
 /// document; a string, or an object with its text in `field` (empty: text, story or content); one
-/// after another or in an array. Throws FileError naming the record and byte, or Cancelled.
+/// after another or in an array. Throws FileError naming the record and byte, also for UTF-16,
+/// UTF-32 and what is no text, or Cancelled.
 void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
                    const DocumentSink& sink);
 

@@ -89,7 +89,7 @@ ProbeSample TokenWindows::sample(std::int64_t index) const {
     s.source.text = m_tokenizer != nullptr;
     for (const auto id : tokens) {
         // Shards may contain ids that their tokenizer does not have.
-        const bool known = m_tokenizer && id < m_tokenizer->size();
+        const bool known = m_tokenizer && id >= 0 && id < m_tokenizer->size();
         s.source.labels.push_back(
             known ? std::string(m_tokenizer->piece(static_cast<std::int32_t>(id)))
                   : std::to_string(id));
@@ -103,7 +103,7 @@ namespace {
 using nlohmann::json;
 
 // Increment when the same files would give other tokens than before.
-constexpr const char* kVersion = "relascope tokens 1";
+constexpr const char* kVersion = "relascope tokens 2";
 
 std::uint64_t totalBytes(const std::vector<TextFile>& files) {
     std::uint64_t total = 0;
@@ -149,28 +149,66 @@ std::string contentOf(const std::vector<TextFile>& files, TextProgress& progress
     return content;
 }
 
+// The bytes of a file that are not UTF-8: [file, the first, how many].
+void addInvalid(json& facts, std::size_t file, std::uint64_t first, std::uint64_t count) {
+    facts["invalid"].push_back(json::array({file, first, count}));
+}
+
+std::string invalidNote(const json& facts, const std::vector<TextFile>& files) {
+    if (!facts.is_object() || !facts.contains("invalid") || !facts["invalid"].is_array()) return {};
+    const auto& all = facts["invalid"];
+    std::string note;
+    for (const auto& one : all) {
+        if (!one.is_array() || one.size() != 3 ||
+            !std::all_of(one.begin(), one.end(),
+                         [](const json& n) { return n.is_number_unsigned(); }))
+            return {};
+        if (!note.empty()) continue;
+        const auto file = one[0].get<std::size_t>();
+        if (file >= files.size()) return {};
+        const auto count = one[2].get<std::uint64_t>();
+        note = std::filesystem::path(files[file].path).filename().string() + " has " +
+               std::to_string(count) + (count == 1 ? " byte that is" : " bytes that are") +
+               " not UTF-8, the first at byte " + std::to_string(one[1].get<std::uint64_t>());
+    }
+    if (note.empty()) return {};
+    if (all.size() > 1)
+        note += ", and " + std::to_string(all.size() - 1) + " more of " +
+                std::to_string(files.size()) + " files have some";
+    return note + "; convert it, as in iconv -f WINDOWS-1252 -t UTF-8, or these letters are lost";
+}
+
 // The documents of all files; `part` is called between two.
 void forEachDocument(const std::vector<TextFile>& files, const std::string& field,
-                     TextProgress& progress, const DocumentSink& sink) {
+                     TextProgress& progress, const DocumentSink& sink, json* facts = nullptr) {
     forEachFile(files, progress, [&](const TextFile& file, const auto& source, const auto& tick) {
         TextBytes bytes(source, progress.stop());
-        readDocuments(bytes, file.form, field, {sink.begin, [&](std::string_view text) {
-                                                    sink.text(text);
-                                                    tick(bytes.consumed());
-                                                }});
+        readDocuments(bytes, file.form, field,
+                      {sink.begin,
+                       [&](std::string_view text) {
+                           sink.text(text);
+                           tick(bytes.consumed());
+                       },
+                       [&](std::uint64_t first, std::uint64_t count) {
+                           if (facts)
+                               addInvalid(*facts, static_cast<std::size_t>(&file - files.data()),
+                                          first, count);
+                       }});
     });
 }
 
 // The same with a blank line between two documents, for tokenizers without a separator token.
 void forEachText(const std::vector<TextFile>& files, const std::string& field,
-                 TextProgress& progress, const std::function<void(std::string_view)>& text) {
+                 TextProgress& progress, const std::function<void(std::string_view)>& text,
+                 json* facts = nullptr) {
     bool first = true;
     forEachDocument(files, field, progress,
                     {[&] {
                          if (!first) text("\n\n");
                          first = false;
                      },
-                     text});
+                     text},
+                    facts);
 }
 
 TokenizerPtr charactersOf(const std::vector<TextFile>& files, const std::string& field,
@@ -181,7 +219,8 @@ TokenizerPtr charactersOf(const std::vector<TextFile>& files, const std::string&
 }
 
 void encodeAll(const std::vector<TextFile>& files, const std::string& field,
-               const Tokenizer& tokenizer, TextProgress& progress, TokenWriter& writer) {
+               const Tokenizer& tokenizer, TextProgress& progress, TokenWriter& writer,
+               json& facts) {
     TextEncoder encoder(tokenizer, [&](std::span<const std::int32_t> ids) { writer.put(ids); });
     const auto text = [&](std::string_view piece) { encoder.add(piece); };
     if (const auto mark = tokenizer.endOfText()) {
@@ -190,16 +229,16 @@ void encodeAll(const std::vector<TextFile>& files, const std::string& field,
                              encoder.finish();
                              writer.put(std::array{*mark});
                          },
-                         text});
+                         text},
+                        &facts);
     } else {
-        forEachText(files, field, progress, text);
+        forEachText(files, field, progress, text, &facts);
     }
     encoder.finish();
 }
 
 // The vocabulary stored with the tokens; nothing if the facts are invalid.
-TokenizerPtr charactersFrom(const std::string& facts) {
-    const auto parsed = json::parse(facts, nullptr, false);
+TokenizerPtr charactersFrom(const json& parsed) {
     if (!parsed.is_object() || !parsed.contains("characters") || !parsed["characters"].is_string())
         return nullptr;
     return characterTokenizer(parsed["characters"].get<std::string>());
@@ -243,8 +282,9 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
 
     progress.begin(0.2);
     if (auto known = openCachedTokens(key, [&](double fraction) { progress.at(fraction); })) {
-        const auto found = tokenizer ? tokenizer : charactersFrom(known->facts);
-        if (found) return {known->tokens, found};
+        const auto facts = json::parse(known->facts, nullptr, false);
+        const auto found = tokenizer ? tokenizer : charactersFrom(facts);
+        if (found) return {known->tokens, found, invalidNote(facts, files)};
     }
     TokenizerPtr used = tokenizer;
     if (!used) {
@@ -261,7 +301,8 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     }
     const auto made =
         makeCachedTokens(key, used->size() <= 65536 ? 2 : 4, [&](TokenWriter& writer) {
-            encodeAll(files, field, *used, progress, writer);
+            facts.erase("invalid");  // of a first try, which the cache could not store
+            encodeAll(files, field, *used, progress, writer, facts);
             // The files changed while they were read, so the tokens must not be found under this
             // key.
             for (const auto& file : files)
@@ -269,7 +310,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
                     throw FileError(file.path, "was changed while it was read; try again");
             return facts.dump();
         });
-    return {made.tokens, used};
+    return {made.tokens, used, invalidNote(facts, files)};
 }
 
 }  // namespace relascope::core

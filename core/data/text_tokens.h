@@ -82,6 +82,7 @@ private:
 struct EncodedText {
     TokenPart tokens;
     TokenizerPtr tokenizer;
+    std::string note;  ///< on bytes that are not UTF-8; empty: none
 };
 
 /// Encodes the documents of the files, or returns them from the cache. `tokenizer` is null for

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "data/token_file.h"
@@ -8,6 +9,15 @@
 #include "types/error.h"
 
 namespace relascope::core {
+
+std::int64_t tokenAt(const std::uint8_t* at, const TokenPart& part) {
+    std::uint64_t id = 0;
+    // A header may leave them unaligned.
+    std::memcpy(&id, at, static_cast<std::size_t>(part.width));
+    const int unused = 64 - 8 * part.width;
+    return part.isSigned ? static_cast<std::int64_t>(id << unused) >> unused
+                         : static_cast<std::int64_t>(id);
+}
 
 TokenSequence::TokenSequence(std::vector<TokenPart> parts) : m_parts(std::move(parts)) {
     for (const auto& part : m_parts) m_ends.push_back(m_size += part.count);
@@ -26,11 +36,7 @@ void TokenSequence::read(std::int64_t begin, std::span<std::int64_t> out) const 
         const auto width = static_cast<std::uint64_t>(p.width);
         const std::uint8_t* ids =
             p.file->at(p.offset + static_cast<std::uint64_t>(first) * width, count * width);
-        for (std::size_t i = 0; i < count; ++i) {
-            std::uint32_t id = 0;
-            std::memcpy(&id, ids + i * width, width);  // a header may leave them unaligned
-            out[done + i] = id;
-        }
+        for (std::size_t i = 0; i < count; ++i) out[done + i] = tokenAt(ids + i * width, p);
         done += count;
     }
 }
@@ -49,6 +55,42 @@ std::uint32_t headerField(const MappedFile& file, std::uint64_t number) {
     return static_cast<std::uint32_t>(littleEndian(bytes, 4));
 }
 
+// Of raw numbers the width is not known: ids of 32 or 64 bits, read as 16 bits, have next to
+// nothing in every second place, or in three of four.
+void refuseWideIds(const MappedFile& file) {
+    constexpr std::size_t kLeast = 32, kLooked = 1u << 16;  // numbers of 16 bits
+    constexpr std::uint64_t kUpper = 8;  // the upper half of an id below 524288 is less
+    std::vector<std::uint8_t> bytes(
+        2 * static_cast<std::size_t>(std::min<std::uint64_t>(file.size() / 2, kLooked)) / 8 * 8);
+    if (bytes.size() / 2 < kLeast) return;
+    file.read(0, bytes);
+    std::array<std::uint64_t, 4> largest{};
+    std::array<std::size_t, 4> zeros{};
+    for (std::size_t i = 0; i < bytes.size() / 2; ++i) {
+        // Of big-endian ids the upper half comes first, and its bytes as well.
+        const auto number = std::min(littleEndian(&bytes[2 * i], 2),
+                                     std::uint64_t{bytes[2 * i]} << 8 | bytes[2 * i + 1]);
+        largest[i % 4] = std::max(largest[i % 4], number);
+        zeros[i % 4] += number == 0;
+    }
+    const auto isUpper = [&](std::size_t place) {
+        return largest[place] < kUpper && zeros[place] * 16 > bytes.size() / 2;
+    };
+    int upper = 0;
+    for (std::size_t place = 0; place < 4; ++place) upper += isUpper(place);
+    const bool alternate = isUpper(0) == isUpper(2) && isUpper(1) == isUpper(3);
+    const int bits = upper == 3 && file.size() % 8 == 0                ? 64
+                     : upper == 2 && alternate && file.size() % 4 == 0 ? 32
+                                                                       : 0;
+    if (bits == 0) return;
+    throw FileError(file.path(),
+                    std::string("holds ids of ") + std::to_string(bits) + " bits, not of 16: " +
+                        (bits == 32 ? "every second of its 16-bit numbers is"
+                                    : "three of every four of its 16-bit numbers are") +
+                        " next to 0; save them as .npy (numpy.save) or as 16-bit "
+                        "numbers, or write llm.c's header before 32-bit ones");
+}
+
 void fillBin(TokenPart& part) {
     const MappedFile& file = *part.file;
     const std::uint32_t magic = file.size() >= 4 ? headerField(file, 0) : 0;
@@ -61,6 +103,7 @@ void fillBin(TokenPart& part) {
             throw FileError(file.path(), "has " + std::to_string(file.size()) +
                                              " bytes, which is not a multiple of 16-bit tokens; it "
                                              "is truncated or not a token shard");
+        refuseWideIds(file);
         part.count = static_cast<std::int64_t>(file.size() / 2);
         return;
     }
@@ -92,13 +135,11 @@ void fillNpy(TokenPart& part) {
     start.resize(length);
     file.read(0, start);
     const NpyHeader header = parseNpyHeader(start, file.path());
-    const bool known = !header.bigEndian && ((header.kind == 'u' && header.itemBytes == 2) ||
-                                             (header.kind == 'u' && header.itemBytes == 4) ||
-                                             (header.kind == 'i' && header.itemBytes == 4));
+    const bool known = !header.bigEndian && (header.kind == 'u' || header.kind == 'i');
     if (!known || header.shape.size() != 1)
         throw FileError(file.path(),
-                        "contains no tokens: one row of little-endian uint16 or uint32 is needed; "
-                        "save it with NumPy in this form");
+                        "contains no tokens: one row of whole little-endian numbers is needed; "
+                        "save ids.reshape(-1).astype('<u4')");
     if (header.dataBytes() != file.size() - length)
         throw FileError(file.path(), "has " + std::to_string(file.size() - length) +
                                          " bytes of data, but its header declares " +
@@ -106,6 +147,7 @@ void fillNpy(TokenPart& part) {
                                          "; download it again");
     part.offset = length;
     part.width = header.itemBytes;
+    part.isSigned = header.kind == 'i';
     part.count = header.shape[0];
 }
 

@@ -12,14 +12,18 @@
 
 namespace relascope::core {
 
-/// Little-endian ids of `width` bytes (2 or 4) in a file.
+/// Little-endian ids of `width` bytes (1, 2, 4 or 8) in a file.
 struct TokenPart {
     std::shared_ptr<const MappedFile> file;
     std::uint64_t offset = 0;  ///< of the first, in bytes
     std::int64_t count = 0;
     int width = 2;
+    bool isSigned = false;
     bool foreign = false;  ///< a shard of another program; its ids may be out of range
 };
+
+/// The id at an address within the part; negative where a foreign shard has it so.
+std::int64_t tokenAt(const std::uint8_t* at, const TokenPart& part);
 
 /// The ids of all parts, one after another.
 class TokenSequence {
@@ -38,7 +42,8 @@ private:
 };
 
 /// A token shard (formats.md section 8): llm.c's .bin with a header, plain 16-bit .bin, or .npy of
-/// 16 or 32 bits. Sizes are checked against the file. Throws FileError.
+/// any integer type. Sizes are checked against the file, and raw ids of 32 or 64 bits are
+/// recognised. Throws FileError.
 TokenPart openShard(const std::string& path);
 TokenPart openShard(std::shared_ptr<const MappedFile> file);
 /// Whether the header of the shard says that its ids are those of GPT-2.

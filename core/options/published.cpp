@@ -3,8 +3,8 @@
 
 #include <charconv>
 #include <map>
-#include <sstream>
 
+#include "files/csv.h"
 #include "options/builtin_resources.h"
 #include "types/metric.h"
 
@@ -16,15 +16,9 @@ using Row = std::vector<std::string>;
 // Calls `use` with the cells of each line after the heading.
 template <class Use>
 void eachRow(const std::string& csv, std::size_t cells, Use use) {
-    std::istringstream lines(csv);
-    std::string line;
-    std::getline(lines, line);
-    while (std::getline(lines, line)) {
-        Row row;
-        std::istringstream words(line);
-        for (std::string cell; std::getline(words, cell, ',');) row.push_back(cell);
-        if (row.size() == cells) use(row);
-    }
+    CsvReader rows(csv, "a built-in table");
+    if (rows.columns().size() != cells) return;
+    while (rows.next()) use(rows.fields());
 }
 
 double number(const std::string& text) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "checkpoint/start_from.h"
 #include "data/continue_text.h"
@@ -117,6 +118,18 @@ void requireData(TrainJob& job) {
     fitImages(job);
     requireReadable(job.options.model, *job.data.train);
     requireReadable(job.options.model, *job.data.validation);
+}
+
+// What was left out of the files, once, however many splits say it.
+void noteFiles(TrainJob& job) {
+    if (job.options.data.path.empty()) return;
+    std::set<std::string> said;
+    const auto say = [&](const DatasetPtr& data) {
+        if (data && !data->info().note.empty() && said.insert(data->info().note).second)
+            job.note(Note::Level::Warning, data->info().name + ": " + data->info().note);
+    };
+    say(job.data.train), say(job.data.validation);
+    for (const auto& [name, data] : job.data.tests) say(data);
 }
 
 // Captures stay within their budget: fewer inputs if their maps, or the factors of them, are large.
@@ -278,6 +291,7 @@ void prepare(TrainJob& job, const EditChoice& edits) {
     if (job.leads()) {
         finishReplacements(job.folder.checkpointsPath());  // before isFresh() is asked
         requireData(job);                                  // may change the options
+        noteFiles(job);
     }
     shareOptions(job);
     const auto& model = job.options.model;

@@ -42,7 +42,7 @@ ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progr
             throw OptionError("data.path",
                               "Fashion-MNIST is not installed; install Debian's package "
                               "dataset-fashion-mnist, or give a folder with its files");
-        return readIdxFolder(folder, o.task, fashionMnistClassNames(), progress, std::move(stop));
+        return readIdxFolder(folder, o.task, progress, std::move(stop));
     }
     auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop), o.preprocessor);
     splits.train = std::make_shared<Shuffled>(splits.train);

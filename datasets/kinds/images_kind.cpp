@@ -45,11 +45,17 @@ ImportForm folders() {
     form.note = "images";
     form.order = 60;
     form.folder = [](const FolderNames& names) -> std::optional<ImportMatch> {
-        const auto classes =
-            std::count_if(names.folders.begin(), names.folders.end(), [&](const std::string& f) {
-                const auto inside = names.inside(f).files;
+        const auto classesIn = [](const FolderNames& in) {
+            return std::count_if(in.folders.begin(), in.folders.end(), [&](const std::string& f) {
+                const auto inside = in.inside(f).files;
                 return std::any_of(inside.begin(), inside.end(), isPicture);
             });
+        };
+        auto classes = classesIn(names);
+        for (const auto& part : names.folders)
+            if (const auto small = lowerCase(part);
+                classes == 0 && (small == "train" || small == "training"))
+                classes = classesIn(names.inside(part));
         if (classes == 0) return std::nullopt;
         return ImportMatch{names.path, "", std::to_string(classes) + " folders with images"};
     };
@@ -105,8 +111,12 @@ ImportForm idx() {
     form.help = "The folder with train-images-idx3-ubyte and the three other IDX files.";
     form.order = 50;
     form.folder = [](const FolderNames& names) -> std::optional<ImportMatch> {
-        const auto name = std::find_if(names.files.begin(), names.files.end(), isIdx);
-        return name == names.files.end() ? std::nullopt : found(names.path, *name);
+        for (const auto& at : {names, names.inside("raw"), names.inside("MNIST").inside("raw"),
+                               names.inside("FashionMNIST").inside("raw")})
+            if (const auto name = std::find_if(at.files.begin(), at.files.end(), isIdx);
+                name != at.files.end())
+                return found(at.path, *name);
+        return std::nullopt;
     };
     form.file = [](const std::string& path) -> std::optional<ImportMatch> {
         if (!isIdx(lowerCase(fileName(path)))) return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "types/data_kind.h"
 #include "types/error.h"
+#include "types/lower_case.h"
 
 namespace relascope::datasets {
 
@@ -66,13 +67,6 @@ inline std::string fileName(const std::string& path) {
 inline std::string folderOf(const std::string& path) {
     const auto slash = path.find_last_of('/');
     return slash == std::string::npos ? std::string() : path.substr(0, slash);
-}
-/// Converts ASCII letters to lower case.
-inline std::string lowerCase(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-        return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    });
-    return text;
 }
 
 }  // namespace relascope::datasets

@@ -41,7 +41,12 @@ ImportForm files() {
     form.note = "text";
     form.order = 80;
     form.folder = [](const FolderNames& names) -> std::optional<ImportMatch> {
-        const auto texts = std::count_if(names.files.begin(), names.files.end(), isTextFile);
+        auto texts = std::count_if(names.files.begin(), names.files.end(), isTextFile);
+        for (const auto& folder : names.folders)
+            if (!folder.starts_with('.')) {
+                const auto files = names.inside(folder).files;
+                texts += std::count_if(files.begin(), files.end(), isTextFile);
+            }
         if (texts == 0) return std::nullopt;
         return ImportMatch{names.path, "", std::to_string(texts) + " text files"};
     };

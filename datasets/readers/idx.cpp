@@ -47,11 +47,34 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
     return shape;
 }
 
-std::string idxFile(const std::string& folder, const std::string& name) {
-    const auto plain = fs::path(folder) / name;
-    for (const auto& path : {plain.string(), plain.string() + ".gz"})
-        if (fs::is_regular_file(path)) return path;
-    throw FileError(plain.string(), "was not found, with or without .gz");
+// By the names that they are published under, and those that some programs unpack them to.
+std::string idxFile(const std::string& folder, const std::string& part, const std::string& type) {
+    for (const char* mark : {"-", "."}) {
+        const auto plain = fs::path(folder) / (part + mark + type);
+        for (const auto& path : {plain.string(), plain.string() + ".gz"})
+            if (fs::is_regular_file(path)) return path;
+    }
+    throw FileError((fs::path(folder) / (part + "-" + type)).string(),
+                    "was not found, with or without .gz");
+}
+
+// Where torchvision puts the files below the folder that it is given.
+std::string idxFolder(const std::string& given) {
+    const std::vector<const char*> below = {"raw", "MNIST/raw", "FashionMNIST/raw"};
+    std::vector<std::string> holding;
+    for (const auto* name : below)
+        if (const auto folder = fs::path(given) / name; fs::is_directory(folder))
+            holding.push_back(folder.string());
+    if (holding.size() > 1)
+        throw FileError(given, "holds MNIST and FashionMNIST; give the folder of one of them");
+    return holding.empty() ? given : holding.front();
+}
+
+// Files do not say which of both they are, but torchvision's folders do.
+bool isOfDigits(const std::string& folder) {
+    const auto path = fs::absolute(folder);
+    return std::any_of(path.begin(), path.end(),
+                       [](const fs::path& part) { return part == "MNIST" || part == "mnist"; });
 }
 
 }  // namespace
@@ -84,16 +107,17 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) 
     return array;
 }
 
-ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
-                          const std::vector<std::string>& classNames,
+ImageSplits readIdxFolder(const std::string& given, const std::string& task,
                           const core::ProgressCallback& progress, std::stop_token stop) {
+    const auto folder = idxFolder(given);
+    const auto& classNames = isOfDigits(folder) ? digitNames() : fashionMnistClassNames();
     double done = 0.0;
     const auto step = [&](double fraction) {
         if (progress && !progress(done += fraction)) throw Cancelled();
     };
     const auto split = [&](const std::string& prefix, const char* name, double fraction) {
-        const auto path = idxFile(folder, prefix + "-images-idx3-ubyte"),
-                   answers = idxFile(folder, prefix + "-labels-idx1-ubyte");
+        const auto path = idxFile(folder, prefix + "-images", "idx3-ubyte"),
+                   answers = idxFile(folder, prefix + "-labels", "idx1-ubyte");
         auto images = readIdx(path, 3, stop);
         step(fraction);
         const auto labels = readIdx(answers, 1, stop);

@@ -22,10 +22,11 @@ struct IdxArray {
 IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop = {});
 
 /// Images [N, height, width] and labels [N] of the two splits: train-images-idx3-ubyte,
-/// train-labels-idx1-ubyte and the same with t10k, each also with .gz. Grey, one channel. Throws
-/// FileError also if they do not match or a label has no class.
+/// train-labels-idx1-ubyte and the same with t10k, each also as train-images.idx3-ubyte and with
+/// .gz, in the folder or below it where torchvision puts them (raw, MNIST/raw, FashionMNIST/raw).
+/// Grey, one channel; the classes are those of Fashion-MNIST, or digits where a folder is named
+/// MNIST. Throws FileError also if they do not match or a label has no class.
 ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
-                          const std::vector<std::string>& classNames,
                           const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 /// The folder of the installed Fashion-MNIST; empty if it is not installed.

@@ -1,138 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <csetjmp>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <opencv2/imgproc.hpp>
-
-#include <jpeglib.h>
-#include <png.h>
+#include <set>
 
 #include "datasets/readers/image_folder.h"
 #include "datasets/readers/prepared_images.h"
-#include "files/atomic_file.h"
 #include "model/public/public_options.h"
 #include "options/image_processor.h"
+#include "types/lower_case.h"
+#include "types/text_format.h"
 
 namespace relascope::datasets {
-namespace {
-
-constexpr std::uint64_t kMaxPixels = 64'000'000;
-
-void checkSize(const std::string& path, std::uint64_t width, std::uint64_t height) {
-    if (width < 1 || height < 1) throw FileError(path, "is an empty image");
-    if (width * height > kMaxPixels)
-        throw FileError(path, "has " + std::to_string(width) + " x " + std::to_string(height) +
-                                  " pixels; at most 64 megapixels are supported");
-}
-
-Image readPng(const std::string& path, const std::string& bytes) {
-    png_image png{};
-    png.version = PNG_IMAGE_VERSION;
-    if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
-        throw FileError(path, std::string("is a damaged PNG: ") + png.message);
-    Image image;
-    try {
-        checkSize(path, png.width, png.height);
-    } catch (...) {
-        png_image_free(&png);
-        throw;
-    }
-    // Transparency is left out and not laid over a background, as Pillow's convert("RGB") does for
-    // torchvision and transformers.
-    const bool transparent = png.format & PNG_FORMAT_FLAG_ALPHA;
-    png.format = transparent ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
-    image.width = static_cast<int>(png.width);
-    image.height = static_cast<int>(png.height);
-    std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(png));
-    if (!png_image_finish_read(&png, nullptr, pixels.data(), 0, nullptr))
-        throw FileError(path, std::string("is a damaged PNG: ") + png.message);
-    if (!transparent) {
-        image.pixels = std::move(pixels);
-        return image;
-    }
-    image.pixels.reserve(pixels.size() / 4 * 3);
-    for (std::size_t at = 0; at < pixels.size(); at += 4)
-        image.pixels.insert(image.pixels.end(), pixels.begin() + static_cast<std::ptrdiff_t>(at),
-                            pixels.begin() + static_cast<std::ptrdiff_t>(at + 3));
-    return image;
-}
-
-struct JpegErrors {
-    jpeg_error_mgr base;
-    std::jmp_buf back;
-    char message[JMSG_LENGTH_MAX];
-};
-
-// libjpeg reports errors with longjmp, so no C++ object with a destructor may exist here.
-bool decodeJpeg(jpeg_decompress_struct& jpeg, JpegErrors& errors, const std::string& bytes,
-                std::uint8_t** pixels) {
-    if (setjmp(errors.back)) return false;
-    jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-    jpeg_read_header(&jpeg, TRUE);
-    if (static_cast<std::uint64_t>(jpeg.image_width) * jpeg.image_height > kMaxPixels) {
-        std::snprintf(errors.message, sizeof errors.message, "more than 64 megapixels");
-        return false;
-    }
-    jpeg.out_color_space = JCS_RGB;
-    jpeg_start_decompress(&jpeg);
-    const std::size_t row = static_cast<std::size_t>(jpeg.output_width) * 3;
-    *pixels = static_cast<std::uint8_t*>(std::malloc(row * jpeg.output_height));
-    if (!*pixels) return false;
-    while (jpeg.output_scanline < jpeg.output_height) {
-        JSAMPROW line = *pixels + row * jpeg.output_scanline;
-        jpeg_read_scanlines(&jpeg, &line, 1);
-    }
-    if (errors.base.num_warnings > 0) return false;  // a truncated file is one
-    jpeg_finish_decompress(&jpeg);
-    return true;
-}
-
-Image readJpeg(const std::string& path, const std::string& bytes) {
-    jpeg_decompress_struct jpeg{};
-    JpegErrors errors{};
-    jpeg.err = jpeg_std_error(&errors.base);
-    errors.base.error_exit = [](j_common_ptr info) {
-        auto* self = reinterpret_cast<JpegErrors*>(info->err);
-        (*info->err->format_message)(info, self->message);
-        std::longjmp(self->back, 1);
-    };
-    errors.base.emit_message = [](j_common_ptr info, int level) {
-        if (level >= 0) return;
-        auto* self = reinterpret_cast<JpegErrors*>(info->err);
-        (*info->err->format_message)(info, self->message);
-        ++info->err->num_warnings;
-    };
-    jpeg_create_decompress(&jpeg);
-    std::uint8_t* pixels = nullptr;
-    const bool ok = decodeJpeg(jpeg, errors, bytes, &pixels);
-    Image image;
-    if (ok) {
-        image.width = static_cast<int>(jpeg.output_width);
-        image.height = static_cast<int>(jpeg.output_height);
-        image.pixels.assign(pixels, pixels + static_cast<std::size_t>(image.width) *
-                                                 static_cast<std::size_t>(image.height) * 3);
-    }
-    std::free(pixels);
-    jpeg_destroy_decompress(&jpeg);
-    if (!ok)
-        throw FileError(path, std::string("is a damaged or unsupported JPEG: ") +
-                                  (errors.message[0] ? errors.message : "out of memory"));
-    return image;
-}
-
-}  // namespace
-
-Image readImageFile(const std::string& path) {
-    const std::string bytes = core::readTextFile(path, 256u << 20);
-    if (bytes.size() >= 8 && !std::memcmp(bytes.data(), "\x89PNG\r\n\x1a\n", 8))
-        return readPng(path, bytes);
-    if (bytes.size() >= 3 && !std::memcmp(bytes.data(), "\xff\xd8\xff", 3))
-        return readJpeg(path, bytes);
-    throw FileError(path, "is neither PNG nor JPEG; convert it to one of them");
-}
 
 Image fitImage(const Image& image, int width, int height, int channels) {
     cv::Mat mat(image.height, image.width, image.channels == 3 ? CV_8UC3 : CV_8UC1,
@@ -169,37 +50,123 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kNamed = 5;  // of what was left out
+// What a folder holds that is not read, counted by reason.
+class SkippedFiles {
+public:
+    /// `why` as in errors: "is a damaged PNG: not enough data"; what stands before ':' or ';' is
+    /// the reason.
+    void add(const fs::path& file, std::string why) {
+        for (const char* word : {"is a ", "is an ", "is ", "has "})
+            if (why.starts_with(word)) {
+                why.erase(0, std::string_view(word).size());
+                break;
+            }
+        const auto end = std::min(why.find(": "), why.find("; "));
+        auto& reason = m_reasons[why.substr(0, end)];
+        if (reason.count++ == 0) {
+            reason.first = (file.parent_path().filename() / file.filename()).string();
+            if (end != std::string::npos && why[end] == ':') reason.first += why.substr(end);
+        }
+        ++m_count;
+    }
+    void addEmpty(const fs::path& folder) { m_empty.push_back(folder.filename().string()); }
+    void leaveOut(const fs::path& folder) { m_leftOut.push_back(folder.filename().string()); }
+
+    /// Of that many files; empty if all were read.
+    std::string note(std::size_t files) const {
+        std::vector<std::string> sentences;
+        if (m_count > 0) {
+            std::vector<std::string> reasons;
+            for (const auto& [name, reason] : m_reasons)
+                reasons.push_back(std::to_string(reason.count) + " " + name + " (" + reason.first +
+                                  (reason.count > 1
+                                       ? " and " + std::to_string(reason.count - 1) + " more)"
+                                       : ")"));
+            sentences.push_back(std::to_string(m_count) + " of " + std::to_string(m_count + files) +
+                                " files were skipped: " + joined(reasons) +
+                                "; PNG and JPEG are read");
+        }
+        if (!m_empty.empty())
+            sentences.push_back("folders without files are no classes: " + joined(m_empty));
+        if (!m_leftOut.empty())
+            sentences.push_back("folders beside those that are read were left out: " +
+                                joined(m_leftOut));
+        return joined(sentences, "; ");
+    }
+
+private:
+    struct Reason {
+        std::size_t count = 0;
+        std::string first;
+    };
+    std::map<std::string, Reason> m_reasons;
+    std::size_t m_count = 0;
+    std::vector<std::string> m_empty, m_leftOut;
+};
 
 struct ClassFolder {
     std::string name;
     std::vector<fs::path> files;
 };
 
-// Entries in the order of their names, without hidden ones.
-std::vector<fs::path> entriesOf(const fs::path& folder, bool folders) {
+// One folder for each class, and what lies beside and in them.
+struct ClassFolders {
+    std::vector<ClassFolder> classes;
+    SkippedFiles skipped;
+};
+
+bool isHidden(const fs::path& path) {
+    return path.filename().string().starts_with('.');
+}
+
+std::vector<fs::path> entriesOf(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> paths;
     fs::directory_iterator entries(folder, error);
-    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-        const auto& path = entries->path();
-        std::error_code ignored;
-        if (path.filename().string().starts_with('.')) continue;
-        if (folders ? fs::is_directory(path, ignored) : fs::is_regular_file(path, ignored))
-            paths.push_back(path);
-    }
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+        paths.push_back(entries->path());
     if (error) throw FileError(folder.string(), "cannot be read: " + error.message());
     std::sort(paths.begin(), paths.end());
     return paths;
 }
 
-std::vector<ClassFolder> classesOf(const fs::path& folder) {
-    std::vector<ClassFolder> classes;
-    for (const auto& path : entriesOf(folder, true)) {
-        auto files = entriesOf(path, false);
-        if (!files.empty()) classes.push_back({path.filename().string(), std::move(files)});
+// The files of a class and of its sub-folders, each folder once, however links lead there.
+void addFiles(const fs::path& folder, std::vector<fs::path>& files, std::set<fs::path>& seen,
+              SkippedFiles& skipped) {
+    if (!seen.insert(fs::canonical(folder)).second) return;
+    for (const auto& path : entriesOf(folder)) {
+        std::error_code ignored;
+        if (isHidden(path))
+            skipped.add(path, "is hidden");
+        else if (fs::is_directory(path, ignored))
+            addFiles(path, files, seen, skipped);
+        else if (fs::is_regular_file(path, ignored))
+            files.push_back(path);
+        else
+            skipped.add(path, "is a link to nothing, or no file");
     }
-    return classes;
+}
+
+ClassFolders classesOf(const fs::path& folder) {
+    ClassFolders found;
+    for (const auto& path : entriesOf(folder)) {
+        std::error_code ignored;
+        const bool isFolder = fs::is_directory(path, ignored);
+        if (isHidden(path)) {
+            found.skipped.add(path, "is hidden");
+        } else if (!isFolder) {
+            found.skipped.add(path, "is in the folder of no class");
+        } else {
+            std::vector<fs::path> files;
+            std::set<fs::path> seen;
+            addFiles(path, files, seen, found.skipped);
+            if (files.empty())
+                found.skipped.addEmpty(path);
+            else
+                found.classes.push_back({path.filename().string(), std::move(files)});
+        }
+    }
+    return found;
 }
 
 class FolderReader {
@@ -221,17 +188,16 @@ public:
     }
 
     // The images of those classes, labelled by their index in `names`.
-    core::ImageDatasetPtr read(const std::vector<ClassFolder>& classes,
-                               const std::vector<std::string>& names, const char* split) {
+    core::ImageDatasetPtr read(ClassFolders part, const std::vector<std::string>& names,
+                               const char* split) {
         std::vector<std::uint8_t> pixels;
         std::vector<std::int32_t> labels;
-        m_skipped = 0;
-        m_note.clear();
-        for (const auto& c : classes) {
+        for (const auto& c : part.classes) {
             const auto label = std::find(names.begin(), names.end(), c.name) - names.begin();
             const std::size_t before = labels.size();
             for (const auto& file : c.files)
-                if (add(file, pixels)) labels.push_back(static_cast<std::int32_t>(label));
+                if (add(file, pixels, part.skipped))
+                    labels.push_back(static_cast<std::int32_t>(label));
             m_empty = m_empty || labels.size() == before;
         }
         DatasetInfo info;
@@ -240,12 +206,7 @@ public:
         info.origin = m_root;
         info.height = m_size.height, info.width = m_size.width;
         info.classNames = names;
-        if (m_skipped > 0) {
-            info.note = std::to_string(m_skipped) + (m_skipped == 1 ? " file was" : " files were") +
-                        " skipped: " + m_note;
-            if (m_skipped > kNamed)
-                info.note += "; and " + std::to_string(m_skipped - kNamed) + " more";
-        }
+        info.note = m_note = part.skipped.note(labels.size());
         return std::make_shared<LoadedImages>(std::move(info), std::move(pixels),
                                               std::move(labels));
     }
@@ -259,36 +220,31 @@ private:
                static_cast<std::uint64_t>(m_size.height);
     }
 
-    bool add(const fs::path& file, std::vector<std::uint8_t>& pixels) {
+    bool add(const fs::path& file, std::vector<std::uint8_t>& pixels, SkippedFiles& skipped) {
         if (m_stop.stop_requested()) throw Cancelled();
         if (m_progress && m_done % 64 == 0 &&
             !m_progress(static_cast<double>(m_done) / static_cast<double>(m_files)))
             throw Cancelled();
         ++m_done;
-        std::string reason;
         try {
             const Image image = readImageFile(file.string());
+            const auto size = std::to_string(image.width) + " x " + std::to_string(image.height);
             if (image.width < 2 || image.height < 2)
-                throw FileError(file.string(), "has " + std::to_string(image.width) + " x " +
-                                                   std::to_string(image.height) + " pixels");
+                throw FileError(file.string(), "is smaller than 2 x 2 pixels: " + size);
             if (!m_processor.scales &&
                 (image.width != m_size.width || image.height != m_size.height))
-                throw FileError(file.string(), "has " + std::to_string(image.width) + " x " +
-                                                   std::to_string(image.height) + " pixels, not " +
-                                                   std::to_string(m_size.width) + " x " +
-                                                   std::to_string(m_size.height) +
-                                                   ", and the model's images are not scaled");
+                throw FileError(file.string(),
+                                "is not the " + std::to_string(m_size.width) + " x " +
+                                    std::to_string(m_size.height) +
+                                    " pixels of the model, whose images are not scaled: " + size);
             const Image fitted = m_prepares ? core::prepared(image, m_processor)
                                             : fitImage(image, m_size.width, m_size.height, 3);
             pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
             return true;
         } catch (const FileError& error) {
-            reason = std::string(error.what()).substr(error.path().size() + 2);
+            skipped.add(file, std::string(error.what()).substr(error.path().size() + 2));
+            return false;
         }
-        if (m_skipped++ < kNamed)
-            m_note += (m_note.empty() ? "" : "; ") +
-                      (file.parent_path().filename() / file.filename()).string() + " " + reason;
-        return false;
     }
 
     std::string m_root;
@@ -297,10 +253,37 @@ private:
     bool m_prepares;
     const core::ProgressCallback& m_progress;
     std::stop_token m_stop;
-    std::size_t m_files = 0, m_done = 0, m_skipped = 0;
+    std::size_t m_files = 0, m_done = 0;
     std::string m_note;
     bool m_empty = false;
 };
+
+// The folders of a set that is parted already, by the names that people give them.
+struct Parts {
+    fs::path train, test;  ///< empty: not parted
+    std::vector<fs::path> others;
+};
+
+Parts partsOf(const fs::path& root) {
+    std::map<std::string, fs::path> folders;  // by their names in small letters
+    for (const auto& path : entriesOf(root))
+        if (std::error_code ignored; !isHidden(path) && fs::is_directory(path, ignored))
+            folders.emplace(lowerCase(path.filename().string()), path);
+    const auto take = [&](std::initializer_list<const char*> names) {
+        for (const char* name : names)
+            if (const auto found = folders.find(name); found != folders.end()) {
+                const auto path = found->second;
+                folders.erase(found);
+                return path;
+            }
+        return fs::path();
+    };
+    Parts parts{
+        take({"train", "training"}), take({"test", "testing", "val", "valid", "validation"}), {}};
+    if (parts.train.empty() || parts.test.empty()) return {};
+    for (const auto& [name, path] : folders) parts.others.push_back(path);
+    return parts;
+}
 
 }  // namespace
 
@@ -312,31 +295,35 @@ ImageSplits readImageFolder(const std::string& folder, int side,
     if (!fs::is_directory(root))
         throw FileError(folder,
                         "is not a folder; data.path must be a folder with one folder per class");
-    const bool parted = fs::is_directory(root / "train") && fs::is_directory(root / "test");
-    const auto train = classesOf(parted ? root / "train" : root);
-    const auto test = parted ? classesOf(root / "test") : std::vector<ClassFolder>();
+    const auto parts = partsOf(root);
+    const bool parted = !parts.train.empty();
+    const auto trainFolder = parted ? parts.train : root;
+    auto train = classesOf(trainFolder);
+    auto test = parted ? classesOf(parts.test) : ClassFolders();
+    for (const auto& path : parts.others) train.skipped.leaveOut(path);
     std::vector<std::string> names;
-    for (const auto& c : train) names.push_back(c.name);
+    for (const auto& c : train.classes) names.push_back(c.name);
     if (names.size() < 2)
-        throw FileError((parted ? root / "train" : root).string(),
+        throw FileError(trainFolder.string(),
                         "has " + std::to_string(names.size()) +
                             (names.size() == 1 ? " folder" : " folders") +
                             " with files; folders for at least two classes are needed");
-    for (const auto& c : test)
+    for (const auto& c : test.classes)
         if (std::find(names.begin(), names.end(), c.name) == names.end())
-            throw FileError((root / "test" / c.name).string(),
-                            "is a class that " + (root / "train").string() + " does not have");
+            throw FileError((parts.test / c.name).string(),
+                            "is a class that " + trainFolder.string() + " does not have");
     FolderReader reader(root.string(), side, preprocessor, progress, std::move(stop));
-    reader.expect(train);
-    reader.expect(test);
+    reader.expect(train.classes);
+    reader.expect(test.classes);
     ImageSplits splits;
-    splits.train = reader.read(train, names, parted ? "train" : "all");
+    splits.train = reader.read(std::move(train), names, parted ? "train" : "all");
     if (reader.hasEmptyClass())
         throw FileError(root.string(), "has a class without a readable image: " + reader.note());
-    if (parted) splits.test = reader.read(test, names, "test");
-    if (parted && splits.test->size() == 0)
+    if (!parted) return splits;
+    splits.test = reader.read(std::move(test), names, "test");
+    if (splits.test->size() == 0)
         throw FileError(
-            (root / "test").string(),
+            parts.test.string(),
             "has no readable image" + (reader.note().empty() ? "" : ": " + reader.note()));
     return splits;
 }

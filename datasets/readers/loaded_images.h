@@ -40,6 +40,13 @@ inline const std::vector<std::string>& fashionMnistClassNames() {
     return names;
 }
 
+/// Of MNIST.
+inline const std::vector<std::string>& digitNames() {
+    static const std::vector<std::string> names = {"0", "1", "2", "3", "4",
+                                                   "5", "6", "7", "8", "9"};
+    return names;
+}
+
 class LoadedImages : public core::ImageDataset {
 public:
     /// `pixels` [info.size, height, width, channels]; a label each.

@@ -32,6 +32,23 @@ std::string zipErrorText(int code) {
     return text;
 }
 
+// " (it has a.npy, b.npy)"
+std::string othersText(const std::set<std::string>& names) {
+    std::string text;
+    for (const auto& name : names)
+        if (text.size() < 200) text += (text.empty() ? " (it has " : ", ") + name;
+    return text.empty() ? text : text + ")";
+}
+
+// What to do with the usual other layouts of four sizes.
+std::string layoutText(const std::vector<std::int64_t>& shape) {
+    if (shape.size() != 4) return "";
+    if (shape[1] == 1 || shape[1] == 3)
+        return "; images.transpose(0, 2, 3, 1) puts the channels last";
+    if (shape[3] == 4) return "; images[..., :3] leaves transparency out";
+    return "";
+}
+
 // The integer that `width` bytes at `at` stand for.
 std::int64_t integerAt(const std::uint8_t* at, const core::NpyHeader& h) {
     std::uint64_t value = 0;
@@ -67,7 +84,9 @@ public:
         }
         for (const char* needed : {"images.npy", "labels.npy"})
             if (!names.count(needed))
-                throw FileError(m_name, std::string("has no member '") + needed + "'");
+                throw FileError(m_name, std::string("has no member '") + needed + "'" +
+                                            othersText(names) +
+                                            "; save it with numpy.savez(FILE, images=, labels=)");
         readImages();
         readLabels();
         m_table->m_info.origin = m_name;
@@ -146,13 +165,21 @@ private:
     void readImages() {
         auto& info = m_table->m_info;
         std::size_t perBlock = 0;
+        std::uint64_t used = 0;
+        bool boolean = false;
         stream(
             "images.npy", 0.98,
             [&](const core::NpyHeader& h, const std::string& where) {
-                if (h.kind != 'u' && h.kind != 'i')
-                    throw FileError(where, "is not of an integer type");
-                if (h.shape.size() != 4 || (h.shape[3] != 1 && h.shape[3] != 3))
-                    throw FileError(where, "needs the shape (N, height, width, 1 or 3)");
+                if (h.kind == 'f')
+                    throw FileError(where,
+                                    "is not of an integer type: pixels are 0 to 255; save "
+                                    "(255 * images).round().astype('uint8') where they are 0 to 1");
+                const std::size_t sizes = h.shape.size();
+                if (sizes != 3 && (sizes != 4 || (h.shape[3] != 1 && h.shape[3] != 3)))
+                    throw FileError(where,
+                                    "needs the shape (N, height, width, 1 or 3), or "
+                                    "(N, height, width) for grey" +
+                                        layoutText(h.shape));
                 if (h.shape[1] < 1 || h.shape[1] > 4096 || h.shape[2] < 1 || h.shape[2] > 4096)
                     throw FileError(where, "has images of an invalid size");
                 if (h.shape[0] < 1 || h.shape[0] > 100'000'000)
@@ -161,7 +188,7 @@ private:
                 info.size = h.shape[0];
                 info.height = static_cast<int>(h.shape[1]);
                 info.width = static_cast<int>(h.shape[2]);
-                info.channels = static_cast<int>(h.shape[3]);
+                info.channels = sizes == 4 ? static_cast<int>(h.shape[3]) : 1;
                 const auto available = static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
                                        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
                 if (h.elements() > available)
@@ -186,12 +213,23 @@ private:
                         const auto value =
                             static_cast<std::uint64_t>(integerAt(data + at + i * item, h));
                         wide |= value;
-                        block[old + i] = static_cast<std::uint8_t>(value);
+                        // Yes and no are white and black.
+                        block[old + i] =
+                            static_cast<std::uint8_t>(h.kind == 'b' && value ? 255 : value);
                     }
-                    if (wide > 255) throw FileError(where, "has a value outside 0..255");
+                    if (wide > 255)
+                        throw FileError(where,
+                                        "has a value outside 0..255; of 16-bit pictures save the "
+                                        "upper bytes, (images >> 8).astype('uint8')");
+                    used |= wide;
+                    boolean = h.kind == 'b';
                     at += count * item;
                 }
             });
+        if (used <= 1 && !boolean)
+            info.note =
+                "no value of the images is above 1, where white is 255: were they scaled "
+                "to 0..1 before they were saved?";
     }
 
     void readLabels() {
@@ -199,10 +237,14 @@ private:
         stream(
             "labels.npy", 1.0,
             [&](const core::NpyHeader& h, const std::string& where) {
-                if (h.kind == 'f') throw FileError(where, "is not of an integer type");
+                if (h.kind == 'f')
+                    throw FileError(where,
+                                    "is not of an integer type; save labels.astype('int64')");
                 if (h.shape.empty() || h.shape.size() > 2 ||
                     (h.shape.size() == 2 && h.shape[1] != 1))
-                    throw FileError(where, "needs the shape (N,) or (N, 1)");
+                    throw FileError(where,
+                                    "needs the shape (N,) or (N, 1); of one bit for each class "
+                                    "save labels.argmax(1)");
                 if (h.shape[0] != m_table->m_info.size)
                     throw FileError(where, "has " + std::to_string(h.shape[0]) + " labels for " +
                                                std::to_string(m_table->m_info.size) + " images");

@@ -43,11 +43,15 @@ TEST(ImportGuess, KnowsWhatAFolderHolds) {
                  {"cifar-10-batches-bin/data_batch_1.bin", "cifar10", "", "/cifar-10-batches-bin"},
                  {"cifar-100-binary/train.bin", "cifar100", "", "/cifar-100-binary"},
                  {"train-images-idx3-ubyte", "fashion-mnist", "", ""},
+                 {"raw/train-images.idx3-ubyte", "fashion-mnist", "", "/raw"},
+                 {"MNIST/raw/t10k-labels-idx1-ubyte.gz", "fashion-mnist", "", "/MNIST/raw"},
                  {"train-easy/polynomials__add.txt", "math", "polynomials__add", ""},
                  {"interpolate/algebra__linear_1d.txt", "math", "algebra__linear_1d", ""},
                  {"1task_between_hexos.npz", "games", "between", ""},
                  {"cats/one.PNG", "folder", "", ""},
+                 {"Train/cats/one.jpeg", "folder", "", ""},
                  {"story.txt", "text", "", ""},
+                 {"AA/wiki.txt", "text", "", ""},
                  {"lines.jsonl.gz", "text", "", ""},
                  {"letter.doc", "", "", ""}};
     for (const auto& c : cases) {

@@ -203,6 +203,42 @@ TEST_F(ImageReaders, IdxFoldersHoldImagesAndLabelsOfTwoParts) {
     expectSays(reasonOf([&] { openData(o); }), "images of 28 x 28 to train on and of 14 x 56");
 }
 
+// Their names vary with the program that unpacked them, and torchvision adds folders.
+TEST_F(ImageReaders, IdxFilesAreFoundByAllTheirNames) {
+    const std::string pixels(20 * 4, '\7'),
+        labels("\0\1\2\3\4\5\6\7\10\11\0\1\2\3\4\5\6\7\10\11", 20);
+    DataOptions o;
+    o.kind = "images", o.task = "fashion-mnist";
+    o.train_size = o.validation_size = o.test_size = 0;
+    const auto expectRead = [&](const std::string& below, const char* mark, bool zipped,
+                                const std::string& last) {
+        TemporaryFolder home("idx-names");
+        const auto put = [&](const std::string& part, const char* type, const std::string& bytes) {
+            const auto folder = fs::path(home / below);
+            fs::create_directories(folder);
+            writeBytes((folder / (part + mark + type + (zipped ? ".gz" : ""))).string(),
+                       zipped ? gzipped(bytes) : bytes);
+        };
+        for (const char* part : {"train", "t10k"}) {
+            put(std::string(part) + "-images", "idx3-ubyte", idx({20, 2, 2}, pixels));
+            put(std::string(part) + "-labels", "idx1-ubyte", idx({20}, labels));
+        }
+        for (const auto& given : {home.path(), home / below}) {
+            o.path = given;
+            const auto data = openData(o).train;
+            EXPECT_EQ(data->size(), 20) << below;
+            EXPECT_EQ(data->info().classNames[9], last) << given;
+        }
+    };
+    for (const bool zipped : {false, true})
+        for (const char* mark : {"-", "."}) {
+            expectRead(".", mark, zipped, "Ankle boot");
+            expectRead("raw", mark, zipped, "Ankle boot");
+            expectRead("MNIST/raw", mark, zipped, "9");
+            expectRead("FashionMNIST/raw", mark, zipped, "Ankle boot");
+        }
+}
+
 TEST_F(ImageReaders, FashionMnistIsReadWhereItIsInstalled) {
     ASSERT_FALSE(installedFashionMnist().empty()) << "run app/setup.sh";
     DataOptions o;
@@ -231,7 +267,8 @@ TEST_F(ImageReaders, FoldersGiveOneClassEach) {
     EXPECT_EQ(splits.train->info().classNames, (std::vector<std::string>{"blue", "red"}));
     EXPECT_EQ(splits.train->size(), 32);
     EXPECT_EQ(splits.find("test")->size(), 8);
-    EXPECT_EQ(splits.train->info().note, "");
+    EXPECT_EQ(splits.train->info().note.substr(0, 52),
+              "1 of 41 files were skipped: 1 hidden (red/.hidden); ");
     EXPECT_EQ(splits.train->info().origin, m_folder.path());
     int red = 0;
     for (std::int64_t i = 0; i < 32; ++i) {
@@ -265,7 +302,6 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
         writePng(pathOf("a/" + std::to_string(i) + ".png"), picture(8, 8, 1, 2, 3));
         writePng(pathOf("b/" + std::to_string(i) + ".png"), picture(8, 8, 3, 2, 1));
     }
-    writeJpeg(pathOf("a/cmyk.jpg"), picture(16, 16, 0, 0, 0), 4);
     writePng(pathOf("a/dot.png"), picture(1, 1, 0, 0, 0));
     writeJpeg(pathOf("b/whole.jpg"), picture(64, 64, 9, 99, 199));
     const auto whole = fs::file_size(m_folder / "b/whole.jpg");
@@ -275,13 +311,14 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
     EXPECT_EQ(parts.train->size(), 12);
     EXPECT_EQ(parts.test, nullptr);
     const auto& note = parts.train->info().note;
-    for (const char* message : {"4 files were skipped", "a/cmyk.jpg", "a/dot.png has 1 x 1 pixels",
-                                "b/whole.jpg is a damaged", "b/notes.txt is neither PNG nor JPEG"})
+    for (const char* message :
+         {"3 of 15 files were skipped", "1 smaller than 2 x 2 pixels (a/dot.png: 1 x 1)",
+          "1 damaged or unsupported JPEG (b/whole.jpg: ", "1 neither PNG nor JPEG (b/notes.txt)"})
         expectSays(note, message);
     for (int i = 0; i < 4; ++i) write("b/notes" + std::to_string(i) + ".txt", "more");
     parts = readImageFolder(m_folder.path(), 8);
-    expectSays(parts.train->info().note, "8 files were skipped");
-    expectSays(parts.train->info().note, "and 3 more");
+    expectSays(parts.train->info().note, "7 of 19 files were skipped");
+    expectSays(parts.train->info().note, "(b/notes.txt and 4 more)");
 
     const auto say = [&] { return reasonOf([&] { readImageFolder(m_folder.path(), 8); }); };
     write("c/only.txt", "words");
@@ -311,7 +348,9 @@ TEST_F(ImageReaders, PicturesThatAreNotScaledHaveTheSizeOfTheModel) {
     EXPECT_EQ(data->info().height, 20);
     const auto whole = readImageFolder(m_folder.path(), 32, {}, {}, o.preprocessor).train;
     EXPECT_EQ(whole->size(), 12);
-    expectSays(whole->info().note, "b/wide.png has 32 x 20 pixels, not 24 x 20");
+    expectSays(whole->info().note,
+               "1 not the 24 x 20 pixels of the model, whose images are not "
+               "scaled (b/wide.png: 32 x 20)");
     // Other images are not scaled either.
     DataOptions games;
     games.train_size = games.validation_size = games.test_size = 4;

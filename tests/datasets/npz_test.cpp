@@ -98,6 +98,23 @@ TEST(Npz, ReadsEveryIntegerType) {
               11);
 }
 
+TEST(Npz, GreyImagesNeedNoChannelAndYesIsWhite) {
+    const auto read = [](const std::string& images) {
+        return readNpzImages(zipOf({{"images.npy", images}, {"labels.npy", kLabels}}), "f.npz");
+    };
+    const auto grey = read(array("|u1", {1, 3, 4}, kImage));
+    EXPECT_EQ(grey->info().channels, 1);
+    EXPECT_EQ(grey->info().height, 3);
+    EXPECT_EQ(grey->sample(0).image.pixels[11], 'A');
+    EXPECT_EQ(grey->info().note, "");
+    const auto yes = read(array("|b1", {1, 2, 2, 3}, std::string(11, '\1') + '\0'));
+    EXPECT_EQ(yes->sample(0).image.pixels[0], 255);
+    EXPECT_EQ(yes->sample(0).image.pixels[11], 0);
+    EXPECT_EQ(yes->info().note, "");
+    const auto dark = read(array("|u1", {1, 2, 2, 3}, std::string(11, '\1') + '\0'));
+    EXPECT_NE(dark->info().note.find("scaled to 0..1"), std::string::npos);
+}
+
 TEST(Npz, RefusesWhatIsWrongByName) {
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<i8", {2, 1}, std::string(16, '\0')),
                   "2 labels for 1 images");
@@ -107,7 +124,16 @@ TEST(Npz, RefusesWhatIsWrongByName) {
     expectRefused(array("|i1", {1, 2, 2, 3}, std::string(12, '\xff')), kLabels, "outside 0..255");
     expectRefused(array("<f4", {1, 2, 2, 3}, std::string(48, '\0')), kLabels, "integer type");
     expectRefused(array("|O", {1, 2, 2, 3}, kImage), kLabels, "Python objects");
-    expectRefused(array("|u1", {1, 2, 6}, kImage), kLabels, "(N, height, width");
+    expectRefused(array("|u1", {12}, kImage), kLabels, "(N, height, width");
+    expectRefused(array("|u1", {1, 3, 2, 2}, kImage), kLabels, "images.transpose(0, 2, 3, 1)");
+    expectRefused(array("|u1", {1, 1, 3, 4}, kImage), kLabels, "images.transpose(0, 2, 3, 1)");
+    expectRefused(array("|u1", {1, 3, 1, 4}, kImage), kLabels, "channels last");
+    expectRefused(array("<u2", {1, 2, 2, 3}, std::string(24, '\x7f')), kLabels, "images >> 8");
+    expectRefused(array("<f4", {1, 2, 2, 3}, std::string(48, '\0')), kLabels, "255 * images");
+    expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<f8", {1}, std::string(8, '\0')),
+                  "labels.astype('int64')");
+    expectRefused(array("|u1", {1, 2, 2, 3}, kImage),
+                  array("|u1", {1, 4}, std::string("\1\0\0\0", 4)), "labels.argmax(1)");
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<i8", {1}, little(-1, 8)),
                   "outside 0..9999");
     expectRefused(array("|u1", {99999999999, 36, 36, 3}, kImage), kLabels, "shape needs");

@@ -38,6 +38,31 @@ inline void writePng(const std::string& path, const Image& image) {
     png_image_write_to_file(&png, path.c_str(), 0, image.pixels.data(), 0, nullptr);
 }
 
+/// The same of 16 bits, without any chunk that says what they mean.
+inline void writePng16(const std::string& path, int width, int height, int channels,
+                       const std::vector<std::uint16_t>& values) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+    png_infop info = png_create_info_struct(png);
+    png_init_io(png, file);
+    png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 16,
+                 channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    std::vector<png_byte> row;
+    for (std::size_t at = 0; at < values.size();) {
+        row.clear();
+        for (int i = 0; i < width * channels; ++i, ++at) {
+            row.push_back(static_cast<png_byte>(values[at] >> 8));
+            row.push_back(static_cast<png_byte>(values[at] & 255));
+        }
+        png_write_row(png, row.data());
+    }
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    std::fclose(file);
+}
+
 /// `components`: 3 for RGB, 4 for CMYK (of any content).
 inline void writeJpeg(const std::string& path, const Image& image, int components = 3) {
     jpeg_compress_struct jpeg{};

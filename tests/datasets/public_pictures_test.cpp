@@ -9,6 +9,7 @@
 #include "analysis/verify.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/source.h"
+#include "datasets/pictures.h"
 #include "datasets/readers/image_folder.h"
 #include "model/public/public_options.h"
 #include "options/image_processor.h"
@@ -42,6 +43,17 @@ TEST(PublicPictures, AreInputsOfTheModelAsStored) {
     EXPECT_EQ(fromFile.classNames.front().size() > 1, true) << "a name, not a number";
     for (std::size_t i = 0; i < 5; ++i)
         EXPECT_NEAR(fromFile.probabilities[i], stored.probabilities[i], 0.02);
+}
+
+// A photo that lies on its side is the input that every viewer shows.
+TEST(PublicPictures, AreInputsAsTheyStandUpright) {
+    core::OpenedModel model(kPublic + "vit", "", "cpu");
+    testing_support::TemporaryFolder home("upright");
+    std::filesystem::create_directories(home.path());
+    const auto turned = std::string(RELASCOPE_FIXTURES) + "/pictures/exif6.jpg";
+    testing_support::writePng(home / "upright.png", readImageFile(turned));
+    EXPECT_EQ(imageSample(turned, model.options()).image,
+              imageSample(home / "upright.png", model.options()).image);
 }
 
 TEST(PublicPictures, RefuseWhatIsNotComputed) {

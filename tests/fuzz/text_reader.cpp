@@ -18,7 +18,7 @@ void readShard(std::span<const std::uint8_t> bytes, const char* name) {
     const int file = ::memfd_create("shard", MFD_CLOEXEC);
     if (file < 0 || ::write(file, bytes.data(), bytes.size()) < 0) std::abort();
     const TokenSequence sequence({openShard(std::make_shared<MappedFile>(file, name))});
-    if (sequence.size() <= 0 || sequence.size() > static_cast<std::int64_t>(bytes.size() / 2))
+    if (sequence.size() <= 0 || sequence.size() > static_cast<std::int64_t>(bytes.size()))
         std::abort();
     std::vector<std::int64_t> ids(static_cast<std::size_t>(sequence.size()));
     sequence.read(0, ids);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tables as spreadsheets, R and pandas write them (RFC 4180 and its usual variants;
+// formats.md section 18).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/error.h"
+
+namespace relascope::core {
+
+/// Reads rows one by one. Fields are parted by commas, semicolons or tabs, whichever the first line
+/// has most of (a line "sep=;" before it says so itself), and may be in double quotes, with "" for
+/// a quote, and then hold separators and line ends. Lines end with LF, CRLF or CR; a byte order
+/// mark, blank lines and rows without any value are left out, as is a first column without a name:
+/// the row names of R and the index of pandas. Every error is a FileError with the line.
+class CsvReader {
+public:
+    /// Reads the first line. `text` outlives the reader; `path` is for messages.
+    CsvReader(std::string_view text, std::string path);
+
+    const std::vector<std::string>& columns() const { return m_columns; }
+    /// The next row, with as many fields as columns(); false at the end.
+    bool next();
+    const std::vector<std::string>& fields() const { return m_fields; }
+    /// Of the row, from 1 on.
+    std::int64_t line() const { return m_line; }
+
+    /// A field as a number; NaN where it is empty or NA. TRUE and FALSE are 1 and 0. A comma is the
+    /// decimal comma, but where commas part the fields, or tabs do, not before just three digits,
+    /// which could be thousands as well.
+    double number(std::size_t column) const;
+    std::int64_t whole(std::size_t column) const;
+
+private:
+    [[noreturn]] void fail(const std::string& why) const;
+    [[noreturn]] void failAt(std::size_t column, const std::string& why) const;
+    bool readRecord(std::vector<std::string>& fields);
+    void readField(std::string& field);
+    void endLine();
+
+    std::string_view m_text;
+    std::string m_path;
+    std::size_t m_at = 0;
+    std::int64_t m_line = 0, m_nextLine = 1;
+    char m_separator = ',';
+    bool m_rowNames = false;
+    std::vector<std::string> m_columns, m_fields;
+};
+
+}  // namespace relascope::core

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Texts and token ids as other programs leave them: other encodings, sub-folders, wide ids.
+#include <random>
+
+#include "files/npy.h"
+#include "support/rooms.h"
+#include "text/text_fixture.h"
+
+namespace relascope {
+namespace {
+
+class ForeignText : public TextTest {
+protected:
+    static std::string noteOf(const DataOptions& o) {
+        const auto splits = openText(o);
+        EXPECT_EQ(splits.train->info().note, splits.validation->info().note);
+        return splits.train->info().note;
+    }
+    static std::string repeated(const std::string& text, int times) {
+        std::string all;
+        for (int i = 0; i < times; ++i) all += text;
+        return all;
+    }
+    // Ids of a language model: most are frequent ones, some are rare.
+    static std::string ids(int width, std::uint32_t vocabulary, int count = 5000,
+                           bool bigEndian = false) {
+        std::mt19937 random(1);
+        std::string bytes;
+        for (int i = 0; i < count; ++i) {
+            const auto id = random() % (random() % 3 == 0 ? vocabulary : vocabulary / 8 + 1);
+            auto one = le(id, width);
+            if (bigEndian) std::reverse(one.begin(), one.end());
+            bytes += one;
+        }
+        return bytes;
+    }
+};
+
+TEST_F(ForeignText, BytesThatAreNotUtf8AreCounted) {
+    const std::string latin = repeated(
+        "der Fuchs l\xE4uft \xFC"
+        "ber die Br\xFC"
+        "cke; ",
+        200);
+    for (const char* tokenizer : {"characters", "gpt2"}) {
+        const auto o = options(write("latin1.txt", latin), tokenizer);
+        for (int time = 0; time < 2; ++time) {  // the second is from the cache
+            const auto note = noteOf(o);
+            EXPECT_EQ(note.find("latin1.txt has 600 bytes that are not UTF-8, the first at byte "
+                                "11; convert it, as in iconv -f"),
+                      0u)
+                << note;
+        }
+    }
+    EXPECT_EQ(noteOf(options(write("utf8.txt", repeated("l\u00E4uft \u65E5\u672C ", 200)))), "");
+    EXPECT_EQ(noteOf(options(write("bom.txt", "\xEF\xBB\xBF" + repeated("plain ", 200)))), "");
+    // Characters across the pieces of a large file are whole, one that the end cuts is not.
+    const auto large = std::string((1u << 18) - 1, 'x') + repeated("\u65E5", 100000);
+    EXPECT_EQ(noteOf(options(write("large.txt", large))), "");
+    EXPECT_NE(noteOf(options(write("large.txt", large.substr(0, large.size() - 1))))
+                  .find("has 2 bytes that are not UTF-8, the first at byte 562140"),
+              std::string::npos);
+    write("many/a.txt", latin), write("many/b.txt", latin), write("many/c.txt", "plain");
+    EXPECT_NE(noteOf(options(m_folder / "many")).find("and 1 more of 3 files have some"),
+              std::string::npos);
+}
+
+TEST_F(ForeignText, WideEncodingsAndBinaryFilesAreRefused) {
+    std::string wide, wider;
+    for (const char c : repeated("some words ", 20)) {
+        wide += c, wide += '\0';
+        wider += std::string(3, '\0') + c;
+    }
+    expectRefusal(options(write("a.txt", wide)), {"a.txt: is no text", "UTF-16LE"});
+    expectRefusal(options(write("a.txt", wider)), {"a.txt: is no text"});
+    expectRefusal(options(write("a.txt", std::string("\xFF\xFE\0\0", 4) + wider)), {"is UTF-32"});
+    expectRefusal(options(write("a.txt", std::string("\0\0\xFE\xFF", 4) + wider)), {"is UTF-32"});
+    expectRefusal(options(write("a.txt", "\xFE\xFF" + wide)), {"is UTF-16"});
+    expectRefusal(options(write("ids.txt", ids(4, 200))), {"token ids"});
+}
+
+TEST_F(ForeignText, SubFoldersAreReadAndWhatIsLeftOutIsSaid) {
+    write("wiki/AA/wiki_01.txt", "second part");
+    write("wiki/AA/wiki_00.txt", "first part");
+    write("wiki/AB/wiki_00.txt", "third part");
+    EXPECT_EQ(noteOf(options(m_folder / "wiki")), "");
+    EXPECT_EQ(allText(options(m_folder / "wiki")), "first part\n\nsecond part\n\nthird part");
+    write("wiki/AB/.hidden/x.txt", "never");
+    write("wiki/index.html", "never");
+    write("wiki/AB/LICENSE", "never");
+    std::filesystem::create_directory_symlink("..", m_folder / "wiki/AB/back");
+    EXPECT_EQ(noteOf(options(m_folder / "wiki")),
+              "3 files are read; left out: 1 .html, 1 hidden, 1 without an ending");
+    EXPECT_EQ(allText(options(m_folder / "wiki")), "first part\n\nsecond part\n\nthird part");
+    // Shards, wherever they are, are taken before texts.
+    write("wiki/AA/ids.bin", ids(2, 50000));
+    EXPECT_EQ(noteOf(options(m_folder / "wiki")),
+              "1 file is read; left out: 1 .html, 3 .txt, 1 hidden, 1 without an ending");
+}
+
+TEST_F(ForeignText, AFolderThatIsPartedIsOneTextAndSaysSo) {
+    write("parted/train.bin", ids(2, 50000));
+    EXPECT_EQ(noteOf(options(m_folder / "parted")), "");
+    write("parted/val.bin", ids(2, 50000));
+    EXPECT_EQ(noteOf(options(m_folder / "parted")).substr(0, 48),
+              "train.bin and val.bin are read as one text, of w");
+}
+
+TEST_F(ForeignText, RawIdsOf32And64BitsAreNoIdsOf16) {
+    const auto opens = [&](const std::string& bytes) {
+        EXPECT_NO_THROW(openText(options(write("ids.bin", bytes)))) << bytes.size();
+    };
+    for (const std::uint32_t vocabulary : {65u, 50257u, 65536u, 128256u, 151936u, 256000u}) {
+        expectRefusal(options(write("ids.bin", ids(4, vocabulary))),
+                      {"ids.bin: holds ids of 32 bits", ".npy", "llm.c"});
+        expectRefusal(options(write("ids.bin", ids(8, vocabulary))),
+                      {"ids.bin: holds ids of 64 bits", "numpy.save"});
+        expectRefusal(options(write("ids.bin", ids(4, vocabulary, 5000, true))), {"32 bits"});
+        if (vocabulary <= 65536) opens(ids(2, vocabulary));
+    }
+    opens(ids(2, 3)), opens(ids(2, 8)), opens(ids(2, 12));
+    // Every second token is a small number, but rarely 0: keys before their values.
+    std::string pairs;
+    for (std::uint64_t i = 0; i < 2000; ++i) pairs += le(1 + i % 7, 2) + le(i * 31 % 60000, 2);
+    opens(pairs);
+}
+
+TEST_F(ForeignText, NpyOfEveryIntegerTypeHoldsTokens) {
+    for (const auto& [type, width] : std::vector<std::pair<const char*, int>>{{"<i8", 8},
+                                                                              {"<u8", 8},
+                                                                              {"<i4", 4},
+                                                                              {"<u4", 4},
+                                                                              {"<i2", 2},
+                                                                              {"<u2", 2},
+                                                                              {"|u1", 1},
+                                                                              {"|i1", 1}}) {
+        std::string bytes;
+        std::vector<std::int64_t> expected;
+        for (std::uint64_t i = 0; i < 100; ++i)
+            bytes += le(i, width), expected.push_back(static_cast<std::int64_t>(i));
+        const auto o = options(write("t.npy", makeNpyHeader(type, {100}) + bytes));
+        EXPECT_EQ(allTokens(o), expected) << type;
+        EXPECT_NO_THROW(requireTokensWithin(openText(o), 100)) << type;
+    }
+    auto o =
+        options(write("n.npy", makeNpyHeader("<i8", {40}) + repeated(le(~std::uint64_t{4}, 8), 40)),
+                "characters", 2);
+    const auto splits = openText(o);
+    EXPECT_EQ(window(splits.train, 0).at(0), -5);
+    EXPECT_EQ(splits.train->sample(0).source.labels.at(0), "-5");
+    try {
+        requireTokensWithin(splits, 1000);
+        ADD_FAILURE();
+    } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find("the number -5 at byte 128"), std::string::npos)
+            << error.what();
+    }
+    expectRefusal(options(write("f.npy", makeNpyHeader("<f8", {8}) + std::string(64, '\0'))),
+                  {"contains no tokens", "astype"});
+}
+
+}  // namespace
+}  // namespace relascope
