@@ -36,7 +36,9 @@ bool isShard(const fs::path& path) {
 }
 bool isText(const fs::path& path) {
     return isOneOf(formSuffix(path), {".txt", ".text", ".md", ".json", ".jsonl", ".ndjson"}) &&
-           !isOneOf(path.filename().string(), {"tokenizer.json", "vocab.json", "merges.txt"});
+           !isOneOf(path.filename().string(),
+                    {"tokenizer.json", "vocab.json", "merges.txt", "tokenizer_config.json",
+                     "special_tokens_map.json", "added_tokens.json"});
 }
 
 TextFile describe(const fs::path& path) {
