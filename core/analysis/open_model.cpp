@@ -319,6 +319,8 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
     try {
         if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+        if (p.options.input() == InputKind::Tokens && !p.tokenizer && !p.isRun)
+            trouble = otherTokenizerBeside(path);
     } catch (const Cancelled&) {
         throw;
     } catch (const std::exception& error) {
