@@ -49,20 +49,21 @@ private:
     int m_shift;
 };
 
+/// Of a vocabulary that begins with characters, not with bytes (Llama 2).
+struct CharacterSymbols {
+    std::unordered_map<char32_t, std::int32_t> ids;
+    std::optional<std::int32_t> unknown;  ///< of all others that their bytes do not stand for
+    bool fused = false;                   ///< one for several unknown in a row
+    bool bytes = false;  ///< BytePairTokenizer::Parts::byteIds stand for others, if all are there
+};
+
 class BytePairTokenizer : public Tokenizer {
 public:
-    /// Of a vocabulary that begins with characters, not with bytes (Llama 2).
-    struct Characters {
-        std::unordered_map<char32_t, std::int32_t> ids;
-        std::optional<std::int32_t> unknown;  ///< of all others that their bytes do not stand for
-        bool fused = false;                   ///< one for several unknown in a row
-        bool bytes = false;                   ///< Parts::byteIds stand for others, if all are there
-    };
     struct Parts {
         std::string name;
         std::vector<std::string> pieces;          ///< by id, as bytes; empty for an id without one
         std::array<std::int32_t, 256> byteIds{};  ///< the id of every single byte; -1 for none
-        std::optional<Characters> characters = {};
+        std::optional<CharacterSymbols> characters = {};
         BytePairs pairs{0};
         std::vector<std::int32_t> special;  ///< ids that are never made from text, ascending
         std::optional<std::int32_t> endOfText;
