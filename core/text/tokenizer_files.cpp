@@ -23,17 +23,19 @@ bool isFile(const fs::path& path) {
     return fs::is_regular_file(path, ignored);
 }
 
-std::optional<TokenizerFolder::File> fileOf(const fs::path& path) {
-    if (!isFile(path)) return std::nullopt;
-    return TokenizerFolder::File{path.string(), readTextFile(path.string(), kMostBytes)};
+TokenizerFolder::File fileOf(const fs::path& path) {
+    return {path.string(), readTextFile(path.string(), kMostBytes)};
+}
+std::optional<TokenizerFolder::File> fileIn(const fs::path& folder, const char* name) {
+    return isFile(folder / name) ? std::optional(fileOf(folder / name)) : std::nullopt;
 }
 
 // What lies beside a tokenizer.json or a vocab.json says how they are meant.
 TokenizerFolder settingsIn(const fs::path& folder) {
     TokenizerFolder files;
-    files.settings = fileOf(folder / "tokenizer_config.json");
-    files.specialTokens = fileOf(folder / "special_tokens_map.json");
-    files.addedTokens = fileOf(folder / "added_tokens.json");
+    files.settings = fileIn(folder, "tokenizer_config.json");
+    files.specialTokens = fileIn(folder, "special_tokens_map.json");
+    files.addedTokens = fileIn(folder, "added_tokens.json");
     return files;
 }
 
@@ -65,7 +67,7 @@ TokenizerPtr openPair(const fs::path& vocabulary) {
     auto files = settingsIn(vocabulary.parent_path());
     files.vocabulary = fileOf(vocabulary);
     files.merges = fileOf(merges);
-    files.model = fileOf(vocabulary.parent_path() / "config.json");
+    files.model = fileIn(vocabulary.parent_path(), "config.json");
     return tokenizerOf(files);
 }
 
