@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <charconv>
 
 #include "analysis/answer_names.h"
@@ -61,10 +62,10 @@ std::int64_t AnswerNames::find(const std::string& word, const std::string& optio
     std::size_t tokens = 0;
     if (m_tokenizer && !isId) {
         const auto ids = m_tokenizer->encode(word);
-        if (ids.size() == 1 && m_tokenizer->decode(ids) == word) return ids[0];
+        if (ids.size() == 1 && ids[0] < m_size && m_tokenizer->decode(ids) == word) return ids[0];
         tokens = ids.size();
         // As this program writes it: "\n", or bytes that are no character.
-        for (std::int32_t id = 0; id < m_tokenizer->size(); ++id)
+        for (std::int32_t id = 0; id < std::min(m_size, m_tokenizer->size()); ++id)
             if (pieceText(m_tokenizer->piece(id)).text == word) return id;
     }
     const auto number = numberOf(isId ? std::string_view(word).substr(3) : std::string_view(word));

@@ -326,6 +326,8 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     try {
         if (p.options.input() == InputKind::Tokens)
             p.tokenizer = tokenizerOf(path, p.isRun, p.run, *source);
+        if (p.options.input() == InputKind::Tokens && !p.tokenizer && !p.isRun)
+            trouble = otherTokenizerBeside(source->files().at(0));
     } catch (const Cancelled&) {
         throw;
     } catch (const std::exception& error) {

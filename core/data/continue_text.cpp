@@ -89,7 +89,15 @@ TextEnd continueTokens(ModelImpl& model, const ModelOptions& modelOptions,
                        const Tokenizer* tokenizer, std::vector<std::int64_t> prompt,
                        const std::vector<std::int64_t>& ends, const GenerateOptions& options,
                        const TokenSink& sink) {
-    if (tokenizer) requireVocabulary(*tokenizer, modelOptions.outputs());
+    if (tokenizer) {
+        requireVocabulary(*tokenizer, modelOptions.outputs());
+        for (const auto id : prompt)
+            if (id >= modelOptions.outputs() && id < tokenizer->size())
+                throw OptionError(
+                    "prompt", outsideVocabulary(id, tokenizer->piece(static_cast<std::int32_t>(id)),
+                                                modelOptions.outputs()) +
+                                  "; leave it out");
+    }
     TokenSampler sampler(options);
     auto next = std::move(prompt);
     const auto pieces = tokenizer ? tokenizer->size() : std::int64_t{0};

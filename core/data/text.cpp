@@ -9,6 +9,7 @@
 #include "data/token_cache.h"
 #include "hub/hub_cache.h"
 #include "types/lower_case.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -154,11 +155,14 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
     double before = 0.0;
     for (const auto& part : parts) {
         // Text that was encoded here has only ids of its tokenizer.
-        if (!part.foreign) return requireVocabulary(*windows->tokenizer(), vocabulary);
-        const std::string& path = part.file->path();
-        const auto files = listTextFiles(path);
-        const std::string signature = signatureOf(files);
-        const auto fact = readCachedFact(signature);
+        if (!part.foreign) {
+            requireVocabulary(*windows->tokenizer(), vocabulary);
+            if (windows->tokenizer()->size() <= vocabulary) return;
+        }
+        const std::string path = part.foreign ? part.file->path() : windows->info().origin;
+        const auto files = part.foreign ? listTextFiles(path) : std::vector<TextFile>{};
+        const std::string signature = part.foreign ? signatureOf(files) : std::string();
+        const auto fact = part.foreign ? readCachedFact(signature) : std::nullopt;
         if (fact && fact->contains("largest") && (*fact)["largest"].is_number_integer() &&
             (*fact)["largest"] < vocabulary)
             continue;
@@ -176,6 +180,12 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
                     throw FileError(path, "contains the number " + std::to_string(id) +
                                               " at byte " + std::to_string(at + i) +
                                               ", which is no token; ids are 0 or above");
+                if (id >= vocabulary && !part.foreign)
+                    throw FileError(
+                        path, outsideVocabulary(
+                                  id, windows->tokenizer()->piece(static_cast<std::int32_t>(id)),
+                                  vocabulary) +
+                                  "; leave it out of the text");
                 if (id >= vocabulary)
                     throw FileError(path, "contains token " + std::to_string(id) + " at byte " +
                                               std::to_string(at + i) +
@@ -187,7 +197,7 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
             progress.at((before + static_cast<double>((at - part.offset) / width)) / total);
         }
         before += static_cast<double>(part.count);
-        if (isSettled(files)) writeCachedFact(signature, {{"largest", largest}});
+        if (part.foreign && isSettled(files)) writeCachedFact(signature, {{"largest", largest}});
     }
 }
 

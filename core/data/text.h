@@ -33,7 +33,8 @@ DataSplits openText(const DataOptions& options, const ProgressCallback& progress
 /// The path of the installed English text; empty if it is not installed.
 std::string installedText();
 
-/// Refuses token shards whose ids are beyond `vocabulary`, naming file and offset. Reads the mapped
+/// Refuses token shards whose ids are beyond `vocabulary`, naming file and offset, and texts with
+/// tokens that were added to their tokenizer and that the model does not have. Reads the mapped
 /// file once; the result is cached.
 void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
                          const ProgressCallback& progress = {}, std::stop_token stop = {});

@@ -356,9 +356,10 @@ std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
                                       const std::string& commit, Hub& hub) {
     const std::set<std::string> there(all.begin(), all.end());
     std::vector<std::string> names;
-    for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json",
-                             "special_tokens_map.json", "vocab.json", "merges.txt",
-                             "generation_config.json", "preprocessor_config.json", "README.md"})
+    for (const char* name :
+         {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+          "added_tokens.json", "vocab.json", "merges.txt", "generation_config.json",
+          "preprocessor_config.json", "README.md"})
         if (there.contains(name)) names.emplace_back(name);
     const auto before = names.size();
     for (const std::string stem : {"model.safetensors", "pytorch_model.bin"}) {

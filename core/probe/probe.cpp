@@ -14,6 +14,7 @@
 #include "probe/layers.h"
 #include "probe/map_collector.h"
 #include "probe/probe_memory.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -42,11 +43,12 @@ torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t si
         throw OptionError(what, "has " + std::to_string(s.size()) +
                                     " elements, but the model accepts " + std::to_string(longest));
     if (tokens) {
-        for (const auto id : s.tokens)
-            if (id < 0 || id >= size)
-                throw OptionError(what, "token " + std::to_string(id) +
-                                            " is outside the vocabulary of " +
-                                            std::to_string(size));
+        for (std::size_t i = 0; i < s.tokens.size(); ++i)
+            if (s.tokens[i] < 0 || s.tokens[i] >= size)
+                throw OptionError(
+                    what,
+                    outsideVocabulary(s.tokens[i], i < s.labels.size() ? s.labels[i] : "", size) +
+                        "; leave it out");
         if (s.width != 0) throw OptionError(what, "contains vectors, but the model expects tokens");
         return torch::tensor(s.tokens).unsqueeze(0);  // [1, n]
     }

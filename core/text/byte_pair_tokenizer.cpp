@@ -138,14 +138,23 @@ std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
     for (const auto& m : parts.pairs.merges()) number(m.left), number(m.right), number(m.result);
     number(parts.endOfText.value_or(-1));
     // Those without keep the keys of the caches of earlier versions.
-    for (const auto& pattern : parts.patterns) hash.addField("pattern " + pattern.pattern());
+    for (const auto& step : parts.splitter.keys()) hash.addField(step);
     for (const auto& token : parts.added.tokens())
         if (!token.special)
             hash.addField("added " + token.text + (token.leftStrip ? " l" : "") +
                           (token.rightStrip ? " r" : "") + (token.singleWord ? " w" : "") +
                           (token.normalized ? " n" : ""));
-    if (parts.nfc) hash.addField("nfc");
+    if (!parts.normalizer.empty()) hash.addField(parts.normalizer.key());
     if (parts.wholeWords) hash.addField("whole words");
+    if (parts.characters) {
+        const auto& c = *parts.characters;
+        hash.addField(std::string("characters") + (c.fused ? " fused" : "") +
+                      (c.bytes ? " bytes" : ""));
+        number(c.unknown.value_or(-1));
+        std::vector<std::pair<char32_t, std::int32_t>> sorted(c.ids.begin(), c.ids.end());
+        std::sort(sorted.begin(), sorted.end());
+        for (const auto& [letter, id] : sorted) number(letter), number(id);
+    }
     return hash.hex();
 }
 
@@ -181,11 +190,17 @@ private:
 
 BytePairTokenizer::BytePairTokenizer(Parts parts)
     : m_parts(std::move(parts)), m_fingerprint(fingerprintOf(m_parts)) {
+    m_ownSize = static_cast<std::int64_t>(m_parts.pieces.size());
+    for (auto id = m_parts.beside.rbegin(); id != m_parts.beside.rend() && *id == m_ownSize - 1;
+         ++id)
+        --m_ownSize;
     if (!m_parts.wholeWords) return;
-    for (std::size_t id = 0; id < m_parts.pieces.size(); ++id)
-        if (!std::binary_search(m_parts.special.begin(), m_parts.special.end(),
-                                static_cast<std::int32_t>(id)))
-            m_whole.emplace(m_parts.pieces[id], static_cast<std::int32_t>(id));
+    const auto isOneOf = [](const std::vector<std::int32_t>& ids, std::int32_t id) {
+        return std::binary_search(ids.begin(), ids.end(), id);
+    };
+    for (std::int32_t id = 0; id < size(); ++id)
+        if (!isOneOf(m_parts.special, id) && !isOneOf(m_parts.beside, id))
+            m_whole.emplace(piece(id), id);
 }
 BytePairTokenizer::~BytePairTokenizer() = default;
 
@@ -195,8 +210,35 @@ void BytePairTokenizer::encodeWord(std::string_view word,
     if (m_parts.wholeWords)
         if (const auto whole = m_whole.find(word); whole != m_whole.end())
             return symbols.push_back(whole->second);
-    for (const char c : word) symbols.push_back(m_parts.byteIds[static_cast<unsigned char>(c)]);
+    spell(word, symbols);
     m_parts.pairs.apply(symbols);
+}
+
+/// The symbols that the merges begin with: one for each byte, or for each character.
+void BytePairTokenizer::spell(std::string_view word, std::vector<std::int32_t>& symbols) const {
+    const auto putBytes = [&](std::string_view bytes) {
+        for (const char c : bytes)
+            symbols.push_back(m_parts.byteIds[static_cast<unsigned char>(c)]);
+    };
+    if (!m_parts.characters) return putBytes(word);
+    const auto& known = *m_parts.characters;
+    bool unknown = false;  // the one before
+    while (!word.empty()) {
+        std::string_view one = word;
+        const auto c = takeCharacter(word);
+        one.remove_suffix(word.size());
+        const auto found = c ? known.ids.find(*c) : known.ids.end();
+        const bool bytes = known.bytes && std::all_of(one.begin(), one.end(), [&](char byte) {
+                               return m_parts.byteIds[static_cast<unsigned char>(byte)] >= 0;
+                           });
+        if (found != known.ids.end())
+            symbols.push_back(found->second);
+        else if (bytes)
+            putBytes(one);
+        else if (known.unknown && !(unknown && known.fused))
+            symbols.push_back(*known.unknown);
+        unknown = found == known.ids.end() && !bytes;
+    }
 }
 
 void BytePairTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
@@ -215,19 +257,24 @@ std::vector<std::int32_t> BytePairTokenizer::encodeTyped(std::string_view text, 
 void BytePairTokenizer::encodeWhole(std::string_view text, bool special,
                                     std::vector<std::int32_t>& ids) const {
     const auto& added = m_parts.added;
-    const auto found = [&](std::int32_t id) { ids.push_back(id); };
+    bool begins = true;
+    const auto found = [&](std::int32_t id) { ids.push_back(id), begins = false; };
+    const auto plain = [&](std::string_view part) {
+        encodePlain(part, begins, ids);
+        begins = false;
+    };
     const auto normalized = [&](std::string_view part) {
-        std::string composed;
-        if (m_parts.nfc) part = composed = normalizedNfc(part);
-        if (added.empty()) return encodePlain(part, ids);
-        added.split(
-            part, true, special, [&](std::string_view plain) { encodePlain(plain, ids); }, found);
+        std::string changed;
+        if (!m_parts.normalizer.empty()) part = changed = m_parts.normalizer.apply(part);
+        if (added.empty()) return plain(part);
+        added.split(part, true, special, plain, found);
     };
     if (added.empty()) return normalized(text);
     added.split(text, false, special, normalized, found);
 }
 
-void BytePairTokenizer::encodePlain(std::string_view text, std::vector<std::int32_t>& ids) const {
+void BytePairTokenizer::encodePlain(std::string_view text, bool begins,
+                                    std::vector<std::int32_t>& ids) const {
     if (text.empty()) return;
     std::string prefixed;
     if (m_parts.prefixSpace && text[0] != ' ') text = prefixed = " " + std::string(text);
@@ -262,20 +309,14 @@ void BytePairTokenizer::encodePlain(std::string_view text, std::vector<std::int3
             entry->count = static_cast<std::uint8_t>(symbols.size());
         }
     };
-    // Each pattern divides what the one before has given.
-    const std::function<void(std::string_view, std::size_t)> divided = [&](std::string_view part,
-                                                                           std::size_t pattern) {
-        if (pattern == m_parts.patterns.size()) return encodeOne(part);
-        m_parts.patterns[pattern].split(
-            part, [&](std::string_view piece) { divided(piece, pattern + 1); });
-    };
-    if (!m_parts.patterns.empty()) return divided(text, 0);
+    if (!m_parts.splitter.empty()) return m_parts.splitter.split(text, begins, encodeOne);
     Words words(text);
     for (std::string_view word; words.next(word);) encodeOne(word);
 }
 
 std::size_t BytePairTokenizer::lastCut(std::string_view text) const {
-    const bool plain = m_parts.patterns.empty() && !m_parts.nfc && m_parts.added.empty();
+    const bool plain = m_parts.splitter.empty() && m_parts.normalizer.empty() &&
+                       m_parts.added.empty() && !m_parts.characters;
     return plain && m_parts.splitsWords ? lastWordCut(text, m_parts.prefixSpace) : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "text/text_normalizer.h"
 #include "text/text_splitter.h"
 #include "text/tokenizer.h"
 
@@ -48,23 +49,32 @@ private:
     int m_shift;
 };
 
+/// Of a vocabulary that begins with characters, not with bytes (Llama 2).
+struct CharacterSymbols {
+    std::unordered_map<char32_t, std::int32_t> ids;
+    std::optional<std::int32_t> unknown;  ///< of all others that their bytes do not stand for
+    bool fused = false;                   ///< one for several unknown in a row
+    bool bytes = false;  ///< BytePairTokenizer::Parts::byteIds stand for others, if all are there
+};
+
 class BytePairTokenizer : public Tokenizer {
 public:
     struct Parts {
         std::string name;
         std::vector<std::string> pieces;          ///< by id, as bytes; empty for an id without one
-        std::array<std::int32_t, 256> byteIds{};  ///< the id of every single byte
+        std::array<std::int32_t, 256> byteIds{};  ///< the id of every single byte; -1 for none
+        std::optional<CharacterSymbols> characters = {};
         BytePairs pairs{0};
         std::vector<std::int32_t> special;  ///< ids that are never made from text, ascending
         std::optional<std::int32_t> endOfText;
-        bool splitsWords = true;   ///< words are encoded one by one; otherwise the text is one
-        bool prefixSpace = false;  ///< a space is put before a text that begins with none
-        /// In place of GPT-2's words: patterns, each applied to the parts that the one before
-        /// gives.
-        std::vector<SplitPattern> patterns = {};
-        AddedTokens added = {};   ///< found in texts, beside `special`
-        bool nfc = false;         ///< texts are normalized (normalizedNfc())
+        bool splitsWords = true;     ///< words are encoded one by one; otherwise the text is one
+        bool prefixSpace = false;    ///< a space is put before a text that begins with none
+        TextSplitter splitter = {};  ///< in place of GPT-2's words
+        AddedTokens added = {};      ///< found in texts, beside `special`
+        TextNormalizer normalizer = {};
         bool wholeWords = false;  ///< a word that is a piece is not merged (ignore_merges)
+        /// Ids of added tokens that are not in the vocabulary, ascending.
+        std::vector<std::int32_t> beside = {};
         std::vector<std::int32_t> first = {}, last = {};  ///< of the template around a typed text
         std::string source = {};  ///< the tokenizer.json, where it says more than this
     };
@@ -73,6 +83,7 @@ public:
 
     std::string name() const override { return m_parts.name; }
     std::int64_t size() const override { return static_cast<std::int64_t>(m_parts.pieces.size()); }
+    std::int64_t ownSize() const override { return m_ownSize; }
     using Tokenizer::encode;
     void encode(std::string_view text, std::vector<std::int32_t>& ids) const override;
     std::vector<std::int32_t> encodeTyped(std::string_view text, bool ends) const override;
@@ -88,10 +99,12 @@ public:
 private:
     class WordCache;
     void encodeWord(std::string_view word, std::vector<std::int32_t>& symbols) const;
-    void encodePlain(std::string_view text, std::vector<std::int32_t>& ids) const;
+    void spell(std::string_view word, std::vector<std::int32_t>& symbols) const;
+    void encodePlain(std::string_view text, bool begins, std::vector<std::int32_t>& ids) const;
     void encodeWhole(std::string_view text, bool special, std::vector<std::int32_t>& ids) const;
 
     Parts m_parts;
+    std::int64_t m_ownSize = 0;
     std::unordered_map<std::string_view, std::int32_t> m_whole;  ///< of Parts::wholeWords
     std::string m_fingerprint;
     mutable std::mutex m_cacheMutex;  // a thread that finds it locked uses its own cache

@@ -1,36 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a tokenizer.json divides a text before its pieces are encoded: tokens that were added to the
-// vocabulary, NFC, and patterns one after another (formats.md section 7).
+// vocabulary, then the steps of its pre_tokenizer (formats.md section 7).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/split_pattern.h"
+
 namespace relascope::core {
-
-/// Called with the parts of a text in order, which joined give the text.
-using TakeText = std::function<void(std::string_view part)>;
-
-/// A regular expression whose matches are parts of their own, as is what lies between them.
-/// Immutable, for all threads.
-class SplitPattern {
-public:
-    /// `pattern` as PCRE2 reads it, with \s as White_Space of Unicode. Throws FileError(file, ...)
-    /// with the pattern where it cannot be compiled.
-    SplitPattern(std::string pattern, std::string file);
-    const std::string& pattern() const { return m_pattern; }
-    /// Takes any bytes. Throws FileError for a text that the pattern takes too many steps for.
-    void split(std::string_view text, const TakeText& take) const;
-
-private:
-    std::string m_pattern, m_file;
-    std::shared_ptr<const void> m_code;
-};
 
 /// A token that is found in a text as it stands.
 struct AddedToken {
@@ -40,7 +23,7 @@ struct AddedToken {
     bool leftStrip = false;   ///< takes the white space before it along
     bool rightStrip = false;  ///< and that behind it
     bool singleWord = false;  ///< only where no letter or digit is beside it
-    bool normalized = false;  ///< found after the text was normalized
+    bool normalized = false;  ///< found after the text was normalized; so is `text`
 };
 
 /// Finds added tokens: the leftmost first, of several there the longest.
@@ -60,7 +43,36 @@ private:
     std::array<std::vector<std::size_t>, 256> m_byFirst;
 };
 
-/// The text in Unicode's normalization form C; bytes that are not UTF-8 stay.
-std::string normalizedNfc(std::string_view text);
+/// What is done with every part that the step before has given.
+struct SplitStep {
+    enum class Kind {
+        Pattern,  ///< divides it
+        Prefix,   ///< puts `text` before one that does not begin with it
+        Replace,  ///< replaces the matches by `text`
+        Spell     ///< writes its bytes in GPT-2's letters, for steps behind it
+    };
+    Kind kind = Kind::Pattern;
+    std::optional<SplitPattern> pattern = {};
+    std::string text = {};
+    bool first = false;  ///< a Prefix of the beginning of a text alone
+};
+
+class TextSplitter {
+public:
+    TextSplitter() = default;
+    explicit TextSplitter(std::vector<SplitStep> steps) : m_steps(std::move(steps)) {}
+    bool empty() const { return m_steps.empty(); }
+    /// `begins`: this is the beginning of a text, before any added token. Throws FileError for a
+    /// text that a pattern takes too many steps for.
+    void split(std::string_view text, bool begins, const TakeText& take) const;
+    /// Tells apart what divides differently, a string for each step.
+    std::vector<std::string> keys() const;
+
+private:
+    void splitFrom(std::size_t step, std::string_view text, bool begins,
+                   const TakeText& take) const;
+
+    std::vector<SplitStep> m_steps;
+};
 
 }  // namespace relascope::core

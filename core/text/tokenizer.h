@@ -22,6 +22,9 @@ public:
     virtual std::string name() const = 0;
     /// Ids are 0..size() - 1.
     virtual std::int64_t size() const = 0;
+    /// Ids from here on are of tokens that were added behind the vocabulary, which a model need not
+    /// have.
+    virtual std::int64_t ownSize() const { return size(); }
     /// Appends the ids of `text`, for training. Special tokens are never made from text
     /// ("<|endoftext|>" is spelled out).
     virtual void encode(std::string_view text, std::vector<std::int32_t>& ids) const = 0;
@@ -68,19 +71,24 @@ TokenizerPtr gpt2Tokenizer();
 TokenizerPtr characterTokenizer(std::string_view characters);
 
 /// "gpt2"; a tokenizer.json; a vocab.json (with merges.txt beside it); or a folder that holds one
-/// of these. Throws OptionError for an unknown name, FileError naming file, field and value.
+/// of these. What other files of the folder say of the tokenizer is honoured (tokenizer_folder.h).
+/// Throws OptionError for an unknown name, FileError naming file, field and value.
 TokenizerPtr openTokenizer(const std::string& nameOrPath);
 
 /// The tokenizer of a checkpoint: the tokenizer files next to `path` (a folder or a file), else
-/// GPT-2 if `vocabulary` is 50257 or the padded 50304, else nullptr. 0 for models that are not of
-/// the papers: their vocabulary says nothing.
+/// GPT-2 if `vocabulary` is 50257 or the padded 50304 and no tokenizer of another kind is there,
+/// else nullptr. 0 for models that are not of the papers: their vocabulary says nothing.
 TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary);
+
+/// A sentence about the tokenizer next to `path` of a kind that is not read; empty without one.
+std::string otherTokenizerBeside(const std::string& path);
 
 /// `eos_token_id` of a generation_config.json in that folder, a number or a list; empty without
 /// one.
 std::vector<std::int64_t> endTokensIn(const std::string& folder);
 
-/// Throws OptionError unless all ids of the tokenizer are within the vocabulary of the model.
+/// Throws OptionError unless the vocabulary of the tokenizer, without what was added behind it, is
+/// within that of the model.
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary);
 
 /// Writes a tokenizer.json in the published form (openTokenizer and the `tokenizers` library read

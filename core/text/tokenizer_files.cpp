@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "files/atomic_file.h"
+#include "files/foreign_file.h"
 #include "text/tokenizer.h"
-#include "text/tokenizer_json.h"
+#include "text/tokenizer_folder.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -20,6 +22,33 @@ constexpr std::uint64_t kMostBytes = 64u << 20;
 bool isFile(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored);
+}
+
+TokenizerFolder::File fileOf(const fs::path& path) {
+    if (path.extension() == ".json")
+        return {path.string(), readJsonText(path.string(), kMostBytes)};
+    auto text = readTextFile(path.string(), kMostBytes);
+    if (const auto what = foreignContent(std::string_view(text).substr(0, 512)); !what.empty())
+        throw FileError(path.string(), what);
+    return {path.string(), std::move(text)};
+}
+std::optional<TokenizerFolder::File> fileIn(const fs::path& folder, const char* name) {
+    return isFile(folder / name) ? std::optional(fileOf(folder / name)) : std::nullopt;
+}
+
+// What lies beside a tokenizer.json or a vocab.json says how they are meant.
+TokenizerFolder settingsIn(const fs::path& folder) {
+    TokenizerFolder files;
+    files.settings = fileIn(folder, "tokenizer_config.json");
+    files.specialTokens = fileIn(folder, "special_tokens_map.json");
+    files.addedTokens = fileIn(folder, "added_tokens.json");
+    return files;
+}
+
+TokenizerPtr openJson(const fs::path& path) {
+    auto files = settingsIn(path.parent_path());
+    files.tokenizer = fileOf(path);
+    return tokenizerOf(files);
 }
 
 // The file names of GPT-2 in addition to those of the library.
@@ -41,17 +70,50 @@ TokenizerPtr openPair(const fs::path& vocabulary) {
         throw FileError(
             vocabulary.string(),
             "needs its merges.txt in the same folder; put it there, or give a tokenizer.json");
-    return parseVocabulary(readTextFile(vocabulary.string(), kMostBytes), vocabulary.string(),
-                           readTextFile(merges.string(), kMostBytes), merges.string());
+    auto files = settingsIn(vocabulary.parent_path());
+    files.vocabulary = fileOf(vocabulary);
+    files.merges = fileOf(merges);
+    files.model = fileIn(vocabulary.parent_path(), "config.json");
+    return tokenizerOf(files);
 }
 
-// The tokenizer in a folder; nullptr if there is none.
+constexpr const char* kConversion =
+    ", which is not read; give its tokenizer.json, which transformers writes with "
+    "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER), or choose gpt2";
+
+// Tokenizers of other kinds by their usual names: what they are.
+const char* otherKind(const fs::path& path) {
+    const auto name = path.filename().string();
+    if (path.extension() == ".model") return "is a SentencePiece model";
+    if (path.extension() == ".tiktoken") return "is a tokenizer of tiktoken";
+    if (name == "tekken.json") return "is a tokenizer of mistral-common";
+    if (name == "vocab.txt") return "is a vocabulary of WordPiece";
+    return nullptr;
+}
+
+// The file of a tokenizer of another kind; empty without one.
+fs::path otherIn(const fs::path& folder) {
+    for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
+                             "qwen.tiktoken", "tekken.json", "vocab.txt"})
+        // A text may be named so, too.
+        if (isFile(folder / name) &&
+            (name != std::string_view("vocab.txt") || isFile(folder / "tokenizer_config.json") ||
+             isFile(folder / "config.json")))
+            return folder / name;
+    return {};
+}
+
+// The tokenizer in a folder; nullptr if there is none that is read.
 TokenizerPtr openIn(const fs::path& folder) {
-    if (const auto file = folder / "tokenizer.json"; isFile(file))
-        return parseTokenizerJson(readTextFile(file.string(), kMostBytes), file.string());
+    if (const auto file = folder / "tokenizer.json"; isFile(file)) return openJson(file);
     if (const auto vocabulary = vocabularyIn(folder); !vocabulary.empty())
         return openPair(vocabulary);
     return nullptr;
+}
+
+fs::path folderOf(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored) ? fs::path(path) : fs::path(path).parent_path();
 }
 
 }  // namespace
@@ -70,41 +132,42 @@ TokenizerPtr openTokenizer(const std::string& nameOrPath) {
                                            "tokenizer.json, a vocab.json or a folder with one");
     if (fs::is_directory(path, ignored)) {
         if (auto found = openIn(path)) return found;
-        throw FileError(
-            nameOrPath,
-            isFile(path / "tokenizer.model")
-                ? "contains a SentencePiece model, which is not supported; convert it to a "
-                  "tokenizer.json of byte-level BPE, or choose gpt2"
-                : "contains neither a tokenizer.json nor a vocab.json with its merges.txt");
-    }
-    if (path.extension() == ".model")
+        if (const auto other = otherIn(path); !other.empty())
+            throw FileError(other.string(), otherKind(other) + std::string(kConversion));
         throw FileError(nameOrPath,
-                        "is a SentencePiece model, which is not supported; give a tokenizer.json "
-                        "of byte-level BPE, or choose gpt2");
-    const std::string text = readTextFile(nameOrPath, kMostBytes);
+                        "contains neither a tokenizer.json nor a vocab.json with its merges.txt");
+    }
+    if (const auto* kind = otherKind(path))
+        throw FileError(nameOrPath, kind + std::string(kConversion));
+    const std::string text = readJsonText(nameOrPath, kMostBytes);
     // A vocab.json maps pieces to ids; only a tokenizer.json has a model.
     const auto json = nlohmann::json::parse(text, nullptr, false);
     const auto model = json.is_object() ? json.find("model") : json.end();
     if (json.is_object() && (model == json.end() || model->is_number())) return openPair(path);
-    return parseTokenizerJson(text, nameOrPath);
+    return openJson(path);
 }
 
 TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary) {
     std::error_code ignored;
-    const fs::path folder =
-        fs::is_directory(path, ignored) ? fs::path(path) : fs::path(path).parent_path();
+    const fs::path folder = folderOf(path);
     if (auto found = openIn(folder)) return found;
     // A run keeps one tokenizer for all its checkpoints/step-N.
     const fs::path whole = fs::absolute(folder, ignored).lexically_normal();
     if (whole.parent_path().filename() == "checkpoints")
         if (auto found = openIn(whole.parent_path().parent_path())) return found;
-    return vocabulary == 50257 || vocabulary == 50304 ? gpt2Tokenizer() : nullptr;
+    const bool gpt2 = (vocabulary == 50257 || vocabulary == 50304) && otherIn(folder).empty();
+    return gpt2 ? gpt2Tokenizer() : nullptr;
+}
+
+std::string otherTokenizerBeside(const std::string& path) {
+    const auto other = otherIn(folderOf(path));
+    return other.empty() ? "" : other.string() + " " + otherKind(other) + kConversion;
 }
 
 std::vector<std::int64_t> endTokensIn(const std::string& folder) {
     const auto path = fs::path(folder) / "generation_config.json";
     if (!isFile(path)) return {};
-    const auto json = nlohmann::json::parse(readTextFile(path.string(), 1u << 20), nullptr, false);
+    const auto json = nlohmann::json::parse(readJsonText(path.string(), 1u << 20), nullptr, false);
     std::vector<std::int64_t> ends;
     const auto add = [&ends](const nlohmann::json& id) {
         if (id.is_number_unsigned() && id.get<std::uint64_t>() <= INT32_MAX)
@@ -120,12 +183,13 @@ std::vector<std::int64_t> endTokensIn(const std::string& folder) {
 }
 
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary) {
-    if (tokenizer.size() > vocabulary)
+    if (tokenizer.ownSize() > vocabulary)
         throw OptionError("data.tokenizer",
-                          tokenizer.name() + " has " + std::to_string(tokenizer.size()) +
+                          tokenizer.name() + " has " + std::to_string(tokenizer.ownSize()) +
                               " tokens, but the model's vocabulary has " +
                               std::to_string(vocabulary) +
-                              "; raise model.vocab_size, or choose the tokenizer of the model");
+                              "; choose the tokenizer of the model, or for a new model raise "
+                              "model.vocab_size");
 }
 
 }  // namespace relascope::core

@@ -7,6 +7,7 @@
 #include "text/byte_pair_tokenizer.h"
 #include "text/character_tokenizer.h"
 #include "text/tokenizer_json.h"
+#include "text/tokenizer_steps.h"
 #include "text/words.h"
 #include "types/error.h"
 
@@ -16,16 +17,14 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMostIds = 1 << 22;
-constexpr const char* kWayOut =
-    "; only byte-level BPE as in GPT-2, Llama 3, Qwen2 and Pythia, and characters are supported: "
-    "choose gpt2 or characters instead";
-
 std::string shown(std::string_view text) {
     std::string out = pieceText(text.substr(0, 60)).text;
     return "'" + out + (text.size() > 60 ? "...'" : "'");
 }
 
-json parsed(const std::string& text, const std::string& path) {
+}  // namespace
+
+json parsedJson(const std::string& text, const std::string& path) {
     try {
         // Copies and texts of values are made level by level on the stack.
         constexpr int kDeepest = 32;
@@ -36,17 +35,20 @@ json parsed(const std::string& text, const std::string& path) {
             return true;
         });
         if (!value.is_object())
-            throw FileError(path, "is not a JSON object, so it is not a tokenizer");
+            throw FileError(path, "is not a JSON object, so it says nothing of a tokenizer");
         return value;
     } catch (const json::parse_error& error) {
         throw FileError(path, "is not JSON at byte " + std::to_string(error.byte));
     }
 }
 
-// Common to both forms: the vocabulary by piece as spelled in the file, and the merges.
+namespace {
+
+// The vocabulary by piece as spelled in the file, the added tokens and the merges.
 class Reader {
 public:
-    explicit Reader(std::string path) : m_path(std::move(path)) {}
+    Reader(std::string path, std::string mergesPath)
+        : m_path(std::move(path)), m_mergesPath(std::move(mergesPath)) {}
 
     [[noreturn]] void fail(const std::string& why) const { throw FileError(m_path, why); }
 
@@ -60,7 +62,8 @@ public:
         for (const auto& [piece, id] : vocabulary.items()) put(piece, id.get<std::int32_t>());
     }
 
-    void readAddedTokens(const json& added) {
+    /// `normalizer`: tokens that are found in normalized texts are written as those are.
+    void readAddedTokens(const json& added, const TextNormalizer& normalizer) {
         if (!added.is_array()) fail("added_tokens is not a list");
         for (const auto& token : added) {
             if (!token.is_object() || !token.contains("content") || !token["content"].is_string() ||
@@ -70,14 +73,18 @@ public:
             const auto id = static_cast<std::int32_t>(checked(piece, token["id"]));
             const auto set = [&](const char* field) {
                 const auto found = token.find(field);
+                if (found != token.end() && !found->is_boolean())
+                    fail("added_tokens: " + std::string(field) + " of " + shown(piece) + " is " +
+                         found->dump().substr(0, 40) + "; expected true or false");
                 return found != token.end() && *found == true;
             };
-            m_added.push_back({piece, id, set("special"), set("lstrip"), set("rstrip"),
-                               set("single_word"), set("normalized")});
+            m_added.push_back({set("normalized") ? normalizer.apply(piece) : piece, id,
+                               set("special"), set("lstrip"), set("rstrip"), set("single_word"),
+                               set("normalized")});
             const auto at = static_cast<std::size_t>(id);
             if (at >= m_byId.size()) m_byId.resize(at + 1);
             if (const auto known = m_ids.find(piece); known == m_ids.end())
-                put(piece, id);
+                put(piece, id), m_beside.push_back(id);
             else if (known->second != id)
                 fail("added_tokens gives " + shown(piece) + " the id " + std::to_string(id) +
                      ", model.vocab the id " + std::to_string(known->second));
@@ -85,36 +92,73 @@ public:
         }
         std::sort(m_special.begin(), m_special.end());
         m_special.erase(std::unique(m_special.begin(), m_special.end()), m_special.end());
+        std::sort(m_beside.begin(), m_beside.end());
     }
 
     void addMerge(std::string left, std::string right) { m_merges.emplace_back(left, right); }
     std::size_t merges() const { return m_merges.size(); }
+    bool hasAddedTokens() const { return !m_added.empty(); }
 
-    /// Of a template around typed texts, {"id": "<|begin_of_text|>"}.
-    std::vector<std::int32_t> idsOf(const json& names) const {
-        std::vector<std::int32_t> ids;
-        for (const auto& name : names) {
-            const auto found = name.is_string() ? m_ids.find(name.get<std::string>()) : m_ids.end();
-            if (found == m_ids.end())
-                fail("post_processor puts " + shown(name.dump()) +
-                     " around texts, which is not in the vocabulary");
-            ids.push_back(found->second);
-        }
-        return ids;
+    /// Of a piece that a field names.
+    std::int32_t idOf(const std::string& field, const json& piece) const {
+        const auto found = piece.is_string() ? m_ids.find(piece.get<std::string>()) : m_ids.end();
+        if (found == m_ids.end())
+            fail(field + " names " + shown(textOf(piece)) + ", which is not in the vocabulary");
+        return found->second;
+    }
+    /// An id that a field gives.
+    std::int32_t givenId(const std::string& field, const json& id) const {
+        if (!id.is_number_integer() || id < 0 || id >= static_cast<std::int64_t>(m_byId.size()))
+            fail(field + " gives the id " + textOf(id).substr(0, 40) +
+                 ", which is not in the vocabulary");
+        return id;
     }
 
-    /// Fills in what the vocabulary, the added tokens and the merges say.
-    TokenizerPtr bytePairs(BytePairTokenizer::Parts parts, const std::string& mergesPath) {
-        parts.special = m_special;
-        parts.added = AddedTokens(m_added);
+    /// One symbol for each byte.
+    void beginWithBytes(BytePairTokenizer::Parts& parts) const {
         for (int byte = 0; byte < 256; ++byte) {
             const auto letter = spelledBytes(std::string(1, static_cast<char>(byte)));
             const auto found = m_ids.find(letter);
             if (found == m_ids.end())
                 fail("model.vocab lacks the byte " + std::to_string(byte) + " (" + shown(letter) +
-                     "), so not every text could be encoded" + kWayOut);
+                     "), so not every text could be encoded" + kTokenizersRead);
             parts.byteIds[static_cast<std::size_t>(byte)] = found->second;
         }
+    }
+    /// One for each character; others are `unknown`, or with `bytes` the pieces "<0x00>" to
+    /// "<0xFF>".
+    void beginWithCharacters(BytePairTokenizer::Parts& parts, const json& unknown, bool bytes,
+                             bool fused) const {
+        auto& characters = parts.characters.emplace();
+        for (const auto& [piece, id] : m_ids) {
+            std::string_view rest = piece;
+            if (rest.empty()) continue;
+            const auto c = takeCharacter(rest);
+            const bool beside = std::binary_search(m_beside.begin(), m_beside.end(), id);
+            if (c && rest.empty() && !beside) characters.ids.emplace(*c, id);
+        }
+        bool all = bytes;
+        for (std::size_t byte = 0; byte < 256; ++byte) {
+            const auto found = bytes ? m_ids.find(bytePiece(byte)) : m_ids.end();
+            parts.byteIds[byte] = found == m_ids.end() ? -1 : found->second;
+            all = all && parts.byteIds[byte] >= 0;
+        }
+        characters.bytes = bytes;
+        characters.fused = fused;
+        if (!unknown.is_null())
+            characters.unknown = idOf("model.unk_token", unknown);
+        else if (!all)
+            fail("model.unk_token is null, so characters that have no piece would be lost" +
+                 std::string(kTokenizersRead));
+    }
+
+    /// Fills in what the vocabulary, the added tokens and the merges say. `space`: is written for a
+    /// space.
+    TokenizerPtr bytePairs(BytePairTokenizer::Parts parts, const std::string& space) {
+        const auto& mergesPath = m_mergesPath;
+        parts.special = m_special;
+        parts.beside = m_beside;
+        parts.added = AddedTokens(m_added);
         parts.pairs = BytePairs(m_merges.size());
         for (std::size_t i = 0; i < m_merges.size(); ++i) {
             const std::string &left = m_merges[i].first, &right = m_merges[i].second;
@@ -135,26 +179,30 @@ public:
             if (const auto found = m_ids.find(end); found != m_ids.end() && !parts.endOfText)
                 parts.endOfText = found->second;
         parts.pieces.reserve(m_byId.size());
+        std::vector<bool> asItIs(m_byId.size());
+        for (const auto& token : m_added) asItIs[static_cast<std::size_t>(token.id)] = true;
         for (std::size_t id = 0; id < m_byId.size(); ++id) {
-            const bool added = std::any_of(m_added.begin(), m_added.end(), [&](const auto& token) {
-                return token.id == static_cast<std::int32_t>(id);
-            });
             // A name in other letters is not byte-encoded.
-            const auto bytes = added ? std::nullopt : unspelledBytes(m_byId[id]);
+            const auto bytes = asItIs[id]         ? std::nullopt
+                               : parts.characters ? std::optional(withSpaces(m_byId[id], space))
+                                                  : unspelledBytes(m_byId[id]);
             parts.pieces.push_back(bytes ? *bytes : m_byId[id]);
         }
+        if (parts.characters && parts.characters->bytes)
+            for (std::size_t byte = 0; byte < 256; ++byte)
+                if (const auto id = parts.byteIds[byte]; id >= 0)
+                    parts.pieces[static_cast<std::size_t>(id)] =
+                        std::string(1, static_cast<char>(byte));
         return std::make_shared<BytePairTokenizer>(std::move(parts));
     }
 
-    TokenizerPtr characters(const std::string& name, const std::string& unknown) {
-        const auto found = m_ids.find(unknown);
-        if (found == m_ids.end())
-            fail("model.unk_token is " + shown(unknown) + ", which is not in model.vocab");
+    TokenizerPtr characters(const std::string& name, const json& unknown) {
+        const auto other = idOf("model.unk_token", unknown);
         for (const auto& [piece, id] : m_ids)
-            if (id != found->second && (piece.empty() || utf8Length(piece) != piece.size()))
+            if (id != other && (piece.empty() || utf8Length(piece) != piece.size()))
                 fail("model.vocab has " + shown(piece) +
-                     ", but without merges every piece must be one character" + kWayOut);
-        return std::make_shared<CharacterTokenizer>(name, m_byId, found->second);
+                     ", but without merges every piece must be one character" + kTokenizersRead);
+        return std::make_shared<CharacterTokenizer>(name, m_byId, other);
     }
 
 private:
@@ -175,26 +223,36 @@ private:
         m_ids.emplace(piece, id);
     }
 
-    std::string m_path;
+    static std::string textOf(const json& value) {
+        return value.dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+    static std::string bytePiece(std::size_t byte) {
+        static constexpr char digits[] = "0123456789ABCDEF";
+        return std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">";
+    }
+    static std::string withSpaces(std::string piece, const std::string& space) {
+        for (auto at = space.empty() ? std::string::npos : piece.find(space);
+             at != std::string::npos; at = piece.find(space, at + 1))
+            piece.replace(at, space.size(), " ");
+        return piece;
+    }
+
+    std::string m_path, m_mergesPath;
     std::unordered_map<std::string, std::int32_t> m_ids;
     std::vector<std::string> m_byId;
     std::vector<bool> m_taken;
-    std::vector<std::int32_t> m_special;
+    std::vector<std::int32_t> m_special, m_beside;
     std::vector<AddedToken> m_added;
     std::vector<std::pair<std::string, std::string>> m_merges;
 };
-
-std::string typeOf(const json& part) {
-    if (part.is_object() && part.contains("type") && part["type"].is_string()) return part["type"];
-    return "unknown";
-}
 
 // A field that must be absent, null or have no effect.
 void requireUnused(const Reader& reader, const json& object, const char* field,
                    const json& nothing) {
     const auto found = object.find(field);
     if (found != object.end() && !found->is_null() && *found != nothing)
-        reader.fail("model." + std::string(field) + " is " + found->dump().substr(0, 40) + kWayOut);
+        reader.fail("model." + std::string(field) + " is " + found->dump().substr(0, 40) +
+                    kTokenizersRead);
 }
 
 void readMerges(Reader& reader, const json& merges) {
@@ -218,241 +276,133 @@ void readMerges(Reader& reader, const json& merges) {
     }
 }
 
-bool flag(const Reader& reader, const json& part, const char* field, bool otherwise) {
-    const auto found = part.find(field);
-    if (found == part.end()) return otherwise;
+bool flagOf(const Reader& reader, const json& model, const char* field) {
+    const auto found = model.find(field);
+    if (found == model.end() || found->is_null()) return false;
     if (!found->is_boolean())
-        reader.fail("pre_tokenizer." + std::string(field) + " is " + found->dump().substr(0, 40) +
+        reader.fail("model." + std::string(field) + " is " + found->dump().substr(0, 40) +
                     "; expected true or false");
     return *found;
 }
 
-// What divides texts: {"type": "ByteLevel"}, alone or at the end of a sequence of patterns.
-void readSplitter(const Reader& reader, const json& part, const std::string& path,
-                  BytePairTokenizer::Parts& parts, bool& ends) {
-    const std::string type = typeOf(part);
-    if (ends) reader.fail("pre_tokenizer has " + shown(type) + " behind ByteLevel" + kWayOut);
-    if (type == "Sequence" && part.contains("pretokenizers") && part["pretokenizers"].is_array()) {
-        for (const auto& one : part["pretokenizers"]) readSplitter(reader, one, path, parts, ends);
-    } else if (type == "Split") {
-        const auto pattern = part.find("pattern");
-        if (pattern == part.end() || !pattern->is_object() || !pattern->contains("Regex") ||
-            !(*pattern)["Regex"].is_string())
-            reader.fail(std::string("pre_tokenizer.pattern is not a Regex") + kWayOut);
-        if (part.value("behavior", json()) != "Isolated" || part.value("invert", json()) == true)
-            reader.fail(std::string("pre_tokenizer.behavior is not Isolated, or inverted") +
-                        kWayOut);
-        parts.patterns.emplace_back((*pattern)["Regex"].get<std::string>(), path);
-    } else if (type == "Digits") {
-        parts.patterns.emplace_back(
-            flag(reader, part, "individual_digits", false) ? "\\p{N}" : "\\p{N}+", path);
-    } else if (type == "ByteLevel") {
-        ends = true;
-        parts.prefixSpace = flag(reader, part, "add_prefix_space", true);
-        parts.splitsWords = flag(reader, part, "use_regex", true) || !parts.patterns.empty();
-        if (parts.prefixSpace && !parts.patterns.empty())
-            reader.fail(std::string("pre_tokenizer puts a space before each part") + kWayOut);
-        if (!parts.patterns.empty() && flag(reader, part, "use_regex", true))
-            parts.patterns.emplace_back(gpt2Pattern(), path);
-    } else {
-        reader.fail("pre_tokenizer.type is " + shown(type) + kWayOut);
-    }
-}
-
-// The tokens that a template puts before and behind a typed text.
+// The tokens that are put before and behind a typed text.
 void readTemplate(const Reader& reader, const json& part, BytePairTokenizer::Parts& parts) {
     const std::string type = typeOf(part);
+    const auto idOf = [&](const json& name) {
+        // {"special_tokens": {"<s>": {"ids": [1]}}}
+        if (name.is_string()) {
+            const auto ids =
+                json::json_pointer("/special_tokens") / name.get<std::string>() / "ids";
+            if (part.contains(ids) && part[ids].is_array() && part[ids].size() == 1)
+                return reader.givenId("post_processor", part[ids][0]);
+        }
+        return reader.idOf("post_processor", name);
+    };
     if (type == "Sequence" && part.contains("processors") && part["processors"].is_array()) {
         for (const auto& one : part["processors"]) readTemplate(reader, one, parts);
+    } else if (type == "RobertaProcessing" || type == "BertProcessing") {
+        for (const auto& [field, place] :
+             {std::pair{"cls", &parts.first}, std::pair{"sep", &parts.last}}) {
+            const auto found = part.find(field);
+            if (found == part.end() || !found->is_array() || found->size() != 2)
+                reader.fail("post_processor." + std::string(field) + " is not a token with its id");
+            *place = {reader.givenId("post_processor", (*found)[1])};
+        }
     } else if (type == "TemplateProcessing") {
         const auto single = part.find("single");
         if (single == part.end() || !single->is_array())
             reader.fail("post_processor.single is not a list");
-        json before = json::array(), behind = json::array();
+        parts.first.clear(), parts.last.clear();
         bool text = false;
         for (const auto& item : *single) {
-            if (item.is_object() && item.contains("Sequence"))
+            const auto special = item.is_object() ? item.find("SpecialToken") : item.end();
+            if (item.is_object() && item.contains("Sequence") && !text)
                 text = true;
-            else if (item.is_object() && item.contains("SpecialToken") &&
-                     item["SpecialToken"].is_object())
-                (text ? behind : before).push_back(item["SpecialToken"].value("id", json()));
+            else if (item.is_object() && special != item.end() && special->is_object())
+                (text ? parts.last : parts.first).push_back(idOf(special->value("id", json())));
+            else
+                reader.fail("post_processor.single has " +
+                            shown(item.dump(-1, ' ', false, json::error_handler_t::replace)) +
+                            "; expected one text, and special tokens around it");
         }
-        parts.first = reader.idsOf(before);
-        parts.last = reader.idsOf(behind);
+    } else if (type != "ByteLevel" && !part.is_null()) {
+        reader.fail("post_processor.type is " + shown(type) + kTokenizersRead);
     }
+}
+
+// What the decoder writes as a space, where it is one of Llama 2's.
+std::string spaceOf(const json& decoder) {
+    const std::string type = typeOf(decoder);
+    if (type == "Metaspace") {
+        const auto mark = decoder.value("replacement", json("\u2581"));
+        return mark.is_string() ? mark.get<std::string>() : std::string();
+    }
+    if (type == "Replace" && decoder.value("content", json()) == " " &&
+        decoder.contains("/pattern/String"_json_pointer)) {
+        const auto& mark = decoder["pattern"]["String"];
+        return mark.is_string() ? mark.get<std::string>() : std::string();
+    }
+    if (type == "Sequence" && decoder.contains("decoders") && decoder["decoders"].is_array())
+        for (const auto& one : decoder["decoders"])
+            if (const auto space = spaceOf(one); !space.empty()) return space;
+    return "";
 }
 
 }  // namespace
 
-TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path) {
-    const json file = parsed(text, path);
-    Reader reader(path);
-    const auto part = [&](const char* name) {
+TokenizerPtr tokenizerOf(const json& file, std::string source, const std::string& path,
+                         const std::string& mergesPath) {
+    Reader reader(path, mergesPath);
+    static const json nothing;
+    const auto part = [&](const char* name) -> const json& {
         const auto found = file.find(name);
-        return found == file.end() ? json() : *found;
+        return found == file.end() ? nothing : *found;
     };
-    const json model = part("model");
+    const json& model = part("model");
     if (!model.is_object()) reader.fail("has no 'model', so it is not a tokenizer.json");
     const bool untyped = !model.contains("type") && model.contains("merges");
     if (!untyped && typeOf(model) != "BPE")
-        reader.fail("model.type is " + shown(typeOf(model)) + kWayOut);
+        reader.fail("model.type is " + shown(typeOf(model)) + kTokenizersRead);
     BytePairTokenizer::Parts parts;
     parts.name = path;
-    if (const json normalizer = part("normalizer"); !normalizer.is_null()) {
-        if (typeOf(normalizer) != "NFC")
-            reader.fail("normalizer is " + shown(typeOf(normalizer)) +
-                        ", which changes the text before it is encoded" + kWayOut);
-        parts.nfc = true;
-    }
+    parts.normalizer = readNormalizer(part("normalizer"), path);
     requireUnused(reader, model, "dropout", 0.0);
     requireUnused(reader, model, "continuing_subword_prefix", "");
     requireUnused(reader, model, "end_of_word_suffix", "");
-    requireUnused(reader, model, "byte_fallback", false);
-    requireUnused(reader, model, "fuse_unk", false);
-    if (const auto whole = model.find("ignore_merges"); whole != model.end() && !whole->is_null()) {
-        if (!whole->is_boolean())
-            reader.fail("model.ignore_merges is " + whole->dump().substr(0, 40) +
-                        "; expected true or false");
-        parts.wholeWords = *whole;
-    }
+    parts.wholeWords = flagOf(reader, model, "ignore_merges");
+    const bool bytes = flagOf(reader, model, "byte_fallback");
+    const bool fused = flagOf(reader, model, "fuse_unk");
+    const auto found = model.find("unk_token");
+    const json& unknown = found == model.end() ? nothing : *found;
 
-    reader.readVocabulary(model.contains("vocab") ? model["vocab"] : json());
-    if (const json added = part("added_tokens"); !added.is_null()) reader.readAddedTokens(added);
-    readMerges(reader, model.contains("merges") ? model["merges"] : json());
+    reader.readVocabulary(model.contains("vocab") ? model["vocab"] : nothing);
+    if (const json& added = part("added_tokens"); !added.is_null())
+        reader.readAddedTokens(added, parts.normalizer);
+    readMerges(reader, model.contains("merges") ? model["merges"] : nothing);
 
-    const json splitter = part("pre_tokenizer");
-    if (splitter.is_null()) {
-        const auto unknown = model.find("unk_token");
-        if (reader.merges() > 0 || unknown == model.end() || !unknown->is_string())
-            reader.fail(std::string("pre_tokenizer is missing; merges need ByteLevel, characters "
-                                    "need an unk_token and no merges") +
-                        kWayOut);
-        return reader.characters(path, *unknown);
+    auto splitter = readSplitter(part("pre_tokenizer"), path);
+    parts.prefixSpace = splitter.prefixSpace;
+    parts.splitsWords = splitter.words;
+    parts.splitter = TextSplitter(std::move(splitter.steps));
+    if (splitter.bytes) {
+        reader.beginWithBytes(parts);
+    } else {
+        if (part("pre_tokenizer").is_null() && reader.merges() == 0 && unknown.is_string() &&
+            parts.normalizer.empty() && !reader.hasAddedTokens() && !bytes && !fused &&
+            part("post_processor").is_null())
+            return reader.characters(path, unknown);
+        if (parts.wholeWords)
+            reader.fail(std::string("model.ignore_merges is true without ByteLevel") +
+                        kTokenizersRead);
+        reader.beginWithCharacters(parts, unknown, bytes, fused);
     }
-    bool ends = false;
-    readSplitter(reader, splitter, path, parts, ends);
-    if (!ends) reader.fail(std::string("pre_tokenizer has no ByteLevel") + kWayOut);
     readTemplate(reader, part("post_processor"), parts);
-    parts.source = text;
-    return reader.bytePairs(std::move(parts), path);
+    parts.source = std::move(source);
+    return reader.bytePairs(std::move(parts), spaceOf(part("decoder")));
 }
 
-TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& vocabularyPath,
-                             const std::string& merges, const std::string& mergesPath) {
-    Reader reader(vocabularyPath);
-    reader.readVocabulary(parsed(vocabulary, vocabularyPath));
-    std::string_view rest = merges;
-    for (int line = 1; !rest.empty(); ++line) {
-        auto text = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(rest.size(), text.size() + 1));
-        if (text.ends_with('\r')) text.remove_suffix(1);
-        if (text.empty() || (line == 1 && text.starts_with("#version"))) continue;
-        const auto space = text.find(' ');
-        if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
-            throw FileError(mergesPath, "line " + std::to_string(line) + " is " + shown(text) +
-                                            "; expected two pieces separated by a space");
-        reader.addMerge(std::string(text.substr(0, space)), std::string(text.substr(space + 1)));
-    }
-    BytePairTokenizer::Parts parts;
-    parts.name = vocabularyPath;
-    return reader.bytePairs(std::move(parts), mergesPath);
-}
-
-namespace {
-
-// tokenizer.json as HuggingFace's `tokenizers` reads it.
-
-using Json = nlohmann::ordered_json;
-
-std::string jsonText(const std::string& text) {
-    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Everything except the vocabulary and the merges, which replace `vocabulary`: as values of the
-// JSON library they would take seconds.
-std::string framed(Json splitter, Json decoder, Json unknown, const Json& added,
-                   const std::string& vocabulary, const std::string& merges) {
-    const Json file = {{"version", "1.0"},
-                       {"truncation", nullptr},
-                       {"padding", nullptr},
-                       {"added_tokens", added},
-                       {"normalizer", nullptr},
-                       {"pre_tokenizer", std::move(splitter)},
-                       {"post_processor", nullptr},
-                       {"decoder", std::move(decoder)},
-                       {"model",
-                        {{"type", "BPE"},
-                         {"dropout", nullptr},
-                         {"unk_token", std::move(unknown)},
-                         {"continuing_subword_prefix", nullptr},
-                         {"end_of_word_suffix", nullptr},
-                         {"fuse_unk", false},
-                         {"byte_fallback", false},
-                         {"ignore_merges", false}}}};
-    std::string text = file.dump(2);
-    text.resize(text.rfind("\n  }"));  // the end of the model
-    return text + ",\n    \"vocab\": {" + vocabulary + "\n    },\n    \"merges\": [" + merges +
-           (merges.empty() ? "]" : "\n    ]") + "\n  }\n}\n";
-}
-
-std::string entry(const std::string& spelled, std::size_t id, const std::string& before) {
-    return (before.empty() ? "\n      " : ",\n      ") + jsonText(spelled) + ": " +
-           std::to_string(id);
-}
-
-std::string bytePairsJson(const BytePairTokenizer& tokenizer) {
-    const auto& parts = tokenizer.parts();
-    if (!parts.source.empty()) return parts.source;
-    std::vector<std::string> spelled;
-    for (const auto& piece : parts.pieces) spelled.push_back(spelledBytes(piece));
-    Json added = Json::array();
-    for (const auto id : parts.special) {
-        auto& piece = spelled[static_cast<std::size_t>(id)];
-        piece = parts.pieces[static_cast<std::size_t>(id)];
-        added.push_back({{"id", id},
-                         {"content", piece},
-                         {"single_word", false},
-                         {"lstrip", false},
-                         {"rstrip", false},
-                         {"normalized", false},
-                         {"special", true}});
-    }
-    std::string vocabulary, merges;
-    for (std::size_t id = 0; id < spelled.size(); ++id)
-        if (!spelled[id].empty()) vocabulary += entry(spelled[id], id, vocabulary);
-    for (const auto& merge : parts.pairs.merges())
-        merges += (merges.empty() ? "\n      " : ",\n      ") +
-                  jsonText(spelled[static_cast<std::size_t>(merge.left)] + " " +
-                           spelled[static_cast<std::size_t>(merge.right)]);
-    const Json bytes = {{"type", "ByteLevel"},
-                        {"add_prefix_space", parts.prefixSpace},
-                        {"trim_offsets", true},
-                        {"use_regex", parts.splitsWords}};
-    return framed(bytes, bytes, nullptr, added, vocabulary, merges);
-}
-
-std::string charactersJson(const CharacterTokenizer& tokenizer) {
-    std::string vocabulary;
-    const auto& pieces = tokenizer.pieces();
-    for (std::size_t id = 0; id < pieces.size(); ++id)
-        if (!pieces[id].empty()) vocabulary += entry(pieces[id], id, vocabulary);
-    const std::string unknown = pieces[static_cast<std::size_t>(tokenizer.unknown())];
-    return framed(nullptr, {{"type", "Fuse"}}, unknown, Json::array(), vocabulary, "");
-}
-
-}  // namespace
-
-std::string tokenizerJson(const Tokenizer& tokenizer) {
-    if (const auto* pairs = dynamic_cast<const BytePairTokenizer*>(&tokenizer))
-        return bytePairsJson(*pairs);
-    if (const auto* characters = dynamic_cast<const CharacterTokenizer*>(&tokenizer))
-        return charactersJson(*characters);
-    throw OptionError("tokenizer",
-                      "'" + tokenizer.name() + "' cannot be written in the published format");
-}
-
-void writeTokenizer(const Tokenizer& tokenizer, const std::string& path) {
-    writeTextFile(path, tokenizerJson(tokenizer));
+TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path) {
+    return tokenizerOf(parsedJson(text, path), text, path, path);
 }
 
 }  // namespace relascope::core

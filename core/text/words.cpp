@@ -4,6 +4,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -44,6 +45,38 @@ const pcre2_code* wordPattern() {
 }
 
 }  // namespace
+
+std::optional<char32_t> lastCharacter(std::string_view text) {
+    std::size_t begin = text.size();
+    while (begin > 0 && text.size() - begin < 4) {
+        --begin;
+        if ((static_cast<unsigned char>(text[begin]) & 0xC0) != 0x80) break;
+    }
+    if (begin == text.size()) return std::nullopt;
+    auto rest = text.substr(begin);
+    const auto character = takeCharacter(rest);
+    return rest.empty() ? character : std::nullopt;
+}
+
+std::size_t spacesBefore(std::string_view text) {
+    const auto whole = text.size();
+    for (auto c = lastCharacter(text); c && isWhiteSpace(*c); c = lastCharacter(text)) {
+        std::string one;
+        appendUtf8(one, *c);
+        text.remove_suffix(one.size());
+    }
+    return whole - text.size();
+}
+
+std::size_t spacesBehind(std::string_view text) {
+    const auto whole = text.size();
+    for (auto rest = text; !rest.empty();) {
+        const auto c = takeCharacter(rest);
+        if (!c || !isWhiteSpace(*c)) break;
+        text = rest;
+    }
+    return whole - text.size();
+}
 
 Words::Words(std::string_view text) : m_text(text), m_match(pcre2_match_data_create(1, nullptr)) {
     if (!m_match) throw std::bad_alloc();

@@ -56,6 +56,12 @@ inline bool isWhiteSpace(char32_t c) {
            c == 0x205F || c == 0x3000;
 }
 
+/// The character that ends a text; nothing without one.
+std::optional<char32_t> lastCharacter(std::string_view text);
+/// The bytes of white space that end a text, and that begin one.
+std::size_t spacesBefore(std::string_view text);
+std::size_t spacesBehind(std::string_view text);
+
 /// The same as the inside of a class of PCRE2, and the pattern of GPT-2's words.
 const std::string& whiteSpaceClass();
 const std::string& gpt2Pattern();

@@ -138,6 +138,13 @@ inline std::string quoted(const std::string& name) {
     return "'" + pieceText(name).text + "'";
 }
 
+/// What is wrong with a token that a model has no row for; an empty piece is not named.
+inline std::string outsideVocabulary(std::int64_t id, std::string_view piece, std::int64_t size) {
+    return "token " + std::to_string(id) +
+           (piece.empty() ? "" : " (" + quoted(std::string(piece)) + ")") +
+           " is outside the vocabulary of " + std::to_string(size);
+}
+
 /// A bar of `width` characters for a share of 1; none for shares below 0 and for NaN.
 inline std::string barText(char mark, double share, int width) {
     const double length = share > 0 ? std::round(width * std::min(share, 1.0)) : 0.0;

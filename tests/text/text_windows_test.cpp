@@ -7,6 +7,7 @@
 #include "data/text_tokens.h"
 #include "files/npy.h"
 #include "support/rooms.h"
+#include "text/small_tokenizer.h"
 #include "text/text_fixture.h"
 
 namespace relascope {
@@ -215,6 +216,21 @@ TEST_F(Windows, TokensBeyondTheVocabularyAreFound) {
         openText(options(write("t.txt", "some words to read, and some more"), "gpt2", 1));
     EXPECT_NO_THROW(requireTokensWithin(text, 50257));
     EXPECT_THROW(requireTokensWithin(text, 256), OptionError);
+    // A token that was added to the tokenizer, and that the model does not have.
+    auto file = testing_support::smallTokenizer();
+    file["added_tokens"].push_back({{"id", 260}, {"content", "<new>"}});
+    const auto tokenizer = write("tokenizer.json", file.dump());
+    EXPECT_NO_THROW(
+        requireTokensWithin(openText(options(write("a.txt", "the words"), tokenizer, 1)), 260));
+    try {
+        requireTokensWithin(openText(options(write("b.txt", "the <new> words"), tokenizer, 1)),
+                            260);
+        FAIL();
+    } catch (const FileError& error) {
+        EXPECT_EQ(error.path(), m_folder / "b.txt");
+        for (const char* part : {"token 260", "'<new>'", "vocabulary of 260"})
+            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
     EXPECT_NO_THROW(requireTokensWithin(DataSplits{}, 10));
 }
 

@@ -9,40 +9,21 @@
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
-#include "text/text_splitter.h"
+#include "text/small_tokenizer.h"
+#include "text/split_pattern.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
-#include "text/words.h"
 #include "types/error.h"
 
 namespace relascope {
 namespace {
 
 using nlohmann::json;
+using testing_support::smallTokenizer;
+using testing_support::smallVocabulary;
 using testing_support::TemporaryFolder;
 using testing_support::writeBytes;
 using Ids = std::vector<std::int32_t>;
-
-// All bytes, and "the", " the" by three merges.
-json smallVocabulary() {
-    json vocabulary;
-    for (int byte = 0; byte < 256; ++byte)
-        vocabulary[spelledBytes(std::string(1, static_cast<char>(byte)))] = byte;
-    vocabulary["th"] = 256, vocabulary["the"] = 257, vocabulary["Ġthe"] = 258;
-    vocabulary["<|endoftext|>"] = 259;
-    return vocabulary;
-}
-
-json smallTokenizer() {
-    return {
-        {"version", "1.0"},
-        {"added_tokens", {{{"id", 259}, {"content", "<|endoftext|>"}, {"special", true}}}},
-        {"normalizer", nullptr},
-        {"pre_tokenizer",
-         {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
-        {"model",
-         {{"type", "BPE"}, {"vocab", smallVocabulary()}, {"merges", {"t h", "th e", "Ġ the"}}}}};
-}
 
 TokenizerPtr parse(const json& file) {
     return parseTokenizerJson(file.dump(), "t.json");
@@ -108,13 +89,16 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
     expectRefused({{"x", 1}}, {"has no 'model'"});
     for (const char* type : {"WordPiece", "Unigram", "WordLevel"})
         expectRefused(changed("/model/type"_json_pointer, type), {"model.type", type, "gpt2"});
-    expectRefused(changed("/normalizer"_json_pointer, {{"type", "NFKC"}}), {"normalizer", "NFKC"});
+    expectRefused(changed("/normalizer"_json_pointer, {{"type", "Precompiled"}}),
+                  {"normalizer.type", "Precompiled"});
     expectRefused(changed("/model/ignore_merges"_json_pointer, 1), {"model.ignore_merges is 1"});
-    expectRefused(changed("/pre_tokenizer/type"_json_pointer, "Metaspace"),
-                  {"pre_tokenizer.type", "Metaspace"});
-    expectRefused(changed("/pre_tokenizer"_json_pointer, nullptr), {"pre_tokenizer is missing"});
+    expectRefused(changed("/pre_tokenizer/type"_json_pointer, "UnicodeScripts"),
+                  {"pre_tokenizer.type", "UnicodeScripts"});
+    expectRefused(changed("/pre_tokenizer"_json_pointer, nullptr), {"model.unk_token is null"});
     expectRefused(changed("/pre_tokenizer/use_regex"_json_pointer, 3), {"use_regex is 3"});
-    expectRefused(changed("/model/byte_fallback"_json_pointer, true), {"model.byte_fallback"});
+    expectRefused(changed("/model/byte_fallback"_json_pointer, 2), {"model.byte_fallback is 2"});
+    expectRefused(changed("/model/end_of_word_suffix"_json_pointer, "</w>"),
+                  {"model.end_of_word_suffix", "</w>"});
     expectRefused(changed("/model/dropout"_json_pointer, 0.1), {"model.dropout is 0.1"});
     expectRefused(changed("/model/vocab"_json_pointer, json::object()), {"model.vocab"});
     expectRefused(changed("/model/vocab/th"_json_pointer, 5), {"id 5 is given twice", "'th'"});
@@ -136,11 +120,11 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
     const auto splitter = "/pre_tokenizer"_json_pointer;
     expectRefused(changed(splitter, split({{"Regex", "(a"}}, "Isolated")),
                   {"t.json", "'(a'", "cannot be compiled"});
-    expectRefused(changed(splitter, split({{"String", " "}}, "Isolated")), {"not a Regex"});
-    expectRefused(changed(splitter, split({{"Regex", "a"}}, "Removed")), {"behavior"});
-    auto noBytes = split({{"Regex", "a"}}, "Isolated");
-    noBytes["pretokenizers"].erase(1);
-    expectRefused(changed(splitter, noBytes), {"no ByteLevel"});
+    expectRefused(changed(splitter, split({{"Text", " "}}, "Isolated")), {"neither a Regex"});
+    expectRefused(changed(splitter, split({{"Regex", "a"}}, "Gone")), {"behavior", "Gone"});
+    expectRefused(changed("/post_processor"_json_pointer, {{"type", "Other"}}),
+                  {"post_processor.type", "Other"});
+    expectRefused(changed("/added_tokens/0/lstrip"_json_pointer, "yes"), {"lstrip", "yes"});
     expectRefused(changed("/post_processor"_json_pointer,
                           {{"type", "TemplateProcessing"},
                            {"single", {{{"SpecialToken", {{"id", "<bos>"}}}}}}}),

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tokenizer that the files of a folder describe together (formats.md section 7).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "text/tokenizer.h"
+
+namespace relascope::core {
+
+/// The texts of the files that are there, each with its path.
+struct TokenizerFolder {
+    struct File {
+        std::string path, text;
+    };
+    std::optional<File> tokenizer;           ///< tokenizer.json, or the next two
+    std::optional<File> vocabulary, merges;  ///< vocab.json and merges.txt
+    std::optional<File> settings;            ///< tokenizer_config.json
+    std::optional<File> specialTokens;       ///< special_tokens_map.json
+    std::optional<File> addedTokens;         ///< added_tokens.json
+    std::optional<File> model;               ///< config.json
+};
+
+/// As the library transformers reads that folder. Its name is the path of tokenizer.json or
+/// vocab.json. Throws FileError naming file, field and value for what is not honoured.
+TokenizerPtr tokenizerOf(const TokenizerFolder& folder);
+
+}  // namespace relascope::core
