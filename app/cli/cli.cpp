@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <iostream>
 
 #include "analysis/analysis.h"
@@ -69,6 +72,18 @@ std::string programName(const std::string& program, int argc, char** argv) {
     return command ? program + " " + word : program;
 }
 
+namespace {
+
+// What was printed and could not be written is an error, whatever the command found.
+int written(int code) {
+    if (std::cout.flush() && !std::ferror(stdout) && std::fflush(stdout) == 0) return code;
+    std::cerr << "relascope-cli: standard output cannot be written: " << std::strerror(errno)
+              << "\n";
+    return code == 0 ? kExitFailed : code;
+}
+
+}  // namespace
+
 int runCommandLine(int argc, char** argv) {
     const PlainOutput plain;
     if (argc > 1 && std::string(argv[1]) == "--version") return printVersion(argc, argv);
@@ -109,13 +124,13 @@ int runCommandLine(int argc, char** argv) {
         try {
             app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
-            return usageError(app, error, argc, argv);
+            return written(usageError(app, error, argc, argv));
         }
-        if (*manual) return printManual(app, program, form);
+        if (*manual) return written(printManual(app, program, form));
         const auto chosen = std::find_if(declared.begin(), declared.end(),
                                          [](const Declared& one) { return one.parser->parsed(); });
         if (chosen->needs == Needs::Threads) beginComputing(threads);
-        return chosen->run({json});
+        return written(chosen->run({json}));
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";
         return kExitInterrupted;

@@ -26,6 +26,15 @@ constexpr std::uint64_t kMaxConfig = 4u << 20;
 constexpr std::array kPublishedNames = {"model.safetensors", "model.safetensors.index.json",
                                         "pytorch_model.bin", "pytorch_model.bin.index.json"};
 
+// A link of a cache whose file was never fetched, or was removed.
+void requireTarget(const fs::path& path) {
+    std::error_code error;
+    if (fs::is_symlink(path, error) && !fs::exists(path, error))
+        throw FileError(path.string(), "is a link to a file that is not there (" +
+                                           fs::read_symlink(path, error).string() +
+                                           "); fetch or copy the model again");
+}
+
 bool hasPublishedWeights(const fs::path& folder) {
     return std::any_of(kPublishedNames.begin(), kPublishedNames.end(),
                        [&](const char* name) { return fs::is_regular_file(folder / name); });
@@ -61,15 +70,45 @@ bool mayBeWeights(const fs::path& path) {
     return endings.count(path.extension().string()) && !others.count(path.filename().string());
 }
 
+// Weights of other programs, and the folders that trainers write.
+std::string whatElseIsIn(const fs::path& folder) {
+    static const std::set<std::string> endings = {".h5",   ".msgpack", ".gguf", ".ggml",  ".onnx",
+                                                  ".ckpt", ".distcp",  ".npz",  ".tflite"};
+    std::set<std::string> files, folders;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const auto name = entry.path().filename().string();
+        if (endings.count(entry.path().extension().string())) files.insert(name);
+        if (entry.is_directory(error) && name.starts_with("checkpoint-")) folders.insert(name);
+    }
+    if (!folders.empty())
+        return "; it has checkpoints in folders of their own: open one, as " + *folders.rbegin();
+    if (files.empty()) return {};
+    return "; it has " + *files.begin() +
+           ", which is not read: save the model as safetensors, or open the original";
+}
+
+// Whether a file is one of several that make up a model: "model-00002-of-00010.safetensors".
+bool isShard(const std::string& name) {
+    const auto of = name.find("-of-");
+    return of != std::string::npos && of >= 6 &&
+           std::isdigit(static_cast<unsigned char>(name[of - 1])) && of + 4 < name.size() &&
+           std::isdigit(static_cast<unsigned char>(name[of + 4]));
+}
+
 // The weights of a folder: the published names first, else the only other candidate.
 std::string weightsOf(const fs::path& folder) {
-    for (const char* name : kPublishedNames)
+    for (const char* name : kPublishedNames) {
+        requireTarget(folder / name);
         if (fs::is_regular_file(folder / name)) return (folder / name).string();
+    }
     std::vector<std::string> found;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error))
-        if (entry.is_regular_file(error) && mayBeWeights(entry.path()))
-            found.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (!mayBeWeights(entry.path())) continue;
+        requireTarget(entry.path());
+        if (entry.is_regular_file(error)) found.push_back(entry.path().filename().string());
+    }
     std::sort(found.begin(), found.end());
     if (found.size() == 1) return (folder / found[0]).string();
     if (found.empty() && fs::is_regular_file(folder / "run.json"))
@@ -78,7 +117,12 @@ std::string weightsOf(const fs::path& folder) {
     if (found.empty())
         throw FileError(
             folder.string(),
-            "contains no weights (model.safetensors, its index and shards, or a .pt file)");
+            "contains no weights (model.safetensors, its index and shards, or a .pt file)" +
+                whatElseIsIn(folder));
+    if (std::all_of(found.begin(), found.end(), isShard))
+        throw FileError(folder.string(), "has shards (" + found[0] +
+                                             ", ...) without their index; copy or download "
+                                             "model.safetensors.index.json as well");
     throw FileError(folder.string(), "contains several weights files (" + found[0] + ", " +
                                          found[1] + ", ...); open one of them");
 }
@@ -110,8 +154,11 @@ std::unique_ptr<CheckpointParts> openWeightsFile(const std::string& path) {
 }
 
 void CheckpointParts::addConfigFile(const std::string& path) {
+    requireTarget(path);
     if (!m_config.empty() || !fs::is_regular_file(path)) return;
     m_config = readJsonText(path, kMaxConfig);
+    if (m_config.find_first_not_of(" \t\r\n") == std::string::npos)
+        throw FileError(path, "is empty; copy or download it again");
     m_configFrom = fs::path(path).filename().string();
     m_files.push_back(path);
 }
@@ -200,11 +247,13 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
         return openAdapted(open(baseOfAdapter(adapter)), adapter);
     if (!fs::is_directory(absolute, error)) {
         auto source = openWeightsFile(absolute.string());
-        // The weights file of a published folder stands for the folder.
+        // The weights file of a published folder stands for the folder; any other may have its own
+        // configuration.
         const auto name = absolute.filename().string();
-        if (std::find(kPublishedNames.begin(), kPublishedNames.end(), name) !=
+        if (std::find(kPublishedNames.begin(), kPublishedNames.end(), name) ==
             kPublishedNames.end())
-            source->addConfigFile((absolute.parent_path() / "config.json").string());
+            source->addStoredConfig();
+        source->addConfigFile((absolute.parent_path() / "config.json").string());
         source->addStoredConfig();
         source->nameAsModel();
         return source;

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
+#include "files/foreign_file.h"
 #include "types/lower_case.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -42,6 +44,12 @@ CsvReader::CsvReader(std::string_view text, std::string path)
     : m_text(text), m_path(std::move(path)) {
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
         throw FileError(m_path, "is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)");
+    if (text.starts_with("PK\x03\x04") || text.starts_with("\xD0\xCF\x11\xE0"))
+        throw FileError(m_path, "is a workbook or an archive, not a table as text; save it as CSV");
+    if (text.starts_with("PAR1") || text.starts_with("ARROW1"))
+        throw FileError(m_path, "is a Parquet or Arrow file; save the table as CSV (to_csv)");
+    if (const auto what = foreignContent(text.substr(0, 512)); !what.empty())
+        throw FileError(m_path, what);
     if (!isUtf8(text))
         throw FileError(m_path, "is not UTF-8; save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8)");
     if (text.starts_with("\xEF\xBB\xBF")) m_text.remove_prefix(3);
@@ -57,7 +65,10 @@ CsvReader::CsvReader(std::string_view text, std::string path)
                                                 [](const auto& name) { return name.empty(); })) {
     }
     while (!m_columns.empty() && m_columns.back().empty()) m_columns.pop_back();
-    m_rowNames = m_columns.size() > 1 && m_columns.front().empty();
+    // Names that pandas and readr give to a first column without one.
+    m_rowNames =
+        m_columns.size() > 1 && (m_columns.front().empty() || m_columns.front() == "Unnamed: 0" ||
+                                 m_columns.front() == "...1");
     if (m_rowNames) m_columns.erase(m_columns.begin());
     std::set<std::string> names;
     for (const auto& name : m_columns) {
@@ -125,9 +136,15 @@ bool CsvReader::readRecord(std::vector<std::string>& fields) {
 
 bool CsvReader::next() {
     const auto isEmpty = [](const std::string& field) { return field.empty(); };
+    bool quoted = false;
     do {
+        quoted = m_at < m_text.size() && m_text[m_at] == '"';
         if (!readRecord(m_fields)) return false;
     } while (std::all_of(m_fields.begin(), m_fields.end(), isEmpty));
+    // R's write.table() has no column name above the names of rows, which it quotes.
+    if (std::exchange(m_first, false) && quoted && !m_rowNames &&
+        m_fields.size() == m_columns.size() + 1 && !m_fields.back().empty())
+        m_rowNames = true;
     if (m_rowNames) m_fields.erase(m_fields.begin());
     // Spreadsheets give all rows as many separators as the longest one has.
     while (m_fields.size() > m_columns.size() && m_fields.back().empty()) m_fields.pop_back();
@@ -150,7 +167,15 @@ double CsvReader::number(std::size_t column) const {
         if (digits == 3 && m_separator != ';')
             failAt(column, "may be a decimal comma or thousands; write a decimal point");
         text[comma] = '.';
+        m_decimalCommas = true;
+    } else if (const auto point = text.find('.'); m_separator == ';' && point + 4 == text.size() &&
+                                                  point > 0 && point < 4 && text[0] != '0') {
+        m_thousands = true;
     }
+    if (m_decimalCommas && m_thousands)
+        failAt(column,
+               "stands in a table with decimal commas and with points that may be "
+               "thousands; write every number with a decimal point");
     double value = 0.0;
     const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
     const char* end = text.data() + text.size();

@@ -15,8 +15,9 @@ namespace relascope::core {
 /// Reads rows one by one. Fields are parted by commas, semicolons or tabs, whichever the first line
 /// has most of (a line "sep=;" before it says so itself), and may be in double quotes, with "" for
 /// a quote, and then hold separators and line ends. Lines end with LF, CRLF or CR; a byte order
-/// mark, blank lines and rows without any value are left out, as is a first column without a name:
-/// the row names of R and the index of pandas. Every error is a FileError with the line.
+/// mark, blank lines and rows without any value are left out, as is a first column without a name,
+/// or with that of pandas ("Unnamed: 0") or readr ("...1"): the row names of R, the index of
+/// pandas. Every error is a FileError with the line.
 class CsvReader {
 public:
     /// Reads the first line. `text` outlives the reader; `path` is for messages.
@@ -47,6 +48,8 @@ private:
     std::size_t m_at = 0;
     std::int64_t m_line = 0, m_nextLine = 1;
     char m_separator = ',';
+    bool m_first = true;                                        ///< row of data comes next
+    mutable bool m_decimalCommas = false, m_thousands = false;  ///< were read
     bool m_rowNames = false;
     std::vector<std::string> m_columns, m_fields;
 };

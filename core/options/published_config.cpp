@@ -66,7 +66,16 @@ Json parseShallow(const std::string& text) {
         deep = deep || depth > 32;
         return !deep;
     };
-    Json json = Json::parse(text, limit, false);
+    Json json;
+    try {
+        json = Json::parse(text, limit);
+    } catch (const Json::parse_error& error) {
+        if (!deep)
+            throw Error((std::string(error.what()).find("UTF-8") != std::string::npos
+                             ? "is not UTF-8 at byte "
+                             : "is not JSON at byte ") +
+                        std::to_string(error.byte) + "; correct it, or download it again");
+    }
     if (deep) throw Error("is nested too deeply for a configuration");
     if (!json.is_object()) throw Error("is not a JSON object");
     if (json.contains("model_type")) return json;

@@ -364,6 +364,26 @@ TEST(CheckpointPage, WritesOtherFormsThatOpenAgain) {
     }
 }
 
+TEST(CheckpointPage, OpensAModelWithAnAdapter) {
+    Opened o;
+    qputenv("XDG_CACHE_HOME", o.folder.path().toUtf8());
+    o.open(golden("public/gpt2_tied"));
+    const auto choose = [&](const QString& adapter) {
+        o.page.askAdapter = [adapter] { return adapter; };
+        for (QAction* action : o.page.head()->menu()->actions())
+            if (action->text().startsWith("Open with adapter")) action->trigger();
+    };
+    choose(golden("public"));
+    EXPECT_TRUE(o.page.errorSentence().contains("is no adapter"));
+    QSignalSpy opened(&o.controller, &CheckpointController::opened);
+    choose(QStringLiteral(RELASCOPE_FIXTURES "/training-checkpoints/adapter-gpt2"));
+    ASSERT_TRUE(waitUntil([&] { return opened.size() == 1; }));
+    qunsetenv("XDG_CACHE_HOME");
+    EXPECT_EQ(o.page.title(), "gpt2_tied + adapter-gpt2");
+    EXPECT_TRUE(o.controller.loadDisabledReason().isEmpty());
+    EXPECT_EQ(o.controller.info()->form, "safetensors with a LoRA adapter");
+}
+
 TEST(CheckpointPage, LoadingCanBeCancelled) {
     Opened o;
     o.open(golden(kVision));

@@ -203,8 +203,9 @@ TEST(TrainingCheckpoints, OfLlmcComputeWhatTheyDid) {
     EXPECT_NE(problem(whole, 7, 3).find("fewer rows than tokens"), std::string::npos);
     for (const int at : {2, 3, 4, 5, 6, 7})
         for (const std::int32_t size : {0, -1, 1 << 20, 0x7fffffff})
-            if (at != 5 || size != 1 << 20)
-                EXPECT_NE(problem(whole, at, size), "") << at << " " << size;
+            // Heads change no size of the file.
+            EXPECT_TRUE(!problem(whole, at, size).empty() || (at == 5 && size == 1 << 20))
+                << at << " " << size;
 }
 
 TEST(TrainingCheckpoints, WithAnAdapterComputeWhatPeftComputes) {

@@ -2,6 +2,7 @@
 // Files of attributes of pairs (atlas --attributes), as spreadsheets, R and pandas write them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -44,6 +45,20 @@ protected:
     RunOptions m_options = presetOptions("relational-games-occurs");
     core::DatasetPtr m_data;
 };
+
+// Of more examples than are wanted some are drawn, and not the first taken.
+TEST_F(AttributeFiles, ExamplesAreDrawnAmongThoseThatAreNamed) {
+    std::string text = "example,i,j,size\n";
+    for (int e = 5; e < 20; ++e) text += std::to_string(e) + ",0,1,1\n";
+    const auto path = m_folder / "many.csv";
+    std::ofstream(path, std::ios::binary) << text;
+    auto drawn = core::pairObjects(m_options.model, *m_data, 6, path).examples;
+    std::sort(drawn.begin(), drawn.end());
+    ASSERT_EQ(drawn.size(), 6u);
+    EXPECT_GE(drawn.front(), 5);
+    EXPECT_NE(drawn, (std::vector<std::int64_t>{5, 6, 7, 8, 9, 10}));
+    EXPECT_EQ(std::unique(drawn.begin(), drawn.end()), drawn.end());
+}
 
 TEST_F(AttributeFiles, OfEveryProgramSayTheSame) {
     const std::string header = "example,i,j,size\n";

@@ -43,11 +43,29 @@ TEST(Csv, EveryProgramsFormIsTheSameTable) {
           "example,i,size\r\n0,1,2.5\r\n1,2,0.25\r\n", "example,i,size\r0,1,2.5\r1,2,0.25\r",
           "\xEF\xBB\xBF\"example\",\"i\",\"size\"\n0,1,\"2.5\"\n\n1,2,0.25\n,,\n",
           "\"\",\"example\",\"i\",\"size\"\n\"1\",0,1,2.5\n\"2\",1,2,0.25\n",
-          ",example,i,size\n0,0,1,2.5\n1,1,2,0.25\n", "example;i;size\n0;1;2.5\n1;2;0.25\n",
-          "example\ti\tsize\n0\t1\t2.5\n1\t2\t0.25\n", "sep=;\nexample;i;size\n0;1;2.5\n1;2;0.25\n",
+          ",example,i,size\n0,0,1,2.5\n1,1,2,0.25\n",
+          "Unnamed: 0,example,i,size\n0,0,1,2.5\n1,1,2,0.25\n",
+          "...1,example,i,size\n1,0,1,2.5\n2,1,2,0.25\n",
+          "\"example\",\"i\",\"size\"\n\"1\",0,1,2.5\n\"2\",1,2,0.25\n",
+          "example;i;size\n0;1;2.5\n1;2;0.25\n", "example\ti\tsize\n0\t1\t2.5\n1\t2\t0.25\n",
+          "sep=;\nexample;i;size\n0;1;2.5\n1;2;0.25\n",
           "example , i, \"size\"\n 0, 1 ,2.5 \n1,2, \"0.25\" \n",
           "example,i,size,,\n0,1,2.5,,\n1,2,0.25,,\n", "\n\nexample,i,size\n0,1,2.5\n1,2,0.25\n"})
         EXPECT_EQ(rowsOfCsv(text), plain) << text;
+}
+
+TEST(Csv, WhatIsNoTableSaysWhatItIs) {
+    EXPECT_NE(csvRefusal(std::string("PK\x03\x04....", 8)).find("is a workbook"),
+              std::string::npos);
+    EXPECT_NE(csvRefusal("PAR1....").find("is a Parquet"), std::string::npos);
+    EXPECT_NE(csvRefusal("\x1f\x8b\x08").find("is compressed"), std::string::npos);
+    EXPECT_NE(csvRefusal("<html></html>").find("is a web page"), std::string::npos);
+}
+
+TEST(Csv, PointsBesideDecimalCommasMayBeThousands) {
+    EXPECT_EQ(csvRefusal("a;b\n1,5;1.234\n", true).find("line 2, column b: '1.234'"), 0u);
+    EXPECT_EQ(csvRefusal("a;b\n1.234;2\n", true), "");
+    EXPECT_EQ(csvRefusal("a;b\n1,5;0.125\n", true), "");
 }
 
 TEST(Csv, QuotedFieldsHoldAnything) {
