@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
@@ -137,6 +138,9 @@ int runCommandLine(int argc, char** argv) {
     } catch (const OptionError& error) {
         std::cerr << "relascope-cli: " << error.what() << "\n";
         return kExitUsage;
+    } catch (const nlohmann::json::type_error&) {
+        std::cerr << "relascope-cli: a name that is not UTF-8 cannot be written as JSON; rename "
+                     "the file or folder\n";
     } catch (const std::exception& error) {
         std::cerr << "relascope-cli: " << userMessage(error) << "\n";
     }

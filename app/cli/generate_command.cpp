@@ -12,6 +12,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
+#include "data/text_files.h"
 #include "files/atomic_file.h"
 #include "types/error.h"
 #include "types/text_piece.h"
@@ -31,7 +32,11 @@ using Json = nlohmann::ordered_json;
 std::string promptOf(const GenerateArguments& a) {
     if (a.promptFile.empty()) return a.prompt;
     constexpr std::uint64_t most = 64u << 20;
-    if (a.promptFile != "-") return core::readTextFile(a.promptFile, most);
+    if (a.promptFile != "-") {
+        auto text = core::readTextFile(a.promptFile, most);
+        core::requireUtf8Text(a.promptFile, text);
+        return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+    }
     std::string text;
     for (char c; text.size() < most && std::cin.get(c);) text += c;
     return text;

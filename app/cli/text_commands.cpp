@@ -47,7 +47,12 @@ template <class Action>
 void forEachPiece(const std::string& path, const Action& action) {
     if (path != "-") {
         core::TextBytes bytes(core::openFileBytes(path));
-        for (std::string_view piece; !(piece = bytes.next()).empty();) action(piece);
+        bool first = true;
+        for (std::string_view piece; !(piece = bytes.next()).empty(); first = false) {
+            if (first) core::requireUtf8Text(path, piece);
+            if (first && piece.starts_with("\xEF\xBB\xBF")) piece.remove_prefix(3);
+            action(piece);
+        }
         return;
     }
     std::string buffer(kPiece, '\0');

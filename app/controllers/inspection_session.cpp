@@ -6,6 +6,7 @@
 #include <QFileInfo>
 
 #include "app/controllers/inspection_session.h"
+#include "checkpoint/adapter.h"
 #include "data/text_tokens.h"
 #include "files/memory.h"
 #include "model/public/public_options.h"
@@ -117,7 +118,7 @@ core::TokenizerPtr tokenizerOf(const wire::Weights& weights, const ModelOptions&
         // The tokenizer of a run is in the run folder, not next to the weights.
         const std::string run = core::runOfWeights(weights.path), own = run + "/tokenizer.json";
         if (!run.empty() && fs::exists(own)) return core::openTokenizer(own);
-        return core::tokenizerBeside(weights.path, core::knownVocabulary(model));
+        return core::checkpointTokenizer(weights.path, core::knownVocabulary(model));
     } catch (const Error&) {
         return nullptr;  // the session warns of it
     }

@@ -66,7 +66,10 @@ QString filesText(const CheckpointInfo& info) {
                 !names.contains(name))
                 names << name;
     if (info.model && info.title != info.model->architecture())
-        where = QString::fromStdString(info.title) + QStringLiteral(" \u00B7 ") + where;
+        where =
+            QString::fromStdString(info.title) +
+            (info.form.ends_with("adapter") ? QStringLiteral(" with a LoRA adapter") : QString()) +
+            QStringLiteral(" \u00B7 ") + where;
     const QString text = QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
                              .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
                                   widgets::groupedNumber(info.parameters));

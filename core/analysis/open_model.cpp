@@ -186,14 +186,9 @@ const char* inputKey(const ModelOptions& options) {
     return "input/images";
 }
 
-// A run stores its tokenizer, unless it is built into the program; an adapter may have its own.
-TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run,
-                         const CheckpointSource& source) {
-    if (!isRun) {
-        if (const auto adapter = adapterAt(path); !adapter.empty())
-            if (auto own = tokenizerBeside(adapter, 0)) return own;
-        return tokenizerBeside(source.files().at(0), knownVocabulary(run.model));
-    }
+// A run stores its tokenizer, unless it is built into the program.
+TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
+    if (!isRun) return checkpointTokenizer(path, knownVocabulary(run.model));
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
     const auto file = std::filesystem::path(path) / "tokenizer.json";
     return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
@@ -324,8 +319,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         smaller);
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
     try {
-        if (p.options.input() == InputKind::Tokens)
-            p.tokenizer = tokenizerOf(path, p.isRun, p.run, *source);
+        if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
         if (p.options.input() == InputKind::Tokens && !p.tokenizer && !p.isRun)
             trouble = otherTokenizerBeside(source->files().at(0));
     } catch (const Cancelled&) {

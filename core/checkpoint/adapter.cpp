@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "checkpoint/tensor_numbers.h"
 #include "files/atomic_file.h"
@@ -16,6 +17,8 @@
 #include "files/safetensors.h"
 #include "files/sha256.h"
 #include "hub/hub_cache.h"
+#include "model/public/family.h"
+#include "options/published_config.h"
 #include "types/text_piece.h"
 
 namespace relascope::core {
@@ -157,7 +160,9 @@ public:
         m_files.push_back(adapter + "/" + kConfig);
         m_bytes = m_base->bytes() + m_adapter->bytes();
         m_adapter->nameAsModel();
+        findTiedOutput();
         readChanges();
+        requireWholeTie();
         for (auto& tensor : m_tensors) describe(tensor);
         indexNames();
     }
@@ -179,11 +184,10 @@ public:
 
     void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
                   std::stop_token stop) const override {
-        const auto* own = inBase(tensor);
         const auto* change = changeOf(tensor);
-        if (!change) return m_base->readPart(*own, at, out, stop);
+        if (!change) return m_base->readPart(*inBase(tensor), at, out, stop);
         // Elements, whose bytes are as many as the type has; the answer is F32.
-        const auto& from = change->replacement ? *change->replacement : *own;
+        const auto& from = change->replacement ? *change->replacement : *inBase(tensor);
         const auto& source = change->replacement ? *m_adapter : *m_base;
         const auto size = static_cast<std::uint64_t>(dtypeBits(from.dtype) / 8);
         const auto first = at / sizeof(float), count = out.size() / sizeof(float);
@@ -243,6 +247,10 @@ private:
     }
 
     void readChanges() {
+        if (m_adapter->tensors().empty())
+            fail(
+                "holds no tensor, as adapters that were saved in shards of ZeRO-3 do; gather the "
+                "weights and save it again");
         struct Pair {
             const StoredTensor *a = nullptr, *b = nullptr;
             bool embedding = false;
@@ -307,11 +315,46 @@ private:
             if (const auto at = name.find(part); at != std::string::npos)
                 name.replace(at, part.size(), ".");
         const auto* own = meant(name);
+        if (!own && isTiedOutput(name) && tensor.shape.size() == 2 && hasNumbers(tensor.dtype)) {
+            // The output gets a tensor of its own, and with it the model one that is not tied.
+            auto output = tensor;
+            output.name = output.stored = m_output;
+            m_tensors.push_back(output);
+            m_changes[m_output].replacement = &tensor;
+            return;
+        }
         if (!own || own->shape != tensor.shape || !hasNumbers(tensor.dtype))
             fail("tensor '" + tensor.name +
                  "' is neither a matrix of LoRA nor a tensor of the base model, so that it cannot "
                  "be merged");
         m_changes[own->sameAs.empty() ? own->name : own->sameAs].replacement = &tensor;
+        m_replaced.insert(own->name);
+    }
+
+    // What the model of the configuration ties to its embedding, where the base does not store it.
+    void findTiedOutput() {
+        try {
+            const auto model = modelFromPublishedConfig(m_base->config());
+            for (const auto& tensor : fileTensors(model)) {
+                if (tensor.optional && !meant(tensor.name)) m_output = tensor.name;
+                if (tensor.parts.front() == "layers.token_embedder.weight")
+                    m_embedding = tensor.name;
+            }
+        } catch (const Error&) {  // of no family
+        }
+    }
+    bool isTiedOutput(const std::string& name) const {
+        return !m_output.empty() && (name == m_output || name.ends_with("." + m_output));
+    }
+    // PEFT trains a copy of the embedding and leaves the output that was tied to it as it was.
+    void requireWholeTie() const {
+        if (m_output.empty() || m_changes.count(m_output)) return;
+        for (const auto& name : m_replaced)
+            if (name == m_embedding || name.ends_with("." + m_embedding))
+                fail(
+                    "trains the embedding alone of a model whose output is tied to it, which no "
+                    "tensor of the base holds apart; save it with '" +
+                    m_output.substr(0, m_output.rfind('.')) + "' among modules_to_save");
     }
 
     void describe(StoredTensor& tensor) const {
@@ -331,6 +374,8 @@ private:
     std::vector<StoredTensor> m_tensors;
     std::vector<std::string> m_files;
     std::string m_form;
+    std::string m_output, m_embedding;  // names of a tied output that is not stored, and its tie
+    std::set<std::string> m_replaced;
     std::map<std::string, Change> m_changes;  // by the name of the tensor that has the bytes
 };
 
@@ -407,6 +452,14 @@ AdaptedPaths adaptedPathsOf(const std::string& folder) {
 std::string adapterAt(const std::string& path) {
     const auto both = adaptedPathsOf(path);
     return both.adapter.empty() ? adapterFolderOf(path) : both.adapter;
+}
+
+TokenizerPtr checkpointTokenizer(const std::string& path, std::int64_t vocabulary) {
+    const auto both = adaptedPathsOf(path);
+    const auto adapter = both.adapter.empty() ? adapterFolderOf(path) : both.adapter;
+    if (adapter.empty()) return tokenizerBeside(path, vocabulary);
+    if (auto own = tokenizerBeside(adapter, 0)) return own;
+    return tokenizerBeside(both.base.empty() ? baseOfAdapter(adapter) : both.base, vocabulary);
 }
 
 }  // namespace relascope::core

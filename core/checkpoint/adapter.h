@@ -8,6 +8,7 @@
 #include <string>
 
 #include "checkpoint/source.h"
+#include "text/tokenizer.h"
 
 namespace relascope::core {
 
@@ -35,5 +36,8 @@ struct AdaptedPaths {
 AdaptedPaths adaptedPathsOf(const std::string& folder);
 /// The folder of the adapter in what a path stands for, in either way; empty without one.
 std::string adapterAt(const std::string& path);
+/// The tokenizer of a checkpoint: that of its adapter, else the one beside the weights of its base
+/// model; as tokenizerBeside() for any other.
+TokenizerPtr checkpointTokenizer(const std::string& path, std::int64_t vocabulary);
 
 }  // namespace relascope::core

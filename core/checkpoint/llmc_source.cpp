@@ -30,10 +30,9 @@ public:
             fail("is " + std::to_string(m_file->size()) + " bytes long, and its header says " +
                  std::to_string(m_end) + "; copy or download it again");
         const nlohmann::ordered_json config = {
-            {"model_type", "nanogpt"},     {"n_layer", sizes.layers},
-            {"n_head", sizes.heads},       {"n_embd", sizes.width},
-            {"block_size", sizes.context}, {"vocab_size", sizes.vocabulary},
-            {"activation", "gelu"}};
+            {"n_layer", sizes.layers},        {"n_head", sizes.heads},
+            {"n_embd", sizes.width},          {"block_size", sizes.context},
+            {"vocab_size", sizes.vocabulary}, {"activation", "gelu"}};
         m_config = config.dump(2);
         m_configFrom = "the header";
     }

@@ -31,7 +31,10 @@ constexpr std::array<std::string_view, 19> kRead = {"_codecs.encode",
                                                     "torch.storage._UntypedStorage"};
 
 // Plain types in files of Lightning and in numpy's random state. Sorted.
-constexpr std::array<std::string_view, 13> kOpaque = {"argparse.Namespace",
+constexpr std::array<std::string_view, 17> kOpaque = {"argparse.Namespace",
+                                                      "collections.Counter",
+                                                      "collections.defaultdict",
+                                                      "collections.deque",
                                                       "datetime.datetime",
                                                       "datetime.timedelta",
                                                       "numpy._core.multiarray._reconstruct",
@@ -43,16 +46,60 @@ constexpr std::array<std::string_view, 13> kOpaque = {"argparse.Namespace",
                                                       "pathlib.WindowsPath",
                                                       "torch.device",
                                                       "torch.nn.parameter.Parameter",
+                                                      "types.SimpleNamespace",
                                                       "uuid.UUID"};
 
-constexpr std::array<std::string_view, 15> kBuiltins = {
-    "bool", "bytearray", "bytes", "complex", "dict",  "float", "frozenset", "int",
-    "list", "object",    "range", "set",     "slice", "str",   "tuple"};
+constexpr std::array<std::string_view, 16> kBuiltins = {
+    "bool", "bytearray", "bytes",  "complex", "dict", "float", "frozenset", "int",
+    "list", "long",      "object", "range",   "set",  "slice", "str",       "tuple"};
 
 // Libraries with objects that Lightning stores next to the weights.
 constexpr std::array<std::string_view, 6> kOpaquePrefixes = {
     "lightning.", "lightning_fabric.",  "lightning_utilities.",
     "omegaconf.", "pytorch_lightning.", "torch.optim."};
+
+// Modules whose names are no plain data of a training script: those of an attack, and PyTorch's
+// own, of which the lists above say what is read. Sorted.
+constexpr std::array<std::string_view, 40> kDenied = {"__builtin__",
+                                                      "_ctypes",
+                                                      "_io",
+                                                      "_pickle",
+                                                      "_posixsubprocess",
+                                                      "_thread",
+                                                      "asyncio",
+                                                      "bdb",
+                                                      "builtins",
+                                                      "cloudpickle",
+                                                      "code",
+                                                      "codecs",
+                                                      "codeop",
+                                                      "collections",
+                                                      "commands",
+                                                      "copyreg",
+                                                      "ctypes",
+                                                      "dill",
+                                                      "importlib",
+                                                      "io",
+                                                      "marshal",
+                                                      "multiprocessing",
+                                                      "nt",
+                                                      "numpy",
+                                                      "operator",
+                                                      "os",
+                                                      "pdb",
+                                                      "pickle",
+                                                      "pip",
+                                                      "platform",
+                                                      "posix",
+                                                      "pty",
+                                                      "runpy",
+                                                      "shutil",
+                                                      "socket",
+                                                      "subprocess",
+                                                      "sys",
+                                                      "torch",
+                                                      "types",
+                                                      "webbrowser"};
 
 constexpr std::array<std::string_view, 12> kStorages = {
     "BFloat16", "Bool",  "Byte", "Char", "ComplexDouble", "ComplexFloat",
@@ -94,9 +141,9 @@ constexpr std::array<std::string_view, 35> kDtypes = {"bfloat16",
                                                       "uint64",
                                                       "uint8"};
 
-static_assert(std::ranges::is_sorted(kRead) && std::ranges::is_sorted(kOpaque) &&
-              std::ranges::is_sorted(kBuiltins) && std::ranges::is_sorted(kStorages) &&
-              std::ranges::is_sorted(kDtypes));
+static_assert(std::ranges::is_sorted(kDenied) && std::ranges::is_sorted(kRead) &&
+              std::ranges::is_sorted(kOpaque) && std::ranges::is_sorted(kBuiltins) &&
+              std::ranges::is_sorted(kStorages) && std::ranges::is_sorted(kDtypes));
 
 bool among(const auto& sorted, std::string_view name) {
     return std::binary_search(sorted.begin(), sorted.end(), name);
@@ -122,7 +169,12 @@ GlobalUse globalUse(std::string_view name) {
             return GlobalUse::Opaque;
     for (const auto prefix : kOpaquePrefixes)
         if (name.starts_with(prefix)) return GlobalUse::Opaque;
-    return GlobalUse::Refused;
+    // The classes of a training script and its libraries: nothing of them is imported or called.
+    const auto module = name.substr(0, name.find('.'));
+    const bool plain = !module.empty() && std::ranges::all_of(name, [](unsigned char c) {
+        return std::isalnum(c) || c == '_' || c == '.';
+    });
+    return plain && !among(kDenied, module) ? GlobalUse::Opaque : GlobalUse::Refused;
 }
 
 using namespace pickle_opcode;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -60,6 +61,12 @@ Content contentOf(const std::string& path) {
     if (littleEndian(start, 4) == kLlmcMagic && bytes->size() >= 1024) return Content::Llmc;
     if (const auto what = foreignContent(text.substr(0, length)); !what.empty())
         throw FileError(path, what);
+    // The length of a header ends in zeros.
+    if (std::all_of(start, start + length,
+                    [](unsigned char c) { return std::isprint(c) || std::isspace(c); }))
+        throw FileError(path, "is text and no weights: '" +
+                                  plainName(text.substr(0, std::min<std::uint64_t>(length, 60))) +
+                                  "'; download the file again");
     return Content::Safetensors;
 }
 
@@ -208,6 +215,15 @@ std::vector<NamesOfModel> namesOfConfig(const std::string& config,
 
 }  // namespace
 
+void CheckpointParts::noteAdapter() {
+    StoredTensor note;
+    note.name = note.stored = "adapter_model.safetensors";
+    note.note =
+        "is an adapter beside the weights; open them with --adapter and their folder where "
+        "it is not merged yet";
+    m_leftOut.push_back(std::move(note));
+}
+
 void CheckpointParts::nameAsModel() {
     const auto beside = nameTensors(m_tensors, namesOfConfig(m_config, m_tensors));
     std::vector<StoredTensor> kept;
@@ -259,6 +275,7 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
         return source;
     }
     auto source = openWeightsFile(weightsOf(absolute));
+    if (!adapterFolderOf(absolute.string()).empty()) source->noteAdapter();
     source->addConfigFile((absolute / "config.json").string());
     source->addStoredConfig();
     source->nameAsModel();
@@ -434,7 +451,9 @@ std::unique_ptr<Source> openShards(const std::string& path, const char* form) {
     auto source = std::make_unique<Source>(form);
     for (const auto& shard : shards) {
         const std::string name = (fs::path(path).parent_path() / shard).string();
+        requireTarget(name);
         requireShard(name, shards.size());
+        contentOf(name);  // refuses what is no weights by its name
         source->addFile(name, &index);
     }
     source->addIndex(path, index);

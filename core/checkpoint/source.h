@@ -96,6 +96,8 @@ public:
     void addConfigFile(const std::string& path);
     /// Uses the configuration in the metadata (kConfigKey), if there is no other.
     void addStoredConfig();
+    /// Says that an adapter beside the weights is not merged.
+    void noteAdapter();
     /// Gives the tensors the names of the model that the configuration describes, and leaves out
     /// what stands beside it (tensor_names.h). Throws FileError when two end up with one name.
     void nameAsModel();

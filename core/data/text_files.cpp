@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +14,7 @@
 
 #include "data/text.h"
 #include "data/text_files.h"
+#include "files/foreign_file.h"
 #include "files/program_folder.h"
 #include "files/sha256.h"
 #include "types/lower_case.h"
@@ -34,7 +37,7 @@ std::string formSuffix(const fs::path& path) {
 }
 
 bool isShard(const fs::path& path) {
-    return isOneOf(path.extension().string(), {".bin", ".npy"});
+    return isOneOf(lowerCase(path.extension().string()), {".bin", ".npy"});
 }
 bool isText(const fs::path& path) {
     return isOneOf(formSuffix(path), {".txt", ".text", ".md", ".json", ".jsonl", ".ndjson"}) &&
@@ -51,11 +54,15 @@ TextFile describe(const fs::path& path) {
     if (::stat(file.path.c_str(), &status) != 0)
         throw FileError(file.path, "cannot be opened: " + std::string(std::strerror(errno)));
     if (!S_ISREG(status.st_mode)) throw FileError(file.path, "is not a file");
+    // The settings of a run, which name it, are UTF-8.
+    if (!isUtf8(file.path)) throw FileError(file.path, "has a name that is not UTF-8; rename it");
     file.form = isShard(path)                                               ? TextForm::Shard
                 : isOneOf(formSuffix(path), {".json", ".jsonl", ".ndjson"}) ? TextForm::Json
                                                                             : TextForm::Plain;
+    if (!isShard(path) && isOneOf(formSuffix(path), {".bin", ".npy"}))
+        throw FileError(file.path, "is a packed shard of tokens; unpack it first (gunzip)");
     if (isOneOf(formSuffix(path), {".zip", ".tar", ".xz", ".bz2", ".zst", ".parquet", ".arrow",
-                                   ".pdf", ".pt", ".safetensors"}))
+                                   ".pdf", ".pt", ".safetensors", ".docx", ".odt", ".epub"}))
         throw FileError(file.path, "is not a text file (" + formSuffix(path) +
                                        "); unpack it to .txt, .jsonl or .gz first");
     file.bytes = static_cast<std::uint64_t>(status.st_size);
@@ -239,7 +246,8 @@ private:
     std::uint64_t m_at = 0, m_first = 0, m_count = 0;
 };
 
-// By the marks that editors write, and by zeros, which no text has.
+}  // namespace
+
 void requireUtf8Text(const std::string& path, std::string_view start) {
     const bool wide = start.starts_with(std::string_view("\xFF\xFE\0\0", 4)) ||
                       start.starts_with(std::string_view("\0\0\xFE\xFF", 4));
@@ -247,12 +255,37 @@ void requireUtf8Text(const std::string& path, std::string_view start) {
         const std::string name = wide ? "UTF-32" : "UTF-16";
         throw FileError(path, "is " + name + "; save it as UTF-8 (iconv -f " + name + " -t UTF-8)");
     }
-    const auto zeros = std::count(start.begin(), start.end(), '\0');
-    if (start.size() >= 16 && zeros * 10 > std::ssize(start))
-        throw FileError(path, "is no text: " + std::to_string(zeros) + " of its first " +
-                                  std::to_string(start.size()) +
-                                  " bytes are 0; of UTF-16 without a mark make UTF-8 (iconv -f "
-                                  "UTF-16LE -t UTF-8), of token ids a .bin or .npy file");
+    if (start.starts_with("PK\x03\x04"))
+        throw FileError(path, "is an archive or a document of an office program; save it as text");
+    std::array<std::ptrdiff_t, 2> zeros{};
+    std::ptrdiff_t controls = 0;
+    for (std::size_t i = 0; i < start.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(start[i]);
+        zeros[i % 2] += byte == 0;
+        controls += byte < 32 && !std::isspace(byte) && byte != 8 && byte != 27;
+    }
+    const auto all = zeros[0] + zeros[1];
+    const std::string first = " of its first " + std::to_string(start.size()) + " bytes are ";
+    if (start.size() >= 16 && all * 10 > std::ssize(start))
+        throw FileError(path, "is no text: " + std::to_string(all) + first +
+                                  "0; of UTF-16 without a mark make UTF-8 (iconv -f UTF-16" +
+                                  (zeros[0] > zeros[1] ? "BE" : "LE") +
+                                  " -t UTF-8), of token ids a .bin or .npy file");
+    if (start.size() >= 64 && controls * 20 > std::ssize(start))
+        throw FileError(path, "is no text: " + std::to_string(controls) + first +
+                                  "control characters; give text, JSON lines or token shards");
+}
+
+namespace {
+
+// What a corpus is not, whatever the ending of its name.
+void requireCorpus(const std::string& path, std::string_view start) {
+    // A corpus of web pages may be meant; a page in place of a text is not.
+    const auto ending = formSuffix(path);
+    if (!isOneOf(ending, {".html", ".htm", ".xml"}))
+        if (const auto what = foreignContent(start.substr(0, 512)); !what.empty())
+            throw FileError(path, what);
+    requireUtf8Text(path, start);
 }
 
 }  // namespace
@@ -274,7 +307,7 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
         held += piece;
         invalid.add(piece);
         if (first && held.size() >= 4) {
-            requireUtf8Text(bytes.path(), held);
+            requireCorpus(bytes.path(), held);
             if (held.starts_with("\xEF\xBB\xBF")) held.erase(0, 3);
             first = false;
         }
@@ -320,14 +353,37 @@ protected:
         if (m_before - m_recordStart > kLongestRecord)
             throw FileError(path(), "record " + std::to_string(m_record) +
                                         " is longer than 256 MB; one record per line is expected");
-        m_piece = m_bytes.next();
+        m_piece = std::string(m_bytes.next());
+        if (m_before == 0) requireCorpus(path(), m_piece);
+        for (auto& c : m_piece) c = plain(c);
         setg(m_piece.data(), m_piece.data(), m_piece.data() + m_piece.size());
         return m_piece.empty() ? traits_type::eof() : traits_type::to_int_type(m_piece[0]);
     }
 
 private:
+    // Python writes NaN and Infinity, which are no JSON: numbers as long as these take their place.
+    char plain(char c) {
+        if (m_inside || c == '"') {
+            if (c == '"' && !m_escaped) m_inside = !m_inside;
+            m_escaped = m_inside && c == '\\' && !m_escaped;
+            return c;
+        }
+        static constexpr std::string_view kWords[] = {"NaN", "Infinity"};
+        if (m_word.empty())
+            for (const auto word : kWords)
+                if (c == word[0]) m_word = word;
+        if (m_word.empty() || c != m_word[0]) return m_word = {}, m_at = 0, c;
+        m_word.remove_prefix(1);
+        const char digit = m_at++ == 1 ? '.' : '0';
+        if (m_word.empty()) m_at = 0;
+        return digit;
+    }
+
     TextBytes& m_bytes;
     std::string m_piece;
+    bool m_inside = false, m_escaped = false;
+    std::string_view m_word;  ///< what is left of one of these
+    int m_at = 0;
     std::uint64_t m_before = 0, m_recordStart = 0, m_record = 1;
 };
 

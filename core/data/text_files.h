@@ -76,4 +76,8 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
 /// The JSON records of readDocuments.
 void readJsonDocuments(TextBytes& bytes, const std::string& field, const DocumentSink& sink);
 
+/// Refuses what begins as no UTF-8 text does: UTF-16 and UTF-32, archives, pages, binary files.
+/// `start` are the first bytes, the more the better. Throws FileError with the way out.
+void requireUtf8Text(const std::string& path, std::string_view start);
+
 }  // namespace relascope::core

@@ -5,8 +5,10 @@
 
 #include "data/token_file.h"
 #include "files/byte_source.h"
+#include "files/foreign_file.h"
 #include "files/npy.h"
 #include "types/error.h"
+#include "types/lower_case.h"
 
 namespace relascope::core {
 
@@ -55,6 +57,25 @@ std::uint32_t headerField(const MappedFile& file, std::uint64_t number) {
     return static_cast<std::uint32_t>(littleEndian(bytes, 4));
 }
 
+// Texts, archives and others under the name of a shard.
+void refuseOthers(const MappedFile& file) {
+    std::vector<std::uint8_t> bytes(
+        static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 512)));
+    file.read(0, bytes);
+    const std::string_view start(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (start.starts_with("\x93NUMPY"))
+        throw FileError(file.path(), "is an array of NumPy; name it .npy");
+    if (start.starts_with("PK\x03\x04"))
+        throw FileError(file.path(), "is an archive or a model of PyTorch, not a token shard");
+    if (const auto what = foreignContent(start); !what.empty()) throw FileError(file.path(), what);
+    // Of ids half of the bytes are anything; all of a text's are printed.
+    constexpr std::size_t kLeast = 64;
+    if (start.size() >= kLeast && std::all_of(start.begin(), start.end(), [](unsigned char c) {
+            return (c >= 32 && c < 127) || c == '\n' || c == '\r' || c == '\t';
+        }))
+        throw FileError(file.path(), "is text, not token ids; name it .txt");
+}
+
 // Of raw numbers the width is not known: ids of 32 or 64 bits, read as 16 bits, have next to
 // nothing in every second place, or in three of four.
 void refuseWideIds(const MappedFile& file) {
@@ -99,6 +120,7 @@ void fillBin(TokenPart& part) {
                         "is an evaluation file of llm.c (magic 20240522), which contains "
                         "questions; give its training shards");
     if (magic != kGpt2 && magic != kLlama3) {
+        refuseOthers(file);
         if (file.size() % 2 != 0)
             throw FileError(file.path(), "has " + std::to_string(file.size()) +
                                              " bytes, which is not a multiple of 16-bit tokens; it "
@@ -158,7 +180,7 @@ TokenPart openShard(std::shared_ptr<const MappedFile> file) {
     part.file = std::move(file);
     part.foreign = true;
     const std::string& path = part.file->path();
-    path.ends_with(".npy") ? fillNpy(part) : fillBin(part);
+    lowerCase(path).ends_with(".npy") ? fillNpy(part) : fillBin(part);
     if (part.count == 0) throw FileError(path, "contains no tokens");
     return part;
 }

@@ -66,8 +66,12 @@ std::string token() {
     if (found.empty()) {
         std::string file = hubPlace({"HF_TOKEN_PATH"});
         if (file.empty()) {
+            // Wherever the cache is.
             std::string home = hubPlace({"HF_HOME"});
-            if (home.empty()) home = fs::path(hubCacheFolder()).parent_path().string();
+            if (home.empty()) {
+                const auto cache = hubPlace({"XDG_CACHE_HOME"});
+                home = (cache.empty() ? environment("HOME") + "/.cache" : cache) + "/huggingface";
+            }
             file = home + "/token";
         }
         std::error_code error;

@@ -8,6 +8,7 @@
 #include "options/json_arguments.h"
 #include "options/options_json.h"
 #include "types/suggest.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -144,8 +145,8 @@ std::vector<std::string> classNamesOfConfig(const std::string& text) {
         if (labels == json.end() || !labels->is_object()) return {};
         for (std::size_t id = 0; id < labels->size(); ++id) {
             const auto name = labels->find(std::to_string(id));
-            if (name == labels->end() || !name->is_string()) return {};
-            names.push_back(name->get<std::string>());
+            if (name == labels->end() || !(name->is_string() || name->is_number())) return {};
+            names.push_back(plainName(name->is_string() ? name->get<std::string>() : name->dump()));
         }
     } catch (const Error&) {
         return {};

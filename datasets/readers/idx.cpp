@@ -6,6 +6,7 @@
 
 #include "data/text_files.h"
 #include "files/program_folder.h"
+#include "types/lower_case.h"
 
 namespace relascope::datasets {
 namespace {
@@ -53,6 +54,9 @@ std::string idxFile(const std::string& folder, const std::string& part, const st
         const auto plain = fs::path(folder) / (part + mark + type);
         for (const auto& path : {plain.string(), plain.string() + ".gz"})
             if (fs::is_regular_file(path)) return path;
+        // As some archives unpack them: in a folder of the same name.
+        if (const auto inside = plain / plain.filename(); fs::is_regular_file(inside))
+            return inside.string();
     }
     throw FileError((fs::path(folder) / (part + "-" + type)).string(),
                     "was not found, with or without .gz");
@@ -73,8 +77,12 @@ std::string idxFolder(const std::string& given) {
 // Files do not say which of both they are, but torchvision's folders do.
 bool isOfDigits(const std::string& folder) {
     const auto path = fs::absolute(folder);
-    return std::any_of(path.begin(), path.end(),
-                       [](const fs::path& part) { return part == "MNIST" || part == "mnist"; });
+    const auto has = [&](const char* word) {
+        return std::any_of(path.begin(), path.end(), [&](const fs::path& part) {
+            return lowerCase(part.string()).find(word) != std::string::npos;
+        });
+    };
+    return has("mnist") && !has("fashion");
 }
 
 }  // namespace

@@ -12,8 +12,17 @@
 #include "options/image_processor.h"
 #include "types/lower_case.h"
 #include "types/text_format.h"
+#include "types/text_piece.h"
 
 namespace relascope::datasets {
+namespace {
+
+// The name of a file or folder for results and sentences, which are UTF-8.
+std::string shownName(const std::filesystem::path& path) {
+    return plainName(validUtf8(path.filename().string()));
+}
+
+}  // namespace
 
 Image fitImage(const Image& image, int width, int height, int channels) {
     cv::Mat mat(image.height, image.width, image.channels == 3 ? CV_8UC3 : CV_8UC1,
@@ -42,7 +51,7 @@ ProbeSample imageSample(const std::string& path, const ModelOptions& model) {
     else
         sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
                                 static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-    sample.origin = std::filesystem::path(path).filename().string();
+    sample.origin = shownName(path);
     return sample;
 }
 
@@ -64,13 +73,13 @@ public:
         const auto end = std::min(why.find(": "), why.find("; "));
         auto& reason = m_reasons[why.substr(0, end)];
         if (reason.count++ == 0) {
-            reason.first = (file.parent_path().filename() / file.filename()).string();
+            reason.first = shownName(file.parent_path()) + "/" + shownName(file);
             if (end != std::string::npos && why[end] == ':') reason.first += why.substr(end);
         }
         ++m_count;
     }
-    void addEmpty(const fs::path& folder) { m_empty.push_back(folder.filename().string()); }
-    void leaveOut(const fs::path& folder) { m_leftOut.push_back(folder.filename().string()); }
+    void addEmpty(const fs::path& folder) { m_empty.push_back(shownName(folder)); }
+    void leaveOut(const fs::path& folder) { m_leftOut.push_back(shownName(folder)); }
 
     /// Of that many files; empty if all were read.
     std::string note(std::size_t files) const {
@@ -163,7 +172,7 @@ ClassFolders classesOf(const fs::path& folder) {
             if (files.empty())
                 found.skipped.addEmpty(path);
             else
-                found.classes.push_back({path.filename().string(), std::move(files)});
+                found.classes.push_back({shownName(path), std::move(files)});
         }
     }
     return found;
@@ -201,7 +210,7 @@ public:
             m_empty = m_empty || labels.size() == before;
         }
         DatasetInfo info;
-        info.name = fs::path(m_root).filename().string() + ", " + split;
+        info.name = shownName(m_root) + ", " + split;
         info.task = "folder";
         info.origin = m_root;
         info.height = m_size.height, info.width = m_size.width;
@@ -242,7 +251,8 @@ private:
             pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
             return true;
         } catch (const FileError& error) {
-            skipped.add(file, std::string(error.what()).substr(error.path().size() + 2));
+            skipped.add(file,
+                        std::string(error.what()).substr(withoutControls(error.path()).size() + 2));
             return false;
         }
     }

@@ -162,6 +162,8 @@ TEST(Pickle, RefusesNamesOffTheLists) {
     expectRefused(pickle(global("collections.abc", "X")), "collections.abc.X");
     expectRefused(pickle(global("", "")), "refers to '.'");
     expectRefused(pickle(global(std::string(100000, 'x'), "y")), "refers to 'xxx");
+    for (const char* name : {"GPTConfig", "Config.Nested", "_x1"})
+        EXPECT_NO_THROW(load(pickle(global("__main__", name) + ")R"))) << name;
     expectRefused(pickle(global("o\x1bs", "\xffx")), "refers to 'o?s.?x'");
 }
 

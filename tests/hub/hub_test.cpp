@@ -246,6 +246,17 @@ TEST_F(HubTest, RefusalsSayTheWayOut) {
     fs::create_directories(home / "hf");
     core::writeTextFile(home / "hf/token", "secret\n");
     EXPECT_EQ(fetch("gated/tiny"), "");
+    // Wherever the cache is: a file beside that is none of the hub's.
+    unsetenv("HF_HOME");
+    setenv("XDG_CACHE_HOME", (home / "").c_str(), 1);
+    setenv("HF_HUB_CACHE", (home / "hf/hub").c_str(), 1);
+    EXPECT_NE(fetch("gated/tiny"), "") << "the token beside the cache is not the hub's";
+    fs::create_directories(home / "huggingface");
+    core::writeTextFile(home / "huggingface/token", "secret\n");
+    EXPECT_EQ(fetch("gated/tiny"), "");
+    unsetenv("HF_HUB_CACHE");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HF_HOME", (home / "hf").c_str(), 1);
     EXPECT_EQ(fetch("old/name"), "") << "it was renamed";
     for (const char* name : {"config.json", "README.md"})
         fs::remove(home / "models/org/tiny" / fs::path(name));

@@ -79,6 +79,41 @@ TEST_F(ForeignText, WideEncodingsAndBinaryFilesAreRefused) {
     expectRefusal(options(write("ids.txt", ids(4, 200))), {"token ids"});
 }
 
+TEST_F(ForeignText, WhatIsNoCorpusSaysWhatItIs) {
+    std::string big;
+    for (const char c : repeated("some words ", 20)) big += '\0', big += c;
+    expectRefusal(options(write("a.txt", big)), {"is no text", "UTF-16BE"});
+    const auto pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n";
+    for (const char* name : {"a.txt", "a.jsonl", "a.bin"})
+        expectRefusal(options(write(name, pointer + repeated(" ", 700))),
+                      {name, "Git LFS pointer"});
+    const auto page = "<!doctype html><html>not found</html>" + repeated("<p>text</p>\n", 200);
+    expectRefusal(options(write("a.txt", page)), {"is a web page"});
+    EXPECT_NO_THROW(openText(options(write("a.html", page), "characters")));
+    expectRefusal(options(write("a.txt", "PK\x03\x04" + repeated("word/document ", 90))),
+                  {"document of an office program"});
+    expectRefusal(options(write("a.txt", repeated("\x01\x02z", 300))), {"control characters"});
+    expectRefusal(options(write("a.bin", repeated("these are words ", 90))), {"is text"});
+    expectRefusal(options(write("a.bin", "PK\x03\x04" + ids(2, 400))), {"is an archive"});
+    expectRefusal(options(write("a.bin.gz", "\x1f\x8b" + ids(2, 400))), {"is a packed shard"});
+    expectRefusal(options(write("t\xe9.txt", repeated("text ", 300))), {"not UTF-8; rename it"});
+}
+
+// Python's json writes NaN, as of tables with gaps.
+TEST_F(ForeignText, RecordsOfPythonAreRead) {
+    const std::string line =
+        R"({"score": NaN, "text": "NaN and \"Infinity\" \\", "of": [-Infinity, Infinity]})";
+    const auto path = write("a.jsonl", repeated(line + "\n", 200));
+    const auto characters = [&](const std::string& file) {
+        const auto train = openText(options(file, "characters")).train;
+        return dynamic_cast<const TokenDataset&>(*train).tokenizer()->size();
+    };
+    const std::string plain = R"({"text": "NaN and \"Infinity\" \\"})";
+    EXPECT_EQ(characters(path), characters(write("b.jsonl", repeated(plain + "\n", 200))));
+    expectRefusal(options(write("c.jsonl", "{\"text\": Nan}\n")), {"is not JSON"});
+    expectRefusal(options(write("c.jsonl", "{\"text\": NaN}\n")), {"a number"});
+}
+
 TEST_F(ForeignText, SubFoldersAreReadAndWhatIsLeftOutIsSaid) {
     write("wiki/AA/wiki_01.txt", "second part");
     write("wiki/AA/wiki_00.txt", "first part");

@@ -124,7 +124,14 @@ int AtlasTable::relationOfRow(int row) const {
 
 void AtlasTable::fit(int width) {
     constexpr int names = 170, numbers = 78, untrained = 96;
-    const int label = std::max(180, width - names - untrained - 7 * numbers - 24);
+    // A label is read whole; the numbers behind it scroll.
+    constexpr int longest = 420;
+    int wanted = 180;
+    for (int row = 0; row < rowCount(); ++row)
+        if (const auto* label = item(row, 1))
+            wanted = std::max(wanted, fontMetrics().horizontalAdvance(label->text()) + 24);
+    const int label =
+        std::max(std::min(wanted, longest), width - names - untrained - 7 * numbers - 24);
     for (int c = 0; c < columnCount(); ++c)
         setColumnWidth(c, c == 0 ? names : c == 1 ? label : c == 3 ? untrained : numbers);
 }

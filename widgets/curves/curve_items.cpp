@@ -248,6 +248,7 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->drawText(QPointF(label.left, base), label.text);
     }
     painter->setAntialiasing(true);
+    QRectF taken;  // by the word of the published values
     for (std::size_t i = 0; i < published.size(); ++i) {
         const double y = mParentPlot->yAxis->coordToPixel(published[i].value);
         if (!(y >= area->top()) || !(y <= area->bottom())) continue;
@@ -280,7 +281,8 @@ void MarksItem::draw(QCPPainter* painter) {
                 base = baseAt(shift);
                 break;
             }
-        drawVeil(painter, boxAt(base));
+        taken = boxAt(base);
+        drawVeil(painter, taken);
         painter->setPen(t.muted);
         painter->drawText(QPointF(left, base), word);
     }
@@ -293,13 +295,22 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->drawEllipse(QPointF(x, y), 4.5, 4.5);
         if (ring.text.isEmpty()) continue;
         const int width = metrics.horizontalAdvance(ring.text);
-        const double left =
-            std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
-        bool above = upward;
-        if (above && y - 22 < area->top()) above = false;
-        if (!above && y + 22 > area->bottom()) above = true;
+        double left = std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
+        const auto fits = [&](bool above) {
+            return above ? y - 22 >= area->top() : y + 22 <= area->bottom();
+        };
+        const auto boxAt = [&](bool above) {
+            return QRectF(left - 2, above ? y - 20 : y + 9, width + 4, 13);
+        };
+        bool above = fits(upward) ? upward : !upward;
+        if (boxAt(above).intersects(taken)) {
+            if (fits(!above) && !boxAt(!above).intersects(taken))
+                above = !above;
+            else
+                left = std::max(area->left() + 2.0, taken.left() - width - 6.0);
+        }
         const double base = above ? y - 10 : y + 19;
-        drawVeil(painter, QRectF(left - 2, base - 10, width + 4, 13));
+        drawVeil(painter, boxAt(above));
         painter->setPen(t.text);
         painter->drawText(QPointF(left, base), ring.text);
     }
