@@ -246,6 +246,41 @@ TEST(TrainingCheckpoints, WithAnAdapterComputeWhatPeftComputes) {
     }
 }
 
+// PEFT trains copies of an embedding and of the output that is tied to it.
+TEST(TrainingCheckpoints, WithAnAdapterOfATiedModelAreNotTied) {
+    const Left base("public/llama3_scaled_tied"), wanted("public/llama3_scaled_tied");
+    const std::string embedding = "model.embed_tokens.weight", output = "lm_head.weight";
+    auto tensors = readTensors(base.weights());
+    const auto own = tensors.at(embedding);
+    tensors[embedding] = own + 0.5, tensors[output] = own * 2;
+    saveTensors(wanted.weights(), {tensors.begin(), tensors.end()}, {{"format", "pt"}});
+    const TemporaryFolder home("tied-adapter");
+    fs::create_directories(home.path());
+    const auto opened = [&](const std::vector<std::pair<std::string, torch::Tensor>>& all) {
+        std::ofstream(home / "adapter_config.json")
+            << Settings({{"peft_type", "LORA"},
+                         {"lora_alpha", 8},
+                         {"base_model_name_or_path", base.path()}})
+                   .dump();
+        saveTensors(home / "adapter_model.safetensors", all, {{"format", "pt"}});
+        return CheckpointSource::open(home.path());
+    };
+    const auto logits = [](const CheckpointSource& source) {
+        const auto options = checkpointModel(source);
+        auto model = makeModel(options);
+        loadWeights(*model, options, source);
+        model->eval();
+        const torch::NoGradGuard noGrad;
+        return model->forward(torch::tensor({3, 1, 4, 1, 5}).view({1, -1}));
+    };
+    const std::string prefix = "base_model.model.";
+    EXPECT_TRUE(
+        torch::equal(logits(*opened({{prefix + embedding, own + 0.5}, {prefix + output, own * 2}})),
+                     logits(*CheckpointSource::open(wanted.path()))));
+    EXPECT_THROW(opened({{prefix + embedding, own + 0.5}}), FileError) << "one of the two";
+    EXPECT_THROW(opened({}), FileError) << "no tensor";
+}
+
 TEST(TrainingCheckpoints, RefuseAdaptersThatDoNotFit) {
     const TemporaryFolder home("adapters");
     fs::create_directories(home.path());
