@@ -19,6 +19,8 @@ namespace {
 
 /// px that one row needs with its full words, a comparison in it, and a short step in its head.
 constexpr int fullWidth = 900, comparedWidth = 220;
+/// The same of the first of two rows.
+constexpr int compactWidth = 480;
 /// Below this width with short words and a comparison the title gives way to the step.
 constexpr int titleWidth = 960;
 const QString headTitle = QStringLiteral("Inspector");
@@ -156,8 +158,8 @@ void InspectorBar::chooseWords() {
     const auto& font = fontMetrics();
     const int longer = font.horizontalAdvance(m_stepText) - font.horizontalAdvance(shortStep);
     const bool compared = !m_shown->isHidden();
-    setNarrow(!m_compact &&
-              width() < fullWidth + std::max(0, longer) + (compared ? comparedWidth : 0));
+    const int full = m_compact ? compactWidth : fullWidth + (compared ? comparedWidth : 0);
+    setNarrow(width() < full + std::max(0, longer));
     const bool crowded = m_narrow && compared && width() < titleWidth + std::max(0, longer);
     m_head->setTitle(crowded ? QString() : headTitle);
 }
