@@ -49,7 +49,9 @@ void forEachPiece(const std::string& path, const Action& action) {
         core::TextBytes bytes(core::openFileBytes(path));
         bool first = true;
         for (std::string_view piece; !(piece = bytes.next()).empty(); first = false) {
-            if (first) core::requireUtf8Text(path, piece);
+            // Any bytes have tokens; what has a mark of UTF-16 is text that was meant otherwise.
+            if (first && (piece.starts_with("\xFF\xFE") || piece.starts_with("\xFE\xFF")))
+                core::requireUtf8Text(path, piece);
             if (first && piece.starts_with("\xEF\xBB\xBF")) piece.remove_prefix(3);
             action(piece);
         }

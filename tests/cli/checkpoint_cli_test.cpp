@@ -138,6 +138,8 @@ TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
     EXPECT_EQ(escape.out.find('\x1b'), std::string::npos);
     EXPECT_NE(escape.out.find("\\u001B[2J"), std::string::npos);
     writeBytes(home / "short.safetensors", "1234567");
+    expectRefused("info " + (home / "short.safetensors"), 1, "is text and no weights");
+    writeBytes(home / "short.safetensors", "\x01\x02\x03");
     expectRefused("info " + (home / "short.safetensors"), 1, "at least 8");
     expectRefused("info " + home.path(), 1, "several weights files");
 }
