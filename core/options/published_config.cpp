@@ -76,6 +76,8 @@ Json parseShallow(const std::string& text) {
                              ? "is not UTF-8 at byte "
                              : "is not JSON at byte ") +
                         std::to_string(error.byte) + "; correct it, or download it again");
+    } catch (const Json::exception& error) {
+        if (!deep) throw Error("has a number beyond what fits: " + std::string(error.what()));
     }
     if (deep) throw Error("is nested too deeply for a configuration");
     if (!json.is_object()) throw Error("is not a JSON object");

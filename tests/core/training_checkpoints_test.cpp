@@ -366,6 +366,11 @@ TEST(TrainingCheckpoints, OpenWithAConfigurationAsPythonWritesIt) {
     put("\"here\"", "NaN");
     left.write("config.json", "\xef\xbb\xbf" + text);
     EXPECT_TRUE(verifyFolder(left.path()).ok);
+    put("NaN", "1e705");  // found by fuzzing
+    left.write("config.json", text);
+    EXPECT_NE(left.problem().find("a number beyond what fits"), std::string::npos)
+        << left.problem();
+    put("1e705", "1.0");
     put("\"rms_norm_eps\":1e-05", "\"rms_norm_eps\":Infinity");
     left.write("config.json", text);
     EXPECT_NE(left.problem().find("rms_norm_eps: is \"Infinity\""), std::string::npos)
