@@ -150,7 +150,6 @@ class AdaptedSource : public CheckpointSource {
 public:
     AdaptedSource(std::unique_ptr<CheckpointSource> base, const std::string& adapter)
         : m_base(std::move(base)),
-          m_folder(adapter),
           m_config(adapter),
           m_adapter(openWeightsFile(weightsOfAdapter(adapter))),
           m_tensors(m_base->tensors()),
@@ -368,7 +367,6 @@ private:
     }
 
     std::unique_ptr<CheckpointSource> m_base;
-    std::string m_folder;
     AdapterConfig m_config;
     std::unique_ptr<CheckpointParts> m_adapter;
     std::vector<StoredTensor> m_tensors;
@@ -455,11 +453,11 @@ std::string adapterAt(const std::string& path) {
 }
 
 TokenizerPtr checkpointTokenizer(const std::string& path, std::int64_t vocabulary) {
-    const auto both = adaptedPathsOf(path);
-    const auto adapter = both.adapter.empty() ? adapterFolderOf(path) : both.adapter;
+    const auto adapter = adapterAt(path);
     if (adapter.empty()) return tokenizerBeside(path, vocabulary);
     if (auto own = tokenizerBeside(adapter, 0)) return own;
-    return tokenizerBeside(both.base.empty() ? baseOfAdapter(adapter) : both.base, vocabulary);
+    const auto base = adaptedPathsOf(path).base;
+    return tokenizerBeside(base.empty() ? baseOfAdapter(adapter) : base, vocabulary);
 }
 
 }  // namespace relascope::core

@@ -35,8 +35,8 @@ public:
     /// Those of the model, with names as the model calls them; second names of shared storage carry
     /// `sameAs`.
     virtual const std::vector<StoredTensor>& tensors() const = 0;
-    /// The others, with the reason as `note`: what stands beside the model, what an index does not
-    /// list. They are not read.
+    /// Tensors of the files that are not read, with the reason as `note`: they do not belong to the
+    /// model, or an index does not list them.
     virtual const std::vector<StoredTensor>& leftOut() const = 0;
     /// What an index lists and its shard lacks, with the name of the shard.
     virtual const std::map<std::string, std::string>& absent() const = 0;
@@ -99,7 +99,7 @@ public:
     /// Says that an adapter beside the weights is not merged.
     void noteAdapter();
     /// Gives the tensors the names of the model that the configuration describes, and leaves out
-    /// what stands beside it (tensor_names.h). Throws FileError when two end up with one name.
+    /// those that do not belong to it (tensor_names.h). Throws FileError if two get the same name.
     void nameAsModel();
 
 protected:

@@ -184,7 +184,7 @@ std::vector<std::string> nameTensors(std::vector<StoredTensor>& tensors,
         }
         name.erase(0, wrapper.size());
         if (!expected.count(name) && standsBeside(name)) {
-            beside[i] = "stands beside the model";
+            beside[i] = "does not belong to the model";
             name = plainName(tensors[i].stored);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the tensors of a file are called in the model, whatever training wrapped around it, and
-// which stand beside the model. Does not include torch.
+// which do not belong to the model. Does not include torch.
 //
 // Wrappers and the names that they add: torch.nn.DataParallel and DistributedDataParallel
 // ("module."), torch.compile ("_orig_mod."), FSDP ("_fsdp_wrapped_module.", "_fpw_module."),
@@ -32,7 +32,7 @@ std::vector<NamesOfModel> namesInFiles(const ModelOptions& model);
 /// Sets `name` from `stored`: wrappers that stand anywhere in a name are removed, and those before
 /// it that all tensors of the model share. `known` are the forms of names of the model; none where
 /// no configuration says which model it is, and then the wrappers that all names share go. Returns
-/// which tensors stand beside the model, by index, with the reason; "" for those of the model.
+/// the reason why each tensor does not belong to the model, by index; "" for those that do.
 std::vector<std::string> nameTensors(std::vector<StoredTensor>& tensors,
                                      const std::vector<NamesOfModel>& known);
 

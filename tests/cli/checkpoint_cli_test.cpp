@@ -48,7 +48,8 @@ TEST(CheckpointCli, NoControlCharacterIsPrinted) {
     const auto quoted = "'" + home.path() + "'";
     for (const std::string command :
          {"info ", "info --json ", "verify ", "lens --text x ", "points ", "convert --json "}) {
-        const auto said = runCli(command + quoted + (command[0] == 'c' ? " '" + name + "'" : ""));
+        const auto said =
+            runCli(command + quoted + (command[0] == 'c' ? " '" + (home / name) + "'" : ""));
         for (const char c : said.out + said.err)
             EXPECT_TRUE(c == '\n' || c == '\t' || (static_cast<unsigned char>(c) >= 32 && c != 127))
                 << command << int(c);
