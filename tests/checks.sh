@@ -24,6 +24,8 @@ echo "$compared"
 if ! cited=$(python3 tests/cited_documents.py .); then echo "documents:"; echo "$cited"; bad=1; else echo "documents: in order"; fi
 
 if ! lacking=$(python3 tests/add_spdx.py --check); then echo "licence:"; echo "$lacking"; bad=1; else echo "licence: in order"; fi
+# A test that writes into the current folder leaves names that no checkout should have.
+if odd=$(git ls-files -z | tr '\0' '\n' | LC_ALL=C grep -av '^[A-Za-z0-9._/+-]*$'); then echo "names of files:"; echo "$odd" | cat -v; bad=1; fi
 
 . app/setup.sh
 formatter=$(clang_format_path)

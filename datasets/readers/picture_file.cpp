@@ -277,7 +277,7 @@ bool readJpeg(const std::string& bytes, Decoded& decoded) {
         for (auto* marker = jpeg.marker_list; marker; marker = marker->next) {
             const std::string_view data(reinterpret_cast<const char*>(marker->data),
                                         marker->data_length);
-            // EXIF data that are longer than a marker go on in the next.
+            // EXIF data too long for one marker continue in the next marker.
             if (data.starts_with(exif)) decoded.exif += data.substr(exif.size());
             if (data.starts_with(xmp)) decoded.xmp = data.substr(xmp.size());
         }
