@@ -60,7 +60,7 @@ kill -INT \$window
 wait \$window
 echo \"window $1: exit status \$?\"
 SCRIPT
-RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s \"-screen 0 1440x900x24 -fbdir \$HOME\" bash look.sh"
+RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s \"-noreset -screen 0 1440x900x24 -fbdir \$HOME\" bash look.sh"
   cp "$tree/home/person/$1.png" "$out/"
 }
 look run runs/quick
@@ -81,7 +81,7 @@ sleep 8
 xwdtopnm Xvfb_screen0 2>/dev/null | pnmtopng > after-crash.png 2>/dev/null
 kill -INT \$window
 SCRIPT
-RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s \"-screen 0 1440x900x24 -fbdir \$HOME\" bash crash.sh"
+RELASCOPE_RUNS=\$HOME/runs xvfb-run -a -s \"-noreset -screen 0 1440x900x24 -fbdir \$HOME\" bash crash.sh"
 cp "$tree/home/person/after-crash.png" "$out/"
 
 # The numbers of the run, and the manual.

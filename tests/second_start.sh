@@ -61,7 +61,7 @@ code=0; DISPLAY=:4711 second || code=\$?
 [ ! -e "$home/state" ] || fail "a report of a crash was left"
 S
 code=0
-xvfb-run -a -s "-screen 0 1600x1000x24" bash "$home/session" || code=$?
+xvfb-run -a -s "-noreset -screen 0 1600x1000x24" bash "$home/session" || code=$?
 [ "$code" = 0 ] || { echo "failed with $code"; exit 1; }
 
 # Without any display there is one sentence, and nothing is trained; the same without a home.

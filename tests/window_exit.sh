@@ -25,6 +25,6 @@ kill -0 \$pid 2>/dev/null && { echo "Ctrl+Q did not close the window"; kill -9 \
 wait \$pid
 S
 code=0
-xvfb-run -a -s "-screen 0 1600x1000x24" bash "$home/session" || code=$?
+xvfb-run -a -s "-noreset -screen 0 1600x1000x24" bash "$home/session" || code=$?
 [ "$code" = 0 ] || { echo "the window ended with $code"; cat "$home/err"; exit 1; }
 echo "the window opened and closed, exit code 0"

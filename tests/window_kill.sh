@@ -3,7 +3,7 @@
 # kill -9 of the real window at random moments of a run that it began, COUNT times (4): the run goes on to its end with
 # the losses of one that was never watched, bit for bit, and no session is left behind.
 set -euo pipefail
-[ "${1:-}" = shown ] || exec xvfb-run -a -s "-screen 0 1600x1000x24" bash "$0" shown "$@"
+[ "${1:-}" = shown ] || exec xvfb-run -a -s "-noreset -screen 0 1600x1000x24" bash "$0" shown "$@"
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 count=${2:-4}
 bin="$top/build/bin"
