@@ -4,15 +4,13 @@
 #include <functional>
 #include <map>
 
+#include "wire/answer_frame.h"
 #include "wire/packed.h"
 #include "wire/result_checks.h"
 #include "wire/types.h"
 
 namespace relascope {
 
-inline void from_json(const wire::Json& json, PartKind& kind) {
-    kind = wire::enumOf(json, PartKind::Edits);
-}
 inline void from_json(const wire::Json& json, CellState& state) {
     state = wire::enumOf(json, CellState::Interrupted);
 }
@@ -21,49 +19,6 @@ inline void from_json(const wire::Json& json, CurveSource& source) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationRow::Way, how, change, changedAnswers)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable::Pair, first, second, joint, interaction)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchMap, over, point, rows, columns, estimate, exact)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PatchResult, metric, clean, corrupted, maps, positions, done,
-                                   total, agreement)
-// A lens has tens of thousands of cells: lists take less memory than records while they are read.
-void to_json(wire::Json& json, const LensAnswer& answer) {
-    json = {answer.id, answer.name, answer.logit, answer.probability};
-}
-void from_json(const wire::Json& json, LensAnswer& answer) {
-    json.at(0).get_to(answer.id);
-    json.at(1).get_to(answer.name);
-    json.at(2).get_to(answer.logit);
-    json.at(3).get_to(answer.probability);
-}
-void to_json(wire::Json& json, const LensCell& cell) {
-    json = wire::Json::array({cell.top, cell.asked, cell.probability, cell.rank, cell.entropy});
-}
-void from_json(const wire::Json& json, LensCell& cell) {
-    json.at(0).get_to(cell.top);
-    json.at(1).get_to(cell.asked);
-    json.at(2).get_to(cell.probability);
-    json.at(3).get_to(cell.rank);
-    json.at(4).get_to(cell.entropy);
-}
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LensResult, rows, whole, positions, inputs, answers, cells)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AttributionPart, kind, layer, head, relation, where, value)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Attribution, answer, minus, whole, position, input, logit, parts,
-                                   offered, positions)
-void to_json(wire::Json& json, const AlongValues& values) {
-    json = {{"value", values.value},
-            {"probability", values.probability},
-            {"map", wire::packed(values.map)}};
-}
-void from_json(const wire::Json& json, AlongValues& values) {
-    json.at("value").get_to(values.value);
-    json.at("probability").get_to(values.probability);
-    values.map = wire::unpacked<float>(json.at("map"));
-}
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongStep, step, now, before, weights)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlongTraining, cell, layerName, rows, columns, block, causal,
-                                   libraryRows, edited, answer, answerName, steps, wanted)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures::Head, kind, layer, index, values)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeadMeasures, measures, even, layers, heads, input)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Attribute, name, ordered)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelationAtlas::Fit, plain, fixed, low, high, p, untrained,
                                    untrainedLow, untrainedHigh, initial, apart)
@@ -111,8 +66,6 @@ void from_json(const wire::Json& json, AblationRow& row) {
     json.at("streamNorm").get_to(row.streamNorm);
     json.at("ways").get_to(row.ways);
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AblationTable, metric, examples, wanted, base, text, shift, rows,
-                                   cumulative, cumulativeWay, pairs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Part, title, row, estimate, estimatedSize, together,
                                    use)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan::Finding::Check, edit, value)
@@ -159,22 +112,15 @@ Codec codecOf() {
             }};
 }
 
-const Codec& codecOf(const std::string& analysis) {
+/// Null for analyses whose result is an Answer.
+const Codec* codecOf(const std::string& analysis) {
     static const std::map<std::string, Codec> codecs = {
-        {"ablate", codecOf<AblationTable>()},
-        {"patch", codecOf<PatchResult>()},
-        {"lens", codecOf<LensResult>()},
-        {"attribute", codecOf<Attribution>()},
-        {"along", codecOf<AlongTraining>()},
-        {"heads", codecOf<HeadMeasures>()},
         {"atlas", codecOf<RelationAtlas>()},
         {"scan", codecOf<ModelScan>()},
         {"duel", codecOf<Duel>()},
     };
     const auto found = codecs.find(analysis);
-    if (found == codecs.end())
-        throw FrameError("there is no analysis '" + analysis + "' in messages");
-    return found->second;
+    return found == codecs.end() ? nullptr : &found->second;
 }
 
 Json messageOf(const MapFigure& figure, Bytes& blob) {
@@ -216,14 +162,16 @@ const std::vector<std::string>& tintForms() {
 }
 
 Json analysisResultToJson(const std::string& analysis, const std::any& result, Bytes& blob) {
-    return pack(codecOf(analysis).toJson(result), blob);
+    if (const auto* codec = codecOf(analysis)) return pack(codec->toJson(result), blob);
+    return answerToJson(std::any_cast<const Answer&>(result), blob);
 }
 
 std::any analysisResultFromJson(const std::string& analysis, const Json& json,
                                 std::span<const std::uint8_t> blob) {
-    const auto& codec = codecOf(analysis);
+    const auto* codec = codecOf(analysis);
     try {
-        return codec.fromJson(unpack(json, blob));
+        if (!codec) return answerFromJson(json, blob);
+        return codec->fromJson(unpack(json, blob));
     } catch (const std::exception& error) {
         throw FrameError("a result of '" + analysis + "' is not as agreed on: " + error.what());
     }

@@ -12,13 +12,6 @@
 namespace relascope::wire {
 namespace {
 
-template <class T>
-T answerOf(Session& session, const char* what, Json request,
-           const Session::Progress& progress = {}) {
-    return valueOf<T>({{"answer", session.ask(what, std::move(request), progress).message}},
-                      "answer");
-}
-
 /// Lists come in pages from a session that knows of them, else as one answer.
 void askPages(Session& session, const char* what, Json request, const Session::Progress& progress,
               const Session::Part& take) {
@@ -57,7 +50,7 @@ bool isInside(const std::string& path) {
 
 HostFacts hostFacts(Session& session, const std::string& folder,
                     const Session::Progress& progress) {
-    return answerOf<HostFacts>(session, "host", {{"folder", folder}}, progress);
+    return session.askFor<HostFacts>("host", {{"folder", folder}}, progress);
 }
 
 Listing listRuns(Session& session, const std::string& folder, std::int64_t since,
@@ -114,8 +107,7 @@ std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
 
 Folder listFolder(Session& session, const std::string& host, const std::string& path,
                   const Session::Progress& progress) {
-    auto folder =
-        answerOf<Folder>(session, "list folder", {{"host", host}, {"path", path}}, progress);
+    auto folder = session.askFor<Folder>("list folder", {{"host", host}, {"path", path}}, progress);
     for (const auto& entry : folder.entries) requireInside(entry.name);
     return folder;
 }
@@ -128,7 +120,7 @@ std::string startThere(Session& session, const StartRequest& request, const std:
                        {"threads", request.threads},
                        {"queue", request.queue},
                        {"launch", launch}};
-    return answerOf<std::string>(session, "start", json, progress);
+    return session.askFor<std::string>("start", json, progress);
 }
 
 void removeVersions(Session& session, const std::vector<std::string>& names,

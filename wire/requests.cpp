@@ -9,27 +9,6 @@
 #include "wire/host_link.h"
 
 namespace relascope::wire {
-namespace {
-
-/// What `read` makes of an answer; what it does not understand names the machine that has sent it.
-template <class Read>
-auto reading(const Session& session, Read&& read) {
-    try {
-        return read();
-    } catch (const std::exception& error) {
-        const std::string from = session.machine().empty() ? "" : " of " + session.machine();
-        throw FrameError("an answer" + from + " is not as agreed on: " + error.what());
-    }
-}
-
-template <class T>
-T answerOf(Session& session, const char* what, Json request, const Session::Progress& progress) {
-    const Json answer = session.ask(what, std::move(request), progress).message;
-    return reading(session, [&] { return answer.get<T>(); });
-}
-
-}  // namespace
-
 void to_json(Json& json, const AnalyseRequest& r) {
     json = {{"analysis", r.analysis}, {"options", r.options},  {"weights", r.weights},
             {"sample", r.sample},     {"second", r.second},    {"classNames", r.classNames},
@@ -53,7 +32,7 @@ void from_json(const Json& json, AnalyseRequest& r) {
 
 OpenedWeights openWeights(Session& session, const Weights& weights,
                           const Session::Progress& progress) {
-    return answerOf<OpenedWeights>(session, "open", {{"weights", weights}}, progress);
+    return session.askFor<OpenedWeights>("open", {{"weights", weights}}, progress);
 }
 
 namespace {
@@ -84,12 +63,12 @@ Probed Prober::probe(Session& session, const ProbeRequest& request,
         return result;
     };
     const auto part = [&](const Json& json, const Bytes& blob) {
-        auto result = complete(reading(session, [&] { return resultFromJson(json, blob); }));
+        auto result = complete(session.understood([&] { return resultFromJson(json, blob); }));
         came = result.maps;
         if (partial) partial(std::move(result));
     };
     const Frame answer = session.ask("probe", std::move(message), progress, part);
-    return reading(session, [&] {
+    return session.understood([&] {
         const Json& m = answer.message;
         Probed probed;
         const auto result = [&](const char* key) {
@@ -119,7 +98,7 @@ Probed Prober::probe(Session& session, const ProbeRequest& request,
 
 std::vector<std::optional<EffectAlone>> effectsAlone(Session& session, const ProbeRequest& request,
                                                      const Session::Progress& progress) {
-    return answerOf<std::vector<std::optional<EffectAlone>>>(session, "effects", request, progress);
+    return session.askFor<std::vector<std::optional<EffectAlone>>>("effects", request, progress);
 }
 
 TextEnd generate(Session& session, const GenerateRequest& request, const GenerateWatch& watch,
@@ -136,8 +115,9 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
         else if (json.contains("tokens"))
             watch.tokens(valueOf<std::vector<GeneratedToken>>(json, "tokens"));
         else
-            watch.result(reading(session, [&] { return resultFromJson(json.at("result"), blob); }),
-                         valueOf<int>(json, "first"));
+            watch.result(
+                session.understood([&] { return resultFromJson(json.at("result"), blob); }),
+                valueOf<int>(json, "first"));
     };
     const auto following = [&](double fraction) {
         if (const bool now = watch.follows(); now != std::exchange(follows, now))
@@ -145,14 +125,14 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
         return !progress || progress(fraction);
     };
     const auto end = session.ask("generate", std::move(message), following, part).message;
-    return reading(session, [&] { return end.get<TextEnd>(); });
+    return session.understood([&] { return end.get<TextEnd>(); });
 }
 
 std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
                  const std::function<void(std::any)>& partial) {
     const auto resultOf = [&](const Json& json, const Bytes& blob) {
-        return reading(session,
-                       [&] { return analysisResultFromJson(request.analysis, json, blob); });
+        return session.understood(
+            [&] { return analysisResultFromJson(request.analysis, json, blob); });
     };
     const auto part = [&](const Json& json, const Bytes& blob) { partial(resultOf(json, blob)); };
     Json message = request;
@@ -166,22 +146,22 @@ std::any analyse(Session& session, const AnalyseRequest& request, const Session:
 
 AnalysisCost cost(Session& session, const AnalyseRequest& request,
                   const Session::Progress& progress) {
-    return answerOf<AnalysisCost>(session, "cost", request, progress);
+    return session.askFor<AnalysisCost>("cost", request, progress);
 }
 
 EditEffect effect(Session& session, const EffectRequest& request,
                   const Session::Progress& progress) {
-    return answerOf<EditEffect>(session, "effect", request, progress);
+    return session.askFor<EditEffect>("effect", request, progress);
 }
 
 Evaluation evaluate(Session& session, const EvaluateRequest& request,
                     const Session::Progress& progress) {
-    return answerOf<Evaluation>(session, "evaluate", request, progress);
+    return session.askFor<Evaluation>("evaluate", request, progress);
 }
 
 VerifyReport verify(Session& session, const std::string& folder,
                     const Session::Progress& progress) {
-    return answerOf<VerifyReport>(session, "verify", {{"path", folder}}, progress);
+    return session.askFor<VerifyReport>("verify", {{"path", folder}}, progress);
 }
 
 const OpenedSplit& OpenedData::at(const std::string& name) const {
@@ -199,7 +179,7 @@ Json splitOf(const Data& data, const std::string& split) {
 }  // namespace
 
 OpenedData openData(Session& session, const Data& data, const Session::Progress& progress) {
-    auto opened = answerOf<OpenedData>(session, "data", {{"data", data}}, progress);
+    auto opened = session.askFor<OpenedData>("data", {{"data", data}}, progress);
     if (opened.splits.empty()) throw Error("These data have no split with examples.");
     opened.data = data;  // a host names its own paths
     return opened;
@@ -210,8 +190,7 @@ std::vector<DataExample> examples(Session& session, const Data& data, const std:
                                   const Session::Progress& progress) {
     Json request = splitOf(data, split);
     request["indices"] = packed(indices);
-    auto found =
-        answerOf<std::vector<DataExample>>(session, "examples", std::move(request), progress);
+    auto found = session.askFor<std::vector<DataExample>>("examples", std::move(request), progress);
     if (found.size() != indices.size()) throw FrameError("an answer lacks examples");
     return found;
 }
@@ -219,7 +198,7 @@ std::vector<DataExample> examples(Session& session, const Data& data, const std:
 LabelSearch findLabel(Session& session, const Example& from, std::int64_t label, bool forward,
                       std::int64_t before, const Session::Progress& progress) {
     Json request = {{"from", from}, {"label", label}, {"forward", forward}, {"before", before}};
-    return answerOf<LabelSearch>(session, "find", std::move(request), progress);
+    return session.askFor<LabelSearch>("find", std::move(request), progress);
 }
 
 std::vector<std::int64_t> labelled(Session& session, const Data& data, const std::string& split,
@@ -229,14 +208,14 @@ std::vector<std::int64_t> labelled(Session& session, const Data& data, const std
     request["label"] = label;
     request["most"] = most;
     const auto answer = session.ask("labelled", std::move(request), progress).message;
-    return reading(session, [&] { return unpacked<std::int64_t>(answer); });
+    return session.understood([&] { return unpacked<std::int64_t>(answer); });
 }
 
 DataStatistics statistics(Session& session, const Data& data, const std::string& split,
                           std::int64_t most, const Session::Progress& progress) {
     Json request = splitOf(data, split);
     request["most"] = most;
-    return answerOf<DataStatistics>(session, "statistics", std::move(request), progress);
+    return session.askFor<DataStatistics>("statistics", std::move(request), progress);
 }
 
 std::int64_t saveExamples(Session& session, const Data& data, const std::string& split,
@@ -247,19 +226,19 @@ std::int64_t saveExamples(Session& session, const Data& data, const std::string&
     if (indices) request["indices"] = packed(*indices);
     request["count"] = count;
     request["file"] = file;
-    return answerOf<std::int64_t>(session, "save", std::move(request), progress);
+    return session.askFor<std::int64_t>("save", std::move(request), progress);
 }
 
 ProbeSample picture(Session& session, const std::string& file,
                     const std::optional<ModelOptions>& model, const Session::Progress& progress) {
-    return answerOf<ProbeSample>(session, "picture", {{"file", file}, {"model", model}}, progress);
+    return session.askFor<ProbeSample>("picture", {{"file", file}, {"model", model}}, progress);
 }
 
 Devices devices(Session& session, const std::string& wanted, bool memory,
                 const Session::Progress& progress, const std::string& host) {
     Json request = {{"wanted", wanted}, {"memory", memory}};
     if (!host.empty()) request["host"] = host;
-    return answerOf<Devices>(session, "devices", std::move(request), progress);
+    return session.askFor<Devices>("devices", std::move(request), progress);
 }
 
 void branch(Session& session, const std::string& from, std::int64_t step, const std::string& to) {
@@ -270,7 +249,7 @@ OpenedCheckpoint openFarCheckpoint(Session& session, const std::string& path,
                                    const Session::Progress& progress) {
     const auto far = farPathOf(path);
     if (!far) throw FileError(path, "is not in the mirror of another machine");
-    auto opened = answerOf<OpenedCheckpoint>(session, "checkpoint", {{"path", path}}, progress);
+    auto opened = session.askFor<OpenedCheckpoint>("checkpoint", {{"path", path}}, progress);
     for (const auto& tensor : opened.info.tensors)
         if (tensor.file < 0 || std::cmp_greater_equal(tensor.file, opened.info.files.size()))
             throw FrameError("a tensor of a checkpoint names a file that is not there");
@@ -292,8 +271,8 @@ void mirrorTokenizer(Session& session, const std::string& folder,
 
 TensorStatistics farTensorStatistics(Session& session, const std::string& path,
                                      const std::string& tensor, const Session::Progress& progress) {
-    return answerOf<TensorStatistics>(session, "tensor", {{"path", path}, {"tensor", tensor}},
-                                      progress);
+    return session.askFor<TensorStatistics>("tensor", {{"path", path}, {"tensor", tensor}},
+                                            progress);
 }
 
 void drop(Session& session) {

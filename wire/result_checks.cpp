@@ -54,64 +54,6 @@ void check(const RelationAtlas::Relation& relation, const RelationAtlas& atlas) 
 
 }  // namespace
 
-void check(const AblationTable&) {}  // has no index
-
-void check(const PatchResult& result) {
-    for (const auto& map : result.maps)
-        for (const auto* values : {&map.estimate, &map.exact})
-            requireSize("the cells of a map", values->size(), map.rows.size() * map.columns.size());
-}
-
-void check(const LensResult& lens) {
-    requireSize("the cells", lens.cells.size(), lens.rows.size() * lens.columns());
-    if (!lens.whole) requireSize("the positions", lens.positions.size(), lens.columns());
-    requireSizeOrNone("the inputs", lens.inputs.size(), lens.columns());
-    for (const auto& cell : lens.cells) {
-        if (cell.top.empty()) throw FrameError("a cell has no answers");
-        requireSize("the asked answers of a cell", cell.asked.size(),
-                    lens.cells.front().asked.size());
-    }
-}
-
-void check(const Attribution& attribution) {
-    if (attribution.positions > 0)
-        requireIndex("the position", attribution.position,
-                     static_cast<std::size_t>(attribution.positions));
-    for (const auto& part : attribution.parts)
-        for (const int index : {part.layer, part.head, part.relation})
-            requireIndex("the layer, head or relation of a part", index, kMostIndex, -1);
-}
-
-void check(const AlongTraining& along) {
-    if (along.block < 1 || along.rows < 0 || along.columns < 0 ||
-        along.rows > std::numeric_limits<int>::max() - along.block ||
-        along.columns > std::numeric_limits<int>::max() - along.block)
-        throw FrameError("the map has " + std::to_string(along.rows) + " x " +
-                         std::to_string(along.columns) + " cells in blocks of " +
-                         std::to_string(along.block));
-    const auto& cell = along.cell;
-    for (const int index : {cell.layer, cell.index, cell.head})
-        requireIndex("the layer, index or head of the map", index, kMostIndex);
-    const auto cells =
-        static_cast<std::size_t>(along.mapRows()) * static_cast<std::size_t>(along.mapColumns());
-    std::int64_t before = -1;
-    for (const auto& step : along.steps) {
-        if (step.step <= std::exchange(before, step.step))
-            throw FrameError("step " + std::to_string(step.step) + " is not in its place");
-        requireSize("the cells of a map", step.now.map.size(), cells);
-        if (along.edited) requireSize("the cells of a map", step.before.map.size(), cells);
-    }
-}
-
-void check(const HeadMeasures& heads) {
-    requireSize("the even values", heads.even.size(), heads.measures.size());
-    for (const auto& head : heads.heads) {
-        requireIndex("the layer of a head", head.layer, heads.layers.size());
-        requireIndex("the number of a head", head.index, heads.heads.size());
-        requireSize("the values of a head", head.values.size(), heads.measures.size());
-    }
-}
-
 void check(const RelationAtlas& atlas) {
     const auto maps = atlas.relations.size();
     requireIndex("the number of objects", atlas.objects, kMostIndex);

@@ -84,6 +84,23 @@ public:
     /// `progress` returns false; Error if the process has ended, with a sentence that says why.
     Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {},
               std::span<const std::uint8_t> blob = {});
+    /// The answer as a value. Throws FrameError, which names the machine, for what is none.
+    template <class T>
+    T askFor(const char* what, Json request, const Progress& progress = {}) {
+        const Json answer = ask(what, std::move(request), progress).message;
+        return understood([&] { return answer.get<T>(); });
+    }
+    /// What `read` makes of the last answer; what it does not understand names the machine that has
+    /// sent it.
+    template <class Read>
+    auto understood(Read&& read) const {
+        try {
+            return read();
+        } catch (const std::exception& error) {
+            const std::string from = m_machine.empty() ? "" : " of " + m_machine;
+            throw FrameError("an answer" + from + " is not as agreed on: " + error.what());
+        }
+    }
     /// The host that the last request went to; empty: this machine.
     const std::string& machine() const { return m_machine; }
     /// Changes the request that is being answered; called by its `progress` and `part`.

@@ -457,12 +457,13 @@ AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& mode
     return how;
 }
 
-AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
-                          const AnalysisWatch& watch) {
+Answer runAblation(AnalysisSubject& subject, const AblationChoice& choice,
+                   const AnalysisWatch& watch) {
     const auto how = optionsOf(choice, subject.model->options());
     how.check();
-    return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
-                                 watch.progress, watch.partial, subject.kept);
+    return answerOf(subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
+                                          watch.progress, partlyAs<AblationTable>(watch, answerOf),
+                                          subject.kept));
 }
 
 /// Seconds for one example with one part out, from the first passes of a real ablation.

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/ablation_options.h"
 #include "analysis/claims.h"
 #include "interventions/edit_words.h"
 #include "types/error.h"
-#include "types/finite_json.h"
 #include "types/metric.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
@@ -152,6 +150,15 @@ const FieldTable<AblationChoice>& ablationFields() {
     return table;
 }
 
+// Untrained models are not measured here.
+Answer answerOf(const AblationTable& table) {
+    std::vector<std::string> uses;
+    for (const auto& row :
+         useClaims(table, std::numeric_limits<double>::quiet_NaN(), table.text).rows)
+        uses.emplace_back(partUseName(row.use));
+    return answerOf(table, uses);
+}
+
 namespace {
 
 constexpr double kStrongestParts = 10;  // whose pairs are measured
@@ -191,45 +198,6 @@ std::string ablationCostText(const AnalysisCost& cost, const OptionValues& value
            ": about " + roughDuration(std::max(1.0, expected));
 }
 
-/// What is known of each row; untrained models are not measured here.
-UseClaims claimsOf(const AblationTable& table) {
-    return useClaims(table, std::numeric_limits<double>::quiet_NaN(), table.text);
-}
-
-std::string csvOf(const AblationTable& table) {
-    const auto claims = claimsOf(table);
-    std::string text =
-        "part,group,point,how,metric,base,edited,change,low,high,changed_answers,part_norm,"
-        "stream_norm,examples,use\n";
-    for (std::size_t r = 0; r < table.rows.size(); ++r)
-        for (const auto& way : table.rows[r].ways) {
-            const auto& row = table.rows[r];
-            const auto& c = way.change;
-            text += csvField(row.part) + "," + row.group + "," + row.edit.point + "," +
-                    editOpName(way.how) + "," + table.metric;
-            for (const double value : {c.base, c.edited, c.change, c.low, c.high,
-                                       way.changedAnswers, row.partNorm, row.streamNorm})
-                text += "," + fixedField(value, 6);
-            text +=
-                "," + std::to_string(table.examples) + "," + partUseName(claims.rows[r].use) + "\n";
-        }
-    if (!table.cumulative.empty()) {
-        text += "\nremoved,part,how,metric,edited\n";
-        int removed = 0;
-        for (const auto& [part, value] : table.cumulative)
-            text += std::to_string(++removed) + "," + csvField(part) + "," +
-                    editOpName(table.cumulativeWay) + "," + table.metric + "," +
-                    fixedField(value, 6) + "\n";
-    }
-    if (!table.pairs.empty()) {
-        text += "\nfirst,second,metric,joint_change,interaction\n";
-        for (const auto& pair : table.pairs)
-            text += csvField(pair.first) + "," + csvField(pair.second) + "," + table.metric + "," +
-                    fixedField(pair.joint, 6) + "," + fixedField(pair.interaction, 6) + "\n";
-    }
-    return text;
-}
-
 std::string latexOf(const AblationTable& table) {
     std::vector<EditOp> ways;
     for (const auto& row : table.rows)
@@ -261,52 +229,13 @@ std::string latexOf(const AblationTable& table) {
     return text + "\\bottomrule\n\\end{tabular}\n";
 }
 
-nlohmann::ordered_json jsonOf(const AblationTable& table) {
-    using Json = nlohmann::ordered_json;
-    Json rows = Json::array(), cumulative = Json::array(), pairs = Json::array();
-    const auto claims = claimsOf(table);
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
-        const auto& row = table.rows[r];
-        Json ways;
-        for (const auto& way : row.ways)
-            ways[editOpName(way.how)] = {
-                {"edited", finiteJson(way.change.edited)},
-                {"change", finiteJson(way.change.change)},
-                {"interval", {finiteJson(way.change.low), finiteJson(way.change.high)}},
-                {"changed_answers", finiteJson(way.changedAnswers)}};
-        rows.push_back({{"part", row.part},
-                        {"group", row.group},
-                        {"point", row.edit.point},
-                        {"part_norm", finiteJson(row.partNorm)},
-                        {"stream_norm", finiteJson(row.streamNorm)},
-                        {"use", partUseName(claims.rows[r].use)},
-                        {"ways", ways}});
-    }
-    for (const auto& [part, value] : table.cumulative)
-        cumulative.push_back({{"part", part}, {"edited", finiteJson(value)}});
-    for (const auto& pair : table.pairs)
-        pairs.push_back({{"first", pair.first},
-                         {"second", pair.second},
-                         {"joint_change", finiteJson(pair.joint)},
-                         {"interaction", finiteJson(pair.interaction)}});
-    Json json = {{"metric", table.metric},
-                 {"examples", table.examples},
-                 {"base", finiteJson(table.base)},
-                 {"rows", rows}};
-    if (!table.cumulative.empty())
-        json["cumulative"] = {{"how", editOpName(table.cumulativeWay)}, {"parts", cumulative}};
-    if (!table.pairs.empty()) json["pairs"] = pairs;
-    return json;
-}
-
-std::string terminalText(const AblationTable& table) {
+std::string ablationText(const AblationTable& table, const std::vector<std::string>& uses) {
     const bool percent = metricInfo(table.metric).format == MetricFormat::Percent;
     const double scale = percent ? 100.0 : 1.0;
     std::string text = table.metric + numberText(" %.4g", scale * table.base) +
                        (percent ? " %" : "") + " with every part, " +
                        std::to_string(table.examples) + " examples; change" +
                        (percent ? " in points" : "") + " with each part out:\n";
-    const auto claims = claimsOf(table);
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
         const auto& row = table.rows[r];
         text += row.part + std::string(row.part.size() < 42 ? 42 - row.part.size() : 0, ' ');
@@ -315,8 +244,7 @@ std::string terminalText(const AblationTable& table) {
                     numberText(" %+7.3g", scale * way.change.change) +
                     numberText(" [%+.3g", scale * way.change.low) +
                     numberText(", %+.3g]", scale * way.change.high);
-        const std::string use = partUseName(claims.rows[r].use);
-        text += (use.empty() ? "" : "  " + use) + "\n";
+        text += (uses[r].empty() ? "" : "  " + uses[r]) + "\n";
     }
     if (!table.cumulative.empty())
         text +=
@@ -343,17 +271,15 @@ const Analysis& ablationAnalysis() {
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
         a.costText = ablationCostText;
+        a = answering(a, ablationFields(), OfferedIn::Row);
         a.latex = [](const AnalysisResult& result) {
-            return latexOf(std::any_cast<const AblationTable&>(result));
+            return latexOf(ablationTableOf(std::any_cast<const Answer&>(result)));
         };
-        a.words = [](const AnalysisResult& result) {
-            std::vector<std::string> words;
-            for (const auto& row : claimsOf(std::any_cast<const AblationTable&>(result)).rows)
-                words.emplace_back(partUseName(row.use));
-            return words;
+        a.terminal = [](const AnalysisResult& result) {
+            const auto& answer = std::any_cast<const Answer&>(result);
+            return ablationText(ablationTableOf(answer), usesOf(answer));
         };
-        return analysisOf<AblationChoice, AblationTable>(a, ablationFields(), OfferedIn::Row, csvOf,
-                                                         terminalText, jsonOf);
+        return a;
     }();
     return analysis;
 }

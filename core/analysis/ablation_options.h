@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "answers/ablation_answer.h"
 #include "types/edit_results.h"
 
 namespace relascope::core {
@@ -62,7 +63,10 @@ struct AblationChoice {
     bool cumulative = false, pairs = false;
 };
 
-/// "ablate": an AblationTable. A cancelled one continues where it ended (AblationProgress).
+/// With the word for each row (claims.h).
+Answer answerOf(const AblationTable& table);
+/// "ablate" (answers/ablation_answer.h). A cancelled one continues where it ended
+/// (AblationProgress).
 const Analysis& ablationAnalysis();
 const FieldTable<AblationChoice>& ablationFields();
 const AnalysisRunner& ablationRunner();

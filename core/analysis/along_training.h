@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "answers/along_answer.h"
 #include "data/dataset.h"
 #include "interventions/edit_data.h"
 #include "types/along.h"
@@ -49,8 +50,8 @@ struct AlongChoice {
     std::int64_t layer = 1, index = 1, source = -1, to = -1;
 };
 
-/// "along": an AlongTraining. AnalysisWatch::known is an earlier one of the same run, input, edits
-/// and map.
+/// "along" (answers/along_answer.h). AnalysisWatch::known is an earlier one of the same run, input,
+/// edits and map.
 const Analysis& alongTrainingAnalysis();
 const FieldTable<AlongChoice>& alongFields();
 const AnalysisRunner& alongTrainingRunner();

@@ -13,6 +13,7 @@
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
 #include "analysis/scan.h"
+#include "answers/answer_text.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
 #include "types/error.h"
@@ -48,6 +49,16 @@ const AnalysisField& fieldOf(const std::vector<AnalysisField>& fields, const std
 }
 
 }  // namespace
+
+void makeForms(Analysis& analysis) {
+    const auto of = [](const AnalysisResult& result) -> const Answer& {
+        return std::any_cast<const Answer&>(result);
+    };
+    analysis.csv = [of](const AnalysisResult& result) { return csvOf(of(result)); };
+    analysis.latex = [of](const AnalysisResult& result) { return latexOf(of(result)); };
+    analysis.terminal = [of](const AnalysisResult& result) { return plainText(of(result)); };
+    analysis.json = [of](const AnalysisResult& result) { return jsonOf(of(result)); };
+}
 
 void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& values) {
     for (const auto& [name, value] : values) {

@@ -19,8 +19,8 @@ namespace relascope::core {
 
 struct AnalysisRunner;  // run_analysis.h
 
-/// What an analysis gives: AblationTable, PatchResult, LensResult, Attribution, AlongTraining,
-/// HeadMeasures, RelationAtlas, ModelScan or Duel, as its header says.
+/// What an analysis gives: an Answer, or AblationTable, PatchResult, LensResult, Attribution,
+/// AlongTraining, RelationAtlas, ModelScan or Duel, as its header says.
 using AnalysisResult = std::any;
 
 /// What an analysis reads beside the model.
@@ -78,8 +78,6 @@ struct Analysis {
     Text latex = {};   ///< a tabular; empty: none
     Text terminal;     ///< for people, ends with a newline
     Text remark = {};  ///< a sentence beside it; may be empty
-    /// A word for each row of its table: whether the model needs the part; empty ones say nothing.
-    std::function<std::vector<std::string>(const AnalysisResult&)> words = {};
     std::function<nlohmann::ordered_json(const AnalysisResult&)> json;  ///< an object
     /// `name`.html, which stands alone, and `name`.md with the pictures beside it; `subject`: what
     /// was analysed, "occurs, step 250, validation"; `command`: what repeats it. Empty: none.
@@ -144,6 +142,16 @@ Analysis analysisOf(Analysis analysis, const FieldTable<Options>& table, Offered
     analysis.csv = [csv, of](const AnalysisResult& result) { return csv(of(result)); };
     analysis.terminal = [terminal, of](const AnalysisResult& r) { return terminal(of(r)); };
     analysis.json = [json, of](const AnalysisResult& result) { return json(of(result)); };
+    return analysis;
+}
+
+/// Completes the description of an analysis whose result is an Answer: all forms of it are made
+/// from its tables (answers/answer_text.h).
+void makeForms(Analysis& analysis);
+template <class Options>
+Analysis answering(Analysis analysis, const FieldTable<Options>& table, OfferedIn place) {
+    analysis.fields = fieldsOf(table, place);
+    makeForms(analysis);
     return analysis;
 }
 

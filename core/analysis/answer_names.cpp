@@ -106,11 +106,4 @@ std::vector<std::string> answeredInputs(const ModelOptions& options, const Probe
     return labels;
 }
 
-nlohmann::ordered_json answerJson(const LensAnswer& answer) {
-    return {{"id", answer.id},
-            {"name", answer.name},
-            {"logit", answer.logit},
-            {"probability", answer.probability}};
-}
-
 }  // namespace relascope::core

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -39,9 +38,6 @@ private:
     TokenizerPtr m_tokenizer;
     std::map<std::int64_t, std::string> m_names;
 };
-
-/// {"id", "name", "logit", "probability"}.
-nlohmann::ordered_json answerJson(const LensAnswer& answer);
 
 /// What stands at each position that is answered, as text; empty for images and sets of objects.
 std::vector<std::string> answeredInputs(const ModelOptions& options, const ProbeSample& sample,

@@ -338,8 +338,8 @@ namespace {
 constexpr std::int64_t kOffered = 12;       // likeliest answers
 constexpr std::int64_t kMostClasses = 200;  // above, only the likeliest are offered
 
-Attribution runAttribution(AnalysisSubject& subject, const AttributionChoice& choice,
-                           const AnalysisWatch&) {
+Answer runAttribution(AnalysisSubject& subject, const AttributionChoice& choice,
+                      const AnalysisWatch&) {
     auto& model = *subject.model;
     const auto& sample = sampleOf(subject);
     const auto& names = subject.classNames;
@@ -364,7 +364,7 @@ Attribution runAttribution(AnalysisSubject& subject, const AttributionChoice& ch
     if (!result.whole)
         result.positions = static_cast<int>(sample.target.size() > 0 ? sample.target.size()
                                                                      : sample.source.size());
-    return result;
+    return answerOf(result);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "types/answer.h"
 #include "types/lens.h"
 #include "types/model_options.h"
 
@@ -25,7 +26,8 @@ struct AttributionChoice {
     std::int64_t position = AttributionOptions().position;
 };
 
-/// "attribute": an Attribution.
+/// "parts", and "offered": other answers to ask for.
+Answer answerOf(const Attribution& result);
 const Analysis& attributionAnalysis();
 const FieldTable<AttributionChoice>& attributionFields();
 const AnalysisRunner& attributionRunner();

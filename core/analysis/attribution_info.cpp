@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What direct attribution may be asked for, and its result as text.
+// What direct attribution may be asked for, and its result as tables.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/answer_names.h"
 #include "analysis/attribution.h"
+#include "answers/column_table.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -25,67 +24,73 @@ const FieldTable<AttributionChoice>& attributionFields() {
     return table;
 }
 
+Answer answerOf(const Attribution& result) {
+    using Part = AttributionPart;
+    using columns::derived;
+    const ColumnTable<Part> parts = {
+        derived<Part>(ColumnKind::Text, "part", {"Part"}, [](const Part& p) { return p.text(); }),
+        derived<Part>(ColumnKind::Text, "kind", {},
+                      [](const Part& p) { return partKindName(p.kind); }),
+        columns::counted(&Part::layer, "layer"),
+        columns::counted(&Part::head, "head"),
+        columns::counted(&Part::relation, "relation"),
+        derived<Part>(ColumnKind::Flag, "inside", {}, [](const Part& p) { return p.inside(); }),
+        columns::number(&Part::value, "value", {"Adds", {4, false, true}}),
+        columns::text(&Part::where, "of")};
+    const auto of = [](const char* key, ColumnKind kind, auto get) {
+        return derived<Attribution>(kind, key, {}, get);
+    };
+    const ColumnTable<Attribution> facts = {
+        of("position", ColumnKind::Integer,
+           [](const Attribution& r) {
+               return r.whole ? columns::kNone : static_cast<double>(r.position);
+           }),
+        columns::text(&Attribution::input, "input"),
+        of("answer", ColumnKind::Text, [](const Attribution& r) { return r.answer.name; }),
+        of("answer_id", ColumnKind::Integer, [](const Attribution& r) { return r.answer.id; }),
+        of("minus", ColumnKind::Text, [](const Attribution& r) { return r.minus.name; }),
+        of("minus_id", ColumnKind::Integer,
+           [](const Attribution& r) {
+               return r.minus.id < 0 ? columns::kNone : static_cast<double>(r.minus.id);
+           }),
+        columns::number(&Attribution::logit, "logit"),
+        of("sum", ColumnKind::Number, [](const Attribution& r) { return r.sum(); }),
+        columns::integer(&Attribution::positions, "positions")};
+    return {{factsOf(facts, result), tableOf("parts", "", parts, result.parts),
+             textsTable("offered", "answer", result.offered)}};
+}
+
 namespace {
 
 constexpr double kShownRelation = 0.05;  // of the largest part, on a terminal
 
-std::string csvOf(const Attribution& r) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "part,kind,layer,head,relation,inside,value\n";
-    const auto counted = [](int at) { return at < 0 ? std::string() : std::to_string(at + 1); };
-    for (const auto& part : r.parts)
-        text << csvField(part.text()) << ',' << csvField(partKindName(part.kind)) << ','
-             << counted(part.layer) << ',' << counted(part.head) << ',' << counted(part.relation)
-             << ',' << part.inside() << ',' << part.value << "\n";
-    return text.str();
-}
-
-nlohmann::ordered_json jsonOf(const Attribution& r) {
-    using Json = nlohmann::ordered_json;
-    Json parts = Json::array();
-    for (const auto& part : r.parts) {
-        Json one = {{"part", part.text()}, {"kind", partKindName(part.kind)}};
-        if (part.layer >= 0) one["layer"] = part.layer + 1;
-        if (part.head >= 0) one["head"] = part.head + 1;
-        if (part.relation >= 0) one["relation"] = part.relation + 1;
-        if (!part.where.empty()) one["of"] = part.where;
-        one["inside"] = part.inside(), one["value"] = part.value;
-        parts.push_back(std::move(one));
-    }
-    return {{"position", r.whole ? Json() : Json(r.position)},
-            {"input", r.input},
-            {"answer", answerJson(r.answer)},
-            {"minus", r.minus.id < 0 ? Json() : answerJson(r.minus)},
-            {"logit", r.logit},
-            {"sum", r.sum()},
-            {"parts", std::move(parts)}};
-}
-
-std::string terminalText(const Attribution& r) {
+std::string attributionText(const AnalysisResult& result) {
+    const auto& r = std::any_cast<const Answer&>(result);
+    const auto& parts = r.table("parts");
+    const auto &names = parts.texts("part"), &kinds = parts.texts("kind");
+    const auto &values = parts.numbers("value"), &inside = parts.numbers("inside");
     std::ostringstream out;
-    out << "logit of " << quoted(r.answer.name);
-    if (r.minus.id >= 0) out << " minus that of " << quoted(r.minus.name);
-    if (!r.whole) out << " at position " << r.position;
-    if (!r.input.empty()) out << " (" << quoted(r.input) << ")";
-    out << ": " << numberText("%.4f", r.logit) << "\n";
+    out << "logit of " << quoted(r.text("answer"));
+    if (indexOf(r.number("minus_id")) >= 0) out << " minus that of " << quoted(r.text("minus"));
+    if (const auto at = indexOf(r.number("position")); at >= 0) out << " at position " << at;
+    if (!r.text("input").empty()) out << " (" << quoted(r.text("input")) << ")";
+    out << ": " << numberText("%.4f", r.number("logit")) << "\n";
     double most = 1e-30;
-    for (const auto& part : r.parts) most = std::max(most, std::abs(part.value));
+    for (const double value : values) most = std::max(most, std::abs(value));
     std::size_t small = 0;
-    for (const auto& part : r.parts) {
-        const double share = std::abs(part.value) / most;
-        if (part.kind == PartKind::Relation && share < kShownRelation) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const double share = values[k] / most;
+        if (kinds[k] == partKindName(PartKind::Relation) && std::abs(share) < kShownRelation) {
             ++small;
             continue;
         }
-        const auto less = barText('-', -part.value / most, 20),
-                   more = barText('+', part.value / most, 20);
-        out << cellText((part.inside() ? "    " : "") + part.text(), 44)
-            << cellText(numberText("%.4f", part.value), 11, true) << "  "
+        const auto less = barText('-', -share, 20), more = barText('+', share, 20);
+        out << cellText((inside[k] != 0.0 ? "    " : "") + names[k], 44)
+            << cellText(numberText("%.4f", values[k]), 11, true) << "  "
             << cellText("", 20 - less.size()) << less << "|" << more << "\n";
     }
     out << cellText("sum, without what is inside a head", 44)
-        << cellText(numberText("%.4f", r.sum()), 11, true) << "\n";
+        << cellText(numberText("%.4f", r.number("sum")), 11, true) << "\n";
     if (small > 0)
         out << small
             << " relations of less than 5 % of the largest part are left out; --json "
@@ -102,8 +107,9 @@ const Analysis& attributionAnalysis() {
         a.title = "Attribution";
         a.summary = "shows what each part of a model adds to an answer";
         a.doing = "Splitting the logit into its parts";
-        return analysisOf<AttributionChoice, Attribution>(a, attributionFields(), OfferedIn::View,
-                                                          csvOf, terminalText, jsonOf);
+        a = answering(a, attributionFields(), OfferedIn::View);
+        a.terminal = attributionText;
+        return a;
     }();
     return analysis;
 }

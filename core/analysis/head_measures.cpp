@@ -70,9 +70,9 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
 
 namespace {
 
-HeadMeasures runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& options,
-                             const AnalysisWatch&) {
-    return measureHeads(*subject.model, subject.sample, options, subject.interventions);
+Answer runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& options,
+                       const AnalysisWatch&) {
+    return answerOf(measureHeads(*subject.model, subject.sample, options, subject.interventions));
 }
 
 }  // namespace

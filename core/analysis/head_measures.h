@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "interventions/edit_data.h"
+#include "types/answer.h"
 #include "types/relation_map.h"
 
 namespace relascope {
@@ -66,7 +67,8 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
                           const HeadMeasureOptions& options,
                           const Interventions& interventions = {});
 
-/// "heads": a HeadMeasures.
+/// "heads": for each head its values, "even": what even attention gives, "layers": their names.
+Answer answerOf(const HeadMeasures& result);
 const Analysis& headMeasuresAnalysis();
 const FieldTable<HeadMeasureOptions>& headMeasureFields();
 const AnalysisRunner& headMeasuresRunner();

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What head measures may be asked for, and their result as text.
-#include <nlohmann/json.hpp>
-#include <sstream>
-
+// What head measures may be asked for, and their result as tables.
 #include "analysis/head_measures.h"
-#include "types/finite_json.h"
-#include "types/text_format.h"
-#include "types/text_piece.h"
+#include "answers/column_table.h"
 
 namespace relascope::core {
 
@@ -22,59 +17,33 @@ const FieldTable<HeadMeasureOptions>& headMeasureFields() {
     return table;
 }
 
-namespace {
-
-std::string csvOf(const HeadMeasures& result) {
-    std::string text = "layer,kind,head";
-    for (const auto& name : result.measures) text += "," + csvField(name);
-    text += "\n";
-    for (const auto& head : result.heads) {
-        text += std::to_string(head.layer + 1) + "," + mapKindName(head.kind) + "," +
-                std::to_string(head.index + 1);
-        for (const double value : head.values) text += "," + shortestField(value);
-        text += "\n";
-    }
-    text += ",even attention,";
-    for (const double value : result.even) text += "," + shortestField(value);
-    return text + "\n";
+Answer answerOf(const HeadMeasures& result) {
+    using Head = HeadMeasures::Head;
+    using columns::derived;
+    ColumnTable<Head> table = {
+        columns::counted(&Head::layer, "layer", {"Layer"}),
+        derived<Head>(ColumnKind::Text, "kind", {"Kind"},
+                      [](const Head& head) { return mapKindName(head.kind); }),
+        columns::counted(&Head::index, "head", {"Head"})};
+    for (std::size_t m = 0; m < result.measures.size(); ++m)
+        table.push_back(derived<Head>(ColumnKind::Number, result.measures[m], {},
+                                      [m](const Head& head) { return head.values[m]; }));
+    Answer answer;
+    answer.tables.push_back(tableOf("heads", "", table, result.heads));
+    for (const auto& head : result.heads)
+        answer.tables.back().links.push_back({head.kind, head.layer, head.index});
+    answer.tables.push_back(
+        {"even",
+         "Attention that is spread evenly",
+         {{"measure", "Places", "", ColumnKind::Text, {}, {}, {}, result.measures},
+          {"value", "Value", "", ColumnKind::Number, {}, {}, result.even}}});
+    answer.tables.push_back(textsTable("layers", "name", result.layers));
+    answer.tables.push_back(
+        {"",
+         "",
+         {{"input", "Mean attention over", "", ColumnKind::Text, {}, {}, {}, {result.input}}}});
+    return answer;
 }
-
-nlohmann::ordered_json jsonOf(const HeadMeasures& r) {
-    using Json = nlohmann::ordered_json;
-    Json heads = Json::array(), even;
-    for (const auto& head : r.heads) {
-        Json values;
-        for (std::size_t m = 0; m < r.measures.size(); ++m)
-            values[r.measures[m]] = finiteJson(head.values[m]);
-        heads.push_back({{"layer", head.layer + 1},
-                         {"kind", mapKindName(head.kind)},
-                         {"head", head.index + 1},
-                         {"values", std::move(values)}});
-    }
-    for (std::size_t m = 0; m < r.measures.size(); ++m) even[r.measures[m]] = finiteJson(r.even[m]);
-    return {{"input", r.input}, {"even", std::move(even)}, {"heads", std::move(heads)}};
-}
-
-std::string terminalText(const HeadMeasures& r) {
-    std::ostringstream out;
-    out << "mean attention over " << r.input << "\n" << cellText("", 32);
-    for (const auto& name : r.measures) out << cellText(name, 17, true);
-    out << "\n";
-    const auto line = [&](const std::string& name, const std::vector<double>& values) {
-        out << cellText(name, 32);
-        for (const double value : values) out << cellText(numberText("%.3f", value), 17, true);
-        out << "\n";
-    };
-    for (const auto& head : r.heads)
-        line(r.layers.at(static_cast<std::size_t>(head.layer)) +
-                 (head.kind == MapKind::SensoryAttention ? " sensory head " : " relational head ") +
-                 std::to_string(head.index + 1),
-             head.values);
-    line("even attention", r.even);
-    return out.str();
-}
-
-}  // namespace
 
 const Analysis& headMeasuresAnalysis() {
     static const Analysis analysis = [] {
@@ -84,8 +53,7 @@ const Analysis& headMeasuresAnalysis() {
         a.summary = "measures the attention of each head to places of a kind (induction, ...)";
         a.doing = "Measuring the attention of each head";
         a.input = AnalysisInput::OwnText;
-        return analysisOf<HeadMeasureOptions, HeadMeasures>(a, headMeasureFields(), OfferedIn::Row,
-                                                            csvOf, terminalText, jsonOf);
+        return answering(a, headMeasureFields(), OfferedIn::Row);
     }();
     return analysis;
 }

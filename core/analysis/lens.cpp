@@ -111,13 +111,13 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
 
 namespace {
 
-LensResult runLens(AnalysisSubject& subject, const LensChoice& choice, const AnalysisWatch&) {
+Answer runLens(AnalysisSubject& subject, const LensChoice& choice, const AnalysisWatch&) {
     const auto& sample = sampleOf(subject);
     LensOptions what;
     what.top = choice.top, what.position = choice.position;
     for (const auto& word : choice.answers)
         what.answers.push_back(subject.model->answerId(word, "answer", sample, subject.classNames));
-    return subject.model->lens(sample, what, subject.classNames, subject.interventions);
+    return answerOf(subject.model->lens(sample, what, subject.classNames, subject.interventions));
 }
 
 }  // namespace

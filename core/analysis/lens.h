@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "types/answer.h"
 #include "types/lens.h"
 #include "types/model_options.h"
 
@@ -24,7 +25,9 @@ struct LensChoice {
     std::vector<std::string> answers;
 };
 
-/// "lens": a LensResult.
+/// "lens": "cells", the answers of each cell; "answers", the model's own; "layers", their names
+/// (answers/lens_table.h).
+Answer answerOf(const LensResult& result);
 const Analysis& lensAnalysis();
 const FieldTable<LensChoice>& lensFields();
 const AnalysisRunner& lensRunner();

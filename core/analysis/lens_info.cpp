@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the logit lens may be asked for, and its result as text.
-#include <nlohmann/json.hpp>
+// What the logit lens may be asked for, and its result as tables.
 #include <ostream>
 #include <sstream>
 
-#include "analysis/answer_names.h"
 #include "analysis/lens.h"
+#include "answers/column_table.h"
+#include "answers/lens_table.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
 
@@ -26,115 +26,147 @@ const FieldTable<LensChoice>& lensFields() {
 
 namespace {
 
-std::string csvOf(const LensResult& r) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "after,position,input,own_id,own,own_probability,own_rank,entropy,k,id,answer,logit,"
-            "probability\n";
+/// An answer among those of a cell.
+struct ListedAnswer {
+    std::size_t row = 0, column = 0;
+    std::string k;  ///< "1" is the likeliest; "asked"
+    const LensCell* cell = nullptr;
+    const LensAnswer* answer = nullptr;
+};
+
+std::vector<ListedAnswer> listed(const LensResult& r) {
+    std::vector<ListedAnswer> all;
     for (std::size_t row = 0; row < r.rows.size(); ++row)
         for (std::size_t c = 0; c < r.columns(); ++c) {
-            const auto& at = r.cell(row, c);
-            const auto line = [&](const std::string& k, const LensAnswer& answer) {
-                text << r.rows[row] << ',' << (r.whole ? "" : std::to_string(r.positions[c])) << ','
-                     << (c < r.inputs.size() ? csvField(r.inputs[c]) : "") << ',' << r.answers[c].id
-                     << ',' << csvField(r.answers[c].name) << ',' << at.probability << ','
-                     << at.rank << ',' << at.entropy << ',' << k << ',' << answer.id << ','
-                     << csvField(answer.name) << ',' << answer.logit << ',' << answer.probability
-                     << "\n";
-            };
-            for (std::size_t k = 0; k < at.top.size(); ++k) line(std::to_string(k + 1), at.top[k]);
-            for (const auto& answer : at.asked) line("asked", answer);
+            const auto& cell = r.cell(row, c);
+            for (std::size_t k = 0; k < cell.top.size(); ++k)
+                all.push_back({row, c, std::to_string(k + 1), &cell, &cell.top[k]});
+            for (const auto& answer : cell.asked) all.push_back({row, c, "asked", &cell, &answer});
         }
-    return text.str();
+    return all;
 }
 
-nlohmann::ordered_json jsonOf(const LensResult& r) {
-    using Json = nlohmann::ordered_json;
-    const auto list = [](const std::vector<LensAnswer>& answers) {
-        Json all = Json::array();
-        for (const auto& answer : answers) all.push_back(answerJson(answer));
-        return all;
+Table cellsOf(const LensResult& r) {
+    using Row = ListedAnswer;
+    using columns::derived;
+    const auto number = [](const char* key, const char* title, auto get) {
+        return derived<Row>(ColumnKind::Number, key, {title}, get);
     };
-    Json layers = Json::array();
-    for (std::size_t row = 0; row < r.rows.size(); ++row) {
-        Json cells = Json::array();
-        for (std::size_t c = 0; c < r.columns(); ++c) {
-            const auto& at = r.cell(row, c);
-            Json one = {{"top", list(at.top)},
-                        {"probability", at.probability},
-                        {"rank", at.rank},
-                        {"entropy", at.entropy}};
-            if (!at.asked.empty()) one["asked"] = list(at.asked);
-            cells.push_back(std::move(one));
-        }
-        layers.push_back({{"after", r.rows[row]}, {"cells", std::move(cells)}});
-    }
-    return {{"positions", r.whole ? Json() : Json(r.positions)},
-            {"inputs", r.inputs},
-            {"answers", list(r.answers)},
-            {"layers", std::move(layers)}};
+    const ColumnTable<Row> table = {
+        derived<Row>(ColumnKind::Text, "after", {"After"},
+                     [&r](const Row& row) { return r.rows[row.row]; }),
+        derived<Row>(ColumnKind::Integer, "position", {"Position"},
+                     [&r](const Row& row) {
+                         return r.whole ? columns::kNone
+                                        : static_cast<double>(r.positions[row.column]);
+                     }),
+        derived<Row>(ColumnKind::Text, "input", {"Input"},
+                     [&r](const Row& row) {
+                         return row.column < r.inputs.size() ? r.inputs[row.column] : std::string();
+                     }),
+        derived<Row>(ColumnKind::Integer, "own_id", {},
+                     [&r](const Row& row) { return r.answers[row.column].id; }),
+        derived<Row>(ColumnKind::Text, "own", {"Own answer"},
+                     [&r](const Row& row) { return r.answers[row.column].name; }),
+        number("own_probability", "Its probability",
+               [](const Row& row) { return row.cell->probability; }),
+        derived<Row>(ColumnKind::Integer, "own_rank", {"Its rank"},
+                     [](const Row& row) { return row.cell->rank; }),
+        number("entropy", "Entropy", [](const Row& row) { return row.cell->entropy; }),
+        derived<Row>(ColumnKind::Text, "k", {"k"}, [](const Row& row) { return row.k; }),
+        derived<Row>(ColumnKind::Integer, "id", {}, [](const Row& row) { return row.answer->id; }),
+        derived<Row>(ColumnKind::Text, "answer", {"Answer"},
+                     [](const Row& row) { return row.answer->name; }),
+        number("logit", "Logit", [](const Row& row) { return row.answer->logit; }),
+        number("probability", "Probability",
+               [](const Row& row) { return row.answer->probability; })};
+    return tableOf("cells", "", table, listed(r));
 }
 
-// Of models with one answer for the whole input there is no position.
-std::string place(const LensResult& r, std::size_t column) {
-    return r.whole ? "" : std::to_string(r.positions[column]);
+}  // namespace
+
+Answer answerOf(const LensResult& r) {
+    using columns::derived;
+    struct Own {
+        const LensAnswer* answer = nullptr;
+        double position = columns::kNone;
+        std::string input = {};
+    };
+    std::vector<Own> own;
+    for (std::size_t c = 0; c < r.columns(); ++c) {
+        own.push_back({&r.answers[c]});
+        if (!r.whole) own.back().position = static_cast<double>(r.positions[c]);
+        if (c < r.inputs.size()) own.back().input = r.inputs[c];
+    }
+    const ColumnTable<Own> answers = {
+        columns::integer(&Own::position, "position"),
+        columns::text(&Own::input, "input"),
+        derived<Own>(ColumnKind::Integer, "id", {}, [](const Own& o) { return o.answer->id; }),
+        derived<Own>(ColumnKind::Text, "name", {}, [](const Own& o) { return o.answer->name; }),
+        derived<Own>(ColumnKind::Number, "logit", {}, [](const Own& o) { return o.answer->logit; }),
+        derived<Own>(ColumnKind::Number, "probability", {},
+                     [](const Own& o) { return o.answer->probability; })};
+    return {
+        {cellsOf(r), tableOf("answers", "", answers, own), textsTable("layers", "after", r.rows)}};
 }
+
+namespace {
 
 std::string percent(double probability) {
     return numberText("%.1f%%", 100.0 * probability);
 }
 
 // One column: a line for each layer.
-void addColumn(std::ostream& out, const LensResult& r, std::size_t c) {
-    out << (r.whole ? "answer " : "position " + place(r, c) + ", ");
-    if (c < r.inputs.size()) out << quoted(r.inputs[c]) << ", answer ";
-    out << quoted(r.answers[c].name) << " " << percent(r.answers[c].probability) << "\n";
+void addColumn(std::ostream& out, const LensTable& r, std::size_t c) {
+    out << (r.whole() ? "answer " : "position " + std::to_string(indexOf(r.positions[c])) + ", ");
+    if (!r.inputs[c].empty()) out << quoted(r.inputs[c]) << ", answer ";
+    out << quoted(r.own[c]) << " " << percent(r.ownProbabilities[c]) << "\n";
     out << cellText("after", 12) << cellText("entropy", 9, true) << cellText("own", 8, true)
         << cellText("rank", 7, true) << "  most likely\n";
-    for (std::size_t row = 0; row < r.rows.size(); ++row) {
-        const auto& at = r.cell(row, c);
-        out << cellText(r.rows[row], 12) << cellText(numberText("%.3f", at.entropy), 9, true)
-            << cellText(percent(at.probability), 8, true)
-            << cellText(std::to_string(at.rank), 7, true) << " ";
-        for (const auto& answer : at.top)
-            out << " " << quoted(answer.name) << " " << percent(answer.probability);
+    for (std::size_t row = 0; row < r.layers.size(); ++row) {
+        const auto at = r.first(row, c);
+        out << cellText(r.layers[row], 12) << cellText(numberText("%.3f", r.entropies[at]), 9, true)
+            << cellText(percent(r.probabilityOfOwn[at]), 8, true)
+            << cellText(std::to_string(indexOf(r.ranks[at])), 7, true) << " ";
+        for (std::size_t k = at; k < at + r.each && !r.asked(k); ++k)
+            out << " " << quoted(r.names[k]) << " " << percent(r.probabilities[k]);
         out << "\n";
     }
     // Bars of the answers that were asked for, 40 characters for a probability of 1.
-    if (r.cells.empty()) return;
-    for (std::size_t k = 0; k < r.cell(0, c).asked.size(); ++k) {
-        out << quoted(r.cell(0, c).asked[k].name) << "\n";
-        for (std::size_t row = 0; row < r.rows.size(); ++row) {
-            const double p = r.cell(row, c).asked[k].probability;
-            out << "  " << cellText(r.rows[row], 12) << cellText(percent(p), 7, true) << " "
+    for (std::size_t k = 0; k < r.each; ++k) {
+        if (!r.asked(r.first(0, c) + k)) continue;
+        out << quoted(r.names[r.first(0, c) + k]) << "\n";
+        for (std::size_t row = 0; row < r.layers.size(); ++row) {
+            const double p = r.probabilities[r.first(row, c) + k];
+            out << "  " << cellText(r.layers[row], 12) << cellText(percent(p), 7, true) << " "
                 << barText('#', p, 40) << "\n";
         }
     }
 }
 
 // Many columns: a line for each position, with the most likely answer after each layer.
-void addTable(std::ostream& out, const LensResult& r) {
+void addTable(std::ostream& out, const LensTable& r) {
     constexpr std::size_t wide = 15;
     out << cellText("", 5) << " " << cellText("input", wide);
-    for (const auto& row : r.rows) out << cellText(row, wide);
+    for (const auto& row : r.layers) out << cellText(row, wide);
     out << "\n";
-    for (std::size_t c = 0; c < r.columns(); ++c) {
-        const auto input = c < r.inputs.size() ? quoted(r.inputs[c]) : std::string();
-        out << cellText(place(r, c), 5, true) << " " << cellText(input, wide);
-        for (std::size_t row = 0; row < r.rows.size(); ++row) {
-            const auto& best = r.cell(row, c).top.at(0);
-            out << cellText(quoted(best.name), 8) << cellText(percent(best.probability), 6, true)
-                << " ";
+    for (std::size_t c = 0; c < r.own.size(); ++c) {
+        out << cellText(std::to_string(indexOf(r.positions[c])), 5, true) << " "
+            << cellText(r.inputs[c].empty() ? "" : quoted(r.inputs[c]), wide);
+        for (std::size_t row = 0; row < r.layers.size(); ++row) {
+            const auto at = r.first(row, c);
+            out << cellText(quoted(r.names[at]), 8)
+                << cellText(percent(r.probabilities[at]), 6, true) << " ";
         }
         out << "\n";
     }
 }
 
-std::string terminalText(const LensResult& r) {
+std::string lensText(const AnalysisResult& result) {
     std::ostringstream out;
-    const bool asked = !r.cells.empty() && !r.cells.front().asked.empty();
-    if (r.columns() == 1 || asked)
-        for (std::size_t c = 0; c < r.columns(); ++c) addColumn(out, r, c);
+    const LensTable r(std::any_cast<const Answer&>(result));
+    if (r.own.size() == 1 || r.asked(r.each - 1))
+        for (std::size_t c = 0; c < r.own.size(); ++c) addColumn(out, r, c);
     else
         addTable(out, r);
     return out.str();
@@ -149,8 +181,9 @@ const Analysis& lensAnalysis() {
         a.title = "Logit lens";
         a.summary = "shows what a model would answer after each layer (logit lens)";
         a.doing = "Reading the answers after each layer";
-        return analysisOf<LensChoice, LensResult>(a, lensFields(), OfferedIn::View, csvOf,
-                                                  terminalText, jsonOf);
+        a = answering(a, lensFields(), OfferedIn::View);
+        a.terminal = lensText;
+        return a;
     }();
     return analysis;
 }

@@ -434,8 +434,8 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
 
 namespace {
 
-PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
-                        const AnalysisWatch& watch) {
+Answer runPatching(AnalysisSubject& subject, const PatchOptions& options,
+                   const AnalysisWatch& watch) {
     auto how = options;
     for (auto& over : how.over) {
         if (over != "cells") continue;
@@ -447,8 +447,9 @@ PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
                 std::to_string(subject.cell->index + 1);
     }
     how.check();
-    return subject.model->patch(sampleOf(subject), subject.second.value(), how,
-                                subject.interventions, watch.stop, watch.progress, watch.partial);
+    return answerOf(subject.model->patch(sampleOf(subject), subject.second.value(), how,
+                                         subject.interventions, watch.stop, watch.progress,
+                                         partlyAs<PatchResult>(watch, answerOf)));
 }
 
 }  // namespace

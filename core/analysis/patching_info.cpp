@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a patching map may be asked for, and the map as text.
+// What a patching map may be asked for, and the maps as tables.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "analysis/patching_options.h"
+#include "answers/column_table.h"
 #include "types/error.h"
-#include "types/finite_json.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
 
@@ -65,49 +64,50 @@ const FieldTable<PatchOptions>& patchingFields() {
     return table;
 }
 
-namespace {
-
-std::string csvOf(const PatchResult& result) {
-    std::string text = "map,point,row,column,estimate,exact\n";
+Answer answerOf(const PatchResult& result) {
+    using columns::derived;
+    struct Cell {
+        const PatchMap* map = nullptr;
+        std::size_t row = 0, column = 0;
+        double of(const std::vector<double>& values) const {
+            return values[row * map->columns.size() + column];
+        }
+    };
+    std::vector<Cell> cells;
     for (const auto& map : result.maps)
         for (std::size_t r = 0; r < map.rows.size(); ++r)
-            for (std::size_t c = 0; c < map.columns.size(); ++c) {
-                const auto at = r * map.columns.size() + c;
-                text += map.over + "," + map.point + "," + map.rows[r] + "," + map.columns[c] +
-                        "," + shortestField(map.estimate[at]) + "," + shortestField(map.exact[at]) +
-                        "\n";
-            }
-    return text;
-}
-
-nlohmann::ordered_json jsonOf(const PatchResult& result) {
-    using Json = nlohmann::ordered_json;
-    const auto numbers = [](const std::vector<double>& values) {
-        Json list = Json::array();
-        for (const double value : values) list.push_back(finiteJson(value));
-        return list;
+            for (std::size_t c = 0; c < map.columns.size(); ++c) cells.push_back({&map, r, c});
+    const auto words = [](const char* key, const char* title, auto get) {
+        return derived<Cell>(ColumnKind::Text, key, {title}, get);
     };
-    Json maps = Json::array();
-    for (const auto& map : result.maps)
-        maps.push_back({{"over", map.over},
-                        {"point", map.point},
-                        {"rows", map.rows},
-                        {"columns", map.columns},
-                        {"estimate", numbers(map.estimate)},
-                        {"exact", numbers(map.exact)}});
-    return {{"metric", result.metric},
-            {"clean", result.clean},
-            {"corrupted", result.corrupted},
-            {"agreement", finiteJson(result.agreement)},
-            {"maps", maps}};
+    const auto number = [](const char* key, const char* title, auto get) {
+        return derived<Cell>(ColumnKind::Number, key, {title, {3, false, true}}, get);
+    };
+    const ColumnTable<Cell> table = {
+        words("map", "Map", [](const Cell& cell) { return cell.map->over; }),
+        words("point", "Point", [](const Cell& cell) { return cell.map->point; }),
+        words("row", "Row", [](const Cell& cell) { return cell.map->rows[cell.row]; }),
+        words("column", "Column", [](const Cell& cell) { return cell.map->columns[cell.column]; }),
+        number("estimate", "Estimate",
+               [](const Cell& cell) { return cell.of(cell.map->estimate); }),
+        number("exact", "Exact", [](const Cell& cell) { return cell.of(cell.map->exact); })};
+    const ColumnTable<PatchMap> maps = {
+        columns::text(&PatchMap::over, "over"), columns::text(&PatchMap::point, "point"),
+        derived<PatchMap>(ColumnKind::Integer, "rows", {},
+                          [](const PatchMap& map) { return map.rows.size(); }),
+        derived<PatchMap>(ColumnKind::Integer, "columns", {},
+                          [](const PatchMap& map) { return map.columns.size(); })};
+    const ColumnTable<PatchResult> facts = {
+        columns::text(&PatchResult::metric, "metric", {"Metric"}),
+        columns::number(&PatchResult::clean, "clean", {"With A", {4}}),
+        columns::number(&PatchResult::corrupted, "corrupted", {"With B", {4}}),
+        columns::number(&PatchResult::agreement, "agreement"),
+        columns::integer(&PatchResult::done, "done"),
+        columns::integer(&PatchResult::total, "total")};
+    return {{factsOf(facts, result), tableOf("cells", "", table, cells),
+             tableOf("maps", "", maps, result.maps),
+             textsTable("positions", "input", result.positions)}};
 }
-
-std::string terminalText(const PatchResult& result) {
-    return result.metric + numberText(": %.4g with A, ", result.clean) +
-           numberText("%.4g with B\n", result.corrupted) + csvOf(result);
-}
-
-}  // namespace
 
 const Analysis& patchingAnalysis() {
     static const Analysis analysis = [] {
@@ -118,8 +118,7 @@ const Analysis& patchingAnalysis() {
         a.doing = "Patching A into B";
         a.input = AnalysisInput::Pair;
         a.onDemand = true;
-        return analysisOf<PatchOptions, PatchResult>(a, patchingFields(), OfferedIn::Row, csvOf,
-                                                     terminalText, jsonOf);
+        return answering(a, patchingFields(), OfferedIn::Row);
     }();
     return analysis;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "types/answer.h"
 #include "types/edit_results.h"
 
 namespace relascope {
@@ -46,7 +47,10 @@ constexpr std::string_view kPatchedCells = "cells:";
 /// "layer 2 relation 1 zero" for "cells:2:1". Throws OptionError("over", ...).
 std::string wordsOfPatchedCells(const std::string& over);
 
-/// "patch": a PatchResult. "cells" among the options `over` are those of the relation that is
+/// "cells": every cell of every map, row by row; "maps": their kinds and sizes, in that order;
+/// "positions", where there are any.
+Answer answerOf(const PatchResult& result);
+/// "patch". "cells" among the options `over` are those of the relation that is
 /// shown.
 const Analysis& patchingAnalysis();
 const FieldTable<PatchOptions>& patchingFields();

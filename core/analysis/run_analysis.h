@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "interventions/edit_data.h"
 #include "types/along.h"
+#include "types/answer.h"
 #include "types/edit_results.h"
 
 namespace relascope::core {
@@ -60,6 +61,16 @@ struct AnalysisRunner {
     /// Of AnalysisInput::OwnText: the text that is read without an input.
     std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
 };
+
+/// Hands a result so far on as an answer.
+template <class Result>
+std::function<void(const Result&)> partlyAs(const AnalysisWatch& watch,
+                                            Answer (*answerOf)(const Result&)) {
+    if (!watch.partial) return {};
+    return [&watch, answerOf](const Result& result) {
+        watch.partial(AnalysisResult(answerOf(result)));
+    };
+}
 
 /// Of one of analyses().
 const AnalysisRunner& runnerOf(const Analysis& analysis);

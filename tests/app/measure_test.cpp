@@ -13,6 +13,7 @@
 #include <QTest>
 
 #include "analysis/open_model.h"
+#include "answers/answer_text.h"
 #include "app/controllers/measure_controller.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/data_source.h"
@@ -28,7 +29,7 @@
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
-#include "widgets/analysis/patch_maps.h"
+#include "widgets/analysis/patching_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "window_fixture.h"
@@ -240,19 +241,22 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     window.showTab("lens");
     auto* lens = view<LensView>("lens");
     ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000));
-    const auto plain = lens->result().answers[0].logit;
+    const auto own = [&](const char* column) {
+        return lens->answer().table("answers").numbers(column).at(0);
+    };
+    const auto plain = own("logit");
     const auto read = reportsOf("lens");
     Edit edit;
     edit.point = "blocks.0.hook_attn_out";
     subject.edits.edits = {edit};
     window.setSubject(subject);
     ASSERT_TRUE(waitUntil([&] { return read->count > 0; }, 60000));
-    EXPECT_NE(lens->result().answers[0].logit, plain);
+    EXPECT_NE(own("logit"), plain);
     core::OpenedModel model(subject.path, "", "cpu");
     const auto probed = model.probe(*subject.sample, subject.classNames, {subject.edits, {}});
-    const auto& own = lens->result().answers[0];
-    EXPECT_NEAR(own.probability,
-                static_cast<double>(probed.probabilities[static_cast<std::size_t>(own.id)]), 1e-5);
+    EXPECT_NEAR(own("probability"),
+                static_cast<double>(probed.probabilities[static_cast<std::size_t>(own("id"))]),
+                1e-5);
     EXPECT_TRUE(child<QLabel>(&window, "With the edits of the inspector")->isVisible());
     // A line that is switched off is no change.
     read->count = 0;
@@ -279,29 +283,29 @@ TEST_F(MeasureWindowTest, PatchesASecondSampleAndSaysWhenAnswersAreTheSame) {
     open(kRuns + "vision", "patch");
     auto* patching = window.tab("patch");
     auto* example = child<QSpinBox>(patching, "Second sample");
-    EXPECT_TRUE(view<PatchMapView>("patch")->sentence().contains("validation 1"));
+    EXPECT_TRUE(view<PatchingView>("patch")->sentence().contains("validation 1"));
     example->setValue(1);  // A itself
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("patch"));
-    EXPECT_TRUE(view<PatchMapView>("patch")->sentence().startsWith("A and B give the same answer"))
-        << view<PatchMapView>("patch")->sentence().toStdString();
+    EXPECT_TRUE(view<PatchingView>("patch")->sentence().startsWith("A and B give the same answer"))
+        << view<PatchingView>("patch")->sentence().toStdString();
     example->setValue(2);
     QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("patch"));
-    ASSERT_FALSE(view<PatchMapView>("patch")->isEmpty())
-        << view<PatchMapView>("patch")->sentence().toStdString();
-    EXPECT_EQ(view<PatchMapView>("patch")->result().total, 0);
+    ASSERT_FALSE(view<PatchingView>("patch")->isEmpty())
+        << view<PatchingView>("patch")->sentence().toStdString();
+    EXPECT_EQ(view<PatchingView>("patch")->answer().number("total"), 0);
     QTest::mouseClick(child<ToggleChip>(patching, "Estimate only"), Qt::LeftButton);
     QTest::mouseClick(patching->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("patch"));
-    const auto& result = view<PatchMapView>("patch")->result();
-    EXPECT_GT(result.total, 0);
-    EXPECT_EQ(result.done, result.total);
-    EXPECT_TRUE(view<PatchMapView>("patch")->csv().startsWith("map,point,row,column"));
+    const auto& result = view<PatchingView>("patch")->answer();
+    EXPECT_GT(result.number("total"), 0);
+    EXPECT_EQ(result.number("done"), result.number("total"));
+    EXPECT_TRUE(view<PatchingView>("patch")->csv().startsWith("map,point,row,column"));
     // A dropped input takes the place of the example of a split.
     window.setSecond(subjectOf(kRuns + "vision", 3).sample.value(), QStringLiteral("dropped"));
-    EXPECT_TRUE(view<PatchMapView>("patch")->isEmpty());
+    EXPECT_TRUE(view<PatchingView>("patch")->isEmpty());
     EXPECT_TRUE(patching->request().second);
     EXPECT_FALSE(example->isVisible());
     QTest::mouseClick(child<QPushButton>(patching, "dropped"), Qt::LeftButton);
@@ -319,8 +323,8 @@ TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
     window.show();
     ASSERT_TRUE(waitUntil([&] { return !shown->isEmpty(); }, 60000))
         << shown->sentence().toStdString();
-    const auto first = shown->result();
-    EXPECT_TRUE(first.input.ends_with("random tokens, twice")) << first.input;
+    const auto first = shown->answer();
+    EXPECT_TRUE(first.text("input").ends_with("random tokens, twice")) << first.text("input");
     EXPECT_TRUE(seed->isVisible());
     // Another seed is another text; the number that is typed last counts.
     const auto measured = reportsOf("heads");
@@ -328,7 +332,7 @@ TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
     ASSERT_TRUE(waitUntil([&] { return measured->count == 1; }, 60000));
     QTest::qWait(400);
     EXPECT_EQ(measured->count, 1);
-    EXPECT_NE(shown->result().heads, first.heads);
+    EXPECT_NE(core::csvOf(shown->answer()), core::csvOf(first));
     // So are edits.
     auto subject = withoutData(kRuns + "language");
     Edit zero;
@@ -340,7 +344,7 @@ TEST_F(MeasureWindowTest, HeadsAreMeasuredOnRandomTextOrTheImage) {
     window.setSubject(subjectOf(kRuns + "vision"));
     ASSERT_TRUE(waitUntil([&] { return measured->count == 3; }, 60000));
     EXPECT_FALSE(seed->isVisible());
-    EXPECT_EQ(shown->result().measures.back(), "neighbours");
+    EXPECT_EQ(shown->answer().table("even").texts("measure").back(), "neighbours");
     window.setSubject(subjectOf(kRuns + "sorting"));
     EXPECT_TRUE(
         waitUntil([&] { return shown->sentence().contains("neither text nor images"); }, 60000))
@@ -353,7 +357,7 @@ TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
     auto* lens = view<LensView>("lens");
     ASSERT_TRUE(waitUntil([&] { return !lens->isEmpty(); }, 60000))
         << lens->sentence().toStdString();
-    EXPECT_GT(lens->result().columns(), 1u);
+    EXPECT_GT(lens->answer().table("answers").rows(), 1u);
     EXPECT_TRUE(lens->csv().startsWith("after,position,input"));
     lens->grid()->setFocus();
     QTest::keyClick(lens->grid(), Qt::Key_Home);
@@ -363,14 +367,15 @@ TEST_F(MeasureWindowTest, LensAndAttributionAreThereWhenSeen) {
     EXPECT_EQ(window.current(), window.tab("attribute"));
     ASSERT_TRUE(waitUntil([&] { return !attribution->isEmpty(); }, 60000))
         << attribution->sentence().toStdString();
-    EXPECT_EQ(attribution->result().position, 0) << "the column chosen in the lens";
-    EXPECT_EQ(attribution->result().answer.id, lens->result().answers[0].id);
-    EXPECT_NEAR(attribution->result().sum(), attribution->result().logit, 1e-3);
+    EXPECT_EQ(attribution->answer().number("position"), 0) << "the column chosen in the lens";
+    EXPECT_EQ(attribution->answer().number("answer_id"),
+              lens->answer().table("answers").numbers("id")[0]);
+    EXPECT_NEAR(attribution->answer().number("sum"), attribution->answer().number("logit"), 1e-3);
     EXPECT_TRUE(attribution->csv().startsWith("part,kind,layer"));
     // Another answer, and one that there is not.
     attribution->answerBox()->setEditText("id:1");
     QTest::keyClick(attribution->answerBox(), Qt::Key_Return);
-    ASSERT_TRUE(waitUntil([&] { return attribution->result().answer.id == 1; }));
+    ASSERT_TRUE(waitUntil([&] { return attribution->answer().number("answer_id") == 1; }));
     attribution->minusBox()->setEditText("no such answer at all");
     QTest::keyClick(attribution->minusBox(), Qt::Key_Return);
     ASSERT_TRUE(waitUntil([&] { return !attribution->problem().isEmpty(); }));
@@ -392,7 +397,7 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
     window.showTab("ablate");
     EXPECT_TRUE(table()->sentence().startsWith("There are no data"));
     window.showTab("patch");
-    EXPECT_TRUE(view<PatchMapView>("patch")->sentence().startsWith("Choose a second input"));
+    EXPECT_TRUE(view<PatchingView>("patch")->sentence().startsWith("Choose a second input"));
     QTest::keyClick(&window, Qt::Key_Escape);
     EXPECT_FALSE(window.isVisible());
 }
@@ -481,7 +486,7 @@ TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
     QObject::connect(
         &window.controller(), &MeasureController::reported, &context,
         [&](const core::Analysis&, const core::AnalysisResult& along, bool finished) {
-            if (!finished && std::any_cast<const AlongTraining&>(along).steps.size() < 8)
+            if (!finished && std::any_cast<const Answer&>(along).table("steps").rows() < 8)
                 task("along").abandon();
         });
     window.setSubject(run.subject);

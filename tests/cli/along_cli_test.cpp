@@ -34,15 +34,16 @@ TEST_F(AlongCli, EqualsSingleInspectionsAtTheSteps) {
     const auto along = json(runCli("inspect --json " + run() + cell +
                                    "--along --to 3 "
                                    "--edit \"layer 1 relation 1 scale 2\""));
-    ASSERT_EQ(along["steps"], (std::vector<int>{0, 1, 2, 3}));
-    ASSERT_EQ(along["values"].size(), 4u);
+    ASSERT_EQ(along["steps"].size(), 4u);
     for (std::size_t k = 0; k < 4; ++k) {
         const auto single = json(
             runCli("inspect --json " + run() + cell + "--edit none --step " + std::to_string(k)));
         const auto at = single["columns"].get<std::size_t>() + 3;
-        EXPECT_EQ(along["values_before"][k], single["values"][at]);
-        EXPECT_NEAR(along["values"][k].get<double>(), 2 * single["values"][at].get<double>(), 1e-5);
-        EXPECT_EQ(along["probabilities_before"][k],
+        const auto& here = along["steps"][k];
+        EXPECT_EQ(here["step"], k);
+        EXPECT_EQ(here["value_before"], single["values"][at]);
+        EXPECT_NEAR(here["value"].get<double>(), 2 * single["values"][at].get<double>(), 1e-5);
+        EXPECT_EQ(here["probability_before"],
                   single["probabilities"][along["answer"].get<std::size_t>()]);
     }
     EXPECT_EQ(along["edits"].size(), 1u);
@@ -55,9 +56,9 @@ TEST_F(AlongCli, WritesTheLinesAndTheStrip) {
     const auto written = runCli(along + "--answer id:0 --out " + out);
     ASSERT_EQ(written.code, 0) << written.err;
     const auto lines = slurp(out);
-    EXPECT_EQ(lines.rfind("step,value,probability\n0,", 0), 0u) << lines;
+    EXPECT_EQ(lines.rfind("step,value,probability,weights\n0,", 0), 0u) << lines;
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 5);
-    EXPECT_EQ(runCli(along + "--answer id:0").out, lines);
+    EXPECT_NE(runCli(along + "--answer id:0").out.find("Probability"), std::string::npos);
     if (!std::filesystem::exists(std::string(RELASCOPE_BIN) + "/relascope")) GTEST_SKIP();
     const auto strip = folder->path() + "/strip.svg";
     const auto drawn = runCli(along + "--out " + strip);

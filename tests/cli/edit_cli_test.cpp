@@ -196,7 +196,7 @@ TEST(EditCli, MeasuresWithEditsInForce) {
     const auto patched = json(runCli(patch + edit)), plain = json(runCli(patch));
     EXPECT_EQ(patched["edits"], all);
     EXPECT_NE(patched["clean"], plain["clean"]);
-    EXPECT_EQ(patched["maps"][0]["exact"][0], 0.0);
+    EXPECT_EQ(patched["cells"][0]["exact"], 0.0);
     const std::string attribute = "attribute --json " + run() + " --sample 0 --logit 0";
     const auto parts = json(runCli(attribute + edit));
     EXPECT_EQ(parts["edits"], all);
@@ -220,15 +220,16 @@ TEST(EditCli, AblateWritesTheTable) {
     EXPECT_EQ(table["examples"], 32);
     ASSERT_GT(table["rows"].size(), 8u);
     double last = 1e9;
-    for (const auto& row : table["rows"]) {
+    for (std::size_t r = 0; r < table["rows"].size(); r += 3) {
         double most = 0.0;
-        for (const auto& way : row["ways"])
-            most = std::max(most, std::abs(way["change"].get<double>()));
+        for (std::size_t way = r; way < r + 3; ++way) {
+            EXPECT_EQ(table["rows"][way]["part"], table["rows"][r]["part"]);
+            most = std::max(most, std::abs(table["rows"][way]["change"].get<double>()));
+        }
         EXPECT_LE(most, last + 1e-12) << "sorted by the largest change";
         last = most;
-        EXPECT_EQ(row["ways"].size(), 3u);
     }
-    EXPECT_EQ(table["cumulative"]["parts"].size(), table["rows"].size());
+    EXPECT_EQ(3 * table["cumulative"].size(), table["rows"].size());
     const auto csv = slurp(folder.path() + "/t.csv");
     EXPECT_EQ(csv.rfind("part,group,point,how,metric,base,edited,change,low,high", 0), 0u);
     EXPECT_EQ(runCli("ablate " + run() + " --examples 16 --what relations --how zero --out " +
@@ -244,8 +245,7 @@ TEST(EditCli, AblateWritesTheTable) {
         if (row["part"] != "layer 1 attention") continue;
         const auto effect =
             json(runCli("eval --json " + run() + " --edit \"layer 1 attention zero\""));
-        EXPECT_NEAR(row["ways"]["zero"]["change"].get<double>(),
-                    effect["change"]["loss"].get<double>(), 1e-6);
+        EXPECT_NEAR(row["change"].get<double>(), effect["change"]["loss"].get<double>(), 1e-6);
     }
 }
 
@@ -281,29 +281,27 @@ TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
                                     " --over resid,heads,relations "
                                     "--metric logit-difference:3,7"));
     const double clean = result["clean"], corrupted = result["corrupted"];
-    for (const auto& map : result["maps"]) {
-        const auto columns = map["columns"].size();
-        for (std::size_t i = 0; i < map["exact"].size(); ++i) {
-            EXPECT_TRUE(map["exact"][i].is_number()) << map["over"];
-            const bool same = map["over"] == "resid" && i % columns < 3;
-            EXPECT_TRUE(!same || map["exact"][i] == 0.0) << "before the first difference";
-        }
+    for (const auto& cell : result["cells"]) {
+        EXPECT_TRUE(cell["exact"].is_number()) << cell["map"];
+        const bool same =
+            cell["map"] == "resid" && std::stoi(cell["column"].get<std::string>()) < 3;
+        EXPECT_TRUE(!same || cell["exact"] == 0.0) << "before the first difference";
         // The whole of the changed position's stream in layer 1 is all of the difference.
-        if (map["over"] != "resid") continue;
-        EXPECT_NEAR(map["exact"][3].get<double>(), 1.0, 0.6);
+        if (cell["map"] != "resid" || cell["row"] != "blocks.0" || cell["column"] != "3") continue;
+        EXPECT_NEAR(cell["exact"].get<double>(), 1.0, 0.6);
     }
     EXPECT_NE(clean, corrupted);
     // Cells of a relation: a causal triangle, and together they are not the relation alone.
     const auto cells = json(runCli("patch --json " + kLm + inputs +
                                    " --over cells:1:1,relations --metric logit-difference:3,7"));
     ASSERT_EQ(cells["maps"].size(), 2u);
-    const auto& grid = cells["maps"][1];
-    EXPECT_EQ(grid["over"], "cells:1:1");
-    ASSERT_EQ(grid["exact"].size(), 64u);
+    EXPECT_EQ(cells["maps"][1]["over"], "cells:1:1");
+    const auto begin = cells["cells"].size() - 64;
+    ASSERT_EQ(cells["cells"][begin]["map"], "cells:1:1");
     double sum = 0.0;
     for (std::size_t i = 0; i < 8; ++i)
         for (std::size_t j = 0; j < 8; ++j) {
-            const auto& value = grid["exact"][8 * i + j];
+            const auto& value = cells["cells"][begin + 8 * i + j]["exact"];
             EXPECT_EQ(value.is_number(), j <= i) << i << ", " << j;
             EXPECT_TRUE(i >= 3 || j > i || value == 0.0) << "before the first difference";
             if (value.is_number()) sum += std::abs(value.get<double>());
@@ -312,8 +310,8 @@ TEST(EditCli, PatchGivesExactCellsThatEqualSingleRuns) {
     expectRefused("patch " + kLm + inputs + " --over cells:1", 2, "cells:LAYER:RELATION");
     expectRefused("patch " + kLm + inputs + " --over cells:9:1", 2, "no layer 9");
     const auto estimate = json(runCli("patch --json --estimate " + kLm + inputs + " --over heads"));
-    EXPECT_TRUE(estimate["maps"][0]["exact"][0].is_null());
-    EXPECT_TRUE(estimate["maps"][0]["estimate"][0].is_number());
+    EXPECT_TRUE(estimate["cells"][0]["exact"].is_null());
+    EXPECT_TRUE(estimate["cells"][0]["estimate"].is_number());
     expectRefused("patch " + kLm + " --clean tokens:1,2,3 --corrupt tokens:1,2,3", 2,
                   "the same answer");
     expectRefused("patch " + kLm + " --clean tokens:1,2,3 --corrupt tokens:1,2", 2,

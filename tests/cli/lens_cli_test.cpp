@@ -32,27 +32,31 @@ std::vector<std::vector<std::string>> linesOf(const std::string& path) {
 TEST(LensCli, ShowsTheAnswersOfEveryLayer) {
     const auto lens = json(runCli("lens --json " + kGoldenFolder + "lm_rca --random 3 --top 4"));
     EXPECT_EQ(lens["sample"], "random input, seed 3");
-    EXPECT_EQ(lens["positions"].size(), 24u);
+    EXPECT_EQ(lens["answers"].size(), 24u);
     ASSERT_EQ(lens["layers"].size(), 3u);
     EXPECT_EQ(lens["layers"][0]["after"], "embedding");
-    const auto& last = lens["layers"][2]["cells"];
+    const auto& cells = lens["cells"];
+    ASSERT_EQ(cells.size(), 3u * 24 * 4);
     for (std::size_t c = 0; c < 24; ++c) {
-        EXPECT_EQ(last[c]["top"].size(), 4u);
-        EXPECT_EQ(last[c]["rank"], 1);
-        EXPECT_EQ(last[c]["top"][0]["id"], lens["answers"][c]["id"]);
-        EXPECT_NEAR(last[c]["probability"].get<double>(),
+        const auto& last = cells[4 * (2 * 24 + c)];
+        EXPECT_EQ(last["k"], "1");
+        EXPECT_EQ(last["own_rank"], 1);
+        EXPECT_EQ(last["id"], lens["answers"][c]["id"]);
+        EXPECT_NEAR(last["own_probability"].get<double>(),
                     lens["answers"][c]["probability"].get<double>(), 1e-6);
     }
     const auto one =
         json(runCli("lens --json " + kGoldenFolder + "lm_rca --random 3 --position -1 --answer 7"));
-    EXPECT_EQ(one["positions"], (std::vector<int>{23}));
-    EXPECT_EQ(one["layers"][1]["cells"][0]["asked"][0]["id"], 7);
+    ASSERT_EQ(one["answers"].size(), 1u);
+    EXPECT_EQ(one["answers"][0]["position"], 23);
+    EXPECT_EQ(one["cells"].back()["k"], "asked");
+    EXPECT_EQ(one["cells"].back()["id"], 7);
 
     const auto pairs = runCli("lens " + kGoldenFolder + "seq2seq_dat_math --reference 1");
     EXPECT_NE(pairs.out.find("layer 2"), std::string::npos) << pairs.out << pairs.err;
     const auto classes = json(runCli("lens --json " + kRuns + "vision --sample 1 --answer same"));
-    EXPECT_TRUE(classes["positions"].is_null());
-    EXPECT_EQ(classes["layers"][2]["cells"][0]["asked"][0]["name"], "same");
+    EXPECT_TRUE(classes["answers"][0]["position"].is_null());
+    EXPECT_EQ(classes["cells"].back()["answer"], "same");
     EXPECT_NE(runCli("lens " + kRuns + "image-abstractor").out.find("symbols"), std::string::npos);
 }
 
@@ -60,23 +64,25 @@ TEST(HeadsCli, MeasuresHeadsOfTextAndImages) {
     const auto all = json(runCli("heads --json --length 8 --seed 1 " + kGoldenFolder + "lm_rca"));
     EXPECT_EQ(all["input"], "8 random tokens, twice");
     ASSERT_FALSE(all["heads"].empty());
-    const double value = all["heads"][0]["values"]["induction"];
+    const double value = all["heads"][0]["induction"];
     EXPECT_GE(value, 0.0);
     EXPECT_LE(value, 1.0);
-    EXPECT_GT(all["even"]["previous token"].get<double>(), 0.0);
+    EXPECT_EQ(all["even"][0]["measure"], "previous token");
+    EXPECT_GT(all["even"][0]["value"].get<double>(), 0.0);
     // Another input than random tokens: a text without repetitions has no duplicates.
     const auto given = json(runCli("heads --json --tokens 3,4,5 " + kGoldenFolder + "lm_rca"));
-    EXPECT_TRUE(given["even"]["duplicate token"].is_null());
+    EXPECT_EQ(given["even"][1]["measure"], "duplicate token");
+    EXPECT_TRUE(given["even"][1]["value"].is_null());
     const auto edited =
         json(runCli("heads --json --length 8 --seed 1 --edit \"layer 1 sensory "
                     "head 1 uniform\" " +
                     kGoldenFolder + "lm_rca"));
     EXPECT_EQ(edited["edits"].size(), 1u);
-    EXPECT_NEAR(edited["heads"][0]["values"]["previous token"].get<double>(),
-                edited["even"]["previous token"].get<double>(), 1e-6);
+    EXPECT_NEAR(edited["heads"][0]["previous token"].get<double>(),
+                edited["even"][0]["value"].get<double>(), 1e-6);
     const auto images = runCli("heads " + kRuns + "vision --sample 1");
     EXPECT_NE(images.out.find("neighbours"), std::string::npos) << images.out << images.err;
-    EXPECT_NE(images.out.find("even attention"), std::string::npos);
+    EXPECT_NE(images.out.find("Attention that is spread evenly"), std::string::npos);
 
     const TemporaryFolder folder("heads-cli");
     fs::create_directories(folder.path());
@@ -100,9 +106,8 @@ TEST(LensCli, PartsOfALogitAddUp) {
     EXPECT_NEAR(sum, found["logit"].get<double>(), 1e-5);
     EXPECT_NEAR(sum, found["sum"].get<double>(), 1e-9);
     EXPECT_NEAR(inside, heads, 1e-9);
-    EXPECT_NEAR(found["logit"].get<double>(),
-                found["answer"]["logit"].get<double>() - found["minus"]["logit"].get<double>(),
-                1e-9);
+    EXPECT_EQ(found["answer_id"], 1);
+    EXPECT_EQ(found["minus_id"], 0);
     const auto words = runCli("attribute " + kRuns + "vision --logit same --minus different");
     for (const char* part : {"logit of 'same' minus that of 'different': ", "positions",
                              "layer 2 relational head 1", "bias of the output layer", "sum"})
@@ -113,9 +118,9 @@ TEST(LensCli, TheModelsOwnAnswerIsTakenApartUnlessOneIsNamed) {
     const std::string model = kGoldenFolder + "lm_rca --random 3";
     const auto own = json(runCli("attribute --json " + model));
     const auto lens = json(runCli("lens --json " + model + " --position -1"));
-    EXPECT_EQ(own["answer"]["id"], lens["answers"][0]["id"]);
-    const auto named = json(runCli("attribute --json " + model + " --logit id:" +
-                                   std::to_string(own["answer"]["id"].get<int>())));
+    EXPECT_EQ(own["answer_id"], lens["answers"][0]["id"]);
+    const auto named = json(runCli("attribute --json " + model +
+                                   " --logit id:" + std::to_string(own["answer_id"].get<int>())));
     EXPECT_EQ(own["parts"], named["parts"]);
 }
 
@@ -134,8 +139,11 @@ TEST(LensCli, IsDrawn) {
         runCli("attribute " + kGoldenFolder + "lm_rca --random 3 --logit 1 --out " + parts).code,
         0);
     EXPECT_EQ(slurp(parts).rfind("\x89PNG", 0), 0u);
-    expectRefused("lens " + kRuns + "vision --out t.tex", 2,
-                  "must end in .png, .svg, .pdf, .csv or .json");
+    const auto latex = folder.path() + "/parts.tex";
+    EXPECT_EQ(runCli("attribute " + kRuns + "vision --logit same --out " + latex).code, 0);
+    EXPECT_EQ(slurp(latex).rfind("\\begin{tabular}{llrrrrrl}", 0), 0u) << slurp(latex);
+    expectRefused("lens " + kRuns + "vision --out t.gif", 2,
+                  "must end in .png, .svg, .pdf, .csv, .tex or .json");
 }
 
 TEST(LensCli, WritesTables) {
@@ -160,7 +168,7 @@ TEST(LensCli, WritesTables) {
         0);
     lines = linesOf(parts);
     EXPECT_EQ(lines[0], (std::vector<std::string>{"part", "kind", "layer", "head", "relation",
-                                                  "inside", "value"}));
+                                                  "inside", "value", "of"}));
     EXPECT_EQ(lines[1][1], "embedding");
 }
 

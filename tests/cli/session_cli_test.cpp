@@ -16,13 +16,13 @@
 
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "answers/answer_text.h"
 #include "cli/command_line.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "train/devices.h"
-#include "types/lens.h"
 #include "wire/requests.h"
 
 namespace relascope {
@@ -152,15 +152,13 @@ TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {
     request.weights = weightsOf("language");
     request.sample = model.textInput("a text to read");
     const auto lens =
-        std::any_cast<LensResult>(wire::analyse(session, request, {}, [](const std::any&) {}));
+        std::any_cast<Answer>(wire::analyse(session, request, {}, [](const std::any&) {}));
     core::AnalysisSubject subject;
     subject.model = &model;
     subject.sample = request.sample;
     const auto& runner = core::runnerOf(*core::findAnalysis("lens"));
-    const auto here = std::any_cast<LensResult>(runner.run(subject, {}, {}));
-    ASSERT_EQ(lens.cells.size(), here.cells.size());
-    for (std::size_t k = 0; k < here.cells.size(); ++k)
-        EXPECT_EQ(lens.cells[k].entropy, here.cells[k].entropy);
+    const auto here = std::any_cast<Answer>(runner.run(subject, {}, {}));
+    EXPECT_EQ(core::jsonOf(lens), core::jsonOf(here));
     request.options = {{"top", -3}};
     EXPECT_THROW(wire::analyse(session, request, {}, [](const std::any&) {}), OptionError);
 

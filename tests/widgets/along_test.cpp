@@ -179,7 +179,7 @@ TEST(AlongView, WritesTheLinesTheStripAndTheFrames) {
     EXPECT_TRUE(text.contains("with the edits"));
     core::Analysis analysis;
     analysis.name = "along";
-    EXPECT_TRUE(renderAnalysis(analysis, view.along(), "occurs, validation 1",
+    EXPECT_TRUE(renderAnalysis(analysis, core::answerOf(view.along()), "occurs, validation 1",
                                folder.filePath("b.png"), &error));
 
     QDir(folder.path()).mkdir("film");

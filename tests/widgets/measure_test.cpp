@@ -21,6 +21,11 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/attribution.h"
+#include "analysis/head_measures.h"
+#include "analysis/lens.h"
+#include "analysis/patching_options.h"
+#include "answers/ablation_answer.h"
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
@@ -32,7 +37,7 @@
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
-#include "widgets/analysis/patch_maps.h"
+#include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/scan_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -78,7 +83,7 @@ struct ShownView {
     AblationView view;
     explicit ShownView(const AblationTable& table) {
         view.resize(1300, 600);
-        view.setTable(table);
+        view.showResult(core::answerOf(table, {}));
         view.show();
     }
     QString cell(int row, int column) {
@@ -118,12 +123,7 @@ TEST(MeasureText, WritesNumbersAndNames) {
 TEST(AblationView, ShowsChangesInPointsAndSortsThem) {
     ShownView shown(tableOf());
     EXPECT_EQ(shown.cell(0, 2), QString(QChar(0x2014))) << "no analysis says a word";
-    auto analysis = core::Analysis();
-    analysis.words = [](const core::AnalysisResult&) {
-        return std::vector<std::string>{"needed", "listened to", ""};
-    };
-    shown.view.setAnalysis(analysis);
-    shown.view.setTable(tableOf());
+    shown.view.showResult(core::answerOf(tableOf(), {"needed", "listened to", ""}));
     EXPECT_EQ(shown.cell(0, 0), "layer 2 relation 3");
     EXPECT_EQ(shown.cell(0, 2), "needed");
     EXPECT_EQ(shown.cell(0, 3), minus + "40.0");
@@ -160,7 +160,7 @@ TEST(AblationView, ChoosesEditsAndKeepsTheRowWhileItFills) {
     // The next batch changes the order; the chosen part stays chosen.
     auto table = tableOf(1000);
     std::swap(table.rows[0], table.rows[1]);
-    shown.view.setTable(table);
+    shown.view.showResult(core::answerOf(table, {}));
     EXPECT_EQ(shown.view.view()->currentIndex().row(), 0);
     EXPECT_EQ(shown.cell(0, 0), "layer 10 head 1");
     QTest::keyClick(shown.view.view(), Qt::Key_Return);
@@ -175,7 +175,7 @@ TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
     ShownView shown(table);
     EXPECT_FALSE(shown.view.curve()->isVisible());
     finish(table);
-    shown.view.setTable(table);
+    shown.view.showResult(core::answerOf(table, {}));
     QTest::qWait(20);
     EXPECT_TRUE(shown.view.curve()->isVisible());
     const auto text = shown.view.curve()->hoverText(shown.view.curve()->pixelOf(2).toPoint());
@@ -201,7 +201,7 @@ TEST(AblationView, WritesItsTableInEveryFormat) {
     ShownView shown(tableOf());
     auto analysis = analysisOf("ablate");
     analysis.latex = [](const core::AnalysisResult& result) {
-        return "% " + std::any_cast<const AblationTable&>(result).metric;
+        return "% " + std::any_cast<const Answer&>(result).text("metric");
     };
     shown.view.setAnalysis(analysis);
     QTemporaryDir folder;
@@ -211,7 +211,7 @@ TEST(AblationView, WritesItsTableInEveryFormat) {
             << error.toStdString();
     QFile csv(folder.filePath("t.csv"));
     ASSERT_TRUE(csv.open(QIODevice::ReadOnly));
-    EXPECT_EQ(csv.readAll().toStdString(), analysis.csv(tableOf()));
+    EXPECT_EQ(csv.readAll().toStdString(), analysis.csv(core::answerOf(tableOf(), {})));
     QFile tex(folder.filePath("t.tex"));
     ASSERT_TRUE(tex.open(QIODevice::ReadOnly));
     EXPECT_EQ(tex.readAll().toStdString(), "% accuracy");
@@ -236,57 +236,63 @@ PatchResult patches() {
     return result;
 }
 
-TEST(PatchMapView, ExactValuesReplaceEstimates) {
-    PatchMapView view;
+TEST(PatchingView, ExactValuesReplaceEstimates) {
+    PatchingView view;
     view.resize(800, 600);
     auto result = patches();
     result.positions = {"a", "b/c", "d"};
-    view.setResult(result);
+    view.showResult(core::answerOf(result));
     view.show();
     const auto* grid = view.grid();
-    EXPECT_DOUBLE_EQ(grid->value({0, 0, 1}), 0.8);
-    EXPECT_TRUE(grid->isExact({0, 0, 1}));
-    EXPECT_DOUBLE_EQ(grid->value({0, 0, 2}), -0.25);
-    EXPECT_FALSE(grid->isExact({0, 0, 2}));
-    EXPECT_TRUE(std::isnan(grid->value({0, 1, 1})));
-    EXPECT_FLOAT_EQ(grid->scale().limits().high, 0.8F);
-    EXPECT_FLOAT_EQ(grid->scale().limits().low, -0.8F);
+    const auto cell = [&](int row, int column) { return grid->panels()[0].cell(row, column); };
+    EXPECT_DOUBLE_EQ(cell(0, 1).value, 0.8);
+    EXPECT_FALSE(cell(0, 1).hatched);
+    EXPECT_DOUBLE_EQ(cell(0, 2).value, -0.25);
+    EXPECT_TRUE(cell(0, 2).hatched);
+    EXPECT_TRUE(std::isnan(cell(1, 1).value));
+    EXPECT_FLOAT_EQ(view.scale().limits().high, 0.8F);
+    EXPECT_FLOAT_EQ(view.scale().limits().low, -0.8F);
     EXPECT_TRUE(view.headText().contains("3 of 8 cells exact"));
     EXPECT_TRUE(view.headText().contains("0.91"));
     EXPECT_EQ(grid->text({0, 0, 1}),
               "Residual stream before the layer: layer 1, position 1 \u201Cb/c\u201D: +0.800 "
               "(estimate +0.500)");
+    auto damaged = core::answerOf(result);
+    damaged.tables[2].columns[2].numbers[0] = 70;
+    view.showResult(damaged);
+    EXPECT_EQ(view.sentence(), "the maps of an answer have more cells than it holds");
 }
 
-TEST(PatchMapView, CellsAreChosenByMouseAndKeys) {
-    PatchMapView view;
+TEST(PatchingView, CellsAreChosenByMouseAndKeys) {
+    PatchingView view;
     view.resize(800, 600);
-    view.setResult(patches());
+    view.showResult(core::answerOf(patches()));
     view.show();
-    QSignalSpy chosen(&view, &PatchMapView::cellChosen);
-    QTest::mouseClick(view.grid(), Qt::LeftButton, Qt::NoModifier,
-                      view.grid()->cellRect({0, 1, 2}).center());
+    auto* grid = view.grid();
+    QSignalSpy chosen(grid, &GridView::chosen);
+    QTest::mouseClick(grid->viewport(), Qt::LeftButton, Qt::NoModifier,
+                      grid->cellRect({0, 1, 2}).center());
     ASSERT_EQ(chosen.size(), 1);
-    EXPECT_EQ(chosen[0], QVariantList({0, 1, 2}));
+    EXPECT_EQ(grid->current(), (GridPlace{0, 1, 2}));
     EXPECT_TRUE(view.footerText().contains("+0.300"));
-    QTest::keyClick(view.grid(), Qt::Key_Down);  // on to the next map, which has one column
-    EXPECT_EQ(chosen.last(), QVariantList({1, 0, 0}));
-    QTest::keyClick(view.grid(), Qt::Key_Up);
-    EXPECT_EQ(chosen.last(), QVariantList({0, 1, 0}));
-    QTest::keyClick(view.grid(), Qt::Key_Left);
-    EXPECT_EQ(chosen.last(), QVariantList({0, 1, 0}));
-    view.setResult({});
-    view.setResult(patches());
-    EXPECT_EQ(view.grid()->current().map, -1);
+    QTest::keyClick(grid, Qt::Key_Down);  // on to the next map, which has one column
+    EXPECT_EQ(grid->current(), (GridPlace{1, 0, 0}));
+    QTest::keyClick(grid, Qt::Key_Up);
+    EXPECT_EQ(grid->current(), (GridPlace{0, 1, 0}));
+    QTest::keyClick(grid, Qt::Key_Left);
+    EXPECT_EQ(grid->current(), (GridPlace{0, 1, 0}));
+    view.clear("another input");
+    view.showResult(core::answerOf(patches()));
+    EXPECT_EQ(grid->current().panel, -1);
     QFocusEvent focus(QEvent::FocusIn, Qt::TabFocusReason);
-    QApplication::sendEvent(view.grid(), &focus);
-    EXPECT_EQ(view.grid()->current(), (PatchPlace{0, 0, 0})) << "the keyboard shows where it is";
-    view.grid()->setCurrent({});
+    QApplication::sendEvent(grid, &focus);
+    EXPECT_EQ(grid->current(), (GridPlace{0, 0, 0})) << "the keyboard shows where it is";
+    grid->setCurrent({});
     // Hatched cells differ from exact ones of the same colour.
-    const QImage picture = view.grid()->grab().toImage();
-    const auto colours = [&](const PatchPlace& place) {
+    const QImage picture = grid->viewport()->grab().toImage();
+    const auto colours = [&](const GridPlace& place) {
         QSet<QRgb> all;
-        const QRect cell = view.grid()->cellRect(place).adjusted(1, 1, -3, -12);
+        const QRect cell = grid->cellRect(place).adjusted(1, 1, -3, -12);
         for (int x = cell.left(); x < cell.right(); ++x) all << picture.pixel(x, cell.top());
         return all.size();
     };
@@ -320,29 +326,34 @@ LensResult lensResult(bool whole) {
 TEST(LensView, ATableOfPositionsAndBarsOfOne) {
     LensView view;
     view.resize(900, 500);
-    view.setResult(lensResult(false));
+    view.showResult(core::answerOf(lensResult(false)));
     view.show();
     EXPECT_TRUE(view.grid()->isVisible());
     EXPECT_EQ(view.column(), 2) << "the last position";
     QSignalSpy chosen(&view, &LensView::positionRequested);
     QTest::mouseClick(view.grid()->viewport(), Qt::LeftButton, Qt::NoModifier,
-                      view.grid()->cellRect(1, 0).center());
+                      view.grid()->cellRect({0, 1, 0}).center());
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(view.bars()->column(), 0);
     EXPECT_EQ(view.bars()->text(0), "embedding: other 60 %, same 25 %; own answer rank 2");
     QTest::keyClick(view.grid(), Qt::Key_Right);
     EXPECT_EQ(view.column(), 1);
-    EXPECT_EQ(view.grid()->text(0, 0),
+    EXPECT_EQ(view.grid()->text({0, 0, 0}),
               "position 0 \u201C\u2423the\u201D, embedding: \u201Cother\u201D 60 %, "
               "\u201Csame\u201D 25 %\nown answer \u201Csame\u201D 25 %, rank 2; entropy 0.50 nats");
-    EXPECT_EQ(view.grid()->cellAt(view.grid()->cellRect(2, 1).center()), QPoint(2, 1))
+    const GridPlace own{0, 2, 1};
+    EXPECT_EQ(view.grid()->placeAt(view.grid()->cellRect(own).center()), own)
         << "the model's own answer";
+    Answer damaged = core::answerOf(lensResult(false));
+    damaged.tables.pop_back();
+    view.showResult(damaged);
+    EXPECT_TRUE(view.isEmpty());
 }
 
 TEST(LensView, OneAnswerForTheWholeInputIsBarsAlone) {
     LensView view;
     view.resize(900, 500);
-    view.setResult(lensResult(true));
+    view.showResult(core::answerOf(lensResult(true)));
     view.show();
     EXPECT_FALSE(view.grid()->isVisible());
     EXPECT_TRUE(view.bars()->isVisible());
@@ -367,7 +378,7 @@ Attribution attribution() {
 TEST(AttributionView, OrdersPartsAndKeepsWhatIsInsideAHeadBelowIt) {
     AttributionView view;
     view.resize(900, 500);
-    view.setResult(attribution());
+    view.showResult(core::answerOf(attribution()));
     view.show();
     const auto shown = [&] { return view.bars()->shown(); };
     EXPECT_EQ(shown(), (std::vector<std::size_t>{5, 1, 2, 0}));
@@ -386,7 +397,7 @@ TEST(AttributionView, AnswersAreChosenOrTyped) {
     auto result = attribution();
     result.offered = {"cat", "dog"};
     result.positions = 6;
-    view.setResult(result);
+    view.showResult(core::answerOf(result));
     view.show();
     core::OptionValues chosen;
     QObject::connect(
@@ -404,7 +415,7 @@ TEST(AttributionView, AnswersAreChosenOrTyped) {
     EXPECT_FALSE(view.isEmpty()) << "the last result stays";
     EXPECT_EQ(view.problem(), "unknown answer 'id:7'");
     result.offered = {"bird"};
-    view.setResult(result);
+    view.showResult(core::answerOf(result));
     EXPECT_EQ(view.minusBox()->currentText(), "id:7") << "what was typed stays";
     chosen.clear();
     view.setOptions({{"position", std::int64_t{40}}});
@@ -413,7 +424,7 @@ TEST(AttributionView, AnswersAreChosenOrTyped) {
     EXPECT_TRUE(chosen.empty()) << "nobody chose them";
 }
 
-HeadMeasures headMeasures() {
+Answer headMeasures() {
     HeadMeasures r;
     r.measures = {"previous token", "induction"};
     r.even = {0.1, 0.05};
@@ -423,41 +434,50 @@ HeadMeasures headMeasures() {
             for (int index = 0; index < 3; ++index)
                 r.heads.push_back({kind, layer, index, {0.1 * index + 0.4 * layer, none}});
     r.input = "50 random tokens, twice";
-    return r;
+    return core::answerOf(r);
 }
 
 TEST(HeadsView, ShowsAHeadThatIsChosenByMouseOrKeys) {
     HeadsView view;
     view.resize(900, 500);
-    view.setResult(headMeasures());
+    view.showResult(headMeasures());
     view.show();
-    auto* grids = view.grids();
+    auto* grid = view.grid();
     EXPECT_TRUE(view.headText().contains("50 random tokens"));
     QSignalSpy chosen(&view, &HeadsView::mapRequested);
-    // Relational head 2 of layer 2: 3 heads a kind and 2 kinds a layer stand before it.
-    const HeadPlace place{0, 10};
-    EXPECT_EQ(grids->placeAt(grids->cellRect(place).center()), place);
-    QTest::mouseClick(grids, Qt::LeftButton, {}, grids->cellRect(place).center());
+    // Relational head 2 of layer 2: three sensory heads stand before it.
+    const GridPlace place{0, 1, 4};
+    EXPECT_EQ(grid->placeAt(grid->cellRect(place).center()), place);
+    QTest::mouseClick(grid->viewport(), Qt::LeftButton, {}, grid->cellRect(place).center());
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(chosen[0][0].value<MapKind>(), MapKind::RelationalAttention);
     EXPECT_EQ(chosen[0][1].toInt(), 1);
     EXPECT_EQ(chosen[0][2].toInt(), 1);
     EXPECT_EQ(view.footerText(),
               "layer 2, relational head 2: previous token 0.50; even attention 0.10");
-    QTest::keyClick(grids, Qt::Key_Up);
-    EXPECT_EQ(grids->current(), (HeadPlace{0, 4}));
-    QTest::keyClick(grids, Qt::Key_PageDown);
+    QTest::keyClick(grid, Qt::Key_Up);
+    EXPECT_EQ(grid->current(), (GridPlace{0, 0, 4}));
+    QTest::keyClick(grid, Qt::Key_PageDown);
     EXPECT_TRUE(view.footerText().contains(QChar(0x2014))) << "no number";
-    QTest::keyClick(grids, Qt::Key_Return);
+    QTest::keyClick(grid, Qt::Key_Return);
     ASSERT_EQ(chosen.size(), 2);
     EXPECT_EQ(chosen[1][1].toInt(), 0);
-    // Every cell of every grid is its own, at any width.
+    // Every cell of every panel is its own, at any width.
     for (const int width : {300, 700, 1600}) {
-        grids->fit(width);
-        for (int m = 0; m < 2; ++m)
-            for (int h = 0; h < 12; ++h)
-                EXPECT_EQ(grids->placeAt(grids->cellRect({m, h}).center()), (HeadPlace{m, h}));
+        GridPicture picture = grid->picture();
+        picture.fit(width);
+        for (int panel = 0; panel < 2; ++panel)
+            for (int row = 0; row < 2; ++row)
+                for (int column = 0; column < 6; ++column) {
+                    const GridPlace at{panel, row, column};
+                    EXPECT_EQ(picture.placeAt(picture.cellRect(at).center()), at);
+                }
     }
+    Answer damaged = headMeasures();
+    damaged.tables[1].columns.pop_back();
+    view.showResult(damaged);
+    EXPECT_TRUE(view.isEmpty());
+    EXPECT_EQ(view.sentence(), "the table 'even' has no column 'value'");
 }
 
 RelationAtlas atlasOf() {
@@ -846,13 +866,15 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         const auto path = [&](const char* name) {
             return folder.filePath(QString("%1.%2").arg(name, ending));
         };
-        EXPECT_TRUE(renderAnalysis(analysisOf("ablate"), table, "occurs", path("a"), &error))
+        EXPECT_TRUE(renderAnalysis(analysisOf("ablate"), core::answerOf(table, {}), "occurs",
+                                   path("a"), &error))
             << error.toStdString();
-        EXPECT_TRUE(renderAnalysis(analysisOf("patch"), patches(), "occurs", path("p"), &error));
-        EXPECT_TRUE(
-            renderAnalysis(analysisOf("lens"), lensResult(false), "text", path("l"), &error));
-        EXPECT_TRUE(
-            renderAnalysis(analysisOf("attribute"), attribution(), "text", path("t"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("patch"), core::answerOf(patches()), "occurs",
+                                   path("p"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("lens"), core::answerOf(lensResult(false)), "text",
+                                   path("l"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("attribute"), core::answerOf(attribution()), "text",
+                                   path("t"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), atlasOf(), "occurs", path("r"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("scan"), scanOf(), "occurs", path("s"), &error));
@@ -863,8 +885,8 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
     const QByteArray text = svg.readAll();
     for (const auto* word : {"layer 2 relation 3", "Parts removed", "Interaction", "occurs"})
         EXPECT_TRUE(text.contains(word)) << word;
-    EXPECT_FALSE(
-        renderAnalysis(analysisOf("lens"), lensResult(true), "", folder.filePath("l.gif"), &error));
+    EXPECT_FALSE(renderAnalysis(analysisOf("lens"), core::answerOf(lensResult(true)), "",
+                                folder.filePath("l.gif"), &error));
     EXPECT_TRUE(error.contains(".gif"));
 }
 

@@ -3,17 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <climits>
 #include <cmath>
 
 #include "analysis/atlas.h"
 #include "analysis/duel.h"
-#include "analysis/head_measures.h"
 #include "analysis/scan.h"
 #include "support/rooms.h"
-#include "types/along.h"
 #include "types/edit_results.h"
-#include "types/lens.h"
 
 namespace relascope {
 namespace {
@@ -36,69 +32,11 @@ Result sentResult(const std::string& analysis, const Result& result) {
 }
 
 TEST(Figures, ResultsOfAnalysesArriveWhole) {
-    AblationTable table;
-    table.metric = "accuracy", table.examples = 5, table.wanted = 9, table.base = 0.75;
     AblationRow row;
     row.part = "layer 2 relation 3", row.group = "relations";
     row.edit.point = "blocks.1.rel.hook_r", row.edit.selection["relation"] = {{2}, {}, {}};
     row.partNorm = 0.5, row.streamNorm = 2.0;
     row.ways = {{EditOp::Mean, {"accuracy", 0.75, 0.5, -0.25, -0.3, -0.2}, 0.1}};
-    table.rows = {row};
-    table.cumulative = {{"layer 1", 0.7}};
-    table.pairs = {{"a", "b", -0.5, std::nan("")}};
-    const auto ablated = sentResult("ablate", table);
-    ASSERT_EQ(ablated.rows.size(), 1U);
-    EXPECT_EQ(ablated.rows[0].edit, row.edit);
-    EXPECT_EQ(ablated.rows[0].ways[0].how, EditOp::Mean);
-    EXPECT_EQ(ablated.rows[0].ways[0].change, row.ways[0].change);
-    EXPECT_EQ(ablated.cumulative, table.cumulative);
-    EXPECT_TRUE(std::isnan(ablated.pairs[0].interaction));
-    EXPECT_EQ(ablated.cumulativeWay, EditOp::Mean);
-
-    PatchResult patch;
-    patch.metric = "loss", patch.clean = 1.0;
-    patch.maps = {
-        {"resid", "hook_resid_pre", {"layer 1"}, {"0", "1"}, {0.5, std::nan("")}, {1.0, 0.25}}};
-    patch.positions = {"\xff"};
-    const auto patched = sentResult("patch", patch);
-    EXPECT_EQ(patched.positions, patch.positions);
-    ASSERT_EQ(patched.maps.size(), 1U);
-    EXPECT_EQ(patched.maps[0].columns, patch.maps[0].columns);
-    EXPECT_TRUE(std::isnan(patched.maps[0].estimate[1]));
-
-    LensResult lens;
-    lens.rows = {"embedding", "layer 1"}, lens.positions = {0}, lens.inputs = {"the"};
-    lens.answers = {{5, "cat", 1.5, 0.25}};
-    lens.cells = {{{{5, "cat", 1.5, 0.25}}, {}, 0.25, 1, 2.5},
-                  {{{7, "\xe9", 0.0, 0.0}}, {}, 0, 0, 0}};
-    const auto read = sentResult("lens", lens);
-    EXPECT_EQ(read.rows, lens.rows);
-    EXPECT_EQ(read.cells[0].top[0].name, "cat");
-    EXPECT_EQ(read.cells[0].entropy, 2.5);
-    EXPECT_EQ(read.cells[1].top[0].name, "\xe9");
-
-    Attribution attribution;
-    attribution.answer = {3, "yes", 2.0, 0.5};
-    attribution.parts = {{PartKind::Relation, 1, 0, 2, "", -0.5},
-                         {PartKind::Bias, -1, -1, -1, "final norm", 1.0}};
-    attribution.offered = {"no", "yes"};
-    const auto attributed = sentResult("attribute", attribution);
-    EXPECT_EQ(attributed.parts[0].text(), attribution.parts[0].text());
-    EXPECT_EQ(attributed.parts[1].where, "final norm");
-    EXPECT_EQ(attributed.sum(), 1.0);
-
-    AlongTraining along;
-    along.rows = along.columns = 2, along.layerName = "layer 1";
-    along.steps = {{4, {0.5, 0.25, {1.0f, 2.0f, 3.0f, 4.0f}}, {}}};
-    const auto followed = sentResult("along", along);
-    EXPECT_EQ(followed.steps[0].now.map, along.steps[0].now.map);
-    EXPECT_TRUE(std::isnan(followed.steps[0].before.value));
-
-    HeadMeasures heads;
-    heads.measures = {"previous token"}, heads.even = {0.1}, heads.layers = {"layer 1"};
-    heads.heads = {{MapKind::SensoryAttention, 0, 0, {0.25}},
-                   {MapKind::RelationalAttention, 0, 1, {0.5}}};
-    EXPECT_EQ(sentResult("heads", heads), heads);
 
     RelationAtlas atlas;
     atlas.attributes = {{"same object", false}};
@@ -252,21 +190,8 @@ TEST(Figures, WhatIsNoFigureIsRefused) {
     refused({{"figure", "analysis"}, {"analysis", "heads"}, {"result", {1}}, {"caption", ""}});
 }
 
-// Of 40 layers and 1,024 tokens; and of two thousand maps.
+// Of two thousand maps.
 TEST(Figures, ResultsOfLargeModelsFit) {
-    LensResult lens;
-    lens.rows.resize(41, "layer");
-    lens.answers.resize(1024, {50000, " relation", 12.5, 0.5});
-    lens.positions.resize(1024), lens.inputs.resize(1024, " the");
-    LensCell cell;
-    cell.top.resize(5, {50000, " relation", 12.5, 0.5});
-    lens.cells.resize(41 * 1024, cell);
-    lens.cells.back().top.back().probability = 0.125;
-    const auto read = sentResult("lens", lens);
-    ASSERT_EQ(read.cells.size(), lens.cells.size());
-    EXPECT_EQ(read.cells.back().top.back().probability, 0.125);
-    EXPECT_EQ(read.cells.front().top.front().name, " relation");
-
     for (const std::size_t maps : {1000U, 2000U}) {
         const auto atlas = largeAtlas(maps);
         const auto described = sentResult("atlas", atlas);
@@ -299,67 +224,6 @@ TEST(Figures, AWrongIndexIsRefusedByEveryAnalysis) {
         EXPECT_NE(sentence.find("'" + analysis + "'"), std::string::npos) << sentence;
         EXPECT_NE(sentence.find(why), std::string::npos) << analysis << ": " << sentence;
     };
-    PatchResult patch;
-    patch.maps = {{"resid", "hook_resid_pre", {"a"}, {"0", "1"}, {0.5, 1.0}, {1.0, 0.25}}};
-    refused(
-        "patch", patch, [](auto& r) { r.maps[0].exact.pop_back(); }, "1 in place of 2");
-    refused(
-        "patch", patch, [](auto& r) { r.maps[0].columns.push_back("2"); }, "in place of 3");
-
-    LensResult lens;
-    lens.rows = {"embedding", "layer 1"}, lens.positions = {0}, lens.inputs = {"the"};
-    lens.answers.resize(1), lens.cells.resize(2);
-    for (auto& cell : lens.cells) cell.top.resize(1);
-    refused(
-        "lens", lens, [](auto& r) { r.cells.pop_back(); }, "the cells are 1");
-    refused(
-        "lens", lens, [](auto& r) { r.positions.clear(); }, "the positions are 0");
-    refused(
-        "lens", lens, [](auto& r) { r.inputs.resize(2); }, "the inputs are 2");
-    refused(
-        "lens", lens, [](auto& r) { r.cells[1].top.clear(); }, "has no answers");
-    refused(
-        "lens", lens, [](auto& r) { r.cells[0].asked.resize(1); }, "asked answers");
-
-    Attribution attribution;
-    attribution.positions = 3, attribution.parts.resize(1);
-    refused(
-        "attribute", attribution, [](auto& r) { r.position = 3; }, "the position is 3");
-    refused(
-        "attribute", attribution, [](auto& r) { r.position = -1; }, "the position is -1");
-    refused(
-        "attribute", attribution, [](auto& r) { r.parts[0].layer = -2; }, "is -2");
-
-    AlongTraining along;
-    along.rows = along.columns = 2;
-    along.steps = {{4, {0.5, 0.25, {1.0f, 2.0f, 3.0f, 4.0f}}, {}}};
-    refused(
-        "along", along, [](auto& r) { r.rows = 3; }, "are 4 in place of 6");
-    refused(
-        "along", along, [](auto& r) { r.rows = -3; }, "-3 x 2");
-    refused(
-        "along", along, [](auto& r) { r.block = 0; }, "in blocks of 0");
-    refused(
-        "along", along, [](auto& r) { r.edited = true; }, "are 0 in place of 4");
-    refused(
-        "along", along, [](auto& r) { r.steps.push_back(r.steps[0]); }, "step 4");
-    refused(
-        "along", along, [](auto& r) { r.cell.layer = -1; }, "is -1");
-
-    HeadMeasures heads;
-    heads.measures = {"previous token"}, heads.even = {0.1}, heads.layers = {"layer 1"};
-    heads.heads = {{MapKind::SensoryAttention, 0, 0, {0.5}}};
-    refused(
-        "heads", heads, [](auto& r) { r.heads[0].layer = 1; }, "the layer of a head is 1");
-    refused(
-        "heads", heads, [](auto& r) { r.heads[0].index = INT_MAX; }, "the number of a head");
-    refused(
-        "heads", heads, [](auto& r) { r.heads[0].values.clear(); }, "the values of a head");
-    refused(
-        "heads", heads, [](auto& r) { r.even.clear(); }, "the even values");
-    refused(
-        "heads", heads, [](auto& r) { r.heads[0].kind = static_cast<MapKind>(99); }, "kind");
-
     const auto atlas = largeAtlas(3);
     const auto wrong = [&](const auto& change, const std::string& why) {
         refused("atlas", atlas, change, why);
@@ -417,12 +281,6 @@ TEST(Figures, AWrongIndexIsRefusedByEveryAnalysis) {
         "duel", duel, [](auto& r) { r.partners[0].layerB = -2; }, "of a partner is -2");
     refused(
         "duel", duel, [](auto& r) { r.differences[0].position = -2; }, "position");
-
-    AblationTable table;
-    table.rows.resize(1);
-    table.rows[0].ways.resize(1);
-    refused(
-        "ablate", table, [](auto& r) { r.rows[0].ways[0].how = static_cast<EditOp>(77); }, "kind");
 }
 
 }  // namespace

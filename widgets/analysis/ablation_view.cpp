@@ -16,9 +16,9 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include "answers/ablation_answer.h"
 #include "types/metric.h"
 #include "widgets/analysis/ablation_view.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/curves/curve_items.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -476,7 +476,7 @@ QWidget* titled(QLabel*& label, QWidget* content, const QString& text, QWidget* 
 }  // namespace
 
 AblationView::AblationView(QWidget* parent)
-    : MeasureFrame(QStringLiteral("Ablation"), QStringLiteral("ablation"), parent),
+    : AnswerView(QStringLiteral("Ablation"), QStringLiteral("ablation"), parent),
       m_model(new AblationModel(this)),
       m_view(new QTableView(this)),
       m_knockOut(new QPushButton(QStringLiteral("Knock out in the inspector"), this)),
@@ -543,14 +543,15 @@ const AblationTable& AblationView::table() const {
 }
 
 void AblationView::clear(const QString& sentence) {
-    m_model->setTable({});
-    MeasureFrame::clear(sentence);
+    AnswerView::clear(sentence);
     updateKnockOut();
 }
 
-void AblationView::setTable(const AblationTable& table) {
+void AblationView::fill(const Answer& answer) {
+    if (answer.tables.empty()) return m_model->setTable({});
+    const auto table = core::ablationTableOf(answer);
     const bool fresh = isEmpty() || m_model->table().rows.size() != table.rows.size();
-    m_model->setTable(table, wordsOf(table));
+    m_model->setTable(table, core::usesOf(answer));
     const MetricText text(table.metric);
     QString sub =
         QStringLiteral("%1 %2 with every part, %3 examples")

@@ -13,7 +13,7 @@
 #include <QWidget>
 
 #include "types/edit_results.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/answer_view.h"
 
 class QPainter;
 
@@ -113,13 +113,11 @@ namespace relascope::widgets {
 class AblationModel;
 class CumulativePlot;
 
-class AblationView : public MeasureFrame {
+class AblationView : public AnswerView {
     Q_OBJECT
 public:
     explicit AblationView(QWidget* parent = nullptr);
 
-    /// A finished table, or one of fewer examples than wanted while it is measured.
-    void setTable(const AblationTable& table);
     const AblationTable& table() const;
     void clear(const QString& sentence) override;
     /// The chosen part as the edit that takes it out, in the way of the chosen column; nullptr
@@ -132,16 +130,13 @@ public:
 
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
-    bool showResult(const core::AnalysisResult& result) override {
-        setTable(std::any_cast<const AblationTable&>(result));
-        return true;
-    }
-    core::AnalysisResult shown() const override { return table(); }
 
     /// Takes the chosen part out in the inspector, as Enter and a double click on a row do.
     QPushButton* knockOutButton() const { return m_knockOut; }
 
 protected:
+    /// A finished table, or one of fewer examples than wanted while it is measured.
+    void fill(const Answer& answer) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:

@@ -334,10 +334,14 @@ void AlongView::setAlong(const AlongTraining& along) {
 }
 
 bool AlongView::showResult(const core::AnalysisResult& result) {
-    auto along = std::any_cast<AlongTraining>(result);
-    // The cell may be another one than when the reading began.
-    if (m_place.cell && !along.chooseCell(*m_place.cell)) return false;
-    setAlong(along);
+    try {
+        auto along = core::alongTrainingOf(std::any_cast<const Answer&>(result));
+        // The cell may be another one than when the reading began.
+        if (m_place.cell && !along.chooseCell(*m_place.cell)) return false;
+        setAlong(along);
+    } catch (const Error& error) {
+        clear(QString::fromStdString(error.what()));
+    }
     return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include <QWidget>
 
+#include "answers/along_answer.h"
 #include "types/along.h"
 #include "widgets/analysis/measure_frame.h"
 
@@ -78,7 +79,7 @@ public:
     const AlongTraining& along() const { return m_along; }
     void clear(const QString& sentence) override;
     bool showResult(const core::AnalysisResult& result) override;
-    core::AnalysisResult shown() const override { return m_along; }
+    core::AnalysisResult shown() const override { return core::answerOf(m_along); }
     /// Another cell of the shown map is taken from what is there.
     bool setPlace(const AnalysisPlace& place) override;
     /// "occurs_layer2_relation1", the beginning of the names of frames.

@@ -14,7 +14,6 @@
 #include <QVBoxLayout>
 
 #include "widgets/analysis/attribution_view.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -26,14 +25,6 @@ constexpr int kAttributionRow = 22, kAttributionTop = 4, kAttributionMargin = 16
               kIndent = 22, kMostBar = 640;
 constexpr double kShownInside = 0.05;  // of the largest part
 
-// Of a part inside a head the head is not repeated.
-QString nameOf(const AttributionPart& part) {
-    if (part.kind == PartKind::Relation)
-        return QStringLiteral("relation %1").arg(part.relation + 1);
-    return part.kind == PartKind::Symbols ? QStringLiteral("symbols")
-                                          : QString::fromStdString(part.text());
-}
-
 }  // namespace
 
 AttributionBars::AttributionBars(QWidget* parent) : QWidget(parent) {
@@ -41,9 +32,22 @@ AttributionBars::AttributionBars(QWidget* parent) : QWidget(parent) {
     paintOnPanelColour(this);
 }
 
-void AttributionBars::setResult(const Attribution& result) {
-    m_result = result;
+void AttributionBars::setParts(const Table& parts) {
+    const bool none = parts.columns.empty();
+    m_names = none ? std::vector<std::string>() : parts.texts("part");
+    m_kinds = none ? std::vector<std::string>() : parts.texts("kind");
+    m_values = none ? std::vector<double>() : parts.numbers("value");
+    m_inside = none ? std::vector<double>() : parts.numbers("inside");
+    m_relations = none ? std::vector<double>() : parts.numbers("relation");
     order();
+}
+
+// Of a part inside a head the head is not repeated.
+QString AttributionBars::name(std::size_t part) const {
+    if (m_inside[part] == 0.0) return shownText(m_names[part]);
+    const auto relation = indexOf(m_relations[part]);
+    return shownText(m_kinds[part]) +
+           (relation > 0 ? QStringLiteral(" %1").arg(relation) : QString());
 }
 void AttributionBars::setBySize(bool on) {
     m_bySize = on;
@@ -55,9 +59,8 @@ void AttributionBars::setAll(bool on) {
 }
 
 void AttributionBars::order() {
-    const auto& parts = m_result.parts;
     double most = 0.0;
-    for (const auto& part : parts) most = std::max(most, std::abs(part.value));
+    for (const double value : m_values) most = std::max(most, std::abs(value));
     // A head with what is inside it.
     struct Group {
         std::size_t part;
@@ -65,17 +68,17 @@ void AttributionBars::order() {
     };
     std::vector<Group> groups;
     m_leftOut = 0;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-        if (!parts[k].inside() || groups.empty()) {
+    for (std::size_t k = 0; k < m_values.size(); ++k) {
+        if (m_inside[k] == 0.0 || groups.empty()) {
             groups.push_back({k, {}});
-        } else if (m_all || std::abs(parts[k].value) >= kShownInside * most) {
+        } else if (m_all || std::abs(m_values[k]) >= kShownInside * most) {
             groups.back().inside.push_back(k);
         } else {
             ++m_leftOut;
         }
     }
     const auto larger = [&](std::size_t a, std::size_t b) {
-        return std::abs(parts[a].value) > std::abs(parts[b].value);
+        return std::abs(m_values[a]) > std::abs(m_values[b]);
     };
     if (m_bySize) {
         std::stable_sort(groups.begin(), groups.end(),
@@ -90,8 +93,7 @@ void AttributionBars::order() {
         m_shown.insert(m_shown.end(), group.inside.begin(), group.inside.end());
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(m_shown.size(), 60); ++i)
-        lines << QString::fromStdString(parts[m_shown[i]].text()) + u' ' +
-                     signedText(parts[m_shown[i]].value, 3);
+        lines << shownText(m_names[m_shown[i]]) + u' ' + signedText(m_values[m_shown[i]], 3);
     setAccessibleDescription(lines.join(QStringLiteral(", ")));
     setMinimumHeight(layoutHeight());
     updateGeometry();
@@ -113,28 +115,27 @@ void AttributionBars::paint(QPainter& painter, int width) const {
     BarRange range;
     int names = 120;
     for (const std::size_t k : m_shown) {
-        const auto& part = m_result.parts[k];
-        range.include(part.value);
+        range.include(m_values[k]);
         names = std::max(names,
-                         metrics.horizontalAdvance(nameOf(part)) + (part.inside() ? kIndent : 0));
+                         metrics.horizontalAdvance(name(k)) + (m_inside[k] != 0.0 ? kIndent : 0));
     }
     names = std::min(names + 2, width / 2);
     const int left = kAttributionMargin + names + kNumber + 16;
     const int bar = std::clamp(width - left - kAttributionMargin, 60, kMostBar);
     int y = kAttributionTop;
     for (const std::size_t k : m_shown) {
-        const auto& part = m_result.parts[k];
-        const int indent = part.inside() ? kIndent : 0;
+        const bool inside = m_inside[k] != 0.0;
+        const int indent = inside ? kIndent : 0;
         painter.setFont(smallFont());
-        painter.setPen(part.inside() ? t.muted : t.text);
+        painter.setPen(inside ? t.muted : t.text);
         paint::elidedText(painter,
                           QRect(kAttributionMargin + indent, y, names - indent, kAttributionRow),
-                          Qt::AlignVCenter | Qt::AlignLeft, nameOf(part));
+                          Qt::AlignVCenter | Qt::AlignLeft, name(k));
         painter.setFont(numberFont(12));
         painter.drawText(QRect(kAttributionMargin + names, y, kNumber, kAttributionRow),
-                         Qt::AlignVCenter | Qt::AlignRight, signedText(part.value, 3));
-        drawSignedBar(painter, QRect(left, y, bar, kAttributionRow), part.value, range,
-                      part.inside() ? 6 : 12);
+                         Qt::AlignVCenter | Qt::AlignRight, signedText(m_values[k], 3));
+        drawSignedBar(painter, QRect(left, y, bar, kAttributionRow), m_values[k], range,
+                      inside ? 6 : 12);
         y += kAttributionRow;
     }
 }
@@ -152,12 +153,13 @@ bool AttributionBars::event(QEvent* event) {
         if (row < 0) {
             QToolTip::hideText();
         } else {
-            const auto& part = m_result.parts[m_shown[static_cast<std::size_t>(row)]];
+            const auto part = m_shown[static_cast<std::size_t>(row)];
             QToolTip::showText(
                 help->globalPos(),
                 QStringLiteral("%1: %2%3")
-                    .arg(QString::fromStdString(part.text()), signedText(part.value, 6),
-                         part.inside() ? QStringLiteral(", counted in its head") : QString()),
+                    .arg(shownText(m_names[part]), signedText(m_values[part], 6),
+                         m_inside[part] != 0.0 ? QStringLiteral(", counted in its head")
+                                               : QString()),
                 this);
         }
         return true;
@@ -191,7 +193,7 @@ QString chosen(const QComboBox& box) {
 }  // namespace
 
 AttributionView::AttributionView(QWidget* parent)
-    : MeasureFrame(QStringLiteral("Attribution"), QStringLiteral("attribution"), parent),
+    : AnswerView(QStringLiteral("Attribution"), QStringLiteral("attribution"), parent),
       m_answer(answerList(kOwn, QStringLiteral("Answer"), this)),
       m_minus(answerList(kNothing, QStringLiteral("Minus the answer"), this)),
       m_at(new QWidget(this)),
@@ -251,7 +253,7 @@ AttributionView::AttributionView(QWidget* parent)
         m_bars->setAll(on);
         describe();
     });
-    AttributionView::clear(QStringLiteral("Choose a sample in the inspector."));
+    AnswerView::clear(QStringLiteral("Choose a sample in the inspector."));
 }
 
 void AttributionView::setOptions(const core::OptionValues& values) {
@@ -283,12 +285,13 @@ void AttributionView::refuse(const QString& sentence) {
 }
 
 // What was chosen or typed stays.
-void AttributionView::offer(const Attribution& result) {
+void AttributionView::offer(const Answer& answer) {
     const QSignalBlocker quiet(m_position);
-    m_position->setMaximum(std::max(0, result.positions) - 1);
-    m_at->setVisible(result.positions > 0);
+    const auto positions = static_cast<int>(indexOf(answer.number("positions")));
+    m_position->setMaximum(std::max(0, positions) - 1);
+    m_at->setVisible(positions > 0);
     QStringList names;
-    for (const auto& name : result.offered) names << QString::fromStdString(name);
+    for (const auto& name : answer.table("offered").texts("answer")) names << shownText(name);
     for (QComboBox* box : {m_answer, m_minus}) {
         const QString before = box->currentText(), first = box->itemText(0);
         box->clear();
@@ -298,27 +301,18 @@ void AttributionView::offer(const Attribution& result) {
     }
 }
 
-const Attribution& AttributionView::result() const {
-    return m_bars->result();
-}
-
-void AttributionView::clear(const QString& sentence) {
-    m_bars->setResult({});
-    m_note->setProblem({});
-    MeasureFrame::clear(sentence);
-}
-
 QString AttributionView::title() const {
-    const auto& r = result();
-    QString text = QStringLiteral("logit of \u201C%1\u201D").arg(answerText(r.answer.name));
-    if (r.minus.id >= 0)
-        text += QStringLiteral(" minus that of \u201C%1\u201D").arg(answerText(r.minus.name));
-    if (!r.whole) {
-        text += QStringLiteral(" at position %1").arg(r.position);
-        if (!r.input.empty()) text += QStringLiteral(" \u201C%1\u201D").arg(answerText(r.input));
+    const auto& r = answer();
+    QString text = QStringLiteral("logit of \u201C%1\u201D").arg(answerText(r.text("answer")));
+    if (indexOf(r.number("minus_id")) >= 0)
+        text += QStringLiteral(" minus that of \u201C%1\u201D").arg(answerText(r.text("minus")));
+    if (const auto position = indexOf(r.number("position")); position >= 0) {
+        text += QStringLiteral(" at position %1").arg(position);
+        if (!r.text("input").empty())
+            text += QStringLiteral(" \u201C%1\u201D").arg(answerText(r.text("input")));
     }
     return text + QStringLiteral(": %1, sum of the parts %2")
-                      .arg(signedText(r.logit, 3), signedText(r.sum(), 3));
+                      .arg(signedText(r.number("logit"), 3), signedText(r.number("sum"), 3));
 }
 
 void AttributionView::describe() {
@@ -329,11 +323,11 @@ void AttributionView::describe() {
     head()->setSubText(text);
 }
 
-void AttributionView::setResult(const Attribution& result) {
-    m_bars->setResult(result);
-    offer(result);
+void AttributionView::fill(const Answer& answer) {
     m_note->setProblem({});
-    leaveEmpty();
+    if (answer.tables.empty()) return m_bars->setParts({});
+    m_bars->setParts(answer.table("parts"));
+    offer(answer);
     describe();
 }
 

@@ -8,8 +8,7 @@
 
 #include <QWidget>
 
-#include "types/lens.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/answer_view.h"
 
 namespace relascope::widgets {
 
@@ -20,8 +19,8 @@ class AttributionBars : public QWidget {
 public:
     explicit AttributionBars(QWidget* parent = nullptr);
 
-    void setResult(const Attribution& result);
-    const Attribution& result() const { return m_result; }
+    /// The table "parts" of an answer; without columns: none.
+    void setParts(const Table& parts);
     /// By |value|, or in the order of the forward pass.
     void setBySize(bool on);
     bool bySize() const { return m_bySize; }
@@ -29,7 +28,7 @@ public:
     void setAll(bool on);
     bool all() const { return m_all; }
     int leftOut() const { return m_leftOut; }
-    /// Parts as shown, as indices of Attribution::parts.
+    /// Parts as shown, as rows of the table.
     const std::vector<std::size_t>& shown() const { return m_shown; }
     int rowAt(const QPoint& at) const;  ///< -1 beside the rows
 
@@ -45,8 +44,10 @@ protected:
 
 private:
     void order();
+    QString name(std::size_t part) const;
 
-    Attribution m_result;
+    std::vector<std::string> m_names, m_kinds;
+    std::vector<double> m_values, m_inside, m_relations;
     std::vector<std::size_t> m_shown;
     bool m_bySize = true, m_all = false;
     int m_leftOut = 0;
@@ -64,19 +65,11 @@ class FieldNote;
 class SegmentedControl;
 class ToggleChip;
 
-class AttributionView : public MeasureFrame {
+class AttributionView : public AnswerView {
     Q_OBJECT
 public:
     explicit AttributionView(QWidget* parent = nullptr);
 
-    void setResult(const Attribution& result);
-    const Attribution& result() const;
-    void clear(const QString& sentence) override;
-    bool showResult(const core::AnalysisResult& result) override {
-        setResult(std::any_cast<const Attribution&>(result));
-        return true;
-    }
-    core::AnalysisResult shown() const override { return result(); }
     /// "logit" and "minus": an empty text is the model's own answer, and none. "position": from the
     /// end below 0. The answers that a result offers can be chosen; any other can be typed.
     void setOptions(const core::OptionValues& values) override;
@@ -92,9 +85,12 @@ public:
     QSize figureSize() const override;
     void paintFigure(QPainter& painter) override;
 
+protected:
+    void fill(const Answer& answer) override;
+
 private:
     QString title() const;
-    void offer(const Attribution& result);
+    void offer(const Answer& answer);
     void describe();
 
     QComboBox *m_answer, *m_minus;

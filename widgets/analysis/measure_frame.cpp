@@ -30,7 +30,7 @@
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
 #include "widgets/analysis/measure_frame.h"
-#include "widgets/analysis/patch_maps.h"
+#include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/scan_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -159,32 +159,6 @@ QString blockTitle(const std::string& block) {
     return parts.join(u' ');
 }
 
-QString patchMapTitle(const PatchMap& map) {
-    static const std::pair<const char*, const char*> titles[] = {
-        {"hook_resid_pre", "Residual stream before the layer"},
-        {"hook_attn_out", "Attention"},
-        {"hook_mlp_out", "Feed-forward"},
-        {"attn.hook_z", "Sensory heads"},
-        {"rel.hook_z", "Relational heads"},
-        {"rca.hook_z", "Heads of relational cross-attention"},
-        {"cross_attn.hook_z", "Cross heads"},
-        {"rel.hook_r", "Relations"},
-        {"rca.hook_r", "Relations of relational cross-attention"}};
-    if (map.over.starts_with("cells:"))
-        return QStringLiteral("Cells of %1, rows i, columns j")
-            .arg(QString::fromStdString(map.point));
-    for (const auto& [point, title] : titles)
-        if (map.point == point) return QString::fromLatin1(title);
-    return QString::fromStdString(map.point);
-}
-
-QString patchColumnName(const PatchMap& map) {
-    const QString over = QString::fromStdString(map.over);
-    static const QStringList counted = {QStringLiteral("heads"), QStringLiteral("relations")};
-    if (over.startsWith(QLatin1String("cells:"))) return QStringLiteral("j");
-    return counted.contains(over) ? over.chopped(1) : QStringLiteral("position");
-}
-
 namespace {
 
 double place(const QRect& room, double value, const BarRange& range) {
@@ -233,7 +207,7 @@ void drawInterval(QPainter& painter, const QRect& room, double low, double high,
 MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {
     const auto make = [&]() -> MeasureFrame* {
         if (analysis.name == "ablate") return new AblationView(parent);
-        if (analysis.name == "patch") return new PatchMapView(parent);
+        if (analysis.name == "patch") return new PatchingView(parent);
         if (analysis.name == "lens") return new LensView(parent);
         if (analysis.name == "attribute") return new AttributionView(parent);
         if (analysis.name == "along") return new AlongView(parent);
@@ -296,7 +270,6 @@ void MeasureFrame::paintEvent(QPaintEvent*) {
 
 void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
     m_csv = analysis.csv;
-    m_words = analysis.words;
     if (analysis.latex)
         m_menu->addPgfplots(
             [this, latex = analysis.latex] {
@@ -307,10 +280,6 @@ void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
     if (m_report)
         connect(m_menu->menu()->addAction(QStringLiteral("Report (HTML and Markdown)...")),
                 &QAction::triggered, this, &MeasureFrame::saveReport);
-}
-
-std::vector<std::string> MeasureFrame::wordsOf(const core::AnalysisResult& result) const {
-    return m_words ? m_words(result) : std::vector<std::string>();
 }
 
 void MeasureFrame::saveReport() {

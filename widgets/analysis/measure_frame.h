@@ -51,10 +51,6 @@ QString answerText(const std::string& name);
 QString wayText(EditOp way);
 /// "blocks.1" -> "layer 2", "decoder.0" -> "decoder 1".
 QString blockTitle(const std::string& block);
-/// "Residual stream before the layer", "Relational heads".
-QString patchMapTitle(const PatchMap& map);
-/// "position", "head", "relation".
-QString patchColumnName(const PatchMap& map);
 
 // Bars around zero in the signed colours of the theme.
 
@@ -175,8 +171,6 @@ Q_SIGNALS:
     void positionRequested(std::int64_t position);
 
 protected:
-    /// As core::Analysis::words.
-    std::vector<std::string> wordsOf(const core::AnalysisResult& result) const;
     PanelHead* head() const { return m_head; }
     QVBoxLayout* content() const { return m_content; }
     void leaveEmpty();  ///< the results take the place of the sentence
@@ -194,7 +188,6 @@ private:
     QString m_sentence, m_caption, m_command;
     decltype(core::Analysis::report) m_report;
     std::function<std::string(const core::AnalysisResult&)> m_csv;
-    std::function<std::vector<std::string>(const core::AnalysisResult&)> m_words;
 };
 
 }  // namespace relascope::widgets

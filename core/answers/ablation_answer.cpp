@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answers/ablation_answer.h"
+
+#include <nlohmann/json.hpp>
+
+#include "answers/column_table.h"
+#include "interventions/edit_json.h"
+#include "types/metric.h"
+
+namespace relascope::core {
+namespace {
+
+/// A part in one of its ways.
+struct AblationLine {
+    AblationRow row;  ///< without its ways
+    std::string edit, use, metric;
+    AblationRow::Way way;
+    std::int64_t examples = 0;
+};
+
+const ColumnTable<AblationLine>& lineColumns(bool percent) {
+    using Row = AblationLine;
+    const auto build = [](bool fraction) {
+        const NumberFormat value{fraction ? 1 : 4, fraction},
+            change{fraction ? 1 : 4, fraction, true};
+        const auto number = [](const char* key, columns::Shown shown, auto ref) {
+            return columns::found<Row>(ColumnKind::Number, key, ref, std::move(shown));
+        };
+        return ColumnTable<Row>{
+            columns::found<Row>(ColumnKind::Text, "part",
+                                [](Row& r) -> std::string& { return r.row.part; }, {"Part"}),
+            columns::found<Row>(ColumnKind::Text, "group",
+                                [](Row& r) -> std::string& { return r.row.group; }, {"Group"}),
+            columns::derived<Row>(ColumnKind::Text, "point", {},
+                                  [](const Row& r) { return r.row.edit.point; }),
+            columns::found<Row>(
+                ColumnKind::Text, "how", [](Row& r) -> EditOp& { return r.way.how; },
+                {"Replaced by"}, editOpNames()),
+            columns::text(&Row::metric, "metric"),
+            number("base", {"With it", value}, [](Row& r) -> double& { return r.way.change.base; }),
+            number("edited", {"Without it", value},
+                   [](Row& r) -> double& { return r.way.change.edited; }),
+            number("change", {"Change", change},
+                   [](Row& r) -> double& { return r.way.change.change; }),
+            number("low", {"From", change}, [](Row& r) -> double& { return r.way.change.low; }),
+            number("high", {"To", change}, [](Row& r) -> double& { return r.way.change.high; }),
+            number("changed_answers", {"Changed answers", {1, true}},
+                   [](Row& r) -> double& { return r.way.changedAnswers; }),
+            number("part_norm", {"Norm"}, [](Row& r) -> double& { return r.row.partNorm; }),
+            number("stream_norm", {}, [](Row& r) -> double& { return r.row.streamNorm; }),
+            columns::integer(&Row::examples, "examples"),
+            columns::text(&Row::use, "use", {"Use"}),
+            columns::text(&Row::edit, "edit")};
+    };
+    static const ColumnTable<Row> fractions = build(true), others = build(false);
+    return percent ? fractions : others;
+}
+
+struct CumulativeLine {
+    std::int64_t removed = 0;
+    std::string part;
+    EditOp how = EditOp::Mean;
+    double edited = 0.0;
+};
+
+const ColumnTable<CumulativeLine>& cumulativeColumns() {
+    using Row = CumulativeLine;
+    static const ColumnTable<Row> all = {
+        columns::integer(&Row::removed, "removed", {"Removed"}),
+        columns::text(&Row::part, "part", {"Part"}),
+        columns::found<Row>(
+            ColumnKind::Text, "how", [](Row& r) -> EditOp& { return r.how; }, {"Replaced by"},
+            editOpNames()),
+        columns::number(&Row::edited, "edited", {"Metric", {4}})};
+    return all;
+}
+
+const ColumnTable<AblationTable::Pair>& pairColumns() {
+    using Row = AblationTable::Pair;
+    static const ColumnTable<Row> all = {
+        columns::text(&Row::first, "first", {"Part"}),
+        columns::text(&Row::second, "second", {"and"}),
+        columns::number(&Row::joint, "joint_change", {"Together", {4, false, true}}),
+        columns::number(&Row::interaction, "interaction", {"Interaction", {4, false, true}})};
+    return all;
+}
+
+const ColumnTable<AblationTable>& ablationFacts() {
+    using Row = AblationTable;
+    static const ColumnTable<Row> all = {
+        columns::text(&Row::metric, "metric", {"Metric"}),
+        columns::integer(&Row::examples, "examples", {"Examples"}),
+        columns::integer(&Row::wanted, "wanted"),
+        columns::number(&Row::base, "base", {"With every part", {4}}),
+        columns::flag(&Row::text, "text"),
+        columns::integer(&Row::shift, "shift")};
+    return all;
+}
+
+}  // namespace
+
+const std::vector<std::string>& editOpNames() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (int k = 0; k < kEditOps; ++k) all.emplace_back(editOpName(static_cast<EditOp>(k)));
+        return all;
+    }();
+    return names;
+}
+
+std::string editText(const Edit& edit) {
+    EditList list;
+    list.edits = {edit};
+    return nlohmann::ordered_json::parse(editsToJson(list)).at("edits").at(0).dump();
+}
+
+Edit editOfText(const std::string& text) {
+    const nlohmann::ordered_json file = {
+        {"format", kEditFormat}, {"edits", {nlohmann::ordered_json::parse(text, nullptr, false)}}};
+    return editsFromJson(file.dump(), "an answer").edits.at(0);
+}
+
+Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses) {
+    std::vector<AblationLine> lines;
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        AblationLine line{table.rows[r], editText(table.rows[r].edit),
+                          r < uses.size() ? uses[r] : std::string(), table.metric};
+        line.examples = table.examples;
+        line.row.ways.clear();
+        for (const auto& way : table.rows[r].ways) {
+            line.way = way;
+            lines.push_back(line);
+        }
+    }
+    std::vector<CumulativeLine> removed;
+    for (const auto& [part, edited] : table.cumulative)
+        removed.push_back(
+            {static_cast<std::int64_t>(removed.size()) + 1, part, table.cumulativeWay, edited});
+    const bool percent = metricInfo(table.metric).isFraction();
+    Answer answer{
+        {factsOf(ablationFacts(), table), tableOf("rows", "", lineColumns(percent), lines)}};
+    if (!removed.empty())
+        answer.tables.push_back(tableOf("cumulative", "", cumulativeColumns(), removed));
+    if (!table.pairs.empty())
+        answer.tables.push_back(tableOf("pairs", "", pairColumns(), table.pairs));
+    answer.complete = table.examples == table.wanted;
+    return answer;
+}
+
+AblationTable ablationTableOf(const Answer& answer) {
+    auto table = factsIn(ablationFacts(), answer);
+    for (auto& line : rowsOf(lineColumns(true), answer.table("rows"))) {
+        if (table.rows.empty() || table.rows.back().part != line.row.part) {
+            line.row.edit = editOfText(line.edit);
+            table.rows.push_back(line.row);
+        }
+        line.way.change.metric = table.metric;
+        table.rows.back().ways.push_back(line.way);
+    }
+    if (const auto* removed = answer.find("cumulative"))
+        for (const auto& line : rowsOf(cumulativeColumns(), *removed)) {
+            table.cumulative.emplace_back(line.part, line.edited);
+            table.cumulativeWay = line.how;
+        }
+    if (const auto* pairs = answer.find("pairs")) table.pairs = rowsOf(pairColumns(), *pairs);
+    return table;
+}
+
+std::vector<std::string> usesOf(const Answer& answer) {
+    const auto& rows = answer.table("rows");
+    const auto &parts = rows.texts("part"), &uses = rows.texts("use");
+    std::vector<std::string> all;
+    for (std::size_t k = 0; k < parts.size(); ++k)
+        if (k == 0 || parts[k] != parts[k - 1]) all.push_back(uses[k]);
+    return all;
+}
+
+}  // namespace relascope::core

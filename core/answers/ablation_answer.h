@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An ablation table as an answer: "rows" has a line for each part and way, and where they were
+// measured "cumulative" and "pairs".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/answer.h"
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+/// `uses`: for each row whether the model needs the part, as a word; or none at all.
+Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses);
+
+/// Throw Error for what is no such answer.
+AblationTable ablationTableOf(const Answer& answer);
+std::vector<std::string> usesOf(const Answer& answer);
+
+/// The edit of a row as JSON in one line, and back.
+std::string editText(const Edit& edit);
+Edit editOfText(const std::string& text);
+/// The operations by their numbers, as files name them.
+const std::vector<std::string>& editOpNames();
+
+}  // namespace relascope::core

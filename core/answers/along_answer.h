@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Values along training as an answer: "steps", and for each of them its map, or two with edits.
+#pragma once
+
+#include "types/along.h"
+#include "types/answer.h"
+
+namespace relascope::core {
+
+Answer answerOf(const AlongTraining& along);
+/// Throws Error for what is no such answer.
+AlongTraining alongTrainingOf(const Answer& answer);
+
+}  // namespace relascope::core

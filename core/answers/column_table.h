@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Column tables: a computation keeps its rows as structs, and one description of their columns
+// turns them into a Table and back.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "types/answer.h"
+
+namespace relascope::core {
+
+using CellValue = std::variant<double, std::string>;
+
+/// One column of the rows `Row`. Columns that are only derived have no `set`.
+template <class Row>
+struct RowColumn {
+    Column column;  ///< without values
+    std::function<CellValue(const Row&)> get;
+    std::function<void(Row&, const CellValue&)> set = {};
+};
+
+template <class Row>
+using ColumnTable = std::vector<RowColumn<Row>>;
+
+namespace columns {
+
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// The column with a title, a sentence of help and a format.
+struct Shown {
+    std::string title = {};
+    NumberFormat format = {};
+    std::string help = {};
+};
+
+template <class Row, class Get>
+RowColumn<Row> derived(ColumnKind kind, std::string key, Shown shown, Get get) {
+    Column column{std::move(key), std::move(shown.title), std::move(shown.help), kind,
+                  shown.format};
+    return {std::move(column), [get = std::move(get)](const Row& row) -> CellValue {
+                if constexpr (std::is_arithmetic_v<std::invoke_result_t<Get, const Row&>>)
+                    return static_cast<double>(get(row));
+                else
+                    return std::string(get(row));
+            }};
+}
+
+/// What `ref` finds in a row: a number, a text, or an enumeration whose values are named by
+/// `names`, from the first on.
+template <class Row, class Ref>
+RowColumn<Row> found(ColumnKind kind, std::string key, Ref ref, Shown shown = {},
+                     std::vector<std::string> names = {}) {
+    using Value = std::remove_reference_t<std::invoke_result_t<Ref, Row&>>;
+    const auto get = [ref, names](const Row& row) -> CellValue {
+        const Value& value = ref(const_cast<Row&>(row));
+        if constexpr (std::is_enum_v<Value>)
+            return names.at(static_cast<std::size_t>(value));
+        else if constexpr (std::is_arithmetic_v<Value>)
+            return static_cast<double>(value);
+        else
+            return std::string(value);
+    };
+    Column column{key, std::move(shown.title), std::move(shown.help), kind, shown.format};
+    return {std::move(column), get, [ref, names, key](Row& row, const CellValue& value) {
+                Value& to = ref(row);
+                if constexpr (std::is_enum_v<Value>) {
+                    const auto& text = std::get<std::string>(value);
+                    const auto at = std::find(names.begin(), names.end(), text);
+                    if (at == names.end()) throw Error("'" + key + "' is '" + text + "'");
+                    to = static_cast<Value>(at - names.begin());
+                } else if constexpr (std::is_arithmetic_v<Value>) {
+                    const double number = std::get<double>(value);
+                    // What is not there is -1, as in the rows that have it.
+                    to = std::is_floating_point_v<Value> || !std::isnan(number)
+                             ? static_cast<Value>(number)
+                             : static_cast<Value>(-1);
+                } else {
+                    to = std::get<std::string>(value);
+                }
+            }};
+}
+
+template <class Row, class Member>
+RowColumn<Row> stored(ColumnKind kind, Member Row::*member, std::string key, Shown shown) {
+    return found<Row>(
+        kind, std::move(key), [member](Row& row) -> Member& { return row.*member; },
+        std::move(shown));
+}
+
+template <class Row>
+RowColumn<Row> number(double Row::*member, std::string key, Shown shown = {}) {
+    return stored(ColumnKind::Number, member, std::move(key), std::move(shown));
+}
+template <class Row, class Member>
+RowColumn<Row> integer(Member Row::*member, std::string key, Shown shown = {}) {
+    return stored(ColumnKind::Integer, member, std::move(key), std::move(shown));
+}
+template <class Row>
+RowColumn<Row> flag(bool Row::*member, std::string key, Shown shown = {}) {
+    return stored(ColumnKind::Flag, member, std::move(key), std::move(shown));
+}
+template <class Row>
+RowColumn<Row> text(std::string Row::*member, std::string key, Shown shown = {}) {
+    return stored(ColumnKind::Text, member, std::move(key), std::move(shown));
+}
+/// Counted from 0 in the rows and from 1 in the table; -1 is none.
+template <class Row>
+RowColumn<Row> counted(int Row::*member, std::string key, Shown shown = {}) {
+    auto made = derived<Row>(
+        ColumnKind::Integer, std::move(key), std::move(shown),
+        [member](const Row& row) { return row.*member < 0 ? kNone : row.*member + 1.0; });
+    made.set = [member](Row& row, const CellValue& value) {
+        const auto number = indexOf(std::get<double>(value));
+        row.*member = static_cast<int>(number > 0 ? number - 1 : -1);
+    };
+    return made;
+}
+
+}  // namespace columns
+
+/// The table of these rows.
+template <class Row>
+Table tableOf(std::string key, std::string title, const ColumnTable<Row>& columns,
+              const std::vector<Row>& rows) {
+    Table table{std::move(key), std::move(title)};
+    for (const auto& one : columns) {
+        Column column = one.column;
+        if (column.kind == ColumnKind::Text)
+            column.texts.reserve(rows.size());
+        else
+            column.numbers.reserve(rows.size());
+        for (const auto& row : rows) {
+            auto value = one.get(row);
+            if (column.kind == ColumnKind::Text)
+                column.texts.push_back(std::move(std::get<std::string>(value)));
+            else
+                column.numbers.push_back(std::get<double>(value));
+        }
+        table.columns.push_back(std::move(column));
+    }
+    return table;
+}
+
+/// The rows of a table, without what is derived. Throws Error for a table that lacks a column.
+template <class Row>
+std::vector<Row> rowsOf(const ColumnTable<Row>& columns, const Table& table) {
+    std::vector<Row> rows(table.rows());
+    for (const auto& one : columns) {
+        if (!one.set) continue;
+        const bool text = one.column.kind == ColumnKind::Text;
+        for (std::size_t r = 0; r < rows.size(); ++r)
+            one.set(rows[r], text ? CellValue(table.texts(one.column.key)[r])
+                                  : CellValue(table.numbers(one.column.key)[r]));
+    }
+    return rows;
+}
+
+/// A table of one column of texts.
+inline Table textsTable(std::string key, std::string column, std::vector<std::string> texts) {
+    Column only{std::move(column), {}, {}, ColumnKind::Text};
+    only.texts = std::move(texts);
+    return {std::move(key), {}, {std::move(only)}};
+}
+
+/// The values of an answer itself: the table without a key, of one row.
+template <class Row>
+Table factsOf(const ColumnTable<Row>& columns, const Row& row) {
+    return tableOf({}, {}, columns, std::vector<Row>{row});
+}
+/// Those values back. Throws Error for an answer that has none.
+template <class Row>
+Row factsIn(const ColumnTable<Row>& columns, const Answer& answer) {
+    auto rows = rowsOf(columns, answer.table(""));
+    if (rows.size() != 1) throw Error("an answer has no values of its own");
+    return std::move(rows.front());
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The answer of the logit lens by layer and column. Each cell has the same number of answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/answer.h"
+
+namespace relascope::core {
+
+struct LensTable {
+    LensTable() = default;
+    /// Throws Error where it is not such an answer.
+    explicit LensTable(const Answer& answer);
+
+    std::vector<std::string> layers;  ///< "embedding", "layer 1", ...
+    // Of each column; positions are NaN where the model gives one answer for the whole input.
+    std::vector<double> positions;
+    std::vector<std::string> inputs, own;
+    std::vector<double> ownIds, ownProbabilities;
+    // Of the answers of each cell, layer by layer and column by column.
+    std::vector<std::string> k, names;
+    std::vector<double> ids, probabilities, probabilityOfOwn, ranks, entropies;
+    std::size_t each = 0;  ///< answers of a cell
+
+    std::size_t columns() const { return own.size(); }
+    bool whole() const { return columns() == 1 && positions[0] != positions[0]; }
+    /// The first answer of a cell, the likeliest one.
+    std::size_t first(std::size_t layer, std::size_t column) const {
+        return (layer * columns() + column) * each;
+    }
+    bool asked(std::size_t at) const { return k[at] == "asked"; }
+};
+
+}  // namespace relascope::core

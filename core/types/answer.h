@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an analysis answers, as values: tables whose columns say what they hold, maps, and
+// sentences. Every form of a result (CSV, JSON, text, LaTeX, messages, files, tables and pictures
+// of the window) is made from these alone.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "types/error.h"
+#include "types/relation_map.h"
+
+namespace relascope {
+
+enum class ColumnKind {
+    Number,   ///< NaN: there is none
+    Integer,  ///< of at most 2^53, in a double; NaN: there is none
+    Flag,     ///< 0 or 1
+    Text      ///< any bytes, as names of classes and files may be
+};
+
+/// How people read the numbers of a column; files have all digits.
+struct NumberFormat {
+    int digits = 3;         ///< after the point
+    bool percent = false;   ///< 0.5 is "50.0 %"
+    bool isSigned = false;  ///< "+0.2"
+    bool operator==(const NumberFormat&) const = default;
+};
+
+/// One column of a table. The values of all rows lie beside each other.
+struct Column {
+    std::string key;         ///< in JSON and CSV: "layer"
+    std::string title = {};  ///< above the column: "Layer"
+    std::string help = {};   ///< one sentence; may be empty
+    ColumnKind kind = ColumnKind::Number;
+    NumberFormat format = {};
+    /// Key of the table whose rows the values count, from 0; NaN: none. Empty: they are no index.
+    std::string into = {};
+    std::vector<double> numbers = {};     ///< one for each row; of Text none
+    std::vector<std::string> texts = {};  ///< of Text alone
+
+    std::size_t size() const { return kind == ColumnKind::Text ? texts.size() : numbers.size(); }
+};
+
+/// What a click on a row shows in the inspector: a map, and a cell of it where i is not negative.
+struct MapLink {
+    MapKind kind = MapKind::Relation;
+    int layer = -1;  ///< from 0, as the others; -1: the row has no link
+    int index = 0, i = -1, j = -1;
+    bool operator==(const MapLink&) const = default;
+};
+
+struct Table {
+    std::string key;  ///< in JSON; empty: the values of its only row are those of the answer itself
+    std::string title = {};
+    std::vector<Column> columns = {};
+    std::vector<MapLink> links = {};  ///< one for each row, or none at all
+
+    std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+    /// Null where there is none.
+    const Column* find(std::string_view name) const {
+        for (const auto& column : columns)
+            if (column.key == name) return &column;
+        return nullptr;
+    }
+    /// Throws Error where there is none, as after damage of a file.
+    const Column& column(std::string_view name) const {
+        if (const auto* found = find(name)) return *found;
+        throw Error("the table '" + key + "' has no column '" + std::string(name) + "'");
+    }
+    const std::vector<double>& numbers(std::string_view name) const {
+        const auto& found = column(name);
+        if (found.kind == ColumnKind::Text)
+            throw Error("the column '" + found.key + "' holds no numbers");
+        return found.numbers;
+    }
+    const std::vector<std::string>& texts(std::string_view name) const {
+        const auto& found = column(name);
+        if (found.kind != ColumnKind::Text)
+            throw Error("the column '" + found.key + "' holds no texts");
+        return found.texts;
+    }
+};
+
+struct Answer {
+    std::vector<Table> tables = {};
+    std::vector<RelationMap> maps = {};
+    bool complete = true;  ///< false: it was cancelled, or more of it follows
+
+    const Table* find(std::string_view name) const {
+        for (const auto& table : tables)
+            if (table.key == name) return &table;
+        return nullptr;
+    }
+    /// Throws Error where there is none.
+    const Table& table(std::string_view name) const {
+        if (const auto* found = find(name)) return *found;
+        throw Error("an answer has no table '" + std::string(name) + "'");
+    }
+    bool has(std::string_view fact) const {
+        const auto* own = find("");
+        return own && own->find(fact) && own->rows() == 1;
+    }
+    // The values of the answer itself. Throw Error where there is none of that name and kind.
+    double number(std::string_view fact) const { return only(table("").numbers(fact)); }
+    const std::string& text(std::string_view fact) const { return only(table("").texts(fact)); }
+
+private:
+    template <class T>
+    static const T& only(const std::vector<T>& values) {
+        if (values.size() != 1) throw Error("an answer has no values of its own");
+        return values.front();
+    }
+};
+
+/// An index of a column, from 0; -1 where there is none.
+inline std::int64_t indexOf(double value) {
+    return std::isnan(value) ? -1 : static_cast<std::int64_t>(value);
+}
+
+}  // namespace relascope
