@@ -111,7 +111,7 @@ bool Screenshot::ready() const {
     if (!m_launch.duel.isEmpty()) {
         const auto* view = m_window.duelPage()->tab()->view();
         const auto* duel = qobject_cast<const widgets::DuelView*>(view);
-        return m_window.activeInspector()->result() && duel->result().complete;
+        return m_window.activeInspector()->result() && !duel->isEmpty() && duel->answer().complete;
     }
     if (!m_launch.study.isEmpty() ||
         (m_launch.run.isEmpty() && !m_launch.options && m_launch.checkpoint.isEmpty()))

@@ -15,7 +15,7 @@ namespace relascope {
 inline void from_json(const wire::Json& json, ColumnKind& kind) {
     kind = wire::enumOf(json, ColumnKind::Text);
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NumberFormat, digits, percent, isSigned)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NumberFormat, digits, percent, isSigned, bar)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapLink, kind, layer, index, i, j)
 
 namespace wire {
@@ -81,7 +81,8 @@ Json columnToJson(const Column& column, Bytes& blob) {
         append(blob, column.numbers);
     }
     return {{"key", column.key},   {"title", column.title},   {"help", column.help},
-            {"kind", column.kind}, {"format", column.format}, {"into", column.into}};
+            {"kind", column.kind}, {"format", column.format}, {"into", column.into},
+            {"low", column.low},   {"high", column.high}};
 }
 
 Column columnFromJson(const Json& json, std::size_t rows, BlobReader& blob) {
@@ -92,6 +93,8 @@ Column columnFromJson(const Json& json, std::size_t rows, BlobReader& blob) {
     json.at("kind").get_to(column.kind);
     json.at("format").get_to(column.format);
     json.at("into").get_to(column.into);
+    json.at("low").get_to(column.low);
+    json.at("high").get_to(column.high);
     const auto refuse = [&](const std::string& why) {
         throw FrameError("the column '" + column.key + "' " + why);
     };

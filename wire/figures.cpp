@@ -75,21 +75,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelScan, data, noun, where, step, metric, b
                                    wanted, measured, estimated, choosing, shift, exact, untrained,
                                    otherExamples, along, passes, described, allMaps, parts, atlas,
                                    least, looks, byChance, findings, notFound, remark, basis)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Side, name, architecture, streams)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Match, a, b, heads, ours, theirs, matched, any, explained,
-                                   back, untrained, untrainedExplained, level, better)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Partner, a, b, heads, correlation, layerA, indexA, layerB,
-                                   indexB)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Difference, example, position, divergence, rightA, rightB,
-                                   wanted, a, b, probabilityA, probabilityB)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel::Graft, part, a, b, at, from, change, rightToWrong,
-                                   wrongToRight, zero, mean, resampled, untrained, gain, p, used)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Duel, a, b, same, data, noun, examples, objects, whyNot,
-                                   divergence, meanDivergence, largestDifference, changes, answers,
-                                   bothRight, onlyA, onlyB, bothWrong, different, mcnemar,
-                                   differences, rows, cka, untrainedCka, untrainedCkas, alike,
-                                   matches, partners, untrained, metric, base, graftExamples,
-                                   grafts, text, sentences, complete, remark, basis)
 
 namespace wire {
 
@@ -117,7 +102,6 @@ const Codec* codecOf(const std::string& analysis) {
     static const std::map<std::string, Codec> codecs = {
         {"atlas", codecOf<RelationAtlas>()},
         {"scan", codecOf<ModelScan>()},
-        {"duel", codecOf<Duel>()},
     };
     const auto found = codecs.find(analysis);
     return found == codecs.end() ? nullptr : &found->second;

@@ -87,28 +87,4 @@ void check(const ModelScan& scan) {
     }
 }
 
-void check(const Duel& duel) {
-    const auto streams = duel.a.streams.size() * duel.b.streams.size();
-    requireSizeOrNone("the values of streams", duel.cka.size(), streams);
-    requireSizeOrNone("the values of untrained streams", duel.untrainedCka.size(), duel.cka.size());
-    requireSizeOrNone(
-        "the values of streams of untrained pairs", duel.untrainedCkas.size(),
-        static_cast<std::size_t>(std::max<std::int64_t>(0, duel.untrained)) * duel.cka.size());
-    requireSize("the claims of streams", duel.alike.size(), duel.untrainedCka.size());
-    for (const bool heads : {false, true}) {
-        std::set<std::string> a, b;
-        std::size_t count = 0;
-        for (const auto& match : duel.matches) {
-            if (match.heads != heads || match.a.empty()) continue;
-            a.insert(match.a), b.insert(match.b), ++count;
-        }
-        requireSize("the matches of layers", count, a.size() * b.size());
-    }
-    for (const auto& partner : duel.partners)
-        for (const auto index : {partner.layerA, partner.indexA, partner.layerB, partner.indexB})
-            requireIndex("the layer or index of a partner", index, kMostIndex, -1);
-    for (const auto& difference : duel.differences)
-        requireIndex("the position of a difference", difference.position, kMostIndex, -1);
-}
-
 }  // namespace relascope::wire

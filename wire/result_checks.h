@@ -3,7 +3,6 @@
 // others give it, and each index is one of the list that it points into.
 #pragma once
 
-#include "analysis/duel.h"
 #include "analysis/scan.h"
 #include "types/edit_results.h"
 
@@ -12,6 +11,5 @@ namespace relascope::wire {
 // Throw FrameError with the member, its value and what it points into.
 void check(const RelationAtlas& atlas);
 void check(const ModelScan& scan);
-void check(const Duel& duel);
 
 }  // namespace relascope::wire

@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
+#include "answers/answer_text.h"
 #include "app/cli/commands.h"
 #include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
@@ -255,6 +256,11 @@ void write(const core::Analysis& analysis, const core::AnalysisResult& result,
         core::writeTextFile(a.out, textOf(jsonOf(analysis, result, input)));
     } else {
         core::writeTextFile(a.out, analysis.csv(result));
+        // x.pairs.csv beside x.csv
+        if (const auto* answer = std::any_cast<Answer>(&result))
+            for (const auto* table : core::furtherTables(*answer))
+                core::writeTextFile(a.out.substr(0, a.out.size() - 3) + table->key + ".csv",
+                                    core::csvOf(*table));
     }
 }
 

@@ -443,14 +443,21 @@ void DuelPage::offerSamples() {
 void DuelPage::showPartners(MapKind kind, int layer, int index) {
     const auto* view = qobject_cast<const widgets::DuelView*>(tab()->view());
     m_inspector->showMap(kind, layer, index);
-    for (const auto& partner : view->result().partners) {
-        if (partner.layerA < 0 || partner.layerB != layer || partner.indexB != index ||
-            widgets::kindOfMap(partner.b, partner.heads) != kind)
+    const auto* partners = view->answer().find("partners");
+    if (!partners) return;
+    const auto number = [&](const char* column, std::size_t row) {
+        return static_cast<int>(indexOf(partners->numbers(column)[row]));
+    };
+    for (std::size_t row = 0; row < partners->links.size(); ++row) {
+        const auto& link = partners->links[row];
+        if (number("layer_a", row) < 0 || link.layer != layer || link.index != index ||
+            link.kind != kind)
             continue;
         m_inspector->setPartner(
-            widgets::MapId{widgets::kindOfMap(partner.a, partner.heads),
-                           static_cast<int>(partner.layerA), static_cast<int>(partner.indexA)},
-            QStringLiteral(", correlation %1").arg(widgets::signedNumber(partner.correlation, 2)));
+            widgets::MapId{widgets::kindOfMap(partners->texts("a")[row], number("heads", row) > 0),
+                           number("layer_a", row), number("index_a", row)},
+            QStringLiteral(", correlation %1")
+                .arg(widgets::signedNumber(partners->numbers("correlation")[row], 2)));
     }
 }
 

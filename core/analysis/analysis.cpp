@@ -26,7 +26,8 @@ const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
         &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
         &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
-        &atlasAnalysis(),       &scanAnalysis(),          &duelAnalysis()};
+             &atlasAnalysis(),         &scanAnalysis(),
+        &duelAnalysis()};
     return all;
 }
 

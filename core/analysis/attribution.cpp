@@ -4,11 +4,11 @@
 
 #include "analysis/answer_stream.h"
 #include "analysis/attribution.h"
+#include "analysis/block_parts.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "interventions/editor.h"
 #include "model/abstractor/abstractor_options.h"
-#include "model/blocks/decoder.h"
 #include "model/model.h"
 #include "model/public/family.h"
 #include "model/seq2seq/seq2seq_options.h"
@@ -19,51 +19,6 @@ namespace {
 
 torch::Tensor exact(const torch::Tensor& t) {
     return t.detach().to(torch::kCPU, torch::kDouble);
-}
-
-/// The parts of a block that add to the stream; absent ones are null.
-struct BlockParts {
-    AttentionImpl *sensory = nullptr, *cross = nullptr;
-    RelationalHeadsImpl* relational = nullptr;
-    FeedForwardImpl* feedForward = nullptr;
-};
-
-// The module, or null for one that the model does without.
-template <class Holder>
-auto* moduleOf(const Holder& holder) {
-    return holder.is_empty() ? nullptr : holder.ptr().get();
-}
-
-template <class Block>
-bool takeDual(const torch::nn::Module& module, BlockParts& parts) {
-    const auto* block = dynamic_cast<const Block*>(&module);
-    if (!block) return false;
-    parts.sensory = moduleOf(block->dual_attn->self_attention);
-    parts.relational = block->dual_attn->relational_attention.get();
-    parts.feedForward = moduleOf(block->ff_block);
-    if constexpr (std::is_same_v<Block, DualAttnDecoderBlockImpl>)
-        parts.cross = moduleOf(block->cross_attn);
-    return true;
-}
-
-template <class Block>
-bool takePlain(const torch::nn::Module& module, BlockParts& parts) {
-    const auto* block = dynamic_cast<const Block*>(&module);
-    if (!block) return false;
-    parts.sensory = moduleOf(block->self_attn);
-    parts.feedForward = moduleOf(block->ff_block);
-    if constexpr (std::is_same_v<Block, DecoderBlockImpl>)
-        parts.cross = moduleOf(block->cross_attn);
-    return true;
-}
-
-BlockParts partsOf(const torch::nn::Module& module) {
-    BlockParts parts;
-    if (!takeDual<DualAttnEncoderBlockImpl>(module, parts) &&
-        !takeDual<DualAttnDecoderBlockImpl>(module, parts) &&
-        !takePlain<EncoderBlockImpl>(module, parts))
-        takePlain<DecoderBlockImpl>(module, parts);
-    return parts;
 }
 
 void requireSum(const ModelOptions& o, const AnswerStream& stream) {

@@ -201,7 +201,7 @@ private:
     void report() {
         m_reported = Clock::now();
         m_duel.sentences = duelSentences(m_duel);
-        if (m_watch.partial) m_watch.partial(m_duel);
+        if (m_watch.partial) m_watch.partial(answerOf(m_duel));
     }
 
     std::string nameOf(const std::string& path, const OpenedModel& model,
@@ -466,9 +466,10 @@ private:
 
     // A part of the same duel: the stages that were whole.
     void takeKnown() {
-        const auto* known = std::any_cast<Duel>(&m_watch.known);
+        if (!m_watch.known.has_value()) return;
+        const auto known = std::make_optional(duelOf(std::any_cast<const Answer&>(m_watch.known)));
         const bool adds = !m_options.part.empty();
-        if (!known || known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
+        if (known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
             known->b.name != m_duel.b.name || known->basis != m_duel.basis)
             return;
         if (known->examples != m_examples.size()) return;
@@ -499,9 +500,9 @@ private:
     Duel m_duel;
 };
 
-Duel runDuel(AnalysisSubject& subject, const DuelOptions& options, const AnalysisWatch& watch) {
+Answer runDuel(AnalysisSubject& subject, const DuelOptions& options, const AnalysisWatch& watch) {
     return withinMemory(
-        subject.device, [&] { return DuelRun(subject, options, watch).run(); },
+        subject.device, [&] { return answerOf(DuelRun(subject, options, watch).run()); },
         [] { return std::string("; compare fewer tokens, or on another device"); });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "types/answer.h"
 #include "types/edit_results.h"
 
 namespace relascope {
@@ -128,7 +129,13 @@ struct DuelOptions {
 
 namespace relascope::core {
 
-/// "duel": a Duel. Throws OptionError where B does not open, its data or edits do not fit;
+/// "matching", "says" (its sentences), "changes", "differences", "partners", "streams",
+/// "parts_in_a", of all of them what untrained models give, and back. The latter throws Error for
+/// what is no duel.
+Answer answerOf(const Duel& duel);
+Duel duelOf(const Answer& answer);
+
+/// "duel". Throws OptionError where B does not open, its data or edits do not fit;
 /// Cancelled. What is measured is handed to AnalysisWatch::partial after each stage;
 /// AnalysisWatch::known may be such a part of the same subjects and options.
 const Analysis& duelAnalysis();

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a duel may be asked for, and its result as text.
+// What a duel may be asked for, and the sentences of its result.
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "analysis/claims.h"
 #include "analysis/duel.h"
-#include "types/finite_json.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 
@@ -83,17 +81,11 @@ std::vector<double> untrainedLevels(const Duel& duel, const Duel::Match& match) 
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 double largestOf(const std::vector<double>& values) {
     double most = std::numeric_limits<double>::quiet_NaN();
     for (const double one : values)
         if (!(most >= one)) most = one;
     return most;
-}
-
-std::string kindName(bool heads) {
-    return heads ? "attention" : "relations";
 }
 
 bool isWhole(const Duel::Match& match) {
@@ -102,12 +94,6 @@ bool isWhole(const Duel::Match& match) {
 
 std::string layersText(const Duel::Match& match) {
     return isWhole(match) ? "all layers" : match.a + " of A with " + match.b + " of B";
-}
-
-std::string kindOf(const Duel::Difference& d) {
-    return d.rightA == d.rightB ? (d.rightA ? "both right" : "both wrong")
-           : d.rightA           ? "A right, B wrong"
-                                : "A wrong, B right";
 }
 
 std::string pText(double p) {
@@ -326,224 +312,6 @@ std::vector<std::string> duelSentences(const Duel& duel) {
     return sentences;
 }
 
-namespace {
-
-std::string duelCsv(const Duel& duel) {
-    std::string text =
-        "table,what,a,b,value,low,high,random,random_as_good,untrained,better_than_chance,note\n";
-    using Number = double;
-    const Number none = std::numeric_limits<double>::quiet_NaN();
-    const auto row = [&](const std::string& table, const std::string& what, const std::string& a,
-                         const std::string& b, std::vector<Number> numbers,
-                         const std::string& better = "", const std::string& note = "") {
-        numbers.resize(6, none);
-        text += table + "," + csvField(what) + "," + csvField(a) + "," + csvField(b);
-        for (const auto number : numbers) text += "," + shortestField(number);
-        text += "," + better + "," + csvField(note) + "\n";
-    };
-    for (const auto& change : duel.changes) {
-        row("answers", change.metric, duel.a.name, duel.b.name,
-            {change.change, change.low, change.high});
-    }
-    const auto count = [&](const char* what, std::int64_t value) {
-        row("answers", what, "", "", {static_cast<double>(value)});
-    };
-    if (duel.answers > 0) {
-        count("answers", duel.answers);
-        count("both right", duel.bothRight), count("A right, B wrong", duel.onlyA);
-        count("A wrong, B right", duel.onlyB), count("both wrong", duel.bothWrong);
-        if (std::isfinite(duel.mcnemar))
-            row("answers", "McNemar's exact p", "", "", {duel.mcnemar});
-        row("answers", duel.divergence, "", "", {duel.meanDivergence});
-    }
-    const auto claimed = [](bool better) { return std::string(better ? "yes" : "no"); };
-    for (const auto& match : duel.matches) {
-        const auto a = isWhole(match) ? "all layers" : match.a,
-                   b = isWhole(match) ? "all layers" : match.b;
-        row("matching", kindName(match.heads), a, b,
-            {match.matched, none, none, match.any, none, largestOf(untrainedLevels(duel, match))},
-            claimed(match.better));
-        if (isWhole(match)) continue;
-        row("explained", kindName(match.heads) + " of A by B", a, b,
-            {match.explained, none, none, none, none, largestOf(match.untrainedExplained)},
-            match.untrainedExplained.empty()
-                ? std::string()
-                : claimed(beyondUntrained(match.explained, match.untrainedExplained)));
-        row("explained", kindName(match.heads) + " of B by A", a, b, {match.back});
-    }
-    for (const auto& partner : duel.partners)
-        row("partner", kindName(partner.heads), partner.a, partner.b, {partner.correlation});
-    for (std::size_t k = 0; k < duel.cka.size(); ++k) {
-        const auto columns = duel.b.streams.size();
-        const bool chance = k < duel.untrainedCka.size();
-        row("streams", "linear CKA", duel.a.streams[k / columns], duel.b.streams[k % columns],
-            {duel.cka[k], none, none, none, none, chance ? duel.untrainedCka[k] : none},
-            chance ? claimed(duel.alike[k]) : "");
-    }
-    for (const auto& graft : duel.grafts)
-        if (!graft.change.metric.empty())
-            row("part in A", graft.part, graft.a, graft.b,
-                {graft.change.change, graft.change.low, graft.change.high, graft.resampled},
-                claimed(graft.used), "change of " + duel.metric + "; random: another example's");
-    for (const auto& d : duel.differences)
-        row("difference", kindOf(d), d.a, d.b, {d.divergence}, "",
-            duel.noun + " " + std::to_string(d.example) +
-                (d.position < 0 ? "" : ", position " + std::to_string(d.position)) +
-                (d.wanted.empty() ? "" : ", wanted " + d.wanted));
-    return text;
-}
-
-OrderedJson listJson(const std::vector<double>& values) {
-    OrderedJson all = OrderedJson::array();
-    for (const double value : values) all.push_back(finiteJson(value));
-    return all;
-}
-
-OrderedJson changeJson(const PairedChange& change) {
-    return {{"metric", change.metric},
-            {"a", finiteJson(change.base)},
-            {"b", finiteJson(change.edited)},
-            {"change", finiteJson(change.change)},
-            {"interval", {finiteJson(change.low), finiteJson(change.high)}}};
-}
-
-OrderedJson duelJson(const Duel& duel) {
-    const auto side = [](const Duel::Side& s) {
-        return OrderedJson{
-            {"name", s.name}, {"architecture", s.architecture}, {"streams", s.streams}};
-    };
-    OrderedJson json = {{"a", side(duel.a)},         {"b", side(duel.b)},
-                        {"same", duel.same},         {"data", duel.data},
-                        {"examples", duel.examples}, {"objects", duel.objects},
-                        {"complete", duel.complete}, {"says", duel.sentences}};
-    if (!duel.whyNot.empty()) json["maps_not_compared"] = duel.whyNot;
-    if (!duel.remark.empty()) json["remark"] = duel.remark;
-    if (duel.answers > 0) {
-        auto& answers = json["answers"];
-        answers = {{"count", duel.answers},
-                   {"both_right", duel.bothRight},
-                   {"a_alone", duel.onlyA},
-                   {"b_alone", duel.onlyB},
-                   {"both_wrong", duel.bothWrong},
-                   {"different", duel.different},
-                   {"mcnemar_p", finiteJson(duel.mcnemar)},
-                   {"divergence", duel.divergence},
-                   {"mean_divergence", finiteJson(duel.meanDivergence)},
-                   {"largest_difference", finiteJson(duel.largestDifference)}};
-        for (const auto& change : duel.changes) answers["changes"].push_back(changeJson(change));
-    }
-    for (const auto& match : duel.matches)
-        json["matching"].push_back({{"maps", kindName(match.heads)},
-                                    {"a", isWhole(match) ? "all layers" : match.a},
-                                    {"b", isWhole(match) ? "all layers" : match.b},
-                                    {"correlation", finiteJson(match.matched)},
-                                    {"random_assignments", finiteJson(match.any)},
-                                    {"untrained", listJson(match.untrained)},
-                                    {"a_explained_by_b", finiteJson(match.explained)},
-                                    {"b_explained_by_a", finiteJson(match.back)},
-                                    {"untrained_explained", listJson(match.untrainedExplained)},
-                                    {"better_than_chance", match.better}});
-    for (const auto& partner : duel.partners)
-        json["partners"].push_back(
-            {{"a", partner.a}, {"b", partner.b}, {"correlation", finiteJson(partner.correlation)}});
-    if (!duel.cka.empty()) {
-        json["streams"] = {{"rows", duel.rows},
-                           {"linear_cka", listJson(duel.cka)},
-                           {"untrained", listJson(duel.untrainedCka)}};
-    }
-    for (const auto& graft : duel.grafts)
-        if (!graft.change.metric.empty())
-            json["parts_in_a"].push_back({{"part", graft.part},
-                                          {"a", graft.a},
-                                          {"b", graft.b},
-                                          {"at", graft.at},
-                                          {"from", graft.from},
-                                          {"change", changeJson(graft.change)},
-                                          {"right_to_wrong", graft.rightToWrong},
-                                          {"wrong_to_right", graft.wrongToRight},
-                                          {"zero", finiteJson(graft.zero)},
-                                          {"mean", finiteJson(graft.mean)},
-                                          {"another_example", finiteJson(graft.resampled)},
-                                          {"untrained", finiteJson(graft.untrained)},
-                                          {"better_than_nothing", changeJson(graft.gain)},
-                                          {"used", graft.used}});
-    for (const auto& d : duel.differences)
-        json["differences"].push_back({{"kind", kindOf(d)},
-                                       {"example", d.example},
-                                       {"position", d.position},
-                                       {"divergence", finiteJson(d.divergence)},
-                                       {"wanted", d.wanted},
-                                       {"a", d.a},
-                                       {"b", d.b},
-                                       {"probability_a", finiteJson(d.probabilityA)},
-                                       {"probability_b", finiteJson(d.probabilityB)}});
-    return json;
-}
-
-std::string duelText(const Duel& duel) {
-    std::string text = "A: " + duel.a.name + " (" + duel.a.architecture + ")\nB: " + duel.b.name +
-                       " (" + duel.b.architecture + ")\n" + groupedNumber(duel.examples) + " " +
-                       duel.noun + " of " + duel.data;
-    if (duel.untrained > 0)
-        text += "; beside " + std::to_string(duel.untrained) + " pairs of untrained models";
-    text += "\n\n";
-    for (const auto& sentence : duel.sentences) text += sentence + "\n";
-    for (const auto& change : duel.changes)
-        text += "  " + metricLabel(change.metric) + numberText(" %.4f of A,", change.base) +
-                numberText(" %.4f of B:", change.edited) + numberText(" %+.4f", change.change) +
-                numberText(" [%+.4f,", change.low) + numberText(" %+.4f]\n", change.high);
-    if (!duel.matches.empty()) text += "\nMatched |correlation|, place removed\n";
-    for (const auto& match : duel.matches) {
-        text += "  " + kindName(match.heads) + ", " + layersText(match) +
-                numberText(": %.3f", match.matched) +
-                numberText("; all assignments %.3f", match.any);
-        if (!match.untrained.empty())
-            text += numberText(", untrained at most %.3f", largestOf(untrainedLevels(duel, match)));
-        if (std::isfinite(match.explained))
-            text += numberText("; R^2 of A by B %.2f", match.explained) +
-                    numberText(", of B by A %.2f", match.back);
-        text += match.better ? "; better than chance\n" : "\n";
-    }
-    if (!duel.cka.empty()) {
-        text += "\nLinear CKA of streams (layers of A down, of B across";
-        text += duel.untrainedCka.empty() ? ")\n" : "; untrained at most)\n";
-        const auto columns = duel.b.streams.size();
-        for (std::size_t k = 0; k < duel.cka.size(); ++k) {
-            if (k % columns == 0) text += "  " + duel.a.streams[k / columns] + ":";
-            text += numberText(" %.3f", duel.cka[k]);
-            if (k < duel.untrainedCka.size()) text += numberText(" (%.3f)", duel.untrainedCka[k]);
-            if (k % columns + 1 == columns) text += "\n";
-        }
-    }
-    const bool grafts = std::any_of(duel.grafts.begin(), duel.grafts.end(),
-                                    [](const auto& g) { return !g.change.metric.empty(); });
-    if (grafts)
-        text += "\nParts of B in A: change of " + metricLabel(duel.metric) +
-                numberText(" (%.4f)", duel.base) + ", and of A without its own part\n";
-    for (const auto& g : duel.grafts)
-        if (!g.change.metric.empty())
-            text += "  " + g.part + ", " + g.b + " of B in " + g.a + ": " +
-                    pointsText(duel, g.change.change) + " [" + pointsText(duel, g.change.low) +
-                    ", " + pointsText(duel, g.change.high) + "]; at zero " +
-                    pointsText(duel, g.zero) + ", at its mean " + pointsText(duel, g.mean) +
-                    ", another example's " + pointsText(duel, g.resampled) +
-                    (std::isfinite(g.untrained)
-                         ? ", an untrained model's " + pointsText(duel, g.untrained)
-                         : std::string()) +
-                    (g.used ? "; used\n" : "\n");
-    if (!duel.differences.empty()) text += "\nWhere they disagree, by " + duel.divergence + "\n";
-    for (const auto& d : duel.differences) {
-        text += "  " + kindOf(d) + ": example " + std::to_string(d.example) +
-                (d.position < 0 ? "" : ", position " + std::to_string(d.position)) +
-                numberText(": %.4g", d.divergence);
-        if (!d.a.empty()) text += "; A '" + d.a + "', B '" + d.b + "', wanted '" + d.wanted + "'";
-        text += "\n";
-    }
-    return text;
-}
-
-}  // namespace
-
 const Analysis& duelAnalysis() {
     static const Analysis analysis = [] {
         Analysis a;
@@ -554,7 +322,7 @@ const Analysis& duelAnalysis() {
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
         a.remark = [](const AnalysisResult& result) {
-            return std::any_cast<const Duel&>(result).remark;
+            return std::any_cast<const Answer&>(result).text("remark");
         };
         a.adds = [](const OptionValues& known, const OptionValues& next) {
             const auto part = next.find("part");
@@ -565,8 +333,7 @@ const Analysis& duelAnalysis() {
                     values->erase(one);
             return before == after;
         };
-        a = analysisOf<DuelOptions, Duel>(a, duelFields(), OfferedIn::Row, duelCsv, duelText,
-                                          duelJson);
+        a = answering(a, duelFields(), OfferedIn::Row);
         a.fields.front().positional = true;
         for (std::size_t k = 0; k < 3; ++k) a.fields[k].inRow = false;  // the page has B itself
         return a;

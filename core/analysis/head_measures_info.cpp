@@ -26,22 +26,19 @@ Answer answerOf(const HeadMeasures& result) {
                       [](const Head& head) { return mapKindName(head.kind); }),
         columns::counted(&Head::index, "head", {"Head"})};
     for (std::size_t m = 0; m < result.measures.size(); ++m)
-        table.push_back(derived<Head>(ColumnKind::Number, result.measures[m], {},
+        table.push_back(derived<Head>(ColumnKind::Number, result.measures[m], {result.measures[m]},
                                       [m](const Head& head) { return head.values[m]; }));
     Answer answer;
     answer.tables.push_back(tableOf("heads", "", table, result.heads));
     for (const auto& head : result.heads)
         answer.tables.back().links.push_back({head.kind, head.layer, head.index});
-    answer.tables.push_back(
-        {"even",
-         "Attention that is spread evenly",
-         {{"measure", "Places", "", ColumnKind::Text, {}, {}, {}, result.measures},
-          {"value", "Value", "", ColumnKind::Number, {}, {}, result.even}}});
+    auto measure = columns::columnOf(ColumnKind::Text, "measure", {"Places"}),
+         value = columns::columnOf(ColumnKind::Number, "value", {"Value"}),
+         input = columns::columnOf(ColumnKind::Text, "input", {"Mean attention over"});
+    measure.texts = result.measures, value.numbers = result.even, input.texts = {result.input};
+    answer.tables.push_back({"even", "Attention that is spread evenly", {measure, value}});
     answer.tables.push_back(textsTable("layers", "name", result.layers));
-    answer.tables.push_back(
-        {"",
-         "",
-         {{"input", "Mean attention over", "", ColumnKind::Text, {}, {}, {}, {result.input}}}});
+    answer.tables.push_back({"", "", {input}});
     return answer;
 }
 

@@ -26,6 +26,7 @@ public:
                           const std::vector<std::int64_t>& indices, Hooks* above = nullptr);
     std::vector<PointInfo> points(const Batch& batch);
     const ModelOptions& options() const { return m_options; }
+    ModelImpl& model() const { return m_model; }
 
 private:
     torch::Device device() const { return m_model.parameters().front().device(); }

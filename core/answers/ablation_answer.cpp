@@ -22,7 +22,7 @@ const ColumnTable<AblationLine>& lineColumns(bool percent) {
     using Row = AblationLine;
     const auto build = [](bool fraction) {
         const NumberFormat value{fraction ? 1 : 4, fraction},
-            change{fraction ? 1 : 4, fraction, true};
+            change{fraction ? 1 : 4, fraction, true, true};
         const auto number = [](const char* key, columns::Shown shown, auto ref) {
             return columns::found<Row>(ColumnKind::Number, key, ref, std::move(shown));
         };
@@ -40,10 +40,10 @@ const ColumnTable<AblationLine>& lineColumns(bool percent) {
             number("base", {"With it", value}, [](Row& r) -> double& { return r.way.change.base; }),
             number("edited", {"Without it", value},
                    [](Row& r) -> double& { return r.way.change.edited; }),
-            number("change", {"Change", change},
+            number("change", {"Change", change, "With its 95 % interval", "low", "high"},
                    [](Row& r) -> double& { return r.way.change.change; }),
-            number("low", {"From", change}, [](Row& r) -> double& { return r.way.change.low; }),
-            number("high", {"To", change}, [](Row& r) -> double& { return r.way.change.high; }),
+            number("low", {}, [](Row& r) -> double& { return r.way.change.low; }),
+            number("high", {}, [](Row& r) -> double& { return r.way.change.high; }),
             number("changed_answers", {"Changed answers", {1, true}},
                    [](Row& r) -> double& { return r.way.changedAnswers; }),
             number("part_norm", {"Norm"}, [](Row& r) -> double& { return r.row.partNorm; }),

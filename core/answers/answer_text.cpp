@@ -38,17 +38,15 @@ Json jsonOf(const Column& column, std::size_t row) {
 
 const Table* mainTable(const Answer& answer) {
     for (const auto& table : answer.tables)
-        if (!table.key.empty()) return &table;
+        if (!table.key.empty() && table.columns.size() > 1) return &table;
     return nullptr;
 }
 
-const std::string& titleOf(const Column& column) {
-    return column.title.empty() ? column.key : column.title;
-}
-
-std::string lineOf(const Column& column, std::size_t row) {
-    return column.kind == ColumnKind::Text ? pieceText(column.texts[row]).text
-                                           : shownValue(column, row);
+std::vector<const Column*> shownColumns(const Table& table) {
+    std::vector<const Column*> columns;
+    for (const auto& column : table.columns)
+        if (isShown(column)) columns.push_back(&column);
+    return columns;
 }
 
 /// Characters of a text, by the bytes that begin one.
@@ -58,32 +56,44 @@ std::size_t widthOf(const std::string& text) {
 }
 
 std::string alignedText(const Table& table) {
-    constexpr std::size_t most = 48;
-    std::vector<std::size_t> widths;
-    for (const auto& column : table.columns) {
-        std::size_t width = widthOf(titleOf(column));
-        for (std::size_t row = 0; row < table.rows(); ++row)
-            width = std::max(width, widthOf(lineOf(column, row)));
-        widths.push_back(std::min(width, most));
+    constexpr std::size_t most = 60;
+    const auto columns = shownColumns(table);
+    const bool list = columns.size() == 1 && columns[0]->kind == ColumnKind::Text;
+    std::vector<std::vector<std::string>> lines(list ? 0 : 1);
+    for (const auto* column : columns)
+        if (!list) lines.front().push_back(column->title);
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        lines.emplace_back();
+        for (const auto* column : columns) lines.back().push_back(shownValue(table, *column, row));
     }
     std::string text;
-    const auto line = [&](const auto& cell) {
+    for (const auto& line : lines) {
         std::string whole;
-        for (std::size_t c = 0; c < table.columns.size(); ++c)
-            whole += (c > 0 ? "  " : "") + cellText(cell(table.columns[c]), widths[c],
-                                                    table.columns[c].kind != ColumnKind::Text);
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            std::size_t width = 0;
+            for (const auto& one : lines) width = std::max(width, widthOf(one[c]));
+            if (c + 1 < columns.size()) width = std::min(width, most);
+            whole += (c > 0 ? "  " : "") +
+                     cellText(line[c], width, columns[c]->kind != ColumnKind::Text);
+        }
         text += whole.substr(0, whole.find_last_not_of(' ') + 1) + "\n";
-    };
-    line([](const Column& column) { return titleOf(column); });
-    for (std::size_t row = 0; row < table.rows(); ++row)
-        line([row](const Column& column) { return lineOf(column, row); });
+    }
     return text;
 }
 
 }  // namespace
 
+bool isShown(const Column& column) {
+    if (column.title.empty()) return false;
+    const auto& numbers = column.numbers;
+    const auto& texts = column.texts;
+    return column.size() == 0 ||
+           std::any_of(numbers.begin(), numbers.end(), [](double x) { return !std::isnan(x); }) ||
+           std::any_of(texts.begin(), texts.end(), [](const auto& text) { return !text.empty(); });
+}
+
 std::string shownValue(const Column& column, std::size_t row) {
-    if (column.kind == ColumnKind::Text) return column.texts[row];
+    if (column.kind == ColumnKind::Text) return pieceText(column.texts[row]).text;
     const double value = column.numbers[row];
     if (std::isnan(value)) return kDash;
     if (column.kind == ColumnKind::Flag) return value != 0.0 ? "yes" : "no";
@@ -95,6 +105,33 @@ std::string shownValue(const Column& column, std::size_t row) {
     const bool plus =
         format.isSigned && text.find_first_of("123456789") != std::string::npos && value > 0.0;
     return (plus ? "+" : "") + text + (format.percent && !format.isSigned ? " %" : "");
+}
+
+std::string shownValue(const Table& table, const Column& column, std::size_t row) {
+    auto text = shownValue(column, row);
+    const auto *low = table.find(column.low), *high = table.find(column.high);
+    if (column.low.empty() || !low || !high || low->kind == ColumnKind::Text ||
+        high->kind == ColumnKind::Text || std::isnan(low->numbers[row]) ||
+        std::isnan(high->numbers[row]))
+        return text;
+    const auto end = [&](const Column& of) {
+        Column one = column;
+        one.numbers = {of.numbers[row]};
+        return shownValue(one, 0);
+    };
+    return text + " [" + end(*low) + ", " + end(*high) + "]";
+}
+
+bool isShown(const Table& table) {
+    return !shownColumns(table).empty();
+}
+
+std::vector<const Table*> furtherTables(const Answer& answer) {
+    std::vector<const Table*> further;
+    for (const auto& table : answer.tables)
+        if (!table.key.empty() && &table != mainTable(answer) && isShown(table))
+            further.push_back(&table);
+    return further;
 }
 
 std::string csvOf(const Table& table) {
@@ -135,28 +172,26 @@ Json jsonOf(const Answer& answer) {
 }
 
 std::string latexOf(const Table& table) {
-    std::string form, head, lines;
-    const auto between = [&](const std::string& text) { return text.empty() ? "" : " & "; };
-    for (const auto& column : table.columns) {
-        form += column.kind == ColumnKind::Text ? 'l' : 'r';
-        head += between(head) + latexText(titleOf(column));
+    const auto columns = shownColumns(table);
+    std::string form, lines;
+    const auto add = [&](const Column& column, const std::string& cell) {
+        lines += (&column == columns.front() ? "" : " & ") + cell +
+                 (&column == columns.back() ? " \\\\\n" : "");
+    };
+    for (const auto* column : columns) {
+        form += column->kind == ColumnKind::Text ? 'l' : 'r';
+        add(*column, latexText(column->title));
     }
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        std::string line;
-        for (const auto& column : table.columns) {
-            const bool number = column.kind == ColumnKind::Number;
-            auto cell = latexText(validUtf8(lineOf(column, row)));
-            if (number && !std::isnan(column.numbers[row])) {
-                if (const auto at = cell.find("\u2212"); at != std::string::npos)
-                    cell.replace(at, std::string("\u2212").size(), "-");
-                cell = "$" + cell + "$";
-            }
-            line += (form.empty() || &column == &table.columns.front() ? "" : " & ") + cell;
+    lines += "\\midrule\n";
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        for (const auto* column : columns) {
+            auto cell = latexText(shownValue(table, *column, row));
+            const std::string minus = "\u2212", dash = kDash;
+            for (std::size_t at; (at = cell.find(minus)) != std::string::npos;)
+                cell.replace(at, minus.size(), "$-$");
+            add(*column, cell == dash ? "--" : cell);
         }
-        lines += line + " \\\\\n";
-    }
-    return "\\begin{tabular}{" + form + "}\n\\toprule\n" + head + " \\\\\n\\midrule\n" + lines +
-           "\\bottomrule\n\\end{tabular}\n";
+    return "\\begin{tabular}{" + form + "}\n\\toprule\n" + lines + "\\bottomrule\n\\end{tabular}\n";
 }
 
 std::string latexOf(const Answer& answer) {
@@ -168,13 +203,14 @@ std::string plainText(const Answer& answer) {
     std::string text;
     for (const auto& table : answer.tables) {
         if (!table.key.empty()) {
-            if (!table.title.empty()) text += table.title + "\n";
+            if (!isShown(table) || table.rows() == 0) continue;
+            if (!table.title.empty()) text += (text.empty() ? "" : "\n") + table.title + "\n";
             text += alignedText(table);
             continue;
         }
         for (const auto& column : table.columns)
             if (!column.title.empty() && column.size() > 0)
-                text += column.title + ": " + lineOf(column, 0) + "\n";
+                text += column.title + ": " + shownValue(table, column, 0) + "\n";
     }
     return text;
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "types/answer.h"
 
@@ -13,17 +14,25 @@ namespace relascope::core {
 /// the column's.
 std::string shownValue(const Column& column, std::size_t row);
 
+/// The same with its interval: "-0.21 [-0.30, -0.12]".
+std::string shownValue(const Table& table, const Column& column, std::size_t row);
+/// Whether people see it: it has a title, and not in all rows nothing.
+bool isShown(const Column& column);
+bool isShown(const Table& table);  ///< it has such a column
+
 /// RFC 4180 with a line of keys; numbers have all their digits, and an empty field is none.
 std::string csvOf(const Table& table);
-/// The first table with a key, which is the main one.
+/// Of the main table, the first one with a key and more than a list.
 std::string csvOf(const Answer& answer);
+/// The tables that people see after the main one.
+std::vector<const Table*> furtherTables(const Answer& answer);
 /// The values of the answer itself, then each table as a list of objects. What is not finite, and
 /// an index or a count that is not there, is null.
 nlohmann::ordered_json jsonOf(const Answer& answer);
-/// A tabular of titles and shown values, for \input with the package booktabs.
+/// A tabular of the columns with a title, for \input with the package booktabs.
 std::string latexOf(const Table& table);
 std::string latexOf(const Answer& answer);
-/// For a terminal: the values of the answer itself, and every table in columns of one width.
+/// For a terminal: the values of the answer itself and every table, as far as they have titles.
 std::string plainText(const Answer& answer);
 
 }  // namespace relascope::core

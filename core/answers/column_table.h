@@ -39,13 +39,22 @@ struct Shown {
     std::string title = {};
     NumberFormat format = {};
     std::string help = {};
+    std::string low = {}, high = {};  ///< as those of Column
+    std::string into = {};
 };
+
+inline Column columnOf(ColumnKind kind, std::string key, Shown shown) {
+    Column column{std::move(key), std::move(shown.title), std::move(shown.help), kind,
+                  shown.format};
+    column.into = std::move(shown.into);
+    column.low = std::move(shown.low), column.high = std::move(shown.high);
+    return column;
+}
 
 template <class Row, class Get>
 RowColumn<Row> derived(ColumnKind kind, std::string key, Shown shown, Get get) {
-    Column column{std::move(key), std::move(shown.title), std::move(shown.help), kind,
-                  shown.format};
-    return {std::move(column), [get = std::move(get)](const Row& row) -> CellValue {
+    return {columnOf(kind, std::move(key), std::move(shown)),
+            [get = std::move(get)](const Row& row) -> CellValue {
                 if constexpr (std::is_arithmetic_v<std::invoke_result_t<Get, const Row&>>)
                     return static_cast<double>(get(row));
                 else
@@ -68,8 +77,8 @@ RowColumn<Row> found(ColumnKind kind, std::string key, Ref ref, Shown shown = {}
         else
             return std::string(value);
     };
-    Column column{key, std::move(shown.title), std::move(shown.help), kind, shown.format};
-    return {std::move(column), get, [ref, names, key](Row& row, const CellValue& value) {
+    return {columnOf(kind, key, std::move(shown)), get,
+            [ref, names, key](Row& row, const CellValue& value) {
                 Value& to = ref(row);
                 if constexpr (std::is_enum_v<Value>) {
                     const auto& text = std::get<std::string>(value);

@@ -29,19 +29,22 @@ enum class ColumnKind {
 struct NumberFormat {
     int digits = 3;         ///< after the point
     bool percent = false;   ///< 0.5 is "50.0 %"
-    bool isSigned = false;  ///< "+0.2"
+    bool isSigned = false;  ///< "+0.2"; of a fraction in points
+    bool bar = false;       ///< with a bar around zero beside it
     bool operator==(const NumberFormat&) const = default;
 };
 
 /// One column of a table. The values of all rows lie beside each other.
 struct Column {
     std::string key;         ///< in JSON and CSV: "layer"
-    std::string title = {};  ///< above the column: "Layer"
+    std::string title = {};  ///< above the column: "Layer"; empty: files alone have it
     std::string help = {};   ///< one sentence; may be empty
     ColumnKind kind = ColumnKind::Number;
     NumberFormat format = {};
     /// Key of the table whose rows the values count, from 0; NaN: none. Empty: they are no index.
     std::string into = {};
+    /// Keys of the columns that hold its interval, which is shown with it. Empty: none.
+    std::string low = {}, high = {};
     std::vector<double> numbers = {};     ///< one for each row; of Text none
     std::vector<std::string> texts = {};  ///< of Text alone
 

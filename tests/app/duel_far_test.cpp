@@ -276,7 +276,7 @@ TEST_F(DuelFarTest, BothAreFetchedAndMeasured) {
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
     click(tab->runButton());
     auto* view = dynamic_cast<DuelView*>(tab->view());
-    ASSERT_TRUE(waitUntil([&] { return !view->isEmpty() && view->result().complete; }, 60000))
+    ASSERT_TRUE(waitUntil([&] { return !view->isEmpty() && view->answer().complete; }, 60000))
         << view->sentence().toStdString();
     // On one other machine what words do not hold is not measured either.
     const QString c1 = on(*one, c().runs.placeOfCopy(b));

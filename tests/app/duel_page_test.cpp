@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/duel.h"
 #include "app/edits_tab.h"
 #include "app/launch.h"
 #include "app/pages/analysis_tab.h"
@@ -206,32 +207,35 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     tab->setValues(values);
     ASSERT_TRUE(waitUntil([&] { return tab->runButton()->isEnabled(); }));
     click(tab->runButton());
-    ASSERT_TRUE(waitUntil([&] { return !view()->isEmpty() && view()->result().complete; }, 60000))
+    ASSERT_TRUE(waitUntil(
+        [&] { return !view()->isEmpty() && core::duelOf(view()->answer()).complete; }, 60000))
         << view()->sentence().toStdString();
-    EXPECT_EQ(view()->result().examples, 24);
+    EXPECT_EQ(core::duelOf(view()->answer()).examples, 24);
     EXPECT_EQ(view()->sentences()->count(), 1) << "24 images are too few for more";
-    ASSERT_FALSE(view()->result().differences.empty());
+    ASSERT_FALSE(core::duelOf(view()->answer()).differences.empty());
     auto* table = view()->table();
-    ASSERT_EQ(table->model()->rowCount(), static_cast<int>(view()->result().differences.size()));
+    ASSERT_EQ(table->model()->rowCount(),
+              static_cast<int>(core::duelOf(view()->answer()).differences.size()));
     table->setCurrentIndex(table->model()->index(0, 0));
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
-    const auto example = view()->result().differences.front().example;
+    const auto example = core::duelOf(view()->answer()).differences.front().example;
     EXPECT_EQ(page()->probes().example(), example);
     EXPECT_TRUE(waitUntil([&] {
         return page()->inspector()->result()->sample.origin.ends_with(" " +
                                                                       std::to_string(example));
     }));
     // A map of both, of another layer in A.
-    auto crossed = view()->result();
+    auto crossed = core::duelOf(view()->answer());
     crossed.partners = {crossed.partners.at(0),
                         {"layer 2 relation 1", "layer 1 relation 1", false, -0.5, 1, 0, 0, 0}};
-    view()->setResult(crossed);
-    view()->showTable(DuelView::Table::Maps);
-    ASSERT_EQ(table->model()->rowCount(), static_cast<int>(view()->result().partners.size()));
+    view()->showResult(core::answerOf(crossed));
+    view()->showTable(DuelView::Shown::Maps);
+    ASSERT_EQ(table->model()->rowCount(),
+              static_cast<int>(core::duelOf(view()->answer()).partners.size()));
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualRect(table->model()->index(1, 0)).center());
-    const auto& partner = view()->result().partners.at(1);
+    const auto partner = core::duelOf(view()->answer()).partners.at(1);
     auto* both = page()->inspector();
     EXPECT_EQ(both->view().layer, partner.layerB);
     EXPECT_EQ(both->view().index, partner.indexB);
@@ -254,15 +258,17 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     both->stepLayer(both->view().layer == 0 ? 1 : -1);
     EXPECT_FALSE(both->choice().apart());
     // One part by its name is added to what was measured.
-    const auto parts = view()->result().grafts.size();
+    const auto parts = core::duelOf(view()->answer()).grafts.size();
     auto one = tab->values();
     one["part"] = std::string("layer 1 attention in layer 2");
     tab->setValues(one);
     click(tab->runButton());
-    ASSERT_TRUE(waitUntil([&] { return view()->result().grafts.size() == parts + 1; }, 60000))
+    ASSERT_TRUE(
+        waitUntil([&] { return core::duelOf(view()->answer()).grafts.size() == parts + 1; }, 60000))
         << view()->sentence().toStdString();
-    EXPECT_EQ(core::graftName(view()->result().grafts.back()), "layer 1 attention in layer 2");
-    EXPECT_EQ(view()->result().examples, 24);
+    EXPECT_EQ(core::graftName(core::duelOf(view()->answer()).grafts.back()),
+              "layer 1 attention in layer 2");
+    EXPECT_EQ(core::duelOf(view()->answer()).examples, 24);
 }
 
 TEST_F(DuelPageTest, TabWalksFromTheLeftAndReachesMeasureAfterItsOptions) {
@@ -322,8 +328,8 @@ TEST_F(DuelPageTest, TheFocusComesBackToMeasure) {
     ASSERT_TRUE(waitUntil([&] { return cancel->hasFocus(); }));
     ASSERT_TRUE(waitUntil([&] { return view()->table()->model()->rowCount() > 1; }, 60000));
     view()->table()->setCurrentIndex(view()->table()->model()->index(1, 0));
-    const auto pairs = view()->result().untrained;
-    ASSERT_TRUE(waitUntil([&] { return view()->result().untrained > pairs; }, 60000));
+    const auto pairs = core::duelOf(view()->answer()).untrained;
+    ASSERT_TRUE(waitUntil([&] { return core::duelOf(view()->answer()).untrained > pairs; }, 60000));
     EXPECT_EQ(view()->table()->currentIndex().row(), 1) << "a result that grows keeps the row";
     QTest::keyClick(cancel, Qt::Key_Space);
     EXPECT_TRUE(tab->runButton()->hasFocus());

@@ -22,6 +22,7 @@
 #include <limits>
 
 #include "analysis/attribution.h"
+#include "analysis/duel.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
@@ -807,7 +808,7 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
     DuelView view;
     view.resize(1000, 500);
     EXPECT_TRUE(view.isEmpty());
-    view.setResult(duelOf());
+    view.showResult(core::answerOf(duelOf()));
     view.show();
     EXPECT_EQ(view.headText(), "500 images of occurs, pentos; beside 3 pairs of untrained models");
     EXPECT_TRUE(view.sentences()->item(0)->text().endsWith("A is better."))
@@ -822,10 +823,10 @@ TEST(DuelView, ShowsSentencesAndTablesAndAsksForExamplesAndMaps) {
     QTest::keyClick(table, Qt::Key_Return);
     ASSERT_EQ(examples.size(), 1);
     EXPECT_EQ(examples[0][0].toLongLong(), 7);
-    const std::vector<std::pair<DuelView::Table, int>> rows = {{DuelView::Table::Layers, 2},
-                                                               {DuelView::Table::Streams, 2},
-                                                               {DuelView::Table::Parts, 1},
-                                                               {DuelView::Table::Maps, 1}};
+    const std::vector<std::pair<DuelView::Shown, int>> rows = {{DuelView::Shown::Layers, 2},
+                                                               {DuelView::Shown::Streams, 2},
+                                                               {DuelView::Shown::Parts, 1},
+                                                               {DuelView::Shown::Maps, 1}};
     for (const auto& [which, count] : rows) {
         QTest::mouseClick(view.choice()->button(static_cast<int>(which)), Qt::LeftButton);
         EXPECT_EQ(rowsOf->rowCount(), count);
@@ -848,10 +849,10 @@ TEST(DuelView, ATableOfThousandsOfRowsIsShownAtOnce) {
     view.show();
     auto duel = duelOf();
     duel.matches.resize(6000, duel.matches.front());
-    view.setResult(duel);
+    view.showResult(core::answerOf(duel));
     QElapsedTimer clock;
     clock.start();
-    view.showTable(DuelView::Table::Layers);
+    view.showTable(DuelView::Shown::Layers);
     QTest::qWait(1);
     EXPECT_EQ(view.table()->model()->rowCount(), 6000);
     EXPECT_LT(clock.elapsed(), 1000) << "ms; a busy machine is slow";
@@ -878,7 +879,8 @@ TEST(MeasureFigure, EveryViewIsDrawnInEveryFormat) {
         EXPECT_TRUE(renderAnalysis(analysisOf("heads"), headMeasures(), "text", path("h"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("atlas"), atlasOf(), "occurs", path("r"), &error));
         EXPECT_TRUE(renderAnalysis(analysisOf("scan"), scanOf(), "occurs", path("s"), &error));
-        EXPECT_TRUE(renderAnalysis(analysisOf("duel"), duelOf(), "occurs", path("d"), &error));
+        EXPECT_TRUE(renderAnalysis(analysisOf("duel"), core::answerOf(duelOf()), "occurs",
+                                   path("d"), &error));
     }
     QFile svg(folder.filePath("a.svg"));
     ASSERT_TRUE(svg.open(QIODevice::ReadOnly));

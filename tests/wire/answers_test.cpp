@@ -8,6 +8,7 @@
 #include <random>
 
 #include "analysis/attribution.h"
+#include "analysis/duel.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
@@ -48,9 +49,9 @@ void expectSame(const Answer& a, const Answer& b) {
         for (std::size_t c = 0; c < x.columns.size(); ++c) {
             const auto &left = x.columns[c], &right = y.columns[c];
             EXPECT_EQ(std::tie(left.key, left.title, left.help, left.kind, left.format, left.into,
-                               left.texts),
+                               left.low, left.high, left.texts),
                       std::tie(right.key, right.title, right.help, right.kind, right.format,
-                               right.into, right.texts));
+                               right.into, right.low, right.high, right.texts));
             EXPECT_TRUE(sameNumbers(left.numbers, right.numbers)) << left.key;
         }
     }
@@ -176,7 +177,7 @@ TEST(Answers, EveryFormSaysTheSame) {
 }
 
 TEST(Answers, ValuesAreShownAsPeopleReadThem) {
-    Column column{"x", "", "", ColumnKind::Number, {1, true}, "", {0.957, -0.0001, kNone}};
+    Column column{"x", "", "", ColumnKind::Number, {1, true}, "", "", "", {0.957, -0.0001, kNone}};
     EXPECT_EQ(core::shownValue(column, 0), "95.7 %");
     EXPECT_EQ(core::shownValue(column, 1), "0.0 %") << "what rounds to zero has no sign";
     EXPECT_EQ(core::shownValue(column, 2), "\u2014");
@@ -187,10 +188,20 @@ TEST(Answers, ValuesAreShownAsPeopleReadThem) {
     EXPECT_EQ(core::shownValue(column, 0), "\u22121.50");
     column.kind = ColumnKind::Integer, column.numbers = {12345};
     EXPECT_EQ(core::shownValue(column, 0), "12,345");
-    const Answer answer{{{"t", "A title", {column}}}};
-    EXPECT_EQ(core::plainText(answer), "A title\n     x\n12,345\n");
+    column.title = "x & y";
+    const Answer answer{
+        {{"t",
+          "A title",
+          {column, {"unseen", "", "", ColumnKind::Text, {}, {}, {}, {}, {}, {"a"}}}}}};
+    EXPECT_EQ(core::plainText(answer), "A title\n x & y\n12,345\n");
+    Table table{"t",
+                "",
+                {{"x", "x", "", ColumnKind::Number, {1, true, true}, "", "a", "b", {-0.5}},
+                 {"a", "", "", ColumnKind::Number, {}, "", "", "", {-0.6}},
+                 {"b", "", "", ColumnKind::Number, {}, "", "", "", {0.25}}}};
+    EXPECT_EQ(core::shownValue(table, table.columns[0], 0), "\u221250.0 [\u221260.0, +25.0]");
     EXPECT_EQ(core::latexOf(answer),
-              "\\begin{tabular}{r}\n\\toprule\nx \\\\\n\\midrule\n12,345 \\\\\n"
+              "\\begin{tabular}{r}\n\\toprule\nx \\& y \\\\\n\\midrule\n12,345 \\\\\n"
               "\\bottomrule\n\\end{tabular}\n");
 }
 
@@ -208,11 +219,12 @@ std::string refusal(const Answer& answer, const std::function<void(wire::Json&)>
 }
 
 TEST(Answers, WhatIsWrongIsRefusedByItsColumn) {
-    Answer answer{{{"names", "", {{"name", "", "", ColumnKind::Text, {}, "", {}, {"a", "b"}}}},
-                   {"pairs",
-                    "",
-                    {{"first", "", "", ColumnKind::Integer, {}, "names", {0, 1, kNone}},
-                     {"flag", "", "", ColumnKind::Flag, {}, "", {0, 1, 1}}}}}};
+    Answer answer{
+        {{"names", "", {{"name", "", "", ColumnKind::Text, {}, "", "", "", {}, {"a", "b"}}}},
+         {"pairs",
+          "",
+          {{"first", "", "", ColumnKind::Integer, {}, "names", "", "", {0, 1, kNone}},
+           {"flag", "", "", ColumnKind::Flag, {}, "", "", "", {0, 1, 1}}}}}};
     answer.maps.push_back({MapKind::Relation, 0, 0, 1, 2, {1.0F, 2.0F}});
     const auto refused = [&](const std::function<void(wire::Json&)>& change,
                              const std::string& why) {
@@ -329,6 +341,40 @@ TEST(Answers, TypedResultsComeBack) {
     wrong([](auto& a) { a.maps.pop_back(); }, "have 1 maps");
     wrong([](auto& a) { a.tables.pop_back(); }, "no table ''");
     wrong([](auto& a) { a.tables[0].columns.pop_back(); }, "no column 'weights'");
+}
+
+TEST(Answers, ADuelComesBack) {
+    Duel duel;
+    duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = duel.a;
+    duel.cka = {0.5}, duel.untrainedCka = {0.25}, duel.alike = {true}, duel.sentences = {"one"},
+    duel.mcnemar = 0.25, duel.largestDifference = std::nan("");
+    duel.changes = {{"accuracy", 0.5, 0.75, 0.25, 0.1, 0.4}};
+    duel.matches = {
+        {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.125, 0.25, {0.5}, {0.75}, 0.5, true}};
+    duel.partners = {{"layer 1 head 1", "layer 2 head 2", true, -0.5, 0, 0, 1, 1}};
+    duel.differences = {{7, 3, 0.5, true, false, "w", "a", "b", 0.5, 0.25}};
+    duel.grafts = {{"attention", "layer 1", "layer 2", "p", "q", duel.changes[0], 1, 2, -0.4, -0.3,
+                    -0.5, -0.2, duel.changes[0], 0.01, true}};
+    duel.untrained = 1, duel.untrainedCkas = {0.25};
+    const auto sent = sentAnswer(core::answerOf(duel));
+    const auto compared = core::duelOf(sent);
+    EXPECT_EQ(compared.matches, duel.matches);
+    EXPECT_EQ(compared.partners, duel.partners);
+    EXPECT_EQ(compared.alike, duel.alike);
+    EXPECT_EQ(compared.sentences, duel.sentences);
+    EXPECT_EQ(compared.differences, duel.differences);
+    EXPECT_EQ(compared.grafts.at(0).change, duel.changes[0]);
+    EXPECT_EQ(compared.grafts.at(0).gain, duel.changes[0]);
+    EXPECT_EQ(compared.grafts.at(0).untrained, -0.2);
+    EXPECT_TRUE(compared.grafts.at(0).used);
+    EXPECT_EQ(compared.b.streams, duel.b.streams);
+    EXPECT_TRUE(std::isnan(compared.largestDifference));
+    auto damaged = sent;
+    damaged.tables[10].columns[0].texts.emplace_back("layer 9");
+    EXPECT_THROW(core::duelOf(damaged), Error);
+    damaged = sent;
+    damaged.tables.pop_back();
+    EXPECT_THROW(core::duelOf(damaged), Error);
 }
 
 }  // namespace

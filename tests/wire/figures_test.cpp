@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analysis/atlas.h"
-#include "analysis/duel.h"
 #include "analysis/scan.h"
 #include "support/rooms.h"
 #include "types/edit_results.h"
@@ -95,30 +94,6 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_TRUE(scanned.findings[0].head);
     EXPECT_EQ(scanned.described, scan.described);
     EXPECT_EQ(scanned.atlas.untrainedFits, atlas.untrainedFits);
-
-    Duel duel;
-    duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = duel.a;
-    duel.cka = {0.5}, duel.untrainedCka = {0.25}, duel.alike = {true}, duel.sentences = {"one"},
-    duel.mcnemar = 0.25, duel.largestDifference = std::nan("");
-    duel.changes = {{"accuracy", 0.5, 0.75, 0.25, 0.1, 0.4}};
-    duel.matches = {
-        {"layer 1", "layer 2", true, 2, 3, 0.5, 0.25, 0.125, 0.25, {0.5}, {0.75}, 0.5, true}};
-    duel.partners = {{"layer 1 head 1", "layer 2 head 2", true, -0.5, 0, 0, 1, 1}};
-    duel.differences = {{7, 3, 0.5, true, false, "w", "a", "b", 0.5, 0.25}};
-    duel.grafts = {{"attention", "layer 1", "layer 2", "p", "q", duel.changes[0], 1, 2, -0.4, -0.3,
-                    -0.5, -0.2, duel.changes[0], 0.01, true}};
-    const auto compared = sentResult("duel", duel);
-    EXPECT_EQ(compared.matches, duel.matches);
-    EXPECT_EQ(compared.partners, duel.partners);
-    EXPECT_EQ(compared.alike, duel.alike);
-    EXPECT_EQ(compared.sentences, duel.sentences);
-    EXPECT_EQ(compared.differences, duel.differences);
-    EXPECT_EQ(compared.grafts.at(0).change, duel.changes[0]);
-    EXPECT_EQ(compared.grafts.at(0).gain, duel.changes[0]);
-    EXPECT_EQ(compared.grafts.at(0).untrained, -0.2);
-    EXPECT_TRUE(compared.grafts.at(0).used);
-    EXPECT_EQ(compared.b.streams, duel.b.streams);
-    EXPECT_TRUE(std::isnan(compared.largestDifference));
 }
 
 TEST(Figures, MapsAndStudiesArriveWhole) {
@@ -261,26 +236,6 @@ TEST(Figures, AWrongIndexIsRefusedByEveryAnalysis) {
         "scan", scan, [](auto& r) { r.findings[0].maps = {3}; }, "a map of a finding is 3");
     refused(
         "scan", scan, [](auto& r) { r.findings[0].layer = -2; }, "of a finding is -2");
-
-    Duel duel;
-    duel.a = {"a", "VisionTransformer", {"layer 1"}}, duel.b = {"b", "", {"layer 1", "layer 2"}};
-    duel.cka = duel.untrainedCka = {0.5, 0.25}, duel.alike = {true, false};
-    duel.matches.resize(2);
-    for (std::size_t k = 0; k < 2; ++k)
-        duel.matches[k].a = "layer 1", duel.matches[k].b = duel.b.streams[k];
-    duel.partners.resize(1), duel.differences.resize(1);
-    refused(
-        "duel", duel, [](auto& r) { r.b.streams.pop_back(); }, "the values of streams are 2");
-    refused(
-        "duel", duel, [](auto& r) { r.untrainedCka.resize(1); }, "untrained streams are 1");
-    refused(
-        "duel", duel, [](auto& r) { r.alike.clear(); }, "the claims of streams are 0");
-    refused(
-        "duel", duel, [](auto& r) { r.matches.push_back(r.matches[0]); }, "matches of layers");
-    refused(
-        "duel", duel, [](auto& r) { r.partners[0].layerB = -2; }, "of a partner is -2");
-    refused(
-        "duel", duel, [](auto& r) { r.differences[0].position = -2; }, "position");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QFontMetrics>
 #include <QHeaderView>
+#include <QListWidget>
 #include <QLocale>
 #include <QMenu>
 #include <QPainter>
@@ -32,6 +33,7 @@
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/scan_view.h"
+#include "widgets/analysis/tables_view.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -122,6 +124,14 @@ protected:
 };
 
 }  // namespace
+
+void layOutSentences(QListWidget& list) {
+    list.setFrameShape(QFrame::NoFrame);
+    list.setWordWrap(true);
+    list.setSpacing(4);
+    list.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    list.setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+}
 
 void layOutTable(QTableView& table, int rowHeight) {
     table.setFrameShape(QFrame::NoFrame);
@@ -215,7 +225,8 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) 
         if (analysis.name == "atlas") return new AtlasView(parent);
         if (analysis.name == "scan") return new ScanView(parent);
         if (analysis.name == "duel") return new DuelView(parent);
-        throw Error("there is no view of " + analysis.name);
+        return new TablesView(QString::fromStdString(analysis.title),
+                              QString::fromStdString(analysis.name), parent);
     };
     MeasureFrame* view = make();
     view->setAnalysis(analysis);

@@ -23,6 +23,7 @@ class QPainter;
 class QRect;
 class QFont;
 class QStackedLayout;
+class QListWidget;
 class QTableView;
 class QVBoxLayout;
 
@@ -91,6 +92,9 @@ private:
     QPainter* m_painter;
     int m_width, m_margin;
 };
+
+/// A list of sentences, which are wrapped.
+void layOutSentences(QListWidget& list);
 
 /// A table of results: whole rows of that height are chosen, and nothing is edited.
 void layOutTable(QTableView& table, int rowHeight);

@@ -106,11 +106,7 @@ ScanView::ScanView(QWidget* parent)
       m_sentences(new QListWidget(this)),
       m_table(new QTableWidget(this)) {
     m_sentences->setAccessibleName(QStringLiteral("Findings"));
-    m_sentences->setFrameShape(QFrame::NoFrame);
-    m_sentences->setWordWrap(true);
-    m_sentences->setSpacing(4);
-    m_sentences->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_sentences->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    layOutSentences(*m_sentences);
     m_table->setAccessibleName(QStringLiteral("Parts"));
     m_table->setColumnCount(static_cast<int>(scanColumns().size()));
     m_table->setHorizontalHeaderLabels(scanColumns());

@@ -109,7 +109,13 @@ void GridPicture::fitBeside(int width) {
     }
     m_cell = std::clamp(room / columns, m_style.leastCell, m_style.mostCell);
     m_row = m_style.rowHeight > 0 ? m_style.rowHeight : m_cell;
-    const int wide = std::max(kLeastPanel, gaps + columns * m_cell) + kPanelGap;
+    int wide = std::max(kLeastPanel, gaps + columns * m_cell);
+    for (const auto& panel : m_panels)
+        wide = std::max(
+            wide,
+            kGridSide + 16 + QFontMetrics(smallFont()).horizontalAdvance(panel.title + panel.note));
+    wide += kPanelGap;
+    across = std::min(across, std::max(1, (width - kGridSide + kPanelGap) / wide));
     int top = 8, high = 0;
     for (int k = 0; k < panels; ++k) {
         if (k > 0 && k % across == 0) top += high + kPanelGap, high = 0;
@@ -197,6 +203,11 @@ void GridPicture::paintCell(QPainter& painter, const QRect& room, const GridCell
         line.setAlphaF(room.width() < m_style.numbersFrom ? 0.28F : 0.2F);  // numbers stay readable
         hatchCell(painter, inner, line);
     }
+    if (cell.framed) {
+        painter.setPen(QPen(t.text, 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(inner.adjusted(1, 1, -1, -1));
+    }
     if (m_style.texts) {
         QFont font = monoFont(12);
         font.setBold(cell.emphasised);
@@ -245,9 +256,7 @@ void GridPicture::paintTitle(QPainter& painter, int k) const {
     if (panel.title.isEmpty()) return;
     const auto& box = boxAt(k);
     QRect room(box.cells.left() - m_names + kGridSide, box.cells.top() - kPanelTitle,
-               m_style.beside ? std::max(kLeastPanel, m_names + box.cells.width()) - kGridSide
-                              : m_size.width() - 2 * kGridSide,
-               kPanelTitle - 2);
+               m_size.width(), kPanelTitle - 2);
     painter.setFont(m_style.beside ? smallFont() : headFont());
     painter.setPen(t.text);
     painter.drawText(room, Qt::AlignVCenter, panel.title);

@@ -27,6 +27,7 @@ struct GridCell {
     QString text = {};       ///< inside, where there is room
     bool present = true;     ///< false: nothing is drawn and the keys pass by
     bool hatched = false;    ///< an estimate
+    bool framed = false;     ///< stands out
     bool emphasised = true;  ///< of texts: bold and not muted
 };
 

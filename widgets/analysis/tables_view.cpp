@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/analysis/tables_view.h"
+
+#include <algorithm>
+
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "answers/answer_text.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::widgets {
+namespace {
+
+constexpr int kTablesFigure = 900, kTablesMargin = 16;
+
+}  // namespace
+
+TablesView::TablesView(const QString& title, const QString& name, QWidget* parent)
+    : AnswerView(title, name, parent),
+      m_title(title),
+      m_choice(new SegmentedControl(this)),
+      m_table(new TableView(title, this)) {
+    m_choice->setAccessibleName(QStringLiteral("Table"));
+    auto* above = new QWidget(this);
+    rowOf(above, {8, 6, 8, 6})->addWidget(m_choice, 0, Qt::AlignLeft);
+    content()->addWidget(above);
+    content()->addWidget(m_table, 1);
+    connect(m_choice, &SegmentedControl::changed, this, &TablesView::showTable);
+    connect(m_table, &TableView::rowChosen, this, [this](int row) {
+        const auto& links = m_table->table().links;
+        if (row < 0 || row >= static_cast<int>(links.size())) return;
+        const auto& link = links[static_cast<std::size_t>(row)];
+        if (link.layer >= 0) Q_EMIT mapRequested(link.kind, link.layer, link.index);
+    });
+    AnswerView::clear(QStringLiteral("Not measured."));
+}
+
+void TablesView::fill(const Answer& answer) {
+    QStringList titles, facts;
+    std::vector<std::string> keys;
+    for (const auto& table : answer.tables) {
+        if (!core::isShown(table)) continue;
+        if (!table.key.empty()) {
+            keys.push_back(table.key);
+            titles << shownText(table.title.empty() ? table.key : table.title);
+            continue;
+        }
+        for (const auto& column : table.columns)
+            if (core::isShown(column) && column.size() > 0)
+                facts << shownText(column.title).toLower() + u' ' +
+                             shownText(core::shownValue(table, column, 0));
+    }
+    head()->setSubText(facts.join(QStringLiteral("; ")));
+    if (keys != m_keys) {
+        m_keys = std::move(keys);
+        m_choice->setItems(titles);
+        m_choice->setCurrent(0);
+    }
+    m_choice->parentWidget()->setVisible(m_keys.size() > 1);
+    if (m_keys.empty()) return m_table->setTable({});
+    m_table->setTable(
+        answer.table(m_keys[static_cast<std::size_t>(std::max(0, m_choice->current()))]));
+}
+
+void TablesView::showTable(int at) {
+    m_table->setTable(answer().table(m_keys.at(static_cast<std::size_t>(at))));
+}
+
+QSize TablesView::figureSize() const {
+    return isEmpty() ? QSize(400, 80) : QSize(kTablesFigure, paint(nullptr));
+}
+
+int TablesView::paint(QPainter* painter) const {
+    const Theme& t = Theme::current();
+    FigureLines lines(painter, kTablesFigure, kTablesMargin);
+    lines.wrapped(headText().isEmpty() ? m_title : m_title + QStringLiteral(": ") + headText(),
+                  headFont(), t.text);
+    for (const auto& key : m_keys) {
+        const auto& of = answer().table(key);
+        if (m_keys.size() > 1) lines.wrapped(shownText(of.title), smallFont(), t.muted);
+        TableView table({});
+        table.setTable(of);
+        if (painter) {
+            painter->save();
+            painter->translate(kTablesMargin / 2, lines.y);
+            table.paintFigure(*painter, kTablesFigure - kTablesMargin);
+            painter->restore();
+        }
+        lines.y += table.figureHeight() + 12;
+    }
+    return lines.y + kTablesMargin / 2;
+}
+
+}  // namespace relascope::widgets

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The view of an analysis that has none of its own: the values of its answer in the head, and its
+// tables one at a time. A click on a row with a link shows that map in the inspector.
+#pragma once
+
+#include "widgets/analysis/answer_view.h"
+#include "widgets/kit/table_view.h"
+
+namespace relascope::widgets {
+
+class SegmentedControl;
+
+class TablesView : public AnswerView {
+    Q_OBJECT
+public:
+    TablesView(const QString& title, const QString& name, QWidget* parent = nullptr);
+
+    TableView* table() const { return m_table; }
+    SegmentedControl* choice() const { return m_choice; }
+    QSize figureSize() const override;
+    void paintFigure(QPainter& painter) override { paint(&painter); }
+
+protected:
+    void fill(const Answer& answer) override;
+
+private:
+    void showTable(int at);
+    int paint(QPainter* painter) const;
+
+    QString m_title;
+    std::vector<std::string> m_keys;  ///< of the tables that are shown
+    SegmentedControl* m_choice;
+    TableView* m_table;
+};
+
+}  // namespace relascope::widgets

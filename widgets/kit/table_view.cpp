@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QCollator>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QStyledItemDelegate>
+
+#include "answers/answer_text.h"
+#include "widgets/analysis/measure_frame.h"
+#include "widgets/kit/table_view.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::widgets {
+namespace {
+
+constexpr int kTableRow = 24, kCellSide = 8, kLeastColumn = 64, kMostWords = 420, kLeastBar = 60,
+              kMostBar = 240, kRowsMeasured = 200;
+
+QString words(const std::string& text) {
+    return QString::fromStdString(text);
+}
+
+QFont fontOf(const Column& column) {
+    return column.kind == ColumnKind::Text ? smallFont() : numberFont(12);
+}
+
+Qt::Alignment alignmentOf(const Column& column) {
+    return (column.kind == ColumnKind::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter;
+}
+
+/// The interval of a cell; NaN without one.
+std::pair<double, double> intervalOf(const Table& table, const Column& column, std::size_t row) {
+    const auto *low = table.find(column.low), *high = table.find(column.high);
+    const bool known = !column.low.empty() && low && high && low->kind != ColumnKind::Text &&
+                       high->kind != ColumnKind::Text;
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    return known ? std::pair(low->numbers[row], high->numbers[row]) : std::pair(none, none);
+}
+
+/// The text of a cell, and where its column has one a bar at the right of it.
+void paintTableCell(QPainter& painter, const QRect& room, const TableModel& model, int row,
+                    int column, const QColor& ink) {
+    const auto& of = model.columnAt(column);
+    const auto& table = model.table();
+    const auto at = static_cast<std::size_t>(row);
+    QRect text = room.adjusted(kCellSide, 0, -kCellSide, 0);
+    if (of.format.bar) {
+        const int bar =
+            std::clamp(text.width() - model.textWidth(column) - 10, kLeastBar, kMostBar);
+        const QRect bars(text.right() + 1 - bar, text.top(), bar, text.height());
+        text.setRight(bars.left() - 10);
+        const auto [low, high] = intervalOf(table, of, at);
+        drawSignedBar(painter, bars, of.numbers[at], model.range(column), 10);
+        drawInterval(painter, bars, low, high, model.range(column));
+    }
+    painter.setFont(fontOf(of));
+    painter.setPen(ink);
+    paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)),
+                      words(core::shownValue(table, of, at)));
+}
+
+/// "layer 2" is before "layer 10".
+const QCollator& naturalOrder() {
+    static const QCollator collator = [] {
+        QCollator one;
+        one.setNumericMode(true);
+        return one;
+    }();
+    return collator;
+}
+
+class TableDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        const auto& model = static_cast<const TableModel&>(*index.model());
+        paint::rowGround(*painter, option);
+        painter->save();
+        paintTableCell(*painter, option.rect, model, model.rowShownAt(index.row()), index.column(),
+                       Theme::current().text);
+        painter->restore();
+        paint::cellFocus(*painter, option);
+    }
+};
+
+}  // namespace
+
+void TableModel::setTable(Table table) {
+    beginResetModel();
+    m_table = std::move(table);
+    std::vector<std::size_t> columns;
+    for (std::size_t c = 0; c < m_table.columns.size(); ++c)
+        if (core::isShown(m_table.columns[c])) columns.push_back(c);
+    if (columns != m_columns) m_sorted = -1;
+    m_columns = std::move(columns);
+    m_ranges.clear();
+    m_widths.clear();
+    for (const auto c : m_columns) {
+        BarRange range;
+        const auto& of = m_table.columns[c];
+        for (std::size_t row = 0; of.format.bar && row < of.numbers.size(); ++row) {
+            const auto [low, high] = intervalOf(m_table, of, row);
+            for (const double value : {of.numbers[row], low, high}) range.include(value);
+        }
+        m_ranges.push_back(range);
+        const QFontMetrics metrics(fontOf(of));
+        int wide = 0;
+        for (std::size_t row = 0; row < std::min<std::size_t>(m_table.rows(), kRowsMeasured); ++row)
+            wide = std::max(wide,
+                            metrics.horizontalAdvance(words(core::shownValue(m_table, of, row))));
+        m_widths.push_back(wide);
+    }
+    order();
+    endResetModel();
+}
+
+int TableModel::rowShownAt(int at) const {
+    return at >= 0 && at < static_cast<int>(m_rows.size()) ? m_rows[static_cast<std::size_t>(at)]
+                                                           : -1;
+}
+int TableModel::placeOf(int row) const {
+    const auto at = std::find(m_rows.begin(), m_rows.end(), row);
+    return at == m_rows.end() ? -1 : static_cast<int>(at - m_rows.begin());
+}
+
+int TableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+int TableModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_columns.size());
+}
+
+QVariant TableModel::data(const QModelIndex& index, int role) const {
+    const auto& column = columnAt(index.column());
+    const auto row = static_cast<std::size_t>(rowShownAt(index.row()));
+    switch (role) {
+        case Qt::DisplayRole:
+        case Qt::AccessibleTextRole:
+            return words(core::shownValue(m_table, column, row));
+        case Qt::ToolTipRole:
+            return plainTip(words(core::shownValue(m_table, column, row)));
+        case Qt::FontRole:
+            return fontOf(column);
+        case Qt::TextAlignmentRole:
+            return QVariant::fromValue(alignmentOf(column));
+        case Value:
+            return column.kind == ColumnKind::Text ? std::nan("") : column.numbers[row];
+        default:
+            return {};
+    }
+}
+
+QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || section >= columnCount()) return {};
+    const auto& column = columnAt(section);
+    if (role == Qt::DisplayRole) return words(column.title);
+    if (role == Qt::ToolTipRole) return plainTip(words(column.help));
+    if (role == Qt::TextAlignmentRole) return QVariant::fromValue(alignmentOf(column));
+    return {};
+}
+
+void TableModel::sort(int column, Qt::SortOrder order) {
+    Q_EMIT layoutAboutToBeChanged();
+    const auto before = persistentIndexList();
+    std::vector<int> rows;
+    for (const auto& index : before) rows.push_back(rowShownAt(index.row()));
+    m_sorted = column;
+    m_direction = order;
+    this->order();
+    QModelIndexList after;
+    for (int k = 0; k < before.size(); ++k)
+        after << index(placeOf(rows[static_cast<std::size_t>(k)]), before[k].column());
+    changePersistentIndexList(before, after);
+    Q_EMIT layoutChanged();
+}
+
+void TableModel::order() {
+    m_rows.resize(m_table.rows());
+    std::iota(m_rows.begin(), m_rows.end(), 0);
+    if (m_sorted < 0 || m_sorted >= columnCount()) return;
+    const auto& column = columnAt(m_sorted);
+    const bool up = m_direction == Qt::AscendingOrder;
+    const auto at = [](int row) { return static_cast<std::size_t>(row); };
+    const auto before = [&](int a, int b) {
+        if (column.kind == ColumnKind::Text) {
+            const int order =
+                naturalOrder().compare(words(column.texts[at(a)]), words(column.texts[at(b)]));
+            return up ? order < 0 : order > 0;
+        }
+        const double x = column.numbers[at(a)], y = column.numbers[at(b)];
+        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+        return up ? x < y : x > y;
+    };
+    std::stable_sort(m_rows.begin(), m_rows.end(), before);
+}
+
+TableView::TableView(const QString& name, QWidget* parent)
+    : QTableView(parent), m_model(new TableModel(this)) {
+    setAccessibleName(name);
+    layOutTable(*this, kTableRow);
+    setItemDelegate(new TableDelegate(this));
+    setModel(m_model);
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
+    horizontalHeader()->setSortIndicatorClearable(true);
+    setSortingEnabled(true);
+    const auto choose = [this](const QModelIndex& at) {
+        Q_EMIT rowChosen(m_model->rowShownAt(at.row()));
+    };
+    connect(this, &QTableView::clicked, this, choose);
+    connect(this, &QTableView::activated, this, choose);
+    connect(
+        selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+        [this](const QModelIndex& at) { Q_EMIT currentRowChanged(m_model->rowShownAt(at.row())); });
+}
+
+void TableView::setTable(const Table& table) {
+    const int row = currentRow();
+    const int column = currentIndex().column();
+    const bool same = m_model->table().key == table.key;
+    m_model->setTable(table);
+    fit();
+    if (!same || row < 0) return;
+    if (const int place = m_model->placeOf(row); place >= 0)
+        setCurrentIndex(m_model->index(place, std::max(0, column)));
+}
+
+int TableView::currentRow() const {
+    return m_model->rowShownAt(currentIndex().row());
+}
+void TableView::chooseRow(int row) {
+    setCurrentIndex(m_model->index(m_model->placeOf(row), std::max(0, currentIndex().column())));
+}
+QString TableView::text(int row, const std::string& column) const {
+    return words(core::shownValue(table(), table().column(column), static_cast<std::size_t>(row)));
+}
+
+// What the columns need; bars take what is left.
+std::vector<int> TableView::widths(int width) const {
+    std::vector<int> all;
+    int bars = 0;
+    const QFontMetrics heads(smallFont());
+    for (int c = 0; c < m_model->columnCount(); ++c) {
+        const auto& column = m_model->columnAt(c);
+        int wide =
+            std::max(heads.horizontalAdvance(words(column.title)) + 18, m_model->textWidth(c));
+        wide = std::clamp(wide + 2 * kCellSide + 2, kLeastColumn, kMostWords);
+        if (column.format.bar) wide += kLeastBar + 10, ++bars;
+        all.push_back(wide);
+    }
+    const int left = width - std::accumulate(all.begin(), all.end(), 0) - 4;
+    for (std::size_t c = 0; c < all.size() && left > 0; ++c)
+        if (m_model->columnAt(static_cast<int>(c)).format.bar)
+            all[c] += std::min(left / bars, kMostBar - kLeastBar);
+    return all;
+}
+
+void TableView::fit() {
+    const auto all = widths(viewport()->width());
+    for (std::size_t c = 0; c < all.size(); ++c) setColumnWidth(static_cast<int>(c), all[c]);
+}
+
+void TableView::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    fit();
+}
+
+void TableView::keyPressEvent(QKeyEvent* event) {
+    if (event->matches(QKeySequence::Copy)) return copy();
+    QTableView::keyPressEvent(event);
+}
+
+// The row with the titles, as a spreadsheet takes it.
+void TableView::copy() const {
+    const int row = currentRow();
+    if (row < 0) return;
+    QStringList titles, cells;
+    for (int c = 0; c < m_model->columnCount(); ++c) {
+        titles << words(m_model->columnAt(c).title);
+        cells << words(
+            core::shownValue(table(), m_model->columnAt(c), static_cast<std::size_t>(row)));
+    }
+    QApplication::clipboard()->setText(titles.join(u'\t') + u'\n' + cells.join(u'\t') + u'\n');
+}
+
+int TableView::figureHeight() const {
+    const int rows = m_model->rowCount();
+    return kTableRow * (std::min(rows, kMostRows) + 1 + (rows > kMostRows ? 1 : 0));
+}
+
+void TableView::paintFigure(QPainter& painter, int width) const {
+    const Theme& t = Theme::current();
+    auto all = widths(width);
+    const int needed = std::accumulate(all.begin(), all.end(), 0);
+    if (needed > width)
+        for (int& one : all) one = one * width / needed;
+    const int rows = std::min(m_model->rowCount(), kMostRows);
+    for (int row = -1; row < rows; ++row) {
+        const int y = (row + 1) * kTableRow;
+        int x = 0;
+        for (int c = 0; c < m_model->columnCount(); ++c) {
+            const QRect room(x, y, all[static_cast<std::size_t>(c)], kTableRow);
+            x += room.width();
+            if (row >= 0) {
+                paintTableCell(painter, room, *m_model, m_model->rowShownAt(row), c, t.text);
+                continue;
+            }
+            painter.setFont(captionFont());
+            painter.setPen(t.muted);
+            paint::elidedText(painter, room.adjusted(kCellSide, 0, -kCellSide, 0),
+                              static_cast<int>(alignmentOf(m_model->columnAt(c))),
+                              words(m_model->columnAt(c).title));
+        }
+        painter.fillRect(QRect(0, y + kTableRow - 1, std::min(x, width), 1), t.grid);
+    }
+    if (const int more = m_model->rowCount() - rows; more > 0) {
+        painter.setFont(smallFont());
+        painter.setPen(t.muted);
+        painter.drawText(QRect(kCellSide, (rows + 1) * kTableRow, width, kTableRow),
+                         Qt::AlignVCenter, QStringLiteral("and %1 more").arg(groupedNumber(more)));
+    }
+}
+
+}  // namespace relascope::widgets

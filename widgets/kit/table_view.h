@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A table of an answer: columns with a title are shown as people read them, a click on a title
+// sorts, a click or Enter on a row chooses it, and a figure has its first rows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <QAbstractTableModel>
+#include <QTableView>
+
+#include "types/answer.h"
+#include "widgets/analysis/measure_frame.h"
+
+class QPainter;
+
+namespace relascope::widgets {
+
+class TableModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    /// Of a cell: its number, NaN for texts.
+    enum Role { Value = Qt::UserRole };
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void setTable(Table table);
+    const Table& table() const { return m_table; }
+    /// The row of the table that is shown there, and back; -1: none.
+    int rowShownAt(int at) const;
+    int placeOf(int row) const;
+    const Column& columnAt(int column) const {
+        return m_table.columns[m_columns[std::size_t(column)]];
+    }
+    /// Of the column and its intervals; 0 always belongs to it.
+    const BarRange& range(int column) const { return m_ranges[static_cast<std::size_t>(column)]; }
+
+    /// What the first rows of the column need, px.
+    int textWidth(int column) const { return m_widths[static_cast<std::size_t>(column)]; }
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    /// Column -1: as it was measured. What is not there comes last.
+    void sort(int column, Qt::SortOrder order) override;
+
+private:
+    void order();
+
+    Table m_table;
+    std::vector<std::size_t> m_columns;  ///< that are shown
+    std::vector<BarRange> m_ranges;      ///< of these, where they have bars
+    std::vector<int> m_widths;           ///< of the texts of these, px
+    std::vector<int> m_rows;             ///< of the table, as shown
+    int m_sorted = -1;
+    Qt::SortOrder m_direction = Qt::DescendingOrder;
+};
+
+class TableView : public QTableView {
+    Q_OBJECT
+public:
+    explicit TableView(const QString& name, QWidget* parent = nullptr);
+
+    /// The current row stays current, by its number in the table.
+    void setTable(const Table& table);
+    const Table& table() const { return m_model->table(); }
+    TableModel* tableModel() const { return m_model; }
+    int currentRow() const;  ///< of the table; -1: none
+    void chooseRow(int row);
+    /// As shown: "+2.1 [+0.4, +3.8]".
+    QString text(int row, const std::string& column) const;
+
+    // A figure of that width with the first rows, as they are sorted, and how many are left out.
+    static constexpr int kMostRows = 40;
+    int figureHeight() const;
+    void paintFigure(QPainter& painter, int width) const;
+
+Q_SIGNALS:
+    void rowChosen(int row);  ///< of the table
+    /// Another row is current, by keys too; -1: none.
+    void currentRowChanged(int row);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void fit();
+    void copy() const;
+    std::vector<int> widths(int width) const;
+
+    TableModel* m_model;
+};
+
+}  // namespace relascope::widgets
