@@ -13,6 +13,7 @@
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
 #include "analysis/scan.h"
+#include "analysis/shares.h"
 #include "answers/answer_text.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
@@ -26,7 +27,7 @@ const std::vector<const Analysis*>& analyses() {
     static const std::vector<const Analysis*> all = {
         &ablationAnalysis(),    &patchingAnalysis(),      &lensAnalysis(),
         &attributionAnalysis(), &alongTrainingAnalysis(), &headMeasuresAnalysis(),
-             &atlasAnalysis(),         &scanAnalysis(),
+        &sharesAnalysis(),      &atlasAnalysis(),         &scanAnalysis(),
         &duelAnalysis()};
     return all;
 }

@@ -12,6 +12,7 @@
 #include "analysis/patching_options.h"
 #include "analysis/run_analysis.h"
 #include "analysis/scan.h"
+#include "analysis/shares.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -24,6 +25,7 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&attributionAnalysis(), &attributionRunner()},
         {&alongTrainingAnalysis(), &alongTrainingRunner()},
         {&headMeasuresAnalysis(), &headMeasuresRunner()},
+        {&sharesAnalysis(), &sharesRunner()},
         {&atlasAnalysis(), &atlasRunner()},
         {&scanAnalysis(), &scanRunner()},
         {&duelAnalysis(), &duelRunner()}};
