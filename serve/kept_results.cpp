@@ -20,14 +20,14 @@
 #include "interventions/edit_json.h"
 #include "options/builtin_resources.h"
 #include "serve/read_examples.h"
-#include "wire/figures.h"
+#include "wire/answer_frame.h"
 
 namespace relascope::serve {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "relascope-result/2";
+constexpr const char* kFormat = "relascope-result/3";
 constexpr const char* kTensor = "result";
 constexpr const char* kRead = "read";  // metadata, and what names of tensors begin with
 
@@ -104,6 +104,11 @@ bool sameExamples(const core::SafetensorsFile& file, const core::AnalysisSubject
     });
 }
 
+core::AnalysisResult checked(const core::Analysis& analysis, relascope::Answer answer) {
+    if (analysis.check) analysis.check(answer);
+    return answer;
+}
+
 core::AnalysisResult readResult(const core::Analysis& analysis,
                                 const core::AnalysisSubject& subject, const std::string& path,
                                 const std::string& key) {
@@ -130,8 +135,8 @@ core::AnalysisResult readResult(const core::Analysis& analysis,
     try {
         const auto frame = reader.next();
         if (!frame) throw wire::FrameError("its frame is cut");
-        return wire::analysisResultFromJson(analysis.name, frame->message, frame->blob);
-    } catch (const wire::FrameError& error) {
+        return checked(analysis, wire::answerFromJson(frame->message, frame->blob));
+    } catch (const Error& error) {
         throw FileError(path, std::string(error.what()) + "; remove the file to measure again");
     }
 }
@@ -152,7 +157,7 @@ void keep(const core::Analysis& analysis, const core::AnalysisSubject& subject,
     const auto path = fileOf(analysis, subject);
     core::makeDirectories(subject.run + "/" + analysis.name);
     wire::Bytes blob;
-    const auto message = wire::analysisResultToJson(analysis.name, result, blob);
+    const auto message = wire::answerToJson(std::any_cast<const relascope::Answer&>(result), blob);
     const auto bytes = wire::frameBytes(message, blob);
     std::vector<core::TensorToWrite> tensors = {
         {kTensor, "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}};

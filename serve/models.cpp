@@ -19,6 +19,7 @@
 #include "serve/kept_results.h"
 #include "train/branch.h"
 #include "train/out_of_memory.h"
+#include "wire/answer_frame.h"
 #include "wire/figures.h"
 
 namespace relascope::serve {
@@ -433,7 +434,8 @@ Frame Models::analyse(Request& request, bool cost) {
     request.progress(0.0);
     const auto resultFrame = [&](const core::AnalysisResult& result) {
         Frame frame;
-        frame.message = wire::analysisResultToJson(asked.analysis, result, frame.blob);
+        frame.message =
+            wire::answerToJson(std::any_cast<const relascope::Answer&>(result), frame.blob);
         return frame;
     };
     if (asked.keptOnly && !cost) {
@@ -443,8 +445,7 @@ Frame Models::analyse(Request& request, bool cost) {
     if (cost) return answered(core::runnerOf(*analysis).cost(subject, request.stop()));
     core::AnalysisWatch watch{request.stop(), request.progress(), {}, {}};
     if (request.message().contains("known"))
-        watch.known = wire::analysisResultFromJson(asked.analysis, request.message()["known"],
-                                                   request.blob());
+        watch.known = wire::answerFromJson(request.message()["known"], request.blob());
     auto sent = Clock::now() - kPartInterval;
     watch.partial = [&](const core::AnalysisResult& result) {
         if (Clock::now() - sent < kPartInterval) return;

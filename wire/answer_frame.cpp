@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wire/answer_frame.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -23,7 +24,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr int kMostDigits = 17;
+constexpr int kMostDigits = 17, kLargestPicture = 1 << 16;
 constexpr double kMostWhole = 9007199254740992.0;  // 2^53
 
 template <class T>
@@ -190,9 +191,15 @@ Json answerToJson(const Answer& answer, Bytes& blob) {
                           {"links", table.links.size()}});
     }
     Json maps = mapsToJson(answer.maps, blob);
+    Json pictures = Json::array();
+    for (const auto& picture : answer.pictures) {
+        pictures.push_back({picture.width, picture.height, picture.channels});
+        append(blob, picture.pixels);
+    }
     return {{"tables", std::move(tables)},
             {"complete", answer.complete},
             {"maps", std::move(maps)},
+            {"pictures", std::move(pictures)},
             {"begin", begin},
             {"size", blob.size() - begin}};
 }
@@ -222,6 +229,16 @@ Answer answerFromJson(const Json& json, std::span<const std::uint8_t> blob) try 
         answer.tables.push_back(std::move(table));
     }
     answer.maps = mapsFromJson(json.at("maps"), values);
+    for (const auto& one : json.at("pictures")) {
+        Image picture{one.at(0), one.at(1), one.at(2)};
+        if (std::min({picture.width, picture.height, picture.channels}) < 0 ||
+            std::max(picture.width, picture.height) > kLargestPicture || picture.channels > 4)
+            throw FrameError("a picture of an answer has no such size");
+        picture.pixels = values.values<std::uint8_t>(static_cast<std::size_t>(picture.width) *
+                                                     static_cast<std::size_t>(picture.height) *
+                                                     static_cast<std::size_t>(picture.channels));
+        answer.pictures.push_back(std::move(picture));
+    }
     if (!values.atEnd()) throw FrameError("the values of an answer are followed by others");
     checkIndices(answer);
     return answer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An answer in a message: what its columns are stays in the message, the values of all rows lie in
 // the blob, column by column, little endian: f64 each, or u32 lengths and then the bytes of texts;
-// after them the maps, f32. Frames of sessions, far machines, figures and kept files are read by
-// this alone.
+// after them the maps, f32, and pictures. Frames of sessions, far machines, figures and kept files
+// are read by this alone.
 #pragma once
 
 #include <span>

@@ -69,11 +69,4 @@ Bytes figureBytes(const Figure& figure);
 /// Throws FrameError for what is not a figure, FileError for damaged maps.
 Figure figureFromFrame(const Frame& frame);
 
-/// The result of an analysis as a message, packed behind what the blob has already (packed.h), and
-/// back. Throws FrameError for an unknown name, and for what is not its result: one whose indices
-/// do not fit its lists (result_checks.h), too.
-Json analysisResultToJson(const std::string& analysis, const std::any& result, Bytes& blob);
-std::any analysisResultFromJson(const std::string& analysis, const Json& json,
-                                std::span<const std::uint8_t> blob);
-
 }  // namespace relascope::wire

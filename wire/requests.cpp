@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "files/atomic_file.h"
-#include "wire/figures.h"
+#include "wire/answer_frame.h"
 #include "wire/host_link.h"
 
 namespace relascope::wire {
@@ -131,14 +131,13 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
 std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
                  const std::function<void(std::any)>& partial) {
     const auto resultOf = [&](const Json& json, const Bytes& blob) {
-        return session.understood(
-            [&] { return analysisResultFromJson(request.analysis, json, blob); });
+        return session.understood([&] { return std::any(answerFromJson(json, blob)); });
     };
     const auto part = [&](const Json& json, const Bytes& blob) { partial(resultOf(json, blob)); };
     Json message = request;
     Bytes blob;
     if (request.known.has_value())
-        message["known"] = analysisResultToJson(request.analysis, request.known, blob);
+        message["known"] = answerToJson(std::any_cast<const Answer&>(request.known), blob);
     const auto answer = session.ask("analyse", std::move(message), progress, part, blob);
     if (request.keptOnly && answer.message.empty()) return {};
     return resultOf(answer.message, answer.blob);

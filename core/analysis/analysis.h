@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "types/answer.h"
 #include "types/edit_results.h"
 #include "types/field.h"
 
@@ -19,8 +20,7 @@ namespace relascope::core {
 
 struct AnalysisRunner;  // run_analysis.h
 
-/// What an analysis gives: an Answer, or AblationTable, PatchResult, LensResult, Attribution,
-/// AlongTraining, RelationAtlas, ModelScan or Duel, as its header says.
+/// What an analysis gives: an Answer.
 using AnalysisResult = std::any;
 
 /// What an analysis reads beside the model.
@@ -71,6 +71,10 @@ struct Analysis {
     /// What a run with given options would take: "36 parts x 3 ways on 2,000 images: about 2 min".
     /// Null for analyses that are quick, which have no AnalysisRunner::cost either.
     std::string (*costText)(const AnalysisCost&, const OptionValues&) = nullptr;
+
+    /// Throws Error for an answer that is not one of this analysis, beyond what its columns say of
+    /// themselves (answer.h). Empty: there is no more to say.
+    std::function<void(const Answer&)> check = {};
 
     // The result as text. Numbers that are not there are empty fields of CSV.
     using Text = std::function<std::string(const AnalysisResult&)>;
@@ -130,23 +134,8 @@ std::vector<AnalysisField> fieldsOf(const FieldTable<Options>& table, OfferedIn 
     return fields;
 }
 
-/// Completes the description of an analysis whose options and result are structs.
-template <class Options, class Result>
-Analysis analysisOf(Analysis analysis, const FieldTable<Options>& table, OfferedIn place,
-                    std::string (*csv)(const Result&), std::string (*terminal)(const Result&),
-                    nlohmann::ordered_json (*json)(const Result&)) {
-    analysis.fields = fieldsOf(table, place);
-    const auto of = [](const AnalysisResult& result) -> const Result& {
-        return std::any_cast<const Result&>(result);
-    };
-    analysis.csv = [csv, of](const AnalysisResult& result) { return csv(of(result)); };
-    analysis.terminal = [terminal, of](const AnalysisResult& r) { return terminal(of(r)); };
-    analysis.json = [json, of](const AnalysisResult& result) { return json(of(result)); };
-    return analysis;
-}
-
-/// Completes the description of an analysis whose result is an Answer: all forms of it are made
-/// from its tables (answers/answer_text.h).
+/// Completes the description of an analysis: all forms of its answer are made from its tables
+/// (answers/answer_text.h).
 void makeForms(Analysis& analysis);
 template <class Options>
 Analysis answering(Analysis analysis, const FieldTable<Options>& table, OfferedIn place) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/atlas.h"
+#include "answers/atlas_answer.h"
 
 #include <torch/types.h>
 #include <algorithm>
@@ -724,9 +725,14 @@ private:
     RelationAtlas m_atlas;
 };
 
-RelationAtlas runAtlas(AnalysisSubject& subject, const AtlasOptions& options,
-                       const AnalysisWatch& watch) {
+RelationAtlas measureAtlas(AnalysisSubject& subject, const AtlasOptions& options,
+                           const AnalysisWatch& watch) {
     return AtlasRun(subject, options, watch, nullptr).run();
+}
+
+Answer runAtlas(AnalysisSubject& subject, const AtlasOptions& options, const AnalysisWatch& watch) {
+    const auto typed = typedWatch<RelationAtlas>(watch, answerOf, relationAtlasOf);
+    return answerOf(measureAtlas(subject, options, typed));
 }
 
 // From a small atlas of the model itself, of which reading is a fifth of the progress.
@@ -736,7 +742,7 @@ AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
     AtlasOptions small;
     small.examples = 2;
     small.untrained = small.use_examples = 0;
-    runAtlas(subject, small, {stop, {}, {}, {}});  // the first pass takes longer than others
+    measureAtlas(subject, small, {stop, {}, {}, {}});  // the first pass takes longer than others
     small.examples = text ? kAtlasTextBatch : kTimedExamplesOfAtlas;
     const auto began = Clock::now();
     auto read = began;
@@ -745,7 +751,7 @@ AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
         if (done <= 0.2) read = Clock::now();
         return true;
     };
-    const auto atlas = runAtlas(subject, small, watch);
+    const auto atlas = measureAtlas(subject, small, watch);
     const auto each = [&](Clock::duration time) {
         return std::chrono::duration<double>(time).count() / static_cast<double>(atlas.examples);
     };

@@ -72,6 +72,19 @@ std::function<void(const Result&)> partlyAs(const AnalysisWatch& watch,
     };
 }
 
+/// A watch whose partial and known results are of that type, for computations that hand them on.
+template <class Result>
+AnalysisWatch typedWatch(const AnalysisWatch& watch, Answer (*answerOf)(const Result&),
+                         Result (*resultOf)(const Answer&)) {
+    AnalysisWatch typed = watch;
+    if (watch.partial)
+        typed.partial = [&watch, answerOf](const AnalysisResult& result) {
+            watch.partial(AnalysisResult(answerOf(std::any_cast<const Result&>(result))));
+        };
+    if (watch.known.has_value()) typed.known = resultOf(std::any_cast<const Answer&>(watch.known));
+    return typed;
+}
+
 /// Of one of analyses().
 const AnalysisRunner& runnerOf(const Analysis& analysis);
 

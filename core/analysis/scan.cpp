@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/scan.h"
+#include "answers/scan_answer.h"
 
 #include <malloc.h>
 #include <algorithm>
@@ -516,9 +517,9 @@ private:
     ModelScan m_scan;
 };
 
-ModelScan runScan(AnalysisSubject& subject, const ScanOptions& options,
-                  const AnalysisWatch& watch) {
-    return ScanRun(subject, options, watch).run();
+Answer runScan(AnalysisSubject& subject, const ScanOptions& options, const AnalysisWatch& watch) {
+    return answerOf(
+        ScanRun(subject, options, typedWatch<ModelScan>(watch, answerOf, modelScanOf)).run());
 }
 
 }  // namespace

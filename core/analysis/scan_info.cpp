@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "analysis/claims.h"
 #include "analysis/scan.h"
-#include "types/finite_json.h"
+#include "answers/scan_answer.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -75,103 +72,6 @@ std::string partTitle(const std::string& part) {
 
 namespace {
 
-using Relation = RelationAtlas::Relation;
-using Way = AblationRow::Way;
-
-// Text
-// -------------------------------------------------------------------------------------------------
-
-const Relation* mapOfPart(const ModelScan& scan, const std::string& part) {
-    for (const auto& map : scan.atlas.relations)
-        if (map.name == part) return &map;
-    return nullptr;
-}
-
-std::string scanCsv(const ModelScan& scan) {
-    std::string text =
-        "part,group,estimate,estimate_size,metric,base,zero_change,zero_low,zero_high,mean_change,"
-        "mean_low,mean_high,resample_change,resample_low,resample_high,use,label,attribute,auc,low,"
-        "high,untrained_low,untrained_high,"
-        "finding\n";
-    for (const auto& part : scan.parts) {
-        text += csvField(part.row.part) + "," + part.row.group + "," +
-                shortestField(part.estimate) + "," + shortestField(part.estimatedSize) + "," +
-                scan.metric + "," + shortestField(scan.base);
-        for (const auto how : {EditOp::Zero, EditOp::Mean, EditOp::Resample}) {
-            const auto at = std::find_if(part.row.ways.begin(), part.row.ways.end(),
-                                         [&](const Way& way) { return way.how == how; });
-            if (at == part.row.ways.end())
-                text += ",,,";
-            else
-                for (const double value : {at->change.change, at->change.low, at->change.high})
-                    text += "," + shortestField(value);
-        }
-        const auto* map = mapOfPart(scan, part.row.part);
-        text += "," + part.use + "," + (map ? csvField(map->label) : "");
-        if (map && map->attribute >= 0) {
-            const auto at = static_cast<std::size_t>(map->attribute);
-            const auto& fit = map->fits[at];
-            text += "," + csvField(scan.atlas.attributes[at].name);
-            for (const double value :
-                 {fit.fixed, fit.low, fit.high, fit.untrainedLow, fit.untrainedHigh})
-                text += "," + shortestField(value);
-        } else {
-            text += ",,,,,,";
-        }
-        text += ",";
-        for (std::size_t k = 0; k < scan.findings.size(); ++k)
-            if (scan.findings[k].part == part.row.part) text += std::to_string(k + 1);
-        text += "\n";
-    }
-    return text;
-}
-
-nlohmann::ordered_json scanJson(const ModelScan& scan) {
-    using Json = nlohmann::ordered_json;
-    Json findings = Json::array(), parts = Json::array();
-    for (const auto& finding : scan.findings) {
-        Json one = {{"finding", finding.text},
-                    {"part", finding.part},
-                    {"effect", finiteJson(finding.effect)},
-                    {"selectivity", finiteJson(finding.selectivity)}};
-        for (const auto& check : finding.checks)
-            one["checks"].push_back({{"edit", check.edit}, {"gives", finiteJson(check.value)}});
-        if (finding.example >= 0)
-            one["best_example"] = {
-                {"example", finding.example}, {"i", finding.i}, {"j", finding.j}};
-        findings.push_back(std::move(one));
-    }
-    for (const auto& part : scan.parts) {
-        Json one = {{"part", part.row.part},
-                    {"group", part.row.group},
-                    {"point", part.row.edit.point},
-                    {"estimate", finiteJson(part.estimate)},
-                    {"estimate_size", finiteJson(part.estimatedSize)},
-                    {"use", part.use}};
-        for (const auto& way : part.row.ways)
-            one[editOpName(way.how)] = {
-                {"change", finiteJson(way.change.change)},
-                {"interval", {finiteJson(way.change.low), finiteJson(way.change.high)}},
-                {"changed_answers", finiteJson(way.changedAnswers)}};
-        parts.push_back(std::move(one));
-    }
-    Json json = {{"data", scan.data},
-                 {"findings", std::move(findings)},
-                 {"not_found", scan.notFound},
-                 {"metric", scan.metric},
-                 {"base", finiteJson(scan.base)},
-                 {"examples", scan.wanted},
-                 {"least_cost", finiteJson(scan.least)},
-                 {"looks", scan.looks},
-                 {"by_chance", finiteJson(scan.byChance)},
-                 {"exact", scan.exact},
-                 {"untrained_models", scan.untrained},
-                 {"parts", std::move(parts)}};
-    if (!scan.remark.empty()) json["remark"] = scan.remark;
-    if (!scan.atlas.relations.empty()) json["atlas"] = atlasAnalysis().json(scan.atlas);
-    return json;
-}
-
 std::string scanText(const ModelScan& scan) {
     const MetricWords words(scan.metric);
     std::string text =
@@ -209,14 +109,19 @@ const Analysis& scanAnalysis() {
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
         a.remark = [](const AnalysisResult& result) {
-            return std::any_cast<const ModelScan&>(result).remark;
+            return std::any_cast<const Answer&>(result).text("remark");
         };
         a.report = [](const AnalysisResult& result, const std::string& name,
                       const std::string& subject, const std::string& command) {
-            return scanReport(std::any_cast<const ModelScan&>(result), name, subject, command);
+            return scanReport(modelScanOf(std::any_cast<const Answer&>(result)), name, subject,
+                              command);
         };
-        return analysisOf<ScanOptions, ModelScan>(a, scanFields(), OfferedIn::Row, scanCsv,
-                                                  scanText, scanJson);
+        a = answering(a, scanFields(), OfferedIn::Row);
+        a.latex = {};
+        a.terminal = [](const AnalysisResult& result) {
+            return scanText(modelScanOf(std::any_cast<const Answer&>(result)));
+        };
+        return a;
     }();
     return analysis;
 }

@@ -75,14 +75,13 @@ const ColumnTable<CumulativeLine>& cumulativeColumns() {
     return all;
 }
 
-const ColumnTable<AblationTable::Pair>& pairColumns() {
+ColumnTable<AblationTable::Pair> pairColumns(bool percent) {
     using Row = AblationTable::Pair;
-    static const ColumnTable<Row> all = {
-        columns::text(&Row::first, "first", {"Part"}),
-        columns::text(&Row::second, "second", {"and"}),
-        columns::number(&Row::joint, "joint_change", {"Together", {4, false, true}}),
-        columns::number(&Row::interaction, "interaction", {"Interaction", {4, false, true}})};
-    return all;
+    const NumberFormat change{percent ? 1 : 3, percent, true};
+    return {columns::text(&Row::first, "first", {"Part"}),
+            columns::text(&Row::second, "second", {"and"}),
+            columns::number(&Row::joint, "joint_change", {"Together", change}),
+            columns::number(&Row::interaction, "interaction", {"Interaction", change})};
 }
 
 const ColumnTable<AblationTable>& ablationFacts() {
@@ -109,12 +108,14 @@ const std::vector<std::string>& editOpNames() {
 }
 
 std::string editText(const Edit& edit) {
+    if (edit.point.empty()) return {};
     EditList list;
     list.edits = {edit};
     return nlohmann::ordered_json::parse(editsToJson(list)).at("edits").at(0).dump();
 }
 
 Edit editOfText(const std::string& text) {
+    if (text.empty()) return {};
     const nlohmann::ordered_json file = {
         {"format", kEditFormat}, {"edits", {nlohmann::ordered_json::parse(text, nullptr, false)}}};
     return editsFromJson(file.dump(), "an answer").edits.at(0);
@@ -141,8 +142,11 @@ Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses
         {factsOf(ablationFacts(), table), tableOf("rows", "", lineColumns(percent), lines)}};
     if (!removed.empty())
         answer.tables.push_back(tableOf("cumulative", "", cumulativeColumns(), removed));
-    if (!table.pairs.empty())
-        answer.tables.push_back(tableOf("pairs", "", pairColumns(), table.pairs));
+    auto pairs = table.pairs;
+    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+        return std::abs(a.interaction) > std::abs(b.interaction);
+    });
+    if (!pairs.empty()) answer.tables.push_back(tableOf("pairs", "", pairColumns(percent), pairs));
     answer.complete = table.examples == table.wanted;
     return answer;
 }
@@ -162,7 +166,7 @@ AblationTable ablationTableOf(const Answer& answer) {
             table.cumulative.emplace_back(line.part, line.edited);
             table.cumulativeWay = line.how;
         }
-    if (const auto* pairs = answer.find("pairs")) table.pairs = rowsOf(pairColumns(), *pairs);
+    if (const auto* pairs = answer.find("pairs")) table.pairs = rowsOf(pairColumns(true), *pairs);
     return table;
 }
 

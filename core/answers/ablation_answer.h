@@ -18,7 +18,7 @@ Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses
 AblationTable ablationTableOf(const Answer& answer);
 std::vector<std::string> usesOf(const Answer& answer);
 
-/// The edit of a row as JSON in one line, and back.
+/// The edit of a row as JSON in one line, and back; empty: there is none.
 std::string editText(const Edit& edit);
 Edit editOfText(const std::string& text);
 /// The operations by their numbers, as files name them.

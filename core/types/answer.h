@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "types/error.h"
+#include "types/image.h"
 #include "types/relation_map.h"
 
 namespace relascope {
@@ -94,7 +95,8 @@ struct Table {
 struct Answer {
     std::vector<Table> tables = {};
     std::vector<RelationMap> maps = {};
-    bool complete = true;  ///< false: it was cancelled, or more of it follows
+    std::vector<Image> pictures = {};  ///< that columns count from 0
+    bool complete = true;              ///< false: it was cancelled, or more of it follows
 
     const Table* find(std::string_view name) const {
         for (const auto& table : tables)

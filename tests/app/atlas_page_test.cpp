@@ -11,6 +11,7 @@
 #include <QTabBar>
 #include <filesystem>
 
+#include "answers/atlas_answer.h"
 #include "app/edits_tab.h"
 #include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
@@ -20,7 +21,6 @@
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
 #include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/scan_view.h"
 
@@ -96,8 +96,9 @@ TEST_F(AtlasPageTest, APairIsShownInTheInspector) {
     open();
     measure();
     auto* table = view()->table();
-    for (int row = 0; row < table->rowCount(); ++row)
-        if (table->item(row, 0)->text() == "layer 2 relation 1") table->setCurrentCell(row, 0);
+    const auto& names = table->table().texts("relation");
+    for (std::size_t row = 0; row < names.size(); ++row)
+        if (names[row] == "layer 2 relation 1") table->chooseRow(static_cast<int>(row));
     const auto& relation =
         view()->result().relations[static_cast<std::size_t>(view()->sheet()->relation())];
     ASSERT_EQ(relation.name, "layer 2 relation 1");
@@ -162,7 +163,7 @@ TEST_F(AtlasPageTest, TheScanIsItsSecondTab) {
         << shown->sentence().toStdString();
     EXPECT_TRUE(shown->headText().startsWith("24 images")) << shown->headText().toStdString();
     EXPECT_GT(shown->sentences()->count(), 0) << "what was not found is said, too";
-    EXPECT_GT(shown->table()->rowCount(), 4);
+    EXPECT_GT(shown->table()->model()->rowCount(), 4);
 }
 
 TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
@@ -171,7 +172,7 @@ TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
     auto alike = view()->result();
     for (auto& relation : alike.relations) relation.group = 0;
     alike.relations[1].labelled = alike.relations[1].attribute = 0;
-    view()->setResult(alike);
+    view()->showResult(core::answerOf(alike));
     ASSERT_TRUE(view()->keepOneButton()->isVisible());
     click(view()->keepOneButton());
     EXPECT_EQ(window->currentPage(), PageId::Workbench);
@@ -193,7 +194,7 @@ TEST_F(AtlasPageTest, OfAGroupOneMapIsKept) {
     // Without maps that are alike there is nothing to keep.
     for (std::size_t m = 0; m < alike.relations.size(); ++m)
         alike.relations[m].group = static_cast<std::int64_t>(m);
-    view()->setResult(alike);
+    view()->showResult(core::answerOf(alike));
     EXPECT_FALSE(view()->keepOneButton()->isVisibleTo(view()));
 }
 

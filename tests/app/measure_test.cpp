@@ -116,13 +116,6 @@ protected:
     MeasureWindow window;
 };
 
-TEST(Analyses, TheResultOfEachCanBeSentToBeDrawn) {
-    wire::Bytes blob;
-    for (const auto* analysis : core::analyses())
-        EXPECT_THROW(wire::analysisResultToJson(analysis->name, {}, blob), std::bad_any_cast)
-            << analysis->name << " is not known to wire/figures.cpp";
-}
-
 /// Those with a tab; the atlas has a page.
 std::vector<const core::Analysis*> tabs() {
     auto all = core::analyses();
@@ -153,19 +146,19 @@ TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
     ASSERT_TRUE(idle("ablate"));
     ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
     EXPECT_TRUE(tables->finished);
-    EXPECT_EQ(table()->table().examples, 16);
-    EXPECT_EQ(table()->table().cumulative.size(), table()->table().rows.size());
+    EXPECT_EQ(table()->result().examples, 16);
+    EXPECT_EQ(table()->result().cumulative.size(), table()->result().rows.size());
     EXPECT_TRUE(table()->csv().startsWith("part,group,point,how"));
     EXPECT_TRUE(table()->menu()->endings().contains("tex"));
     // A row is knocked out in the inspector, by the button and by Enter.
     QSignalSpy edits(&window, &MeasureWindow::editsRequested);
     EXPECT_FALSE(table()->knockOutButton()->isEnabled());
-    table()->view()->setCurrentIndex(table()->view()->model()->index(0, 0));
+    table()->table()->setCurrentIndex(table()->table()->model()->index(0, 0));
     QTest::mouseClick(table()->knockOutButton(), Qt::LeftButton);
-    QTest::keyClick(table()->view(), Qt::Key_Return);
+    QTest::keyClick(table()->table(), Qt::Key_Return);
     ASSERT_EQ(edits.size(), 2);
     EXPECT_EQ(edits[0][0].value<std::vector<Edit>>(),
-              std::vector<Edit>{table()->table().rows[0].edit});
+              std::vector<Edit>{table()->result().rows[0].edit});
 }
 
 TEST_F(MeasureWindowTest, AblationIsCancelledAndNewSubjectsDropOldResults) {
@@ -205,7 +198,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("ablate"));
     ASSERT_FALSE(table()->isEmpty());
-    const auto measured = table()->table().examples;
+    const auto measured = table()->result().examples;
     EXPECT_EQ(ablation->runButton()->text(), "Continue");
     // Other options are measured from the start, and these again where they ended.
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size) - 1);
@@ -215,7 +208,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     // So are other edits.
     auto subject = window.controller().subject().value();
     auto edited = subject;
-    edited.edits.edits.push_back(table()->table().rows[0].edit);
+    edited.edits.edits.push_back(table()->result().rows[0].edit);
     window.setSubject(edited);
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
     EXPECT_FALSE(table()->isEmpty()) << "it stays, with its caption";
@@ -224,9 +217,9 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     window.controller().disconnect(&context);
     QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("ablate"));
-    EXPECT_EQ(table()->table().examples, size);
-    EXPECT_GE(table()->table().examples, measured);
-    EXPECT_FALSE(table()->table().cumulative.empty());
+    EXPECT_EQ(table()->result().examples, size);
+    EXPECT_GE(table()->result().examples, measured);
+    EXPECT_FALSE(table()->result().cumulative.empty());
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
     // The same as without the pause.
     const auto continued = table()->csv();
@@ -273,7 +266,7 @@ TEST_F(MeasureWindowTest, MeasuresTheEditedModel) {
     QTest::mouseClick(window.tab("ablate")->runButton(), Qt::LeftButton);
     ASSERT_TRUE(idle("ablate"));
     ASSERT_FALSE(table()->isEmpty()) << table()->sentence().toStdString();
-    for (const auto& row : table()->table().rows)
+    for (const auto& row : table()->result().rows)
         if (row.edit.point == "blocks.0.hook_attn_out") {
             EXPECT_EQ(row.ways[0].change.change, 0.0) << "out already";
         }

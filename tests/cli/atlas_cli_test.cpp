@@ -18,7 +18,7 @@
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
-#include "wire/figures.h"
+#include "wire/answer_frame.h"
 
 namespace relascope {
 namespace {
@@ -48,7 +48,7 @@ protected:
         return json(said);
     }
     /// Changes what is kept. One with a remark: who prints it has opened it.
-    static void change(const std::function<void(RelationAtlas&)>& change) {
+    static void change(const std::function<void(Answer&)>& change) {
         const SafetensorsFile file(kept());
         const auto metadata = file.header().metadata;
         const auto* entry = file.find("result");
@@ -57,11 +57,10 @@ protected:
         wire::FrameReader reader;
         reader.append(bytes);
         const auto frame = reader.next();
-        auto result = std::any_cast<RelationAtlas>(
-            wire::analysisResultFromJson("atlas", frame->message, frame->blob));
+        auto result = wire::answerFromJson(frame->message, frame->blob);
         change(result);
         wire::Bytes blob;
-        const auto message = wire::analysisResultToJson("atlas", result, blob);
+        const auto message = wire::answerToJson(result, blob);
         bytes = wire::frameBytes(message, blob);
         auto facts = metadata;
         facts["crc32"] = std::to_string(crc32Of(0, bytes.data(), bytes.size()));
@@ -76,7 +75,12 @@ protected:
         writeSafetensors(kept(), std::move(tensors), facts);
     }
     static void mark(const std::string& remark) {
-        change([&](RelationAtlas& atlas) { atlas.remark = remark; });
+        change([&](Answer& answer) { fact(answer, "remark").texts = {remark}; });
+    }
+    static Column& fact(Answer& answer, const std::string& key) {
+        for (auto& column : answer.tables.at(0).columns)
+            if (column.key == key) return column;
+        throw Error(key);
     }
     static inline TemporaryFolder* folder = nullptr;
 };
@@ -86,7 +90,7 @@ TEST_F(AtlasCli, IsOpenedTheNextTime) {
     ASSERT_TRUE(fs::exists(kept()));
     EXPECT_EQ(atlas(), first);
     const auto readable = nlohmann::json::parse(slurp(run() + "/atlas/step-3.json"));
-    EXPECT_EQ(readable["format"], "relascope-result/2");
+    EXPECT_EQ(readable["format"], "relascope-result/3");
     EXPECT_EQ(readable["relations"], first["relations"]);
     EXPECT_EQ(readable["key"]["options"]["examples"], 20);
     mark("from the file");
@@ -103,7 +107,7 @@ TEST_F(AtlasCli, OfSomethingElseIsMeasuredAgain) {
         const auto step = std::string(other) == "--checkpoint 1" ? 1 : 3;
         const auto asked = atlas(other);
         EXPECT_EQ(asked["step"], step);
-        EXPECT_FALSE(asked.contains("remark")) << other;
+        EXPECT_EQ(asked["remark"], "") << other;
     }
     // Weights of another training under the same names.
     atlas();
@@ -115,7 +119,7 @@ TEST_F(AtlasCli, OfSomethingElseIsMeasuredAgain) {
     fs::copy(run() + "/atlas", run() + "-other/atlas");
     const auto said =
         runCli("atlas " + run() + "-other --json --examples 20 --untrained 1 --use-examples 0");
-    EXPECT_FALSE(json(said).contains("remark"));
+    EXPECT_EQ(json(said)["remark"], "");
     // A run that was moved is the same run.
     atlas();
     mark("from the file");
@@ -134,7 +138,7 @@ TEST_F(AtlasCli, OfSomethingElseIsMeasuredAgain) {
     mark("from the file");
     EXPECT_EQ(atlas("--attributes " + csv)["remark"], "from the file");
     write(1);
-    EXPECT_FALSE(atlas("--attributes " + csv).contains("remark"));
+    EXPECT_EQ(atlas("--attributes " + csv)["remark"], "");
     // Another run is not looked into for changes.
     fs::remove_all(run() + "/atlas");
     atlas("--other " + run() + "-other");
@@ -203,12 +207,15 @@ TEST_F(AtlasCli, OfOtherExamplesIsMeasuredAgain) {
 // It was kept by nobody who measured it: the file is named, and nothing is shown of it.
 TEST_F(AtlasCli, AWrongIndexIsAnErrorThatNamesTheFile) {
     atlas();
-    change([](RelationAtlas& atlas) { atlas.relations.at(0).attribute = 1000; });
+    change([](Answer& answer) {
+        for (auto& column : answer.tables.at(1).columns)
+            if (column.key == "strongest") column.numbers.at(0) = 1000;
+    });
     const auto said =
         runCli("atlas " + run() + " --json --examples 20 --untrained 1 --use-examples 0");
     EXPECT_NE(said.code, 0);
     EXPECT_NE(said.err.find(kept()), std::string::npos) << said.err;
-    EXPECT_NE(said.err.find("the attribute of a map is 1000"), std::string::npos) << said.err;
+    EXPECT_NE(said.err.find("'strongest' points at row 1000"), std::string::npos) << said.err;
 }
 
 TEST_F(AtlasCli, DamagedFilesAndAFullDiskCostNothingElse) {

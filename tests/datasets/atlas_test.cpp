@@ -3,6 +3,8 @@
 // models, what a short training learns, cancelled and continued atlases, and what cannot be
 // described.
 #include "analysis/atlas.h"
+#include "answers/answer_text.h"
+#include "answers/atlas_answer.h"
 
 #include "analysis/atlas_labels.h"
 #include "analysis/plain_reading.h"
@@ -60,7 +62,8 @@ struct Asked {
     RelationAtlas atlas(OptionValues values = {}, const AnalysisWatch& watch = {}) {
         values.try_emplace("use_examples", std::int64_t{0});
         values.try_emplace("untrained", std::int64_t{0});
-        return std::any_cast<RelationAtlas>(atlasRunner().run(subject, values, watch));
+        return relationAtlasOf(
+            std::any_cast<const Answer&>(atlasRunner().run(subject, values, watch)));
     }
 };
 
@@ -185,13 +188,14 @@ TEST(Atlas, WhatIsKnownOfAStepIsTakenFromTheRun) {
     EXPECT_FALSE(relation.sent.bins.empty());
     for (const auto* text : {&relation.highest.front().text, &relation.lowest.front().text})
         EXPECT_EQ(text->find("patch ("), 0u) << *text;
-    const auto json = atlasAnalysis().json(atlas);
+    const auto json = atlasAnalysis().json(answerOf(atlas));
     EXPECT_EQ(json.at("relations").size(), atlas.relations.size());
     EXPECT_EQ(json.at("steps").size(), 2u);
-    EXPECT_NE(atlasAnalysis().csv(atlas).find("layer 1 relation 1,same object,"),
+    EXPECT_NE(csvOf(answerOf(atlas).table("fits")).find("layer 1 relation 1,same object,"),
               std::string::npos);
-    EXPECT_NE(atlasAnalysis().latex(atlas).find("\\begin{tabular}"), std::string::npos);
-    EXPECT_NE(atlasAnalysis().terminal(atlas).find("layer 1 relation 1: "), std::string::npos);
+    EXPECT_NE(atlasAnalysis().latex(answerOf(atlas)).find("\\begin{tabular}"), std::string::npos);
+    EXPECT_NE(atlasAnalysis().terminal(answerOf(atlas)).find("layer 1 relation 1: "),
+              std::string::npos);
 }
 
 TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
@@ -202,7 +206,7 @@ TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
                                  {"use_examples", std::int64_t{50}},
                                  {"along", true}};
     const auto whole = asked.atlas(values);
-    const auto text = atlasAnalysis().json(whole).dump();
+    const auto text = atlasAnalysis().json(answerOf(whole)).dump();
     ASSERT_FALSE(whole.metric.empty());
     for (const int reports : {1, 3, 5}) {
         AnalysisResult known;
@@ -214,7 +218,8 @@ TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
         ASSERT_TRUE(known.has_value());
         AnalysisWatch again;
         again.known = known;
-        EXPECT_EQ(atlasAnalysis().json(asked.atlas(values, again)).dump(), text) << reports;
+        EXPECT_EQ(atlasAnalysis().json(answerOf(asked.atlas(values, again))).dump(), text)
+            << reports;
     }
 }
 
@@ -225,10 +230,10 @@ TEST(Atlas, OneOfOtherWeightsOrExamplesStartsAnew) {
     auto other = whole;
     other.untrainedScores = {0.0, 0.0};
     AnalysisWatch watch;
-    watch.known = other;
+    watch.known = answerOf(other);
     EXPECT_EQ(asked.atlas(values, watch).untrainedScores, other.untrainedScores);
     other.basis += "1";
-    watch.known = other;
+    watch.known = answerOf(other);
     EXPECT_EQ(asked.atlas(values, watch).untrainedScores, whole.untrainedScores);
 }
 
@@ -286,12 +291,12 @@ TEST(Atlas, DataWithoutFactsHaveThoseOfTheirPatches) {
     AnalysisSubject subject;
     subject.model = &model, subject.run = folder / "run", subject.device = "cpu";
     subject.data = tinyData().validation;
-    const auto atlas =
-        std::any_cast<RelationAtlas>(atlasRunner().run(subject,
+    const auto atlas = relationAtlasOf(
+        std::any_cast<const Answer&>(atlasRunner().run(subject,
                                                        {{"use_examples", std::int64_t{0}},
                                                         {"untrained", std::int64_t{0}},
                                                         {"examples", std::int64_t{30}}},
-                                                       {}));
+                                                       {})));
     std::vector<std::string> names;
     for (const auto& attribute : atlas.attributes) names.push_back(attribute.name);
     EXPECT_EQ(names, (std::vector<std::string>{"colour distance", "distance", "same side",

@@ -3,6 +3,7 @@
 // fresh weights, its sentences, cancelled and continued scans, its report, and what cannot be
 // scanned.
 #include "analysis/scan.h"
+#include "answers/scan_answer.h"
 
 #include <gtest/gtest.h>
 #include <torch/utils.h>
@@ -62,7 +63,7 @@ struct ScanSubject {
         values.try_emplace("examples", std::int64_t{200});
         values.try_emplace("exact", std::int64_t{100});
         values.try_emplace("untrained", std::int64_t{4});
-        return std::any_cast<ModelScan>(scanRunner().run(subject, values, watch));
+        return modelScanOf(std::any_cast<const Answer&>(scanRunner().run(subject, values, watch)));
     }
 
 private:
@@ -221,7 +222,7 @@ TEST(Scan, FindsNothingInFreshWeights) {
 
 TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
     ScanSubject fresh(scanOptions(), 7);
-    const auto text = scanAnalysis().json(fresh.scan()).dump();
+    const auto text = scanAnalysis().json(answerOf(fresh.scan())).dump();
     core::AblationProgress kept;
     for (const bool session : {false, true}) {
         fresh.subject.kept = session ? &kept : nullptr;
@@ -235,7 +236,7 @@ TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
             watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
             watch.progress = [&](double) { return left > 0; };
             try {
-                EXPECT_EQ(scanAnalysis().json(fresh.scan({}, watch)).dump(), text);
+                EXPECT_EQ(scanAnalysis().json(answerOf(fresh.scan({}, watch))).dump(), text);
                 done = true;
             } catch (const Cancelled&) {
             }
@@ -305,7 +306,7 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
         std::find_if(scan.findings.begin(), scan.findings.end(), [](const auto& finding) {
             return finding.text.find(", relation 1 answers *same object*") < 12;
         });
-    ASSERT_NE(found, scan.findings.end()) << scanAnalysis().terminal(scan);
+    ASSERT_NE(found, scan.findings.end()) << scanAnalysis().terminal(answerOf(scan));
     const auto& first = *found;
     EXPECT_NE(first.text.find("; untrained 0."), std::string::npos) << first.text;
     EXPECT_NE(first.text.find("without it accuracy falls from "), std::string::npos) << first.text;
@@ -325,10 +326,11 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
             EXPECT_EQ(effect.changes.at(1).base, scan.base) << check.edit;
         }
     }
-    const auto text = scanAnalysis().terminal(scan);
+    const auto text = scanAnalysis().terminal(answerOf(scan));
     EXPECT_NE(text.find(first.text), std::string::npos);
-    EXPECT_NE(scanAnalysis().csv(scan).find(first.part + ",relations,"), std::string::npos);
-    const auto json = scanAnalysis().json(scan);
+    EXPECT_NE(scanAnalysis().csv(answerOf(scan)).find(first.part + ",relations,"),
+              std::string::npos);
+    const auto json = scanAnalysis().json(answerOf(scan));
     EXPECT_EQ(json.at("findings").size(), scan.findings.size());
 
     const auto files = core::scanReport(scan, "report", "run <1>", "relascope-cli scan 'run'");
@@ -663,7 +665,7 @@ TEST(Scan, RelationsThatAreConstantTellNothing) {
         if (part.row.group == "relations") {
             EXPECT_EQ(part.estimate, 0.0) << part.title;
         }
-    EXPECT_FALSE(scanAnalysis().terminal(scan).empty());
+    EXPECT_FALSE(scanAnalysis().terminal(answerOf(scan)).empty());
     EXPECT_FALSE(core::scanReport(scan, "report", "constant", "scan").empty());
 }
 
@@ -689,8 +691,8 @@ TEST(Scan, DataThatNothingIsKnownOfGiveEffectsAlone) {
     AnalysisSubject subject;
     subject.model = &opened, subject.device = "cpu", subject.data = splits.validation;
     subject.interventions.data = editDataOf(splits, model);
-    const auto scan =
-        std::any_cast<ModelScan>(scanRunner().run(subject, {{"untrained", std::int64_t{0}}}, {}));
+    const auto scan = modelScanOf(std::any_cast<const Answer&>(
+        scanRunner().run(subject, {{"untrained", std::int64_t{0}}}, {})));
     ASSERT_FALSE(scan.notFound.empty());
     EXPECT_EQ(scan.atlas.attributes.size(), 0u);
     EXPECT_NE(scan.notFound.back().find("Nothing is known of the objects of these data"),

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "analysis/analysis.h"
-#include "wire/figures.h"
+#include "wire/answer_frame.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace relascope;
@@ -18,15 +18,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         reader.append(std::span(data, size).subspan(1));
         const auto frame = reader.next();
         if (!frame) return 0;
-        const auto result =
-            wire::analysisResultFromJson(analysis.name, frame->message, frame->blob);
+        const core::AnalysisResult result = wire::answerFromJson(frame->message, frame->blob);
+        if (analysis.check) analysis.check(std::any_cast<const Answer&>(result));
         for (const auto* text :
              {&analysis.csv, &analysis.latex, &analysis.terminal, &analysis.remark})
             if (*text) (*text)(result);
         analysis.json(result);
         if (analysis.report) analysis.report(result, "name", "subject", "command");
         wire::Bytes blob;
-        wire::analysisResultToJson(analysis.name, result, blob);
+        wire::answerToJson(std::any_cast<const Answer&>(result), blob);
     } catch (const Error&) {
     }
     return 0;

@@ -4,15 +4,11 @@
 #include <limits>
 #include <numeric>
 
-#include <QCollator>
 #include <QFont>
-#include <QHeaderView>
 #include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QTableView>
-#include <QTableWidget>
 #include <QToolTip>
 #include <QVBoxLayout>
 
@@ -144,324 +140,7 @@ bool CumulativePlot::eventFilter(QObject* watched, QEvent* event) {
 
 namespace {
 
-constexpr int kFirstWay = 3;  // columns before those of the ways
-constexpr int kColumnsAWay = 2;
-
-double ratio(const AblationRow& row) {
-    return row.streamNorm > 0 ? row.partNorm / row.streamNorm
-                              : std::numeric_limits<double>::quiet_NaN();
-}
-
-}  // namespace
-
-void AblationModel::setTable(AblationTable table, std::vector<std::string> uses) {
-    std::vector<EditOp> ways;
-    for (const auto& row : table.rows)
-        for (const auto& way : row.ways)
-            if (std::find(ways.begin(), ways.end(), way.how) == ways.end()) ways.push_back(way.how);
-    const bool same = ways == m_ways && table.rows.size() == m_table.rows.size();
-    std::vector<std::string> before;
-    QModelIndexList held;
-    if (same) {
-        Q_EMIT layoutAboutToBeChanged();  // views make persistent indices of their own
-        held = persistentIndexList();
-        for (const QModelIndex& index : held) before.push_back(rowAt(index.row())->part);
-    } else {
-        beginResetModel();
-    }
-    m_table = std::move(table);
-    m_uses = std::move(uses);
-    m_uses.resize(m_table.rows.size());
-    m_ways = std::move(ways);
-    m_range = {};
-    for (const auto& row : m_table.rows)
-        for (const auto& way : row.ways)
-            for (const double value : {way.change.change, way.change.low, way.change.high})
-                m_range.include(value);
-    order();
-    if (!same) return endResetModel();
-    QModelIndexList now;
-    for (qsizetype i = 0; i < held.size(); ++i)
-        now << index(indexOfPart(before[static_cast<std::size_t>(i)]), held[i].column());
-    changePersistentIndexList(held, now);
-    Q_EMIT layoutChanged();
-}
-
-const AblationRow* AblationModel::rowAt(int row) const {
-    if (row < 0 || row >= rowCount()) return nullptr;
-    return &m_table.rows[static_cast<std::size_t>(m_order[static_cast<std::size_t>(row)])];
-}
-
-const std::string& AblationModel::useOf(const AblationRow& row) const {
-    return m_uses[static_cast<std::size_t>(&row - m_table.rows.data())];
-}
-
-int AblationModel::indexOfPart(const std::string& part) const {
-    for (int row = 0; row < rowCount(); ++row)
-        if (rowAt(row)->part == part) return row;
-    return -1;
-}
-
-AblationModel::Column AblationModel::kind(int column) const {
-    if (column == 0) return Column::Part;
-    if (column == 1) return Column::Group;
-    if (column == 2) return Column::Use;
-    if (column == columnCount() - 1) return Column::Norm;
-    return (column - kFirstWay) % kColumnsAWay == 0 ? Column::Change : Column::Changed;
-}
-
-EditOp AblationModel::wayOf(int column) const {
-    const auto at = static_cast<std::size_t>(std::max(0, column - kFirstWay) / kColumnsAWay);
-    return column >= kFirstWay && at < m_ways.size() ? m_ways[at] : EditOp::Zero;
-}
-
-const AblationRow::Way* AblationModel::wayAt(const AblationRow& row, int column) const {
-    for (const auto& way : row.ways)
-        if (way.how == wayOf(column)) return &way;
-    return nullptr;
-}
-
-int AblationModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_order.size());
-}
-int AblationModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : kFirstWay + kColumnsAWay * static_cast<int>(m_ways.size()) + 1;
-}
-
-QVariant AblationModel::display(const AblationRow& row, int column) const {
-    const QString dash(QChar(0x2014));
-    const auto* way = wayAt(row, column);
-    switch (kind(column)) {
-        case Column::Part:
-            return QString::fromStdString(row.part);
-        case Column::Group:
-            return QString::fromStdString(row.group);
-        case Column::Use:
-            return useOf(row).empty() ? dash : QString::fromStdString(useOf(row));
-        case Column::Change:
-            return way ? MetricText(m_table.metric).change(way->change.change) : dash;
-        case Column::Changed:
-            return way ? probabilityText(way->changedAnswers) : dash;
-        case Column::Norm:
-            break;
-    }
-    QString text = QString::number(row.partNorm, 'f', 2);
-    if (row.streamNorm > 0)
-        text += QStringLiteral(" of %1").arg(QString::number(row.streamNorm, 'f', 2));
-    return text;
-}
-
-QString AblationModel::tip(const AblationRow& row, int column) const {
-    const MetricText text(m_table.metric);
-    const auto* way = wayAt(row, column);
-    const Column what = kind(column);
-    if (what == Column::Part || what == Column::Group)
-        return QStringLiteral("%1 at %2")
-            .arg(QString::fromStdString(row.part), QString::fromStdString(row.edit.point));
-    if (what == Column::Use)
-        return useOf(row).empty()
-                   ? QStringLiteral("Too few examples for a word")
-                   : QString::fromStdString(useOf(row)) +
-                         QStringLiteral(
-                             ", by its mildest and its harshest replacement, corrected "
-                             "over all rows");
-    if (what == Column::Norm)
-        return row.streamNorm > 0
-                   ? QStringLiteral("Mean length of the part %1, of the stream before the layer %2")
-                         .arg(row.partNorm, 0, 'g', 4)
-                         .arg(row.streamNorm, 0, 'g', 4)
-                   : QStringLiteral("Mean length of the part %1").arg(row.partNorm, 0, 'g', 4);
-    if (!way) return QStringLiteral("Not measured in this way");
-    if (what == Column::Changed)
-        return QStringLiteral("%1 of the answers change").arg(probabilityText(way->changedAnswers));
-    return QStringLiteral("%1, %2: %3 from %4 to %5, change %6 %7 %8")
-        .arg(QString::fromStdString(row.part), wayText(way->how), text.title.toLower(),
-             text.value(way->change.base), text.value(way->change.edited),
-             text.change(way->change.change), text.interval(way->change.low, way->change.high),
-             text.unit)
-        .trimmed();
-}
-
-QVariant AblationModel::data(const QModelIndex& index, int role) const {
-    const auto* row = rowAt(index.row());
-    if (!row || !index.isValid()) return {};
-    const int column = index.column();
-    const auto* way = kind(column) == Column::Change ? wayAt(*row, column) : nullptr;
-    switch (role) {
-        case Qt::DisplayRole:
-            return display(*row, column);
-        case Qt::ToolTipRole:
-        case Qt::AccessibleDescriptionRole:
-            return tip(*row, column);
-        case Qt::TextAlignmentRole:
-            return static_cast<int>(Qt::AlignVCenter |
-                                    (column < kFirstWay ? Qt::AlignLeft : Qt::AlignRight));
-        case Qt::FontRole:
-            return column < kFirstWay ? smallFont() : numberFont(12);
-        case Value:
-            return way ? QVariant(way->change.change) : QVariant();
-        case Low:
-            return way ? QVariant(way->change.low) : QVariant();
-        case High:
-            return way ? QVariant(way->change.high) : QVariant();
-        case Interval:
-            return way ? MetricText(m_table.metric).interval(way->change.low, way->change.high)
-                       : QString();
-        default:
-            return {};
-    }
-}
-
-QVariant AblationModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::TextAlignmentRole)
-        return static_cast<int>(Qt::AlignVCenter |
-                                (kind(section) == Column::Changed || kind(section) == Column::Norm
-                                     ? Qt::AlignRight
-                                     : Qt::AlignLeft));
-    const MetricText text(m_table.metric);
-    if (role == Qt::DisplayRole) switch (kind(section)) {
-            case Column::Part:
-                return QStringLiteral("Part");
-            case Column::Group:
-                return QStringLiteral("Group");
-            case Column::Use:
-                return QStringLiteral("Use");
-            case Column::Change:
-                return wayText(wayOf(section)).replace(0, 1, wayText(wayOf(section))[0].toUpper());
-            case Column::Changed:
-                return QStringLiteral("Changed");
-            case Column::Norm:
-                return QStringLiteral("Length");
-        }
-    if (role == Qt::ToolTipRole) switch (kind(section)) {
-            case Column::Part:
-            case Column::Group:
-                return QStringLiteral("Click to sort");
-            case Column::Use:
-                return QStringLiteral("Whether the model needs the part; click to sort");
-            case Column::Change:
-                return QStringLiteral(
-                           "Change of the %1 with the part replaced by %2, with its "
-                           "95 % interval%3")
-                    .arg(text.title.toLower(), wayText(wayOf(section)),
-                         text.percent ? QStringLiteral(", in points") : QString());
-            case Column::Changed:
-                return QStringLiteral("Share of the examples whose answer changes (%1)")
-                    .arg(wayText(wayOf(section)));
-            case Column::Norm:
-                return QStringLiteral(
-                    "Mean length of the part, and of the stream before its layer");
-        }
-    return {};
-}
-
-void AblationModel::order() {
-    m_order.resize(m_table.rows.size());
-    std::iota(m_order.begin(), m_order.end(), 0);
-    if (m_column < 0 || m_column >= columnCount()) return;
-    const Column what = kind(m_column);
-    QCollator collator;
-    collator.setNumericMode(true);
-    const auto text = [&](const AblationRow& row) {
-        return QString::fromStdString(what == Column::Part    ? row.part
-                                      : what == Column::Group ? row.group
-                                                              : useOf(row));
-    };
-    // What was not measured sorts behind everything else when the largest come first.
-    const auto number = [&](const AblationRow& row) {
-        const auto* way = wayAt(row, m_column);
-        const double value = what == Column::Norm      ? ratio(row)
-                             : !way                    ? -1.0
-                             : what == Column::Changed ? way->changedAnswers
-                                                       : std::abs(way->change.change);
-        return std::isnan(value) ? -1.0 : value;
-    };
-    const auto less = [&](int a, int b) {
-        const auto &x = m_table.rows[static_cast<std::size_t>(a)],
-                   &y = m_table.rows[static_cast<std::size_t>(b)];
-        if (what == Column::Part || what == Column::Group || what == Column::Use)
-            return collator.compare(text(x), text(y)) < 0;
-        return number(x) < number(y);
-    };
-    const bool up = m_direction == Qt::AscendingOrder;
-    std::stable_sort(m_order.begin(), m_order.end(),
-                     [&](int a, int b) { return up ? less(a, b) : less(b, a); });
-}
-
-void AblationModel::sort(int column, Qt::SortOrder direction) {
-    Q_EMIT layoutAboutToBeChanged();
-    const QModelIndexList held = persistentIndexList();
-    std::vector<std::string> before;
-    for (const QModelIndex& index : held) before.push_back(rowAt(index.row())->part);
-    m_column = column;
-    m_direction = direction;
-    order();
-    QModelIndexList now;
-    for (qsizetype i = 0; i < held.size(); ++i)
-        now << index(indexOfPart(before[static_cast<std::size_t>(i)]), held[i].column());
-    changePersistentIndexList(held, now);
-    Q_EMIT layoutChanged();
-}
-
-void AblationDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
-                             const QModelIndex& index) const {
-    constexpr int number = 52, interval = 100, leastBar = 56, side = 8;
-    const Theme& t = Theme::current();
-    paint::rowGround(*painter, option);
-    painter->save();
-    painter->setFont(index.data(Qt::FontRole).value<QFont>());
-    const auto* model = qobject_cast<const AblationModel*>(index.model());
-    const bool group = model && model->kind(index.column()) == AblationModel::Column::Group;
-    painter->setPen(group ? t.muted : t.text);
-    QRect room = option.rect.adjusted(side, 0, -side, 0);
-    const QVariant value = index.data(AblationModel::Value);
-    if (!model || !value.isValid()) {
-        paint::elidedText(*painter, room, index.data(Qt::TextAlignmentRole).toInt(),
-                          index.data().toString());
-    } else {
-        painter->drawText(QRect(room.left(), room.top(), number, room.height()),
-                          Qt::AlignRight | Qt::AlignVCenter, index.data().toString());
-        room.adjust(number + 8, 0, 0, 0);
-        // In a narrow column the interval is in the tooltip, and the bar shows it.
-        if (room.width() >= interval + leastBar) {
-            painter->setFont(numberFont(11));
-            painter->setPen(t.muted);
-            painter->drawText(QRect(room.left(), room.top(), interval, room.height()),
-                              Qt::AlignLeft | Qt::AlignVCenter,
-                              index.data(AblationModel::Interval).toString());
-            room.adjust(interval + 4, 0, 0, 0);
-        }
-        const auto& range = model->range();
-        drawSignedBar(*painter, room, value.toDouble(), range, 10);
-        drawInterval(*painter, room, index.data(AblationModel::Low).toDouble(),
-                     index.data(AblationModel::High).toDouble(), range);
-    }
-    paint::cellFocus(*painter, option);
-    painter->restore();
-}
-
-namespace {
-
-constexpr int kRow = 24, kFigureWidth = 1360, kFigurePlot = 230, kPairsShown = 12,
-              kFigureTitle = 30, kSide = 16, kMostRows = 60;
-using Column = AblationModel::Column;
-
-void prepare(QTableView& view) {
-    view.setItemDelegate(new AblationDelegate(&view));
-    view.setFrameShape(QFrame::NoFrame);
-    view.setShowGrid(false);
-    view.setEditTriggers(QAbstractItemView::NoEditTriggers);
-    view.setSelectionBehavior(QAbstractItemView::SelectRows);
-    view.setSelectionMode(QAbstractItemView::SingleSelection);
-    view.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    view.verticalHeader()->hide();
-    view.verticalHeader()->setMinimumSectionSize(kRow);
-    view.verticalHeader()->setDefaultSectionSize(kRow);
-    view.horizontalHeader()->setFont(smallFont());
-    view.horizontalHeader()->setHighlightSections(false);
-    view.horizontalHeader()->setMinimumSectionSize(40);
-}
+constexpr int kFigurePlot = 230, kSide = 16, kPartsInFigure = 60, kPairsInFigure = 12;
 
 QWidget* titled(QLabel*& label, QWidget* content, const QString& text, QWidget* parent) {
     auto* box = new QWidget(parent);
@@ -473,27 +152,78 @@ QWidget* titled(QLabel*& label, QWidget* content, const QString& text, QWidget* 
     return box;
 }
 
+/// A row for each part: its ways beside each other.
+Table partsOf(const AblationTable& result, const std::vector<std::string>& uses) {
+    const MetricText text(result.metric);
+    Table table{"parts"};
+    const auto add = [&](const std::string& key, const QString& title, ColumnKind kind,
+                         NumberFormat format, const QString& help) -> Column& {
+        table.columns.push_back({key, title.toStdString(), help.toStdString(), kind, format});
+        return table.columns.back();
+    };
+    auto& parts = add("part", QStringLiteral("Part"), ColumnKind::Text, {}, {}).texts;
+    for (const auto& row : result.rows) parts.push_back(row.part);
+    auto& groups = add("group", QStringLiteral("Group"), ColumnKind::Text, {}, {}).texts;
+    for (const auto& row : result.rows) groups.push_back(row.group);
+    add("use", QStringLiteral("Use"), ColumnKind::Text, {},
+        QStringLiteral("Whether the model needs the part, by its mildest and its harshest "
+                       "replacement, corrected over all rows; empty: too few examples for a word"))
+        .texts = uses;
+    table.columns.back().texts.resize(result.rows.size());
+    const NumberFormat change{text.percent ? 1 : 3, text.percent, true, true};
+    for (const auto op : {EditOp::Zero, EditOp::Mean, EditOp::Resample}) {
+        const std::string key = editOpName(op);
+        std::vector<double> values[4];
+        bool any = false;
+        for (const auto& row : result.rows) {
+            const auto way =
+                std::find_if(row.ways.begin(), row.ways.end(),
+                             [&](const AblationRow::Way& one) { return one.how == op; });
+            const bool known = way != row.ways.end();
+            any = any || known;
+            const double numbers[] = {known ? way->change.change : NAN,
+                                      known ? way->change.low : NAN, known ? way->change.high : NAN,
+                                      known ? way->changedAnswers : NAN};
+            for (std::size_t k = 0; k < 4; ++k) values[k].push_back(numbers[k]);
+        }
+        if (!any) continue;
+        QString title = wayText(op);
+        title[0] = title[0].toUpper();
+        auto& column = add(key, title, ColumnKind::Number, change,
+                           QStringLiteral("Change of the %1 with the part replaced by %2, with "
+                                          "its 95 % interval")
+                               .arg(text.title.toLower(), wayText(op)));
+        column.low = key + " low", column.high = key + " high";
+        column.numbers = values[0];
+        add(key + " low", {}, ColumnKind::Number, {}, {}).numbers = values[1];
+        add(key + " high", {}, ColumnKind::Number, {}, {}).numbers = values[2];
+        add(key + " changed", QStringLiteral("Changed"), ColumnKind::Number, {0, true},
+            QStringLiteral("Share of the answers that change"))
+            .numbers = values[3];
+    }
+    std::vector<double> lengths, streams;
+    for (const auto& row : result.rows) {
+        lengths.push_back(row.partNorm);
+        streams.push_back(row.streamNorm > 0 ? row.streamNorm : NAN);
+    }
+    add("length", QStringLiteral("Length"), ColumnKind::Number, {2},
+        QStringLiteral("Mean length of what the part adds"))
+        .numbers = lengths;
+    add("stream", QStringLiteral("Stream"), ColumnKind::Number, {2},
+        QStringLiteral("Mean length of the stream that it is added to"))
+        .numbers = streams;
+    return table;
+}
+
 }  // namespace
 
 AblationView::AblationView(QWidget* parent)
     : AnswerView(QStringLiteral("Ablation"), QStringLiteral("ablation"), parent),
-      m_model(new AblationModel(this)),
-      m_view(new QTableView(this)),
+      m_table(new TableView(QStringLiteral("Ablation table"), this)),
       m_knockOut(new QPushButton(QStringLiteral("Knock out in the inspector"), this)),
       m_below(new QWidget(this)),
       m_curve(new CumulativePlot(this)),
-      m_pairs(new QTableWidget(this)) {
-    m_view->setModel(m_model);
-    prepare(*m_view);
-    m_view->setAccessibleName(QStringLiteral("Ablation table"));
-    m_view->horizontalHeader()->setSectionsClickable(true);
-    m_view->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-    m_view->horizontalHeader()->setSortIndicatorClearable(true);
-    m_view->setSortingEnabled(true);
-
-    prepare(*m_pairs);
-    m_pairs->setAccessibleName(QStringLiteral("Pairs of parts"));
-    m_pairs->setColumnCount(4);
+      m_pairs(new TableView(QStringLiteral("Pairs of parts"), this)) {
     auto* row = rowOf(m_below);
     QLabel* pairsTitle = nullptr;
     m_curvePart = titled(m_curveTitle, m_curve, {}, m_below);
@@ -502,26 +232,26 @@ AblationView::AblationView(QWidget* parent)
                QStringLiteral("Pairs: joint change, and interaction (joint - sum)"), m_below);
     row->addWidget(m_curvePart, 3);
     row->addWidget(m_pairsPart, 2);
-    content()->addWidget(m_view, 3);
+    content()->addWidget(m_table, 3);
     content()->addWidget(horizontalLine(this));
     content()->addWidget(m_below, 2);
     m_below->setMinimumHeight(190);
-
     m_knockOut->setProperty("compact", true);
     head()->addControl(m_knockOut);
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &AblationView::updateKnockOut);
-    connect(m_view, &QTableView::activated, this, &AblationView::requestEdit);
+    connect(m_table, &QTableView::activated, this, &AblationView::requestEdit);
     connect(m_knockOut, &QPushButton::clicked, this, &AblationView::requestEdit);
     AblationView::clear(QStringLiteral("Not measured."));
 }
 
 std::optional<Edit> AblationView::chosenEdit() const {
-    const QModelIndex at = m_view->currentIndex();
-    const auto* row = isEmpty() ? nullptr : m_model->rowAt(at.row());
-    if (!row) return std::nullopt;
-    Edit edit = row->edit;
-    edit.op = m_model->wayOf(at.column());
+    const int row = m_table->currentRow();
+    if (isEmpty() || row < 0) return std::nullopt;
+    Edit edit = m_result.rows[static_cast<std::size_t>(row)].edit;
+    const auto& key = m_table->tableModel()->columnAt(m_table->currentIndex().column()).key;
+    for (const auto op : {EditOp::Mean, EditOp::Resample})
+        if (key.starts_with(editOpName(op))) edit.op = op;
     return edit;
 }
 
@@ -538,20 +268,19 @@ void AblationView::updateKnockOut() {
                                : QStringLiteral("Choose a row of the table first"));
 }
 
-const AblationTable& AblationView::table() const {
-    return m_model->table();
-}
-
 void AblationView::clear(const QString& sentence) {
     AnswerView::clear(sentence);
     updateKnockOut();
 }
 
 void AblationView::fill(const Answer& answer) {
-    if (answer.tables.empty()) return m_model->setTable({});
-    const auto table = core::ablationTableOf(answer);
-    const bool fresh = isEmpty() || m_model->table().rows.size() != table.rows.size();
-    m_model->setTable(table, core::usesOf(answer));
+    m_result = answer.tables.empty() ? AblationTable() : core::ablationTableOf(answer);
+    if (answer.tables.empty()) {
+        m_table->setTable({});
+        return m_pairs->setTable({});
+    }
+    const auto& table = m_result;
+    m_table->setTable(partsOf(table, core::usesOf(answer)));
     const MetricText text(table.metric);
     QString sub =
         QStringLiteral("%1 %2 with every part, %3 examples")
@@ -566,140 +295,41 @@ void AblationView::fill(const Answer& answer) {
     m_below->setVisible(!table.cumulative.empty() || !table.pairs.empty());
     m_curveTitle->setText(CumulativePlot::title(table));
     m_curve->setTable(table);
-    fillPairs();
+    const auto* pairs = answer.find("pairs");
+    m_pairs->setTable(pairs ? *pairs : Table());
     leaveEmpty();
     updateKnockOut();
-    if (fresh) fitColumns(*m_view, width());
 }
 
-void AblationView::fillPairs() {
-    auto pairs = table().pairs;
-    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.interaction) > std::abs(b.interaction);
-    });
-    m_pairs->setHorizontalHeaderLabels({QStringLiteral("First"), QStringLiteral("Second"),
-                                        QStringLiteral("Joint"), QStringLiteral("Interaction")});
-    m_pairs->setRowCount(static_cast<int>(pairs.size()));
-    const MetricText text(table().metric);
-    int row = 0;
-    for (const auto& pair : pairs) {
-        int column = 0;
-        for (const QString& cell :
-             {QString::fromStdString(pair.first), QString::fromStdString(pair.second),
-              text.change(pair.joint), text.change(pair.interaction)}) {
-            auto* item = new QTableWidgetItem(cell);
-            item->setFont(column < 2 ? smallFont() : numberFont(12));
-            item->setTextAlignment(Qt::AlignVCenter |
-                                   (column < 2 ? Qt::AlignLeft : Qt::AlignRight));
-            item->setToolTip(cell);
-            m_pairs->setItem(row, column++, item);
+int AblationView::paint(QPainter* painter) const {
+    if (isEmpty()) return 80;
+    FigureLines lines(painter, kFigureWidth, kSide);
+    const auto table = [&](const TableView& view, int width, int most) {
+        if (painter) {
+            painter->save();
+            painter->translate(kSide / 2, lines.y);
+            view.paintFigure(*painter, width, most);
+            painter->restore();
         }
-        ++row;
-    }
-    for (int c = 0; c < 4; ++c)
-        m_pairs->horizontalHeaderItem(c)->setTextAlignment(
-            Qt::AlignVCenter | (c < 2 ? Qt::AlignLeft : Qt::AlignRight));
-    m_pairs->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    m_pairs->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
-    m_pairs->setColumnWidth(2, 76);
-    m_pairs->setColumnWidth(3, 92);
-}
-
-// Names keep their width; the bars take what is left, from a least width on.
-void AblationView::fitColumns(QTableView& view, int width) const {
-    if (m_model->columnCount() <= kFirstWay + 1) return;
-    int names = 120, changes = 0;
-    const QFontMetrics metrics(smallFont());
-    for (const auto& row : table().rows)
-        names = std::max(names, metrics.horizontalAdvance(QString::fromStdString(row.part)) + 24);
-    constexpr int group = 84, use = 96, changed = 76, norm = 112, least = 150;
-    int fixed = (names = std::min(names, 300)) + group + use + norm + 16;
-    for (int c = 0; c < m_model->columnCount(); ++c) {
-        changes += m_model->kind(c) == Column::Change;
-        fixed += m_model->kind(c) == Column::Changed ? changed : 0;
-    }
-    const int each = std::clamp((width - fixed) / std::max(1, changes), least, 460);
-    for (int c = 0; c < m_model->columnCount(); ++c) {
-        const auto kind = m_model->kind(c);
-        view.setColumnWidth(c, kind == Column::Part      ? names
-                               : kind == Column::Group   ? group
-                               : kind == Column::Use     ? use
-                               : kind == Column::Change  ? each
-                               : kind == Column::Changed ? changed
-                                                         : norm);
-    }
-}
-
-void AblationView::resizeEvent(QResizeEvent* event) {
-    MeasureFrame::resizeEvent(event);
-    fitColumns(*m_view, width());
-}
-
-std::unique_ptr<QTableView> AblationView::wholeTable() const {
-    auto whole = std::make_unique<QTableView>();
-    whole->setPalette(Theme::current().palette());
-    whole->setModel(m_model);
-    prepare(*whole);
-    whole->setSelectionMode(QAbstractItemView::NoSelection);
-    whole->setFocusPolicy(Qt::NoFocus);
-    whole->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    whole->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    fitColumns(*whole, kFigureWidth);
-    const int high = whole->horizontalHeader()->sizeHint().height();
-    whole->resize(std::max(kFigureWidth, whole->horizontalHeader()->length()),
-                  high + kRow * std::min(kMostRows, m_model->rowCount()) + 2);
-    return whole;
-}
-
-int AblationView::pairsInFigure() const {
-    return std::min<int>(kPairsShown, static_cast<int>(table().pairs.size()));
-}
-
-QSize AblationView::figureSize() const {
-    if (isEmpty()) return {400, 80};
-    QSize size = wholeTable()->size() + QSize(kSide, kFigureTitle);
-    if (m_model->rowCount() > kMostRows) size.rheight() += kFigureTitle;
-    if (!table().cumulative.empty()) size.rheight() += kFigureTitle + kFigurePlot;
-    if (pairsInFigure() > 0) size.rheight() += kFigureTitle + (pairsInFigure() + 1) * kRow + 8;
-    return size;
-}
-
-void AblationView::paintFigure(QPainter& painter) {
-    const Theme& t = Theme::current();
-    const auto whole = wholeTable();
-    const int width = whole->width() + kSide;
-    int y = 0;
-    const auto line = [&](const QFont& font, const QString& text) {
-        painter.setFont(font);
-        painter.setPen(t.text);
-        painter.drawText(QRect(kSide, y, width - 2 * kSide, kFigureTitle), Qt::AlignVCenter, text);
-        y += kFigureTitle;
+        lines.y += view.figureHeight(most);
     };
-    line(headFont(), QStringLiteral("Ablation: ") + headText());
-    whole->render(&painter, QPoint(kSide / 2, y), QRegion(), QWidget::DrawChildren);
-    y += whole->height();
-    if (const int more = m_model->rowCount() - kMostRows; more > 0)
-        line(smallFont(), QStringLiteral("and %1 more parts").arg(groupedNumber(more)));
-    if (!table().cumulative.empty()) {
-        line(smallFont(), CumulativePlot::title(table()));
-        m_curve->paintVector(painter, y, {std::min(width, 760), kFigurePlot});
-        y += kFigurePlot;
+    const Theme& t = Theme::current();
+    lines.wrapped(QStringLiteral("Ablation: ") + headText(), headFont(), t.text);
+    table(*m_table, kFigureWidth - kSide, kPartsInFigure);
+    if (!m_result.cumulative.empty()) {
+        lines.y += 8;
+        lines.wrapped(CumulativePlot::title(m_result), smallFont(), t.text);
+        if (painter) m_curve->paintVector(*painter, lines.y, {kFigureWidth / 2 + 80, kFigurePlot});
+        lines.y += kFigurePlot;
     }
-    if (pairsInFigure() == 0) return;
-    line(smallFont(),
-         QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"));
-    const int edges[] = {kSide, 296, 576, 676, 786};
-    for (int row = -1; row < pairsInFigure(); ++row, y += kRow) {
-        painter.setPen(row < 0 ? t.muted : t.text);
-        for (int c = 0; c < 4; ++c) {
-            painter.setFont(row < 0 || c < 2 ? smallFont() : numberFont(12));
-            painter.drawText(
-                QRect(edges[c], y, edges[c + 1] - edges[c] - 8, kRow),
-                Qt::AlignVCenter | (c < 2 ? Qt::AlignLeft : Qt::AlignRight),
-                row < 0 ? m_pairs->horizontalHeaderItem(c)->text() : m_pairs->item(row, c)->text());
-        }
-        painter.fillRect(QRect(kSide, y + kRow - 1, edges[4] - 2 * kSide, 1), t.grid);
+    if (!m_result.pairs.empty()) {
+        lines.y += 8;
+        lines.wrapped(
+            QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"),
+            smallFont(), t.text);
+        table(*m_pairs, kFigureWidth / 2 + 80, kPairsInFigure);
     }
+    return lines.y + kSide / 2;
 }
 
 }  // namespace relascope::widgets

@@ -10,7 +10,6 @@
 #include <QToolTip>
 
 #include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/source/pictures.h"
 #include "widgets/theme/controls.h"
@@ -47,7 +46,18 @@ int title(QPainter* painter, int width, int y, const QString& what) {
     return y + kSheetHead;
 }
 
+/// "symmetric" for infinity.
+QString symmetryText(double ratio) {
+    return std::isinf(ratio) ? QStringLiteral("symmetric") : atlasNumber(ratio, 2);
+}
+
 }  // namespace
+
+QString atlasNumber(double value, int digits) {
+    if (std::isnan(value)) return QString(QChar(0x2014));
+    if (std::isinf(value)) return QString(QChar(0x221E));
+    return QString::number(value, 'f', digits);
+}
 
 AtlasSheet::AtlasSheet(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("The chosen map"));

@@ -13,6 +13,9 @@ class QPainter;
 
 namespace relascope::widgets {
 
+/// A dash for NaN.
+QString atlasNumber(double value, int digits);
+
 class AtlasSheet : public QWidget {
     Q_OBJECT
 public:

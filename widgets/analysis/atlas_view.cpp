@@ -11,8 +11,8 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include "answers/atlas_answer.h"
 #include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/atlas_table.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -20,22 +20,18 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kAtlasFigure = 1160, kMostAtlasRows = 40, kFigureLine = 26, kFigureSide = 16,
-              kFigureGap = 14, kBesideEachOther = 900;
+constexpr int kAtlasFigure = 1160, kFigureLine = 26, kFigureSide = 16, kFigureGap = 14,
+              kBesideEachOther = 900;
 
 }  // namespace
 
 AtlasView::AtlasView(QWidget* parent)
-    : MeasureFrame(QStringLiteral("Relation atlas"), QStringLiteral("atlas"), parent),
+    : AnswerView(QStringLiteral("Relation atlas"), QStringLiteral("atlas"), parent),
       m_keepOne(new QPushButton(QStringLiteral("Keep one of each group"), this)),
       m_both(new QSplitter(Qt::Vertical, this)),
-      m_table(new AtlasTable(this)),
+      m_table(new TableView(QStringLiteral("Relations and heads"), this)),
       m_scroll(new QScrollArea(this)),
       m_sheet(new AtlasSheet) {
-    m_table->setAccessibleName(QStringLiteral("Relations and heads"));
-    m_table->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-    m_table->horizontalHeader()->setSortIndicatorClearable(true);
-    m_table->setSortingEnabled(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setWidget(m_sheet);
     m_scroll->setWidgetResizable(true);
@@ -50,59 +46,56 @@ AtlasView::AtlasView(QWidget* parent)
     m_keepOne->setProperty("compact", true);
     addControl(m_keepOne);
     connect(m_keepOne, &QPushButton::clicked, this, &AtlasView::keepOne);
-    connect(m_table, &QTableWidget::currentItemChanged, this,
-            [this] { m_sheet->show(m_atlas, chosen()); });
-    connect(m_table, &QTableWidget::activated, this, [this] { request(nullptr); });
+    connect(m_table, &TableView::currentRowChanged, this,
+            [this](int row) { m_sheet->show(m_atlas, row); });
+    connect(m_table, &TableView::activated, this, [this] { request(nullptr); });
     connect(m_sheet, &AtlasSheet::pairRequested, this,
             [this](const RelationAtlas::Pair& pair) { request(&pair); });
     connect(m_sheet, &AtlasSheet::stepChosen, this, &AtlasView::stepRequested);
     connect(m_sheet, &AtlasSheet::pairChosen, this, [this](const QRect& room) {
         m_scroll->ensureVisible(room.center().x(), room.center().y(), 50, room.height());
     });
-    AtlasView::clear(QStringLiteral("Not measured."));
+    AnswerView::clear(QStringLiteral("Not measured."));
 }
 
 int AtlasView::chosen() const {
-    return isEmpty() ? -1 : m_table->relationOfRow(m_table->currentRow());
+    return isEmpty() ? -1 : m_table->currentRow();
 }
 
-void AtlasView::clear(const QString& sentence) {
-    m_atlas = {};
-    m_keepOne->hide();
-    m_table->setRowCount(0);
-    m_sheet->show(m_atlas, -1);
-    MeasureFrame::clear(sentence);
-}
-
-void AtlasView::setResult(const RelationAtlas& atlas) {
+void AtlasView::fill(const Answer& answer) {
+    if (answer.tables.empty()) {
+        m_atlas = {};
+        m_keepOne->hide();
+        m_table->setTable({});
+        return m_sheet->show(m_atlas, -1);
+    }
+    auto atlas = core::relationAtlasOf(answer);
     int before = chosen();
     if (atlas.relations.size() != m_atlas.relations.size()) before = -1;
-    m_atlas = atlas;
+    m_atlas = std::move(atlas);
     // At first the one that stands out: labelled, and used the most.
     if (before < 0) {
         const auto rank = [](const RelationAtlas::Relation& r) {
             return std::pair(r.labelled >= 0, !r.head);
         };
         const auto best =
-            std::max_element(atlas.relations.begin(), atlas.relations.end(),
+            std::max_element(m_atlas.relations.begin(), m_atlas.relations.end(),
                              [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-        before = static_cast<int>(best - atlas.relations.begin());
+        before = static_cast<int>(best - m_atlas.relations.begin());
     }
-    m_table->fill(m_atlas, static_cast<int>(m_atlas.relations.size()));
+    m_table->setTable(answer.table("relations"));
     QString sub = QStringLiteral("%1 %2 of %3, %4 objects each")
-                      .arg(groupedNumber(atlas.examples), QString::fromStdString(atlas.noun),
-                           QString::fromStdString(atlas.data))
-                      .arg(atlas.objects);
-    if (atlas.untrainedModels > 0)
-        sub += QStringLiteral("; %1 untrained models").arg(atlas.untrainedModels);
-    if (!atlas.remark.empty()) sub += QStringLiteral("; ") + QString::fromStdString(atlas.remark);
+                      .arg(groupedNumber(m_atlas.examples), QString::fromStdString(m_atlas.noun),
+                           QString::fromStdString(m_atlas.data))
+                      .arg(m_atlas.objects);
+    if (m_atlas.untrainedModels > 0)
+        sub += QStringLiteral("; %1 untrained models").arg(m_atlas.untrainedModels);
+    if (!m_atlas.remark.empty())
+        sub += QStringLiteral("; ") + QString::fromStdString(m_atlas.remark);
     head()->setSubText(sub);
-    leaveEmpty();
     showGroups();
-    m_table->fit(m_table->width());
-    for (int row = 0; row < m_table->rowCount(); ++row)
-        if (m_table->relationOfRow(row) == before) m_table->setCurrentCell(row, 0);
-    m_sheet->show(m_atlas, chosen());
+    m_table->chooseRow(before);
+    m_sheet->show(m_atlas, before);
 }
 
 // Beside each other where both have room.
@@ -176,49 +169,27 @@ void AtlasView::keepOne() {
     Q_EMIT editsRequested(redundant(m_atlas), m_keepOne->text());
 }
 
-std::unique_ptr<AtlasTable> AtlasView::wholeTable() const {
-    auto whole = std::make_unique<AtlasTable>();
-    whole->setPalette(Theme::current().palette());
-    whole->fill(m_atlas, kMostAtlasRows);
-    whole->setSelectionMode(QAbstractItemView::NoSelection);
-    whole->setFocusPolicy(Qt::NoFocus);
-    whole->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    whole->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    whole->fit(kAtlasFigure);
-    whole->resize(
-        std::max(kAtlasFigure, whole->horizontalHeader()->length()),
-        whole->horizontalHeader()->sizeHint().height() + whole->verticalHeader()->length() + 2);
-    return whole;
-}
-
 QSize AtlasView::figureSize() const {
     if (isEmpty()) return {400, 80};
-    const auto whole = wholeTable();
-    int height =
-        kFigureLine + whole->height() + kFigureGap + m_sheet->paint(nullptr, whole->width());
-    if (static_cast<int>(m_atlas.relations.size()) > kMostAtlasRows) height += kFigureLine;
-    return {whole->width() + kFigureSide, height};
+    return {kAtlasFigure + kFigureSide, kFigureLine + m_table->figureHeight() + kFigureGap +
+                                            m_sheet->paint(nullptr, kAtlasFigure)};
 }
 
 void AtlasView::paintFigure(QPainter& painter) {
-    const auto whole = wholeTable();
-    int y = 0;
-    const auto line = [&](const QFont& font, const QString& what) {
-        const QRect room(kFigureSide, y, whole->width() - kFigureSide, kFigureLine);
-        painter.setFont(font);
-        painter.setPen(Theme::current().text);
-        painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
-                         QFontMetrics(font).elidedText(what, Qt::ElideRight, room.width()));
-        y += kFigureLine;
-    };
-    line(headFont(), QStringLiteral("Relation atlas: ") + headText());
-    whole->render(&painter, QPoint(kFigureSide / 2, y), QRegion(), QWidget::DrawChildren);
-    y += whole->height();
-    const int more = static_cast<int>(m_atlas.relations.size()) - kMostAtlasRows;
-    if (more > 0) line(smallFont(), QStringLiteral("and %1 more maps").arg(groupedNumber(more)));
+    const QRect room(kFigureSide, 0, kAtlasFigure - kFigureSide, kFigureLine);
+    painter.setFont(headFont());
+    painter.setPen(Theme::current().text);
+    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                     QFontMetrics(headFont())
+                         .elidedText(QStringLiteral("Relation atlas: ") + headText(),
+                                     Qt::ElideRight, room.width()));
     painter.save();
-    painter.translate(0, y + kFigureGap);
-    m_sheet->paint(&painter, whole->width());
+    painter.translate(kFigureSide / 2, kFigureLine);
+    m_table->paintFigure(painter, kAtlasFigure);
+    painter.restore();
+    painter.save();
+    painter.translate(0, kFigureLine + m_table->figureHeight() + kFigureGap);
+    m_sheet->paint(&painter, kAtlasFigure);
     painter.restore();
 }
 

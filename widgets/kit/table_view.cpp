@@ -225,14 +225,23 @@ TableView::TableView(const QString& name, QWidget* parent)
 }
 
 void TableView::setTable(const Table& table) {
-    const int row = currentRow();
+    int row = currentRow();
     const int column = currentIndex().column();
-    const bool same = m_model->table().key == table.key;
+    const auto& before = m_model->table();
+    const bool same = before.key == table.key;
+    // Rows may have changed their order: what the first column names is the same.
+    if (same && row >= 0 && !table.columns.empty() && !before.columns.empty() &&
+        table.columns[0].kind == ColumnKind::Text && before.columns[0].kind == ColumnKind::Text) {
+        const auto& names = table.columns[0].texts;
+        const auto at = std::find(names.begin(), names.end(),
+                                  before.columns[0].texts[static_cast<std::size_t>(row)]);
+        if (at != names.end()) row = static_cast<int>(at - names.begin());
+    }
     m_model->setTable(table);
     fit();
     if (!same || row < 0) return;
     if (const int place = m_model->placeOf(row); place >= 0)
-        setCurrentIndex(m_model->index(place, std::max(0, column)));
+        setCurrentIndex(m_model->index(place, std::clamp(column, 0, m_model->columnCount() - 1)));
 }
 
 int TableView::currentRow() const {
@@ -293,18 +302,21 @@ void TableView::copy() const {
     QApplication::clipboard()->setText(titles.join(u'\t') + u'\n' + cells.join(u'\t') + u'\n');
 }
 
-int TableView::figureHeight() const {
+int TableView::figureHeight(int most) const {
     const int rows = m_model->rowCount();
-    return kTableRow * (std::min(rows, kMostRows) + 1 + (rows > kMostRows ? 1 : 0));
+    return kTableRow * (std::min(rows, most) + 1 + (rows > most ? 1 : 0));
 }
 
-void TableView::paintFigure(QPainter& painter, int width) const {
+void TableView::paintFigure(QPainter& painter, int width, int most) const {
     const Theme& t = Theme::current();
     auto all = widths(width);
-    const int needed = std::accumulate(all.begin(), all.end(), 0);
-    if (needed > width)
-        for (int& one : all) one = one * width / needed;
-    const int rows = std::min(m_model->rowCount(), kMostRows);
+    // The widest columns give way.
+    for (int over; (over = std::accumulate(all.begin(), all.end(), 0) - width) > 0;) {
+        const auto widest = std::max_element(all.begin(), all.end());
+        if (*widest <= kLeastColumn) break;
+        *widest -= std::min(over, std::min(*widest - kLeastColumn, 16));
+    }
+    const int rows = std::min(m_model->rowCount(), most);
     for (int row = -1; row < rows; ++row) {
         const int y = (row + 1) * kTableRow;
         int x = 0;

@@ -62,7 +62,7 @@ class TableView : public QTableView {
 public:
     explicit TableView(const QString& name, QWidget* parent = nullptr);
 
-    /// The current row stays current, by its number in the table.
+    /// The current row stays current, by its name in the first column or its number in the table.
     void setTable(const Table& table);
     const Table& table() const { return m_model->table(); }
     TableModel* tableModel() const { return m_model; }
@@ -71,10 +71,10 @@ public:
     /// As shown: "+2.1 [+0.4, +3.8]".
     QString text(int row, const std::string& column) const;
 
-    // A figure of that width with the first rows, as they are sorted, and how many are left out.
-    static constexpr int kMostRows = 40;
-    int figureHeight() const;
-    void paintFigure(QPainter& painter, int width) const;
+    // A figure of that width with the first `most` rows, as they are sorted, and how many are left
+    // out.
+    int figureHeight(int most = 40) const;
+    void paintFigure(QPainter& painter, int width, int most = 40) const;
 
 Q_SIGNALS:
     void rowChosen(int row);  ///< of the table
