@@ -52,6 +52,8 @@ TEST_F(ForeignText, BytesThatAreNotUtf8AreCounted) {
                 << note;
         }
     }
+    EXPECT_EQ(noteOf(options(write("a\n\u202Eb.txt", latin))).substr(0, 26),
+              "a\\n\\u202Eb.txt has 600 byt");
     EXPECT_EQ(noteOf(options(write("utf8.txt", repeated("l\u00E4uft \u65E5\u672C ", 200)))), "");
     EXPECT_EQ(noteOf(options(write("bom.txt", "\xEF\xBB\xBF" + repeated("plain ", 200)))), "");
     // Characters across the pieces of a large file are whole, one that the end cuts is not.
