@@ -198,3 +198,5 @@ TEST_F(ForeignText, NpyOfEveryIntegerTypeHoldsTokens) {
 
 }  // namespace
 }  // namespace relascope
+    expectRefusal(options(write("w.npy", "<!doctype html><html>404</html>")), {"is a web page"});
+    expectRefusal(options(write("w.npy", "Entry not found")), {"is text and no array"});
