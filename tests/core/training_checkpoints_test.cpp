@@ -20,6 +20,7 @@
 #include "model/decode/generate.h"
 #include "model/public/family.h"
 #include "model/public/stored_form.h"
+#include "support/golden_copy.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 
@@ -29,47 +30,10 @@ namespace {
 using Settings = nlohmann::ordered_json;
 using testing_support::TemporaryFolder;
 namespace fs = std::filesystem;
-using NamedTensors = std::map<std::string, torch::Tensor>;
+using testing_support::NamedTensors;
+using Left = testing_support::GoldenCopy;
 
 const std::string kFixtures = RELASCOPE_FIXTURES;
-
-// A copy of a golden case that a test may change.
-class Left {
-public:
-    explicit Left(const std::string& name) : m_home("left-" + std::to_string(++s_copies)) {
-        fs::create_directories(m_home.path());
-        fs::copy(kFixtures + "/golden/" + name, path(), fs::copy_options::recursive);
-    }
-    std::string path() const { return m_home / "model"; }
-    std::string weights() const { return path() + "/model.safetensors"; }
-    void rename(const std::function<std::string(const std::string&)>& name,
-                const NamedTensors& others = {}) const {
-        NamedTensors all = others;
-        for (const auto& [own, tensor] : readTensors(weights())) all[name(own)] = tensor;
-        saveTensors(weights(), {all.begin(), all.end()}, {{"format", "pt"}});
-    }
-    void json(const char* file, const std::function<void(Settings&)>& change) const {
-        std::ifstream in(path() + "/" + file);
-        auto json = Settings::parse(in);
-        change(json);
-        write(file, json.dump());
-    }
-    void write(const char* file, const std::string& text) const {
-        std::ofstream(path() + "/" + file) << text;
-    }
-    std::string problem() const {
-        try {
-            for (const auto& one : readCheckpointInfo(path()).problems) return one.message;
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return {};
-    }
-
-private:
-    static inline int s_copies = 0;
-    TemporaryFolder m_home;
-};
 
 const std::vector<std::string> kCases = {
     "lm_symbolic_rope_gqa",      "vidat_relational_games_mixed", "seq2seq_transformer_math",
