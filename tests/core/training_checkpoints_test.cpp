@@ -242,6 +242,21 @@ TEST(TrainingCheckpoints, WithAnAdapterOfATiedModelAreNotTied) {
         torch::equal(logits(*opened({{prefix + embedding, own + 0.5}, {prefix + output, own * 2}})),
                      logits(*CheckpointSource::open(wanted.path()))));
     EXPECT_THROW(opened({{prefix + embedding, own + 0.5}}), FileError) << "one of the two";
+    // LoRA on the embedding changes both, as merge_and_unload() does, and a note says so.
+    const std::string module = prefix + "model.embed_tokens.lora_embedding_";
+    const auto a = torch::ones({2, own.size(0)}), b = torch::ones({own.size(1), 2});
+    const auto merged = opened({{module + "A", a}, {module + "B", b}});
+    EXPECT_NE(noteOfAdapter(*merged).find("'" + embedding +
+                                          "' is with the adapter's change of rank "
+                                          "2, which changes the output that is tied to it as well"),
+              std::string::npos)
+        << noteOfAdapter(*merged);
+    EXPECT_EQ(noteOfAdapter(*CheckpointSource::open(base.path())), "");
+    tensors[embedding] = own + torch::matmul(b, a).t() * 4, tensors.erase(output);
+    saveTensors(wanted.weights(), {tensors.begin(), tensors.end()}, {{"format", "pt"}});
+    EXPECT_TRUE(torch::allclose(logits(*merged), logits(*CheckpointSource::open(wanted.path()))));
+    EXPECT_THROW(opened({{module + "A", torch::empty({0})}, {module + "B", b}}), FileError)
+        << "of ZeRO-3";
     EXPECT_THROW(opened({}), FileError) << "no tensor";
 }
 
@@ -276,6 +291,10 @@ TEST(TrainingCheckpoints, RefuseAdaptersThatDoNotFit) {
     expect(problem([](Settings& c) { c["base_model_name_or_path"] = "someone/a-base"; }),
            "is a LoRA adapter of 'someone/a-base', which is not on this machine; fetch that with: "
            "relascope-cli fetch someone/a-base, or open the base model with --adapter");
+    expect(
+        problem([](Settings& c) { c["base_model_name_or_path"] = nullptr; }),
+        "adapter_config.json: names no base model ('base_model_name_or_path' is null or missing); "
+        "open the base model with --adapter");
     expect(problem([](Settings&) {}, "llama_gqa_untied"), "which the base model does not have");
     fs::remove(folder + "/adapter_model.safetensors");
     try {
