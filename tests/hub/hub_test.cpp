@@ -323,6 +323,7 @@ TEST_F(HubTest, BlobsMayBeOnAnotherDisk) {
     fs::create_directory_symlink(other, blobs);
     EXPECT_EQ(core::hubPath("hub:org/tiny"), snapshot);
     fs::remove(snapshot + "/config.json");
+    std::ofstream(other.parent_path() / "passwd") << "x";  // beside the blobs
     fs::create_symlink("../../blobs/../passwd", snapshot + "/config.json");
     EXPECT_THROW(core::hubPath("hub:org/tiny"), FileError);
 }
