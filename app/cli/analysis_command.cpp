@@ -27,6 +27,7 @@
 #include "serve/kept_results.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -275,7 +276,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     withOptionNames(analysis, [&] { core::checkOptions(analysis.fields, values); });
     core::OpenedModel model(a.path, a.checkpoint, a.device, stop);
     if (!model.warning().empty())
-        std::cerr << "warning: " << a.path << ": " << model.warning() << "\n";
+        std::cerr << "warning: " << plainName(a.path) << ": " << plainName(model.warning()) << "\n";
     resolveTrainingEdits(a.edits, a.path, model);
     auto input =
         withOptionNames(analysis, [&] { return inputOf(analysis, a, values, model, stop); });

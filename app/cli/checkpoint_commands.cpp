@@ -15,6 +15,7 @@
 #include "checkpoint/kept_weights.h"
 #include "interventions/edit_words.h"
 #include "run/run_folder.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -60,12 +61,13 @@ int runInfo(const std::string& path, bool json) {
                                   {"bytes", step.bytes},
                                   {"marked", step.marked}});
     if (run.edits.anyEnabled()) object["edits"] = wordsOfEach(run.edits);
-    for (const auto& problem : kept.problems()) std::cerr << "warning: " << problem << "\n";
+    for (const auto& problem : kept.problems())
+        std::cerr << "warning: " << plainName(problem) << "\n";
     for (const auto& [key, value] : run.options) object["options"][key] = value;
     if (json) std::cout << object.dump(2) << "\n";
     if (json) return 0;
     print("%s: %s of %s, %s, %s, step %lld of %lld, %s, weights of %zu steps stored\n",
-          run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
+          plainName(run.name).c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
           runStateName(run.state), static_cast<long long>(run.step),
           static_cast<long long>(run.totalSteps), keptText(run).c_str(), kept.steps().size());
     if (const auto ranks = core::processesText(facts); !ranks.empty())
@@ -117,15 +119,15 @@ void printInfo(const CheckpointInfo& info) {
               shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
               t.sameAs.empty() ? t.note.empty() ? "" : ("  " + t.note).c_str()
                                : ("  same as " + t.sameAs).c_str());
-    print("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(), info.form.c_str(),
-          info.tensors.size(), static_cast<long long>(info.parameters),
+    print("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", plainName(info.name).c_str(),
+          info.form.c_str(), info.tensors.size(), static_cast<long long>(info.parameters),
           static_cast<unsigned long long>(info.bytes));
     for (const auto& t : info.leftOut)
-        print("left out: %s %s, which %s\n", t.stored.c_str(), shapeText(t.shape).c_str(),
-              t.note.c_str());
-    for (const auto& file : info.files) print("file: %s\n", file.c_str());
+        print("left out: %s %s, which %s\n", plainName(t.stored).c_str(),
+              t.dtype.empty() ? "" : shapeText(t.shape).c_str(), plainName(t.note).c_str());
+    for (const auto& file : info.files) print("file: %s\n", plainName(file).c_str());
     for (const auto& [key, value] : info.metadata)
-        print("metadata %s: %s\n", key.c_str(), value.c_str());
+        print("metadata %s: %s\n", plainName(key).c_str(), plainName(value).c_str());
     if (!info.config.empty())
         print("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
     if (info.model)
@@ -134,11 +136,12 @@ void printInfo(const CheckpointInfo& info) {
               info.loads() ? ", loads" : "");
     if (!info.unusedKeys.empty()) {
         std::string keys;
-        for (const auto& key : info.unusedKeys) keys += (keys.empty() ? "" : ", ") + key;
+        for (const auto& key : info.unusedKeys) keys += (keys.empty() ? "" : ", ") + plainName(key);
         print("not used by this program: %s\n", keys.c_str());
     }
     for (const auto& p : info.problems)
-        print("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());
+        print("%s: %s: %s\n", problemKindName(p.kind), plainName(p.subject).c_str(),
+              plainName(p.message).c_str());
 }
 
 int info(const InfoArguments& a, const Call&) {

@@ -23,6 +23,7 @@
 #include "types/metric.h"
 #include "types/option_groups.h"
 #include "types/suggest.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -68,11 +69,11 @@ void resolveTrainingEdits(const std::vector<std::string>& arguments, const std::
     if (!opened.trainingEdits().anyEnabled()) return;
     const auto words = core::wordsOf(opened.trainingEdits());
     if (core::namesNone(arguments)) {
-        std::cerr << path << ": without the edits of its training: " << words << "\n";
+        std::cerr << plainName(path) << ": without the edits of its training: " << words << "\n";
         opened.leaveOutTrainingEdits();
         return;
     }
-    std::cerr << path << ": with the edits of its training: " << words << "\n";
+    std::cerr << plainName(path) << ": with the edits of its training: " << words << "\n";
 }
 
 core::Interventions interventionsOf(const std::vector<std::string>& arguments,
@@ -81,7 +82,7 @@ core::Interventions interventionsOf(const std::vector<std::string>& arguments,
     core::Interventions all{{}, editData(path, opened)};
     if (!arguments.empty()) all.edits = core::editsNamed(arguments, opened.points(sample), use);
     if (all.edits.anyEnabled())
-        std::cerr << path << ": with the edits: " << core::wordsOf(all.edits) << "\n";
+        std::cerr << plainName(path) << ": with the edits: " << core::wordsOf(all.edits) << "\n";
     return all;
 }
 

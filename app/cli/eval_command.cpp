@@ -18,6 +18,7 @@
 #include "options/metrics.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 
@@ -67,7 +68,8 @@ int evaluate(const EvalArguments& a, const Call&) {
     if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
     core::OpenedModel opened(a.path, chosen.checkpoint, a.device);
     if (!opened.warning().empty())
-        std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
+        std::cerr << "warning: " << plainName(a.path) << ": " << plainName(opened.warning())
+                  << "\n";
     resolveTrainingEdits(a.edits, a.path, opened);
     core::DatasetPtr data;
     std::string split = a.split;

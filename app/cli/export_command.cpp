@@ -10,6 +10,7 @@
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "run/run_list.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -45,7 +46,9 @@ int exportRun(const ExportArguments& a, const Call&) {
     if (runs.size() > 1 && !(a.csv.empty() && a.json.empty()))
         throw FileError(a.run, "is a run of several seeds; export its folders one by one to " +
                                    std::string(a.csv.empty() ? "JSON" : "CSV"));
-    const auto say = [](const std::string& path) { std::cerr << "wrote " << path << "\n"; };
+    const auto say = [](const std::string& path) {
+        std::cerr << "wrote " << plainName(path) << "\n";
+    };
     if (!a.tensorboard.empty())
         for (const auto& run : runs) exportToTensorBoard(run, a.tensorboard);
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::metricsCsv(runs.front())), say(a.csv);

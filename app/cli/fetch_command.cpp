@@ -13,6 +13,7 @@
 #include "app/cli/run_text.h"
 #include "checkpoint/adapter.h"
 #include "hub/hub_fetch.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -67,7 +68,7 @@ int printCache(bool json) {
         if (json)
             all.push_back({{"model", model.name}, {"commit", model.commit}, {"path", model.path}});
         else
-            print("%-50s %.12s  %s\n", model.name.c_str(), model.commit.c_str(),
+            print("%-50s %.12s  %s\n", plainName(model.name).c_str(), model.commit.c_str(),
                   model.path.c_str());
     }
     if (json) std::cout << all.dump(2) << "\n";
@@ -84,7 +85,8 @@ int fetch(const FetchArguments& a, const Call&) {
         Json files = Json::array();
         for (const auto& file : listing.files) {
             files.push_back({{"name", file.name}, {"bytes", file.size}});
-            if (!a.json) print("%12s  %s\n", megabytes(file.size).c_str(), file.name.c_str());
+            if (!a.json)
+                print("%12s  %s\n", megabytes(file.size).c_str(), plainName(file.name).c_str());
         }
         if (a.json)
             std::cout

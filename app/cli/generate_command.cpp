@@ -62,7 +62,8 @@ int generate(const GenerateArguments& a, const Call&) {
     const std::string prompt = promptOf(a);
     core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     if (!opened.warning().empty())
-        std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
+        std::cerr << "warning: " << plainName(a.path) << ": " << plainName(opened.warning())
+                  << "\n";
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
     resolveTrainingEdits(a.edits, a.path, opened);
     core::Interventions interventions{{}, editData(a.path, opened)};

@@ -27,6 +27,7 @@
 #include "run/run_lines.h"
 #include "types/map_difference.h"
 #include "types/suggest.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -87,7 +88,7 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditLis
             // A capture is taken before edits that begin at its step, except at the start.
             training = core::editsAfterStep(a.path, std::max<std::int64_t>(0, a.step - 1));
             if (training.anyEnabled())
-                std::cerr << a.path << ": captured with the edits of its training: "
+                std::cerr << plainName(a.path) << ": captured with the edits of its training: "
                           << core::wordsOf(training) << "\n";
             return core::loadCapture(captures, a.step, number);
         }
@@ -223,7 +224,7 @@ int inspect(const InspectArguments& given, const Call& call) {
     if (training.anyEnabled())
         result.sample.origin += ", trained with edits: " + core::wordsOf(training);
     if (!keptStep.empty()) std::cerr << keptStep << "\n";
-    if (!result.notFinite.empty()) std::cerr << "warning: " << result.notFinite << "\n";
+    if (!result.notFinite.empty()) std::cerr << "warning: " << plainName(result.notFinite) << "\n";
     const auto* map = result.find(kind, a.layer - 1, a.index - 1);
     if (!map) {
         if (a.layer > static_cast<int>(result.layers.size()))
@@ -245,7 +246,7 @@ int inspect(const InspectArguments& given, const Call& call) {
     } else if (!a.out.empty()) {
         core::writeTextFile(a.out, csvOf(result, *map));
     }
-    if (!a.out.empty()) std::cerr << "wrote " << a.out << "\n";
+    if (!a.out.empty()) std::cerr << "wrote " << plainName(a.out) << "\n";
     const auto at = static_cast<std::size_t>(a.layer - 1);
     const std::string layerName = at < result.layers.size() ? result.layers[at].name : "";
     if (a.json) {

@@ -25,6 +25,7 @@
 #include "train/find_cuda.h"
 #include "types/data_kind.h"
 #include "types/text_format.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -197,7 +198,7 @@ int makeData(const DataArguments& arguments, const Call&) {
     options.check();
     if (isPicture(arguments.out)) {
         drawTasks(options, arguments.out);
-        std::cerr << "wrote " << arguments.out << "\n";
+        std::cerr << "wrote " << plainName(arguments.out) << "\n";
         return 0;
     }
     const auto stop = stopOnSignals();
@@ -221,8 +222,8 @@ int verify(const VerifyArguments& a, const Call&) {
         Json keys = Json::array();
         for (const auto& line : report.lines) {
             if (!json)
-                print("%-72s abs %9.3g  rel %9.3g  %s%s\n", line.name.c_str(), line.absolute,
-                      line.relative, line.ok ? "ok" : "NOT OK",
+                print("%-72s abs %9.3g  rel %9.3g  %s%s\n", plainName(line.name).c_str(),
+                      line.absolute, line.relative, line.ok ? "ok" : "NOT OK",
                       line.note.empty() ? "" : (" (" + line.note + ")").c_str());
             keys.push_back({{"name", line.name},
                             {"abs", finite(line.absolute)},
@@ -230,7 +231,7 @@ int verify(const VerifyArguments& a, const Call&) {
                             {"ok", line.ok}});
         }
         if (!json)
-            print("%s: %s, %zu compared, largest difference %.3g\n", folder.c_str(),
+            print("%s: %s, %zu compared, largest difference %.3g\n", plainName(folder).c_str(),
                   report.ok ? "verified" : "NOT verified", report.lines.size(), report.worst);
         Json object = {{"ok", report.ok}, {"worst", finite(report.worst)}, {"keys", keys}};
         if (folders.size() > 1) object["folder"] = folder;

@@ -27,8 +27,8 @@ protected:
     std::streamsize xsputn(const char* text, std::streamsize count) override {
         // Half a character waits for its other half.
         std::string all = m_half + std::string(text, static_cast<std::size_t>(count));
-        m_half.clear();
-        if (!all.empty() && all.back() == '\xc2') m_half = "\xc2", all.pop_back();
+        m_half = all.substr(all.size() - halfControl(all));
+        all.resize(all.size() - m_half.size());
         const auto plain = withoutControls(all);
         return std::fwrite(plain.data(), 1, plain.size(), m_file) == plain.size() ? count : 0;
     }

@@ -8,6 +8,7 @@
 
 #include "app/cli/run_text.h"
 #include "app/crash/crash.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 
@@ -62,7 +63,7 @@ std::string keptText(const RunInfo& info) {
 // On a terminal the bar appears at once, elsewhere the first line comes after a minute.
 void sayNote(const DatasetInfo& data) {
     if (!data.note.empty())
-        std::fprintf(stderr, "note: %s: %s\n", data.name.c_str(), data.note.c_str());
+        std::cerr << "note: " << plainName(data.name) << ": " << plainName(data.note) << "\n";
 }
 
 ProgressLine::ProgressLine()
@@ -99,8 +100,9 @@ void ProgressLine::show(double fraction, const std::string& said) {
 
 void ProgressLine::say(const std::string& line) {
     done();
-    crash::note(line);
-    std::cerr << line << "\n";
+    const auto plain = plainName(line);
+    crash::note(plain);
+    std::cerr << plain << "\n";
 }
 
 void ProgressLine::done() {

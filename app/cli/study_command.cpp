@@ -23,6 +23,7 @@
 #include "study/work_on_study.h"
 #include "types/suggest.h"
 #include "types/text_format.h"
+#include "types/text_piece.h"
 
 namespace relascope::cli {
 namespace {
@@ -153,7 +154,8 @@ void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
           study.count(CellState::Waiting));
     for (const auto& cell : study.cells)
         if (cell.state == CellState::Failed)
-            print("failed: %s: %s\n", cell.name.c_str(), cell.message.c_str());
+            print("failed: %s: %s\n", plainName(cell.name).c_str(),
+                  plainName(cell.message).c_str());
 }
 
 Json studyJson(const StudyInfo& study, const core::StudyMeasure& measure) {
@@ -289,7 +291,7 @@ int study(const StudyArguments& a, const Call&) {
              wire::StudyFigure{drawn, drawn.plan.preset + ", " + core::splitTitle(drawn, measure),
                                measure.metric, core::studyPoints(drawn, measure),
                                core::publishedCurves(drawn.plan, measure)});
-        std::cerr << "wrote " << a.figure << "\n";
+        std::cerr << "wrote " << plainName(a.figure) << "\n";
     }
     if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;
     return exit;

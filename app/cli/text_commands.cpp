@@ -111,12 +111,12 @@ int decode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
             throw FileError(name, "token " + std::to_string(count + 1) + " is " + word + "; " +
                                       tokenizer.name() + " has token ids 0 to " +
                                       std::to_string(tokenizer.size() - 1));
-        ++count;
+        const auto piece = count++ == 0 ? tokenizer.firstPiece(id) : tokenizer.piece(id);
         word.clear();
         if (a.json)
-            text += tokenizer.piece(id);
+            text += piece;
         else
-            out.write(tokenizer.piece(id));
+            out.write(piece);
     };
     forEachPiece(a.file, [&](std::string_view piece) {
         for (const char c : piece) {

@@ -32,6 +32,7 @@
 #include "train/execute_run.h"
 #include "train/rank_run.h"
 #include "types/suggest.h"
+#include "types/text_piece.h"
 #include "wire/device_queue.h"
 #include "wire/start_run.h"
 
@@ -198,7 +199,7 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
         exit = std::max(exit, o.exit);
         all.push_back(outcomeJson(o));
         if (!json)
-            print("%s: %s after %lld steps, %.1f s, %s\n", o.path.c_str(),
+            print("%s: %s after %lld steps, %.1f s, %s\n", plainName(o.path).c_str(),
                   runStateName(o.result.info.state), static_cast<long long>(o.result.info.step),
                   o.result.info.seconds, keptText(o.result.info).c_str());
         if (!json)

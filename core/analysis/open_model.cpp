@@ -343,6 +343,8 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
         trouble =
             "there is no preprocessor_config.json: pictures are scaled bilinearly, with mean "
             "and deviation 0.5";
+    if (const auto note = noteOfAdapter(*source); !note.empty())
+        trouble += (trouble.empty() ? "" : "; ") + note;
     if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
     p.device = resolveDevice(device);
     withinMemory(

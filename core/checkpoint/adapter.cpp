@@ -30,11 +30,16 @@ using Json = nlohmann::json;
 constexpr const char *kConfig = "adapter_config.json", *kLink = "adapted.json";
 constexpr std::array kWeights = {"adapter_model.safetensors", "adapter_model.bin"};
 constexpr std::int64_t kMostRank = 4096;
+constexpr const char* kTiedNote =
+    ", which changes the output that is tied to it as well, as PEFT's merge_and_unload() does; its "
+    "model before that leaves the output as it was";
 
 std::string weightsOfAdapter(const std::string& folder) {
     std::error_code error;
-    for (const char* name : kWeights)
+    for (const char* name : kWeights) {
+        requireTarget(folder + "/" + name);
         if (fs::is_regular_file(fs::path(folder) / name, error)) return folder + "/" + name;
+    }
     throw FileError(folder, std::string("has an ") + kConfig + " and no weights beside it (" +
                                 kWeights[0] + "); copy or download them");
 }
@@ -127,7 +132,12 @@ struct Factor {
 };
 
 Factor factorOf(const CheckpointSource& source, const StoredTensor& tensor) {
-    if (tensor.shape.size() != 2 || !hasNumbers(tensor.dtype) || tensor.count() == 0)
+    if (tensor.count() == 0)
+        throw FileError(source.files().at(0),
+                        "tensor '" + tensor.name +
+                            "' has no values, as adapters that were saved in shards of ZeRO-3 do; "
+                            "gather the weights and save it again");
+    if (tensor.shape.size() != 2 || !hasNumbers(tensor.dtype))
         throw FileError(source.files().at(0), "tensor '" + tensor.name +
                                                   "' is no matrix of numbers; only adapters of "
                                                   "linear layers and embeddings are merged");
@@ -356,6 +366,13 @@ private:
                     m_output.substr(0, m_output.rfind('.')) + "' among modules_to_save");
     }
 
+    bool isTied(const StoredTensor& tensor) const {
+        if (!tensor.sameAs.empty()) return true;
+        const bool embedding = !m_embedding.empty() && (tensor.name == m_embedding ||
+                                                        tensor.name.ends_with("." + m_embedding));
+        return embedding && !m_output.empty() && !m_changes.count(m_output);
+    }
+
     void describe(StoredTensor& tensor) const {
         const auto* change = changeOf(tensor);
         if (!change) return;
@@ -364,6 +381,7 @@ private:
         tensor.note = change->replacement ? "as the adapter has it"
                                           : "with the adapter's change of rank " +
                                                 std::to_string(change->left.columns);
+        if (!change->replacement && isTied(tensor)) tensor.note += kTiedNote;
     }
 
     std::unique_ptr<CheckpointSource> m_base;
@@ -383,6 +401,7 @@ std::string adapterFolderOf(const std::string& path) {
     std::error_code error;
     const fs::path given(path);
     const auto folder = fs::is_directory(given, error) ? given : given.parent_path();
+    if (fs::is_directory(given, error)) requireTarget((folder / kConfig).string());
     if (!fs::is_regular_file(folder / kConfig, error)) return {};
     const auto name = given.filename().string();
     const bool own = folder == given || name == kConfig ||
@@ -394,10 +413,14 @@ std::string baseOfAdapter(const std::string& adapter) {
     const AdapterConfig config(adapter);
     const auto name = config.base();
     std::error_code error;
-    if (!name.empty())
-        for (const fs::path& place :
-             {fs::path(name), fs::path(adapter) / name, fs::path(adapter).parent_path() / name})
-            if (fs::exists(place, error)) return place.string();
+    if (name.empty())
+        throw FileError(adapter + "/" + kConfig,
+                        "names no base model ('base_model_name_or_path' is null or missing); open "
+                        "the base model with --adapter " +
+                            adapter);
+    for (const fs::path& place :
+         {fs::path(name), fs::path(adapter) / name, fs::path(adapter).parent_path() / name})
+        if (fs::exists(place, error)) return place.string();
     std::string fetch;
     try {
         const auto model = hubModel(name + "@" + config.revision());
@@ -413,6 +436,12 @@ std::string baseOfAdapter(const std::string& adapter) {
 std::unique_ptr<CheckpointSource> openAdapted(std::unique_ptr<CheckpointSource> base,
                                               const std::string& adapter) {
     return std::make_unique<AdaptedSource>(std::move(base), adapter);
+}
+
+std::string noteOfAdapter(const CheckpointSource& source) {
+    for (const auto& tensor : source.tensors())
+        if (tensor.note.ends_with(kTiedNote)) return "'" + tensor.name + "' is " + tensor.note;
+    return {};
 }
 
 std::string adaptedFolder(const std::string& base, const std::string& adapter) {

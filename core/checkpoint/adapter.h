@@ -25,6 +25,9 @@ std::string baseOfAdapter(const std::string& adapter);
 std::unique_ptr<CheckpointSource> openAdapted(std::unique_ptr<CheckpointSource> base,
                                               const std::string& adapter);
 
+/// What a person should know of how the adapter of a checkpoint was merged; empty for nothing.
+std::string noteOfAdapter(const CheckpointSource& source);
+
 /// A folder that stands for both, as any path of a checkpoint does: made in the cache of the
 /// program, with one small file. Throws FileError, DiskFull.
 std::string adaptedFolder(const std::string& base, const std::string& adapter);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/packed_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_names.h"
 #include "files/atomic_file.h"
@@ -214,6 +215,7 @@ void takePreprocessor(ModelOptions& model, const std::string& weights) {
     const auto width = static_cast<int>(o->image_shape[1]),
                height = static_cast<int>(o->image_shape[2]);
     auto processor = usualImageProcessor(width, height, static_cast<int>(o->image_shape[0]));
+    requireTarget(beside.string());
     if (fs::is_regular_file(beside)) {
         try {
             processor = imageProcessorOf(readJsonText(beside.string(), 1u << 20), width, height);
@@ -244,10 +246,15 @@ std::vector<CheckpointProblem> compareCheckpoint(const ModelOptions& model,
     auto problems = hasFamilyNames(model, source)
                         ? FamilyFile(model, source.tensors()).problems()
                         : compareTensors(modelShapes(model), source.tensors());
+    if (problems.empty()) return problems;
+    if (const auto packed = packedWeights(source.tensors()); !packed.empty())
+        return {{ProblemKind::Names, "weights", "it " + packed}};
     bool missing = false;
     for (auto& problem : problems) {
         if (problem.kind != ProblemKind::Missing) continue;
         missing = true;
+        if (const auto* there = source.findLeftOut(problem.subject))
+            problem.message = "the model needs it, and it " + there->note;
         if (const auto shard = source.absent().find(problem.subject);
             shard != source.absent().end())
             problem.message = "the index puts it into '" + shard->second +
@@ -280,6 +287,8 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from,
         } catch (const FileError&) {
             throw;
         } catch (const Error& error) {
+            if (const auto packed = packedWeights(source.tensors()); !packed.empty())
+                throw FileError(file, packed);
             throw FileError(where, (own ? "" : "'" + source.configFrom() + "' in it: ") +
                                        std::string(error.what()));
         }
@@ -326,7 +335,9 @@ std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& mo
         else if (!widens(tensor.dtype))
             problems.push_back(
                 {ProblemKind::File, tensor.name,
-                 "has " + tensor.dtype + " values, which cannot be used as weights"});
+                 "has " + tensor.dtype +
+                     " values, which cannot be used as weights; save the model in float32, float16 "
+                     "or bfloat16"});
     }
     return problems;
 }

@@ -8,6 +8,7 @@
 
 #include <torch/utils.h>
 
+#include "checkpoint/packed_weights.h"
 #include "checkpoint/tensor_io.h"
 #include "checkpoint/tensor_names.h"
 #include "checkpoint/tensor_numbers.h"
@@ -117,6 +118,12 @@ std::string LoadReport::text() const {
 
 namespace {
 
+// What is in the file in another form says so.
+std::string missingText(const std::string& name, const CheckpointSource& source) {
+    const auto* there = source.findLeftOut(name);
+    return there ? name + " (it " + there->note + ")" : name;
+}
+
 LoadReport reportOf(const std::vector<CheckpointProblem>& problems,
                     const CheckpointSource& source) {
     LoadReport report;
@@ -125,7 +132,7 @@ LoadReport reportOf(const std::vector<CheckpointProblem>& problems,
         if (problem.kind == ProblemKind::Names)
             report.names = problem.message;
         else if (problem.kind == ProblemKind::Missing)
-            report.missing.push_back(problem.subject);
+            report.missing.push_back(missingText(problem.subject, source));
         else if (problem.kind == ProblemKind::Unexpected)
             report.unexpected.push_back(problem.subject);
         else if (problem.kind == ProblemKind::WrongShape)
@@ -150,7 +157,13 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
     for (const auto& entry : stateOf(model))
         shapes.push_back({entry.name, entry.tensor.sizes().vec(), entry.aliasOf});
     auto report = reportOf(compareTensors(shapes, source.tensors()), source);
-    if (!report.missing.empty()) report.names = howNamesDiffer(source.tensors(), {namesOf(shapes)});
+    if (report.loads()) return report;
+    if (const auto packed = packedWeights(source.tensors()); !packed.empty()) {
+        report = {};
+        report.names = "it " + packed;
+    } else if (!report.missing.empty()) {
+        report.names = howNamesDiffer(source.tensors(), {namesOf(shapes)});
+    }
     return report;
 }
 

@@ -31,32 +31,49 @@ constexpr std::array<std::string_view, 19> kRead = {"_codecs.encode",
                                                     "torch.storage._UntypedStorage"};
 
 // Plain types in files of Lightning and in numpy's random state. Sorted.
-constexpr std::array<std::string_view, 17> kOpaque = {"argparse.Namespace",
-                                                      "collections.Counter",
-                                                      "collections.defaultdict",
-                                                      "collections.deque",
-                                                      "datetime.datetime",
-                                                      "datetime.timedelta",
-                                                      "numpy._core.multiarray._reconstruct",
-                                                      "numpy.core.multiarray._reconstruct",
-                                                      "numpy.ndarray",
-                                                      "pathlib.Path",
-                                                      "pathlib.PosixPath",
-                                                      "pathlib.PurePosixPath",
-                                                      "pathlib.WindowsPath",
-                                                      "torch.device",
-                                                      "torch.nn.parameter.Parameter",
-                                                      "types.SimpleNamespace",
-                                                      "uuid.UUID"};
+constexpr std::array<std::string_view, 33> kOpaque = {
+    "argparse.Namespace",
+    "collections.Counter",
+    "collections.defaultdict",
+    "collections.deque",
+    "datetime.datetime",
+    "datetime.timedelta",
+    "numpy._core.multiarray._reconstruct",
+    "numpy.core.multiarray._reconstruct",
+    "numpy.ndarray",
+    "pathlib.Path",
+    "pathlib.PosixPath",
+    "pathlib.PurePosixPath",
+    "pathlib.WindowsPath",
+    "torch.Tensor",
+    "torch._tensor._rebuild_from_type_v2",
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor",
+    "torch._utils._rebuild_device_tensor_from_numpy",
+    "torch._utils._rebuild_meta_tensor_no_storage",
+    "torch._utils._rebuild_nested_tensor",
+    "torch._utils._rebuild_qtensor",
+    "torch._utils._rebuild_sparse_csr_tensor",
+    "torch._utils._rebuild_sparse_tensor",
+    "torch._utils._rebuild_wrapper_subclass",
+    "torch.device",
+    "torch.nn.parameter.Parameter",
+    "torch.nn.parameter.UninitializedBuffer",
+    "torch.nn.parameter.UninitializedParameter",
+    "torch.per_channel_affine",
+    "torch.per_channel_affine_float_qparams",
+    "torch.per_tensor_affine",
+    "torch.serialization._get_layout",
+    "types.SimpleNamespace",
+    "uuid.UUID"};
 
 constexpr std::array<std::string_view, 16> kBuiltins = {
     "bool", "bytearray", "bytes",  "complex", "dict", "float", "frozenset", "int",
     "list", "long",      "object", "range",   "set",  "slice", "str",       "tuple"};
 
 // Libraries with objects that Lightning stores next to the weights.
-constexpr std::array<std::string_view, 6> kOpaquePrefixes = {
-    "lightning.", "lightning_fabric.",  "lightning_utilities.",
-    "omegaconf.", "pytorch_lightning.", "torch.optim."};
+constexpr std::array<std::string_view, 7> kOpaquePrefixes = {
+    "lightning.",         "lightning_fabric.", "lightning_utilities.", "omegaconf.",
+    "pytorch_lightning.", "torch.masked.",     "torch.optim."};
 
 // Modules whose names are no plain data of a training script: those of an attack, and PyTorch's
 // own, of which the lists above say what is read. Sorted.
@@ -101,9 +118,10 @@ constexpr std::array<std::string_view, 40> kDenied = {"__builtin__",
                                                       "types",
                                                       "webbrowser"};
 
-constexpr std::array<std::string_view, 12> kStorages = {
-    "BFloat16", "Bool",  "Byte", "Char", "ComplexDouble", "ComplexFloat",
-    "Double",   "Float", "Half", "Int",  "Long",          "Short"};
+constexpr std::array<std::string_view, 17> kStorages = {
+    "BFloat16", "Bool",     "Byte",     "Char",   "ComplexDouble", "ComplexFloat",
+    "Double",   "Float",    "Half",     "Int",    "Long",          "QInt32",
+    "QInt8",    "QUInt2x4", "QUInt4x2", "QUInt8", "Short"};
 
 constexpr std::array<std::string_view, 35> kDtypes = {"bfloat16",
                                                       "bits16",
@@ -516,6 +534,10 @@ void PickleReader::global(std::string_view module, std::string_view name) {
     full += '.';
     full += name.substr(0, kMaxGlobal);
     const auto use = full.size() > kMaxGlobal ? GlobalUse::Refused : globalUse(full);
+    if (use == GlobalUse::Refused && full.starts_with("torch.distributed."))
+        throw FileError(m_path, "holds a part of a model that is spread over processes ('" +
+                                    printable(full) +
+                                    "'); gather it and save the whole: " + kGather);
     if (use == GlobalUse::Refused)
         throw FileError(m_path, "refers to '" + printable(full) +
                                     "', which is not allowed in a checkpoint: only tensors and "

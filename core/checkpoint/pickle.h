@@ -88,6 +88,11 @@ enum class GlobalUse {
     Opaque  ///< allowed in the file (Lightning, optimizers), but neither read nor executed
 };
 
+/// How a model that FSDP or DTensor has split is saved whole, as the end of a sentence.
+constexpr const char* kGather =
+    "get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True)) "
+    "of torch.distributed.checkpoint.state_dict";
+
 /// `name` is "module.name".
 GlobalUse globalUse(std::string_view name);
 

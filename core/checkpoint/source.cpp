@@ -7,6 +7,7 @@
 #include <set>
 
 #include "checkpoint/adapter.h"
+#include "checkpoint/packed_weights.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_names.h"
 #include "checkpoint/torch_archive.h"
@@ -26,15 +27,6 @@ constexpr std::uint64_t kMaxConfig = 4u << 20;
 /// Files of weights of a published folder, which stand for the folder.
 constexpr std::array kPublishedNames = {"model.safetensors", "model.safetensors.index.json",
                                         "pytorch_model.bin", "pytorch_model.bin.index.json"};
-
-// A link of a cache whose file was never fetched, or was removed.
-void requireTarget(const fs::path& path) {
-    std::error_code error;
-    if (fs::is_symlink(path, error) && !fs::exists(path, error))
-        throw FileError(path.string(), "is a link to a file that is not there (" +
-                                           fs::read_symlink(path, error).string() +
-                                           "); fetch or copy the model again");
-}
 
 bool hasPublishedWeights(const fs::path& folder) {
     return std::any_of(kPublishedNames.begin(), kPublishedNames.end(),
@@ -62,11 +54,8 @@ Content contentOf(const std::string& path) {
     if (const auto what = foreignContent(text.substr(0, length)); !what.empty())
         throw FileError(path, what);
     // The length of a header ends in zeros.
-    if (std::all_of(start, start + length,
-                    [](unsigned char c) { return std::isprint(c) || std::isspace(c); }))
-        throw FileError(path, "is text and no weights: '" +
-                                  plainName(text.substr(0, std::min<std::uint64_t>(length, 60))) +
-                                  "'; download the file again");
+    if (const auto what = textInPlaceOf("weights", text.substr(0, length)); !what.empty())
+        throw FileError(path, what);
     return Content::Safetensors;
 }
 
@@ -88,6 +77,8 @@ std::string whatElseIsIn(const fs::path& folder) {
         if (endings.count(entry.path().extension().string())) files.insert(name);
         if (entry.is_directory(error) && name.starts_with("checkpoint-")) folders.insert(name);
     }
+    if (fs::exists(folder / "zero_to_fp32.py", error))
+        return std::string("; it is a checkpoint of DeepSpeed: ") + kZeroToFloat;
     if (!folders.empty())
         return "; it has checkpoints in folders of their own: open one, as " + *folders.rbegin();
     if (files.empty()) return {};
@@ -106,14 +97,14 @@ bool isShard(const std::string& name) {
 // The weights of a folder: the published names first, else the only other candidate.
 std::string weightsOf(const fs::path& folder) {
     for (const char* name : kPublishedNames) {
-        requireTarget(folder / name);
+        requireTarget((folder / name).string());
         if (fs::is_regular_file(folder / name)) return (folder / name).string();
     }
     std::vector<std::string> found;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
         if (!mayBeWeights(entry.path())) continue;
-        requireTarget(entry.path());
+        requireTarget(entry.path().string());
         if (entry.is_regular_file(error)) found.push_back(entry.path().filename().string());
     }
     std::sort(found.begin(), found.end());
@@ -285,6 +276,15 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
 const StoredTensor* CheckpointSource::find(std::string_view name) const {
     const auto found = m_byName.find(name);
     return found == m_byName.end() ? nullptr : &tensors()[found->second];
+}
+
+const StoredTensor* CheckpointSource::findLeftOut(std::string_view name) const {
+    for (const auto& tensor : leftOut()) {
+        const std::string_view stored = tensor.stored;
+        const auto before = stored.size() - std::min(stored.size(), name.size());
+        if (stored.ends_with(name) && (before == 0 || stored[before - 1] == '.')) return &tensor;
+    }
+    return nullptr;
 }
 
 void CheckpointSource::read(const StoredTensor& tensor, std::span<std::uint8_t> out,
@@ -490,8 +490,8 @@ public:
         m_files.push_back(bytes->path());
         m_bytes += bytes->size();
         if (m_config.empty()) m_config = archive.config(), m_configFrom = archive.configFrom();
-        for (const auto& [name, what] : archive.others())
-            m_leftOut.push_back({name, name, "", {}, 0, "", number, "is no tensor: " + what});
+        for (const auto& [name, why] : archive.others())
+            m_leftOut.push_back({name, name, "", {}, 0, "", number, why});
         std::vector<std::size_t> numbers(archive.tensors().size(), kItself);
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const auto& t = archive.tensors()[i];

@@ -63,6 +63,8 @@ public:
 
     /// The tensor of that (cleaned) name, or nullptr.
     const StoredTensor* find(std::string_view name) const;
+    /// The tensor of that name, behind any wrappers, that is not read, or nullptr.
+    const StoredTensor* findLeftOut(std::string_view name) const;
     /// Bytes of all weight files.
     std::uint64_t bytes() const { return m_bytes; }
 

@@ -37,10 +37,12 @@ void saveTensors(const std::string& path,
 
 /// The differences between a checkpoint and a model.
 struct LoadReport {
-    std::string names;  ///< how those of the file differ, where one rule explains it
+    /// How the names of the file differ, where one rule explains it; or what packed its weights.
+    std::string names;
     std::vector<std::string> missing, unexpected, wrongShape, wrongType, nonFinite;
     bool loads() const {
-        return missing.empty() && unexpected.empty() && wrongShape.empty() && wrongType.empty();
+        return names.empty() && missing.empty() && unexpected.empty() && wrongShape.empty() &&
+               wrongType.empty();
     }
     /// One sentence that lists all of them; empty if there are none.
     std::string text() const;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "checkpoint/packed_weights.h"
 #include "checkpoint/pickle_json.h"
 #include "checkpoint/torch_archive.h"
 #include "files/crc32.h"
@@ -52,6 +53,7 @@ TorchArchive::TorchArchive(std::shared_ptr<const ByteSource> bytes) : m_zip(std:
     const auto& first = m_zip.entries().front().name;
     m_folder = first.substr(0, first.find('/') == std::string::npos ? 0 : first.find('/') + 1);
     const auto* entry = m_zip.find(m_folder + "data.pkl");
+    if (!entry) entry = repacked();
     for (const auto& one : m_zip.entries())
         if (const auto what = otherArchive(one.name); !what.empty()) fail(what);
     if (!entry)
@@ -62,6 +64,19 @@ TorchArchive::TorchArchive(std::shared_ptr<const ByteSource> bytes) : m_zip(std:
     const auto& state = stateOf(pickle);
     addTensors(pickle, state);
     if (&state != &pickle.root()) findConfig(pickle);
+}
+
+// What was unpacked and packed again may lie in further folders, beside those of macOS: the only
+// data.pkl tells where.
+const ZipEntry* TorchArchive::repacked() {
+    const ZipEntry* found = nullptr;
+    for (const auto& one : m_zip.entries()) {
+        if (!one.name.ends_with("/data.pkl") || one.name.starts_with("__MACOSX/")) continue;
+        if (found) return nullptr;
+        found = &one;
+    }
+    if (found) m_folder = found->name.substr(0, found->name.rfind('/') + 1);
+    return found;
 }
 
 void TorchArchive::checkByteOrder() const {
@@ -91,6 +106,9 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
     if (holdsTensors(root)) return root;
     std::string keys;
     for (std::size_t i = 0; i + 1 < root.items.size(); i += 2) {
+        if (pickle[root.items[i]].text == "ds_version")
+            fail("is a part of a checkpoint of DeepSpeed without the weights; " +
+                 std::string(kZeroToFloat));
         if (i < 16) keys += (i ? ", " : "") + std::string(pickle[root.items[i]].text.substr(0, 80));
     }
     fail("contains no weights under 'model' or 'state_dict'; its keys: " + keys);
@@ -115,6 +133,7 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
     std::map<View, std::size_t> views;
     std::map<std::string_view, bool> names;
     std::uint64_t total = 0, stored = 0;
+    std::string unread;  // the last one
     for (const auto& entry : m_zip.entries()) stored += entry.size;
     if (state.items.size() / 2 > kMaxTensors) fail("holds more than a million tensors");
     for (std::size_t i = 0; i + 1 < state.items.size(); i += 2) {
@@ -125,10 +144,15 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
             fail("tensor '" + std::string(key.text.substr(0, 200)) + "' appears twice");
         const auto& value = pickle[state.items[i + 1]];
         if (!isPickledTensor(pickle, value)) {
-            m_others[std::string(key.text)] = pickle.describe(value);
+            m_others[std::string(key.text)] = "is no tensor: " + pickle.describe(value);
             continue;
         }
         auto tensor = pickledTensor(pickle, value, std::string(key.text), m_zip, m_folder);
+        if (!tensor.unread.empty()) {
+            unread = "tensor '" + tensor.name.substr(0, 200) + "' " + tensor.unread;
+            m_others[tensor.name] = tensor.unread;
+            continue;
+        }
         // Two tensors of no elements share nothing.
         if (tensor.bytes > 0) {
             const auto [view, fresh] = views.emplace(
@@ -139,6 +163,7 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
         if (tensor.sameAs == ArchiveTensor::kItself) total += tensor.bytes;
         m_tensors.push_back(std::move(tensor));
     }
+    if (m_tensors.empty() && !unread.empty()) fail(unread);
     // Tied weights share one view; thousands of overlapping views would be an attack on memory and
     // disk.
     if (total / 4 > stored)
@@ -257,6 +282,8 @@ public:
         const auto callee = m_pickle.callee(*value);
         const auto& arguments = m_pickle.arguments(*value);
         if (!isPickledTensor(m_pickle, *value)) fail("is " + m_pickle.describe(*value));
+        m_tensor.unread = otherKind(callee);
+        if (!m_tensor.unread.empty()) return std::move(m_tensor);
         if (arguments.size() < 4) fail("is described by too few values");
         readStorage(m_pickle[arguments[0]]);
         if (callee.ends_with("_v3")) {  // the storage is of bytes, the type comes last
@@ -274,6 +301,20 @@ public:
     }
 
 private:
+    // What is not a plain view of a storage.
+    static std::string otherKind(std::string_view callee) {
+        const auto has = [&](std::string_view word) {
+            return callee.find(word) != std::string_view::npos;
+        };
+        if (has("_rebuild_tensor")) return {};
+        if (has("sparse")) return "is a sparse tensor; save it with to_dense() to have it read";
+        if (has("qtensor"))
+            return "is a quantised tensor; save it with dequantize() to have it read";
+        if (has("meta")) return "is a tensor of the device 'meta', which has no values";
+        if (has("nested")) return "is a nested tensor; save its parts one by one";
+        return "is a tensor of another class than torch.Tensor; save a plain one";
+    }
+
     [[noreturn]] void fail(const std::string& why) const {
         throw FileError(m_zip.path(), "tensor '" + m_tensor.name.substr(0, 200) + "' " + why);
     }
@@ -374,8 +415,9 @@ private:
             fail("reaches to byte " + std::to_string(end) + " of a storage of " +
                  std::to_string(m_storage));
         if (m_tensor.bytes > m_storage)
-            fail("needs " + std::to_string(m_tensor.bytes) + " bytes, its storage has " +
-                 std::to_string(m_storage) + "; save a contiguous() copy");
+            m_tensor.unread = "is expanded: it needs " + std::to_string(m_tensor.bytes) +
+                              " bytes, its storage has " + std::to_string(m_storage) +
+                              "; save a contiguous() copy";
     }
 
     const Pickle& m_pickle;
@@ -388,7 +430,9 @@ private:
 }  // namespace
 
 bool isPickledTensor(const Pickle& pickle, const PickleValue& value) {
-    return pickle.callee(value).starts_with("torch._utils._rebuild_");
+    const auto callee = pickle.callee(value);
+    return callee.starts_with("torch._utils._rebuild_") ||
+           callee == "torch._tensor._rebuild_from_type_v2";
 }
 
 ArchiveTensor pickledTensor(const Pickle& pickle, const PickleValue& value, const std::string& name,

@@ -32,6 +32,7 @@ struct ArchiveTensor {
     std::uint64_t span = 0;                   ///< bytes from its first to its last element
     bool contiguous = false;                  ///< row-major in its storage as well
     const ZipEntry* record = nullptr;
+    std::string unread;            ///< why its values are not read; empty where they are
     std::size_t sameAs = kItself;  ///< index of the first tensor with the same view
     static constexpr std::size_t kItself = SIZE_MAX;
 };
@@ -43,7 +44,8 @@ public:
 
     /// In the order of the state.
     const std::vector<ArchiveTensor>& tensors() const { return m_tensors; }
-    /// Values of the state that are no tensors, and what they are: what metrics and Lightning keep.
+    /// Values of the state that are not read, and why, as the end of a sentence: those that are no
+    /// tensors, which metrics and Lightning keep, and tensors that are sparse, quantised, expanded.
     const std::map<std::string, std::string>& others() const { return m_others; }
     /// The configuration of the model as JSON text, and its key; empty without one.
     const std::string& config() const { return m_config; }
@@ -54,6 +56,7 @@ public:
                   std::stop_token stop = {}) const;
 
 private:
+    const ZipEntry* repacked();
     void checkByteOrder() const;
     const PickleValue& stateOf(const Pickle& pickle) const;
     void findConfig(const Pickle& pickle);
@@ -80,12 +83,14 @@ private:
 
 // The description of a pickled tensor: torch._utils._rebuild_tensor_v2 and similar functions.
 
-/// True for a call of one of the functions that PyTorch writes for tensors and parameters.
+/// True for a call of one of the functions that PyTorch writes for tensors of any kind and
+/// parameters.
 bool isPickledTensor(const Pickle& pickle, const PickleValue& value);
 
 /// Dtype, shape, strides and place of a pickled tensor, checked against its storage's record
 /// (`folder` + "data/" + key) in `zip`. Throws FileError naming the tensor: it needs more bytes
 /// than its record has, its view leaves the storage, a stride is negative, the record is missing.
+/// A tensor whose values are not read (sparse, quantised, expanded, ...) says so in `unread`.
 ArchiveTensor pickledTensor(const Pickle& pickle, const PickleValue& value, const std::string& name,
                             const ZipDirectory& zip, const std::string& folder);
 

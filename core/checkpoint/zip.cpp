@@ -167,7 +167,7 @@ void ZipDirectory::readDirectory(const Found& found) {
             fail(otherArchive(entry.name).empty()
                      ? entryText(entry.name) +
                            "is compressed, which is not supported; save the model again with "
-                           "torch.save"
+                           "torch.save, or unpack this and pack it with zip -0 -r"
                      : otherArchive(entry.name));
         if (!readZip64(rest.subspan(46 + name, extra), entry.size, stored, entry.offset))
             fail(entryText(entry.name) + "lacks its ZIP64 sizes");

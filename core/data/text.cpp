@@ -121,7 +121,7 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
         info.size = count;
         info.channels = info.height = info.width = 0;
         info.task = "text";
-        info.note = note;
+        info.note = plainName(note);
         return std::make_shared<TokenWindows>(opened.tokens, opened.tokenizer, std::move(info),
                                               split, context, std::move(start));
     };

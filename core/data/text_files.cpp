@@ -5,10 +5,12 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <streambuf>
 
@@ -214,6 +216,34 @@ std::string_view TextBytes::inflatePiece() {
 
 namespace {
 
+// The byte order of UTF-16 in which nearly all of a text, which is no UTF-8, is Chinese, Japanese
+// or Cyrillic with spaces and marks; nullptr where it is not. There are no zeros to tell by. The
+// first bytes of Shift JIS, GBK and Big5 are all above 0x80, those of UTF-16 are not.
+const char* wideOrder(std::string_view start) {
+    if (start.size() < 64) return nullptr;
+    std::string_view rest = start;
+    for (std::size_t length; (length = utf8Length(rest)) > 0;) rest.remove_prefix(length);
+    if (rest.size() < 4) return nullptr;  // UTF-8; its last character may be cut
+    for (const bool little : {true, false}) {
+        std::size_t fit = 0, low = 0;
+        const std::size_t all = start.size() / 2;
+        for (std::size_t i = 0; i < all; ++i) {
+            const auto a = static_cast<unsigned char>(start[2 * i]),
+                       b = static_cast<unsigned char>(start[2 * i + 1]);
+            const int unit = little ? b << 8 | a : a << 8 | b;
+            const bool ascii = unit == '\n' || unit == '\r' || (unit >= 32 && unit < 127);
+            const bool written = ascii || (unit >= 0x0400 && unit < 0x0500) ||
+                                 (unit >= 0x2010 && unit < 0x2030) ||
+                                 (unit >= 0x3000 && unit < 0x3100) ||
+                                 (unit >= 0x4E00 && unit < 0xA000) || unit >= 0xFF00;
+            fit += written;
+            low += written && unit < 0x8000;
+        }
+        if (fit * 20 >= all * 19 && low * 3 >= all) return little ? "UTF-16LE" : "UTF-16BE";
+    }
+    return nullptr;
+}
+
 // Counts the bytes that are no part of a character, in a text that is given in pieces.
 class InvalidBytes {
 public:
@@ -271,6 +301,9 @@ void requireUtf8Text(const std::string& path, std::string_view start) {
                                   "0; of UTF-16 without a mark make UTF-8 (iconv -f UTF-16" +
                                   (zeros[0] > zeros[1] ? "BE" : "LE") +
                                   " -t UTF-8), of token ids a .bin or .npy file");
+    if (const char* order = wideOrder(start.substr(0, 4096)))
+        throw FileError(path, std::string("is UTF-16 without a mark; save it as UTF-8 (iconv -f ") +
+                                  order + " -t UTF-8)");
     if (start.size() >= 64 && controls * 20 > std::ssize(start))
         throw FileError(path, "is no text: " + std::to_string(controls) + first +
                                   "control characters; give text, JSON lines or token shards");
@@ -346,6 +379,8 @@ public:
     void beginRecord() { m_recordStart = position(), ++m_record; }
     std::uint64_t record() const { return m_record; }
     const std::string& path() const { return m_bytes.path(); }
+    std::uint64_t halves() const { return m_halves; }
+    std::uint64_t firstHalf() const { return m_firstHalf; }
 
 protected:
     int_type underflow() override {
@@ -353,21 +388,78 @@ protected:
         if (m_before - m_recordStart > kLongestRecord)
             throw FileError(path(), "record " + std::to_string(m_record) +
                                         " is longer than 256 MB; one record per line is expected");
-        m_piece = std::string(m_bytes.next());
-        if (m_before == 0) requireCorpus(path(), m_piece);
-        for (auto& c : m_piece) c = plain(c);
+        do {
+            const auto next = m_bytes.next();
+            if (m_before == 0 && m_held.empty()) requireCorpus(path(), next);
+            m_held += next;
+            m_last = next.empty();
+            m_piece = mended();
+        } while (m_piece.empty() && !m_last);
         setg(m_piece.data(), m_piece.data(), m_piece.data() + m_piece.size());
         return m_piece.empty() ? traits_type::eof() : traits_type::to_int_type(m_piece[0]);
     }
 
 private:
-    // Python writes NaN and Infinity, which are no JSON: numbers as long as these take their place.
-    char plain(char c) {
-        if (m_inside || c == '"') {
-            if (c == '"' && !m_escaped) m_inside = !m_inside;
-            m_escaped = m_inside && c == '\\' && !m_escaped;
-            return c;
+    // What Python writes and is no JSON: numbers and escapes as long as these take their place. An
+    // escape whose end is not there yet is held.
+    std::string mended() {
+        std::string out;
+        out.reserve(m_held.size());
+        std::size_t at = 0;
+        while (at < m_held.size()) {
+            if (m_inside && m_held[at] == '\\') {
+                const auto length =
+                    escape(std::string_view(m_held).substr(at), m_before + out.size(), out);
+                if (length == 0) break;
+                at += length;
+            } else {
+                if (m_held[at] == '"') m_inside = !m_inside;
+                out += m_inside ? m_held[at] : plain(m_held[at]);
+                ++at;
+            }
         }
+        m_held.erase(0, at);
+        return out;
+    }
+
+    // The four digits of an escape "\\uD83D" at the start of `text`; none where it is no such.
+    static std::optional<unsigned> unitAt(std::string_view text) {
+        unsigned unit = 0;
+        if (text.size() < 6 || !text.starts_with("\\u")) return std::nullopt;
+        const auto [end, error] = std::from_chars(text.data() + 2, text.data() + 6, unit, 16);
+        return error == std::errc() && end == text.data() + 6 ? std::optional(unit) : std::nullopt;
+    }
+
+    // Appends the escape at the start of `rest`, which is at byte `position`; 0: more is needed.
+    std::size_t escape(std::string_view rest, std::uint64_t position, std::string& out) {
+        const auto needs = [&](std::size_t count) { return rest.size() < count && !m_last; };
+        if (needs(2)) return 0;
+        if (rest.size() < 2 || rest[1] != 'u') {
+            out += rest.substr(0, 2);
+            return std::min<std::size_t>(2, rest.size());
+        }
+        if (needs(6)) return 0;
+        const auto unit = unitAt(rest);
+        if (!unit || *unit < 0xD800 || *unit > 0xDFFF) {
+            const auto length = unit ? std::size_t{6} : std::size_t{2};
+            out += rest.substr(0, length);
+            return length;
+        }
+        if (*unit < 0xDC00) {
+            if (needs(12)) return 0;
+            const auto second = unitAt(rest.substr(6));
+            if (second && *second >= 0xDC00 && *second <= 0xDFFF) {
+                out += rest.substr(0, 12);
+                return 12;
+            }
+        }
+        if (m_halves++ == 0) m_firstHalf = position;
+        out += "\\uFFFD";
+        return 6;
+    }
+
+    // NaN and Infinity, outside of strings.
+    char plain(char c) {
         static constexpr std::string_view kWords[] = {"NaN", "Infinity"};
         if (m_word.empty())
             for (const auto word : kWords)
@@ -380,8 +472,9 @@ private:
     }
 
     TextBytes& m_bytes;
-    std::string m_piece;
-    bool m_inside = false, m_escaped = false;
+    std::string m_piece, m_held;
+    bool m_inside = false, m_last = false;
+    std::uint64_t m_halves = 0, m_firstHalf = 0;
     std::string_view m_word;  ///< what is left of one of these
     int m_at = 0;
     std::uint64_t m_before = 0, m_recordStart = 0, m_record = 1;
@@ -475,10 +568,14 @@ private:
                  (m_field.empty() ? std::string("text, story or content") : "'" + m_field + "'") +
                  (has.empty() ? "" : "; it has " + has) + ": set data.text_field");
         }
-        if (m_type)
-            fail("has " + std::string(m_type) + " as '" +
-                 (m_field.empty() ? std::string(kUsual[m_rank]) : m_field) +
-                 "'; expected a string: set data.text_field");
+        if (m_type) {
+            const auto name = m_field.empty() ? std::string(kUsual[m_rank]) : m_field;
+            const bool null = std::string_view(m_type) == "null";
+            fail("has " + std::string(m_type) + " as '" + name + "'; " +
+                 (null ? "leave such records out (jq -c 'select(." + name + " != null)'), or"
+                       : "expected a string:") +
+                 " set data.text_field");
+        }
         give(m_text);
     }
     void give(const std::string& text) {
@@ -511,6 +608,7 @@ void readJsonDocuments(TextBytes& bytes, const std::string& field, const Documen
         records.startAt(feed.position());
         json::sax_parse(stream, &records, json::input_format_t::json, false);
     }
+    if (feed.halves() > 0 && sink.halves) sink.halves(feed.firstHalf(), feed.halves());
 }
 
 std::string installedText() {

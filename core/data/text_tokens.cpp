@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -149,14 +150,24 @@ std::string contentOf(const std::vector<TextFile>& files, TextProgress& progress
     return content;
 }
 
-// The bytes of a file that are not UTF-8: [file, the first, how many].
-void addInvalid(json& facts, std::size_t file, std::uint64_t first, std::uint64_t count) {
-    facts["invalid"].push_back(json::array({file, first, count}));
+// What files have that is no text, by kind: [file, the first, how many].
+struct Lost {
+    const char *key, *one, *several, *wayOut;
+};
+constexpr std::array kLost = {
+    Lost{"invalid", " byte that is not UTF-8", " bytes that are not UTF-8",
+         "; convert it, as in iconv -f WINDOWS-1252 -t UTF-8, or these letters are lost"},
+    Lost{"halves", " escape that is half of a character", " escapes that are half of a character",
+         "; each is read as U+FFFD"}};
+
+void addLost(json& facts, const Lost& kind, std::size_t file, std::uint64_t first,
+             std::uint64_t count) {
+    facts[kind.key].push_back(json::array({file, first, count}));
 }
 
-std::string invalidNote(const json& facts, const std::vector<TextFile>& files) {
-    if (!facts.is_object() || !facts.contains("invalid") || !facts["invalid"].is_array()) return {};
-    const auto& all = facts["invalid"];
+std::string lostNote(const json& facts, const Lost& kind, const std::vector<TextFile>& files) {
+    if (!facts.is_object() || !facts.contains(kind.key) || !facts[kind.key].is_array()) return {};
+    const auto& all = facts[kind.key];
     std::string note;
     for (const auto& one : all) {
         if (!one.is_array() || one.size() != 3 ||
@@ -168,14 +179,22 @@ std::string invalidNote(const json& facts, const std::vector<TextFile>& files) {
         if (file >= files.size()) return {};
         const auto count = one[2].get<std::uint64_t>();
         note = std::filesystem::path(files[file].path).filename().string() + " has " +
-               std::to_string(count) + (count == 1 ? " byte that is" : " bytes that are") +
-               " not UTF-8, the first at byte " + std::to_string(one[1].get<std::uint64_t>());
+               std::to_string(count) + (count == 1 ? kind.one : kind.several) +
+               ", the first at byte " + std::to_string(one[1].get<std::uint64_t>());
     }
     if (note.empty()) return {};
     if (all.size() > 1)
         note += ", and " + std::to_string(all.size() - 1) + " more of " +
                 std::to_string(files.size()) + " files have some";
-    return note + "; convert it, as in iconv -f WINDOWS-1252 -t UTF-8, or these letters are lost";
+    return note + kind.wayOut;
+}
+
+std::string lostNotes(const json& facts, const std::vector<TextFile>& files) {
+    std::string all;
+    for (const auto& kind : kLost)
+        if (const auto note = lostNote(facts, kind, files); !note.empty())
+            all += (all.empty() ? "" : "; ") + note;
+    return all;
 }
 
 // The documents of all files; `part` is called between two.
@@ -183,17 +202,20 @@ void forEachDocument(const std::vector<TextFile>& files, const std::string& fiel
                      TextProgress& progress, const DocumentSink& sink, json* facts = nullptr) {
     forEachFile(files, progress, [&](const TextFile& file, const auto& source, const auto& tick) {
         TextBytes bytes(source, progress.stop());
+        const auto lost = [&](const Lost& kind) {
+            return [&](std::uint64_t begin, std::uint64_t count) {
+                if (facts)
+                    addLost(*facts, kind, static_cast<std::size_t>(&file - files.data()), begin,
+                            count);
+            };
+        };
         readDocuments(bytes, file.form, field,
                       {sink.begin,
                        [&](std::string_view text) {
                            sink.text(text);
                            tick(bytes.consumed());
                        },
-                       [&](std::uint64_t first, std::uint64_t count) {
-                           if (facts)
-                               addInvalid(*facts, static_cast<std::size_t>(&file - files.data()),
-                                          first, count);
-                       }});
+                       lost(kLost[0]), lost(kLost[1])});
     });
 }
 
@@ -284,7 +306,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     if (auto known = openCachedTokens(key, [&](double fraction) { progress.at(fraction); })) {
         const auto facts = json::parse(known->facts, nullptr, false);
         const auto found = tokenizer ? tokenizer : charactersFrom(facts);
-        if (found) return {known->tokens, found, invalidNote(facts, files)};
+        if (found) return {known->tokens, found, lostNotes(facts, files)};
     }
     TokenizerPtr used = tokenizer;
     if (!used) {
@@ -310,7 +332,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
                     throw FileError(file.path, "was changed while it was read; try again");
             return facts.dump();
         });
-    return {made.tokens, used, invalidNote(facts, files)};
+    return {made.tokens, used, lostNotes(facts, files)};
 }
 
 }  // namespace relascope::core

@@ -57,12 +57,27 @@ std::uint32_t headerField(const MappedFile& file, std::uint64_t number) {
     return static_cast<std::uint32_t>(littleEndian(bytes, 4));
 }
 
-// Texts, archives and others under the name of a shard.
-void refuseOthers(const MappedFile& file) {
+std::string startOf(const MappedFile& file) {
     std::vector<std::uint8_t> bytes(
         static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 512)));
     file.read(0, bytes);
-    const std::string_view start(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return {bytes.begin(), bytes.end()};
+}
+
+// Pages, pointers and other files under the name of an array.
+void refuseAnswers(const MappedFile& file) {
+    const auto start = startOf(file);
+    if (start.starts_with("\x93NUMPY")) return;
+    if (start.starts_with("PK\x03\x04"))
+        throw FileError(file.path(),
+                        "is an archive of arrays (.npz); np.save(path, archive['ids']) writes one");
+    for (const auto& what : {foreignContent(start), textInPlaceOf("array", start)})
+        if (!what.empty()) throw FileError(file.path(), what);
+}
+
+// Texts, archives and others under the name of a shard.
+void refuseOthers(const MappedFile& file) {
+    const auto start = startOf(file);
     if (start.starts_with("\x93NUMPY"))
         throw FileError(file.path(), "is an array of NumPy; name it .npy");
     if (start.starts_with("PK\x03\x04"))
@@ -149,6 +164,7 @@ void fillBin(TokenPart& part) {
 
 void fillNpy(TokenPart& part) {
     const MappedFile& file = *part.file;
+    refuseAnswers(file);
     if (file.size() < 12) throw FileError(file.path(), "is truncated within its npy header");
     std::vector<std::uint8_t> start(12);
     file.read(0, start);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 
 #include "files/atomic_file.h"
 #include "types/error.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace {
@@ -83,6 +85,34 @@ std::string foreignContent(std::string_view start) {
     if (start.size() >= 256 && start.find_first_not_of('\0') == std::string_view::npos)
         return "begins with zeros alone, as an unfinished download does; download it again";
     return {};
+}
+
+std::string textInPlaceOf(const std::string& wanted, std::string_view start) {
+    // A character may be cut off at the end.
+    for (auto rest = start; !rest.empty();) {
+        const auto length = utf8Length(rest);
+        if (length == 0 && (rest.size() > 3 || static_cast<unsigned char>(rest[0]) < 0x80))
+            return {};
+        if (length == 0) break;
+        const auto byte = static_cast<unsigned char>(rest[0]);
+        if (length == 1 && !std::isprint(byte) && !std::isspace(byte)) return {};
+        rest.remove_prefix(length);
+    }
+    if (start.empty()) return {};
+    std::size_t shown = 0;
+    while (shown < start.size() && shown < 60)
+        shown += std::max<std::size_t>(1, utf8Length(start.substr(shown)));
+    return "is text and no " + wanted + ": '" + plainName(validUtf8(start.substr(0, shown))) +
+           "'; download the file again";
+}
+
+void requireTarget(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::is_symlink(path, error) && !fs::exists(path, error))
+        throw FileError(path, "is a link to a file that is not there (" +
+                                  fs::read_symlink(path, error).string() +
+                                  "); fetch or copy the model again");
 }
 
 std::string readJsonText(const std::string& path, std::uint64_t limit) {

@@ -14,6 +14,15 @@ namespace relascope::core {
 /// HDF5, compressed files, NumPy arrays, pictures). Empty for what is none of these.
 std::string foreignContent(std::string_view start);
 
+/// The same for text in the place of `wanted` ("weights"), as servers answer in place of a file:
+/// "is text and no weights: 'Entry not found'; download the file again". `start` are the first
+/// bytes; empty where they are no text.
+std::string textInPlaceOf(const std::string& wanted, std::string_view start);
+
+/// Throws FileError for a link to a file that is not there: one of a cache that was never fetched,
+/// or was removed.
+void requireTarget(const std::string& path);
+
 /// The text of a JSON file as a standard parser takes it: without a byte order mark, and with
 /// Python's NaN, Infinity and -Infinity as strings, so that a key that needs a number refuses them.
 /// Throws FileError for a file that cannot be read or that foreignContent() names.

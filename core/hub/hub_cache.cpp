@@ -196,11 +196,13 @@ std::optional<CachedModel> findCachedModel(const HubModel& model) {
         found.commit = whole;
     }
     const auto inside = fs::canonical(folder, error).string() + "/";
+    // The blobs may be on another disk.
+    const auto blobs = fs::weakly_canonical(folder / "blobs", error);
     for (fs::recursive_directory_iterator it(snapshot, error), end; !error && it != end;
          it.increment(error)) {
         std::error_code other;
-        const auto real = fs::weakly_canonical(it->path(), other).string();
-        if (other || !real.starts_with(inside))
+        const auto real = fs::weakly_canonical(it->path(), other);
+        if (other || (!real.string().starts_with(inside) && real.parent_path() != blobs))
             throw FileError(it->path().string(),
                             "is a link that leads out of the folder of its model; remove it");
     }

@@ -90,10 +90,8 @@ ImageProcessor imageProcessorOf(const std::string& text, int width, int height) 
             return !deep;
         },
         false);
-    if (deep)
-        throw OptionError("preprocessor_config.json",
-                          "is nested more than 32 deep; save the image processor again");
-    if (!json.is_object()) throw OptionError("preprocessor_config.json", "is not a JSON object");
+    if (deep) throw Error("is nested more than 32 deep; save the image processor again");
+    if (!json.is_object()) throw Error("is not a JSON object; save the image processor again");
     ImageProcessor p;
     if (flag(json, "do_resize", true)) {
         p.width = width, p.height = height;

@@ -204,6 +204,13 @@ BytePairTokenizer::BytePairTokenizer(Parts parts)
 }
 BytePairTokenizer::~BytePairTokenizer() = default;
 
+std::string_view BytePairTokenizer::firstPiece(std::int32_t id) const {
+    auto text = piece(id);
+    if (m_parts.strippedBlanks == 0 || (!m_parts.stripsAdded && m_parts.added.has(id))) return text;
+    for (int i = 0; i < m_parts.strippedBlanks && text.starts_with(' '); ++i) text.remove_prefix(1);
+    return text;
+}
+
 void BytePairTokenizer::encodeWord(std::string_view word,
                                    std::vector<std::int32_t>& symbols) const {
     symbols.clear();

@@ -76,6 +76,10 @@ public:
         /// Ids of added tokens that are not in the vocabulary, ascending.
         std::vector<std::int32_t> beside = {};
         std::vector<std::int32_t> first = {}, last = {};  ///< of the template around a typed text
+        /// Blanks that a decoded text loses at its start; those of added tokens only where
+        /// `stripsAdded`.
+        int strippedBlanks = 0;
+        bool stripsAdded = false;
         std::string source = {};  ///< the tokenizer.json, where it says more than this
     };
     explicit BytePairTokenizer(Parts parts);
@@ -90,6 +94,7 @@ public:
     std::string_view piece(std::int32_t id) const override {
         return m_parts.pieces.at(static_cast<std::size_t>(id));
     }
+    std::string_view firstPiece(std::int32_t id) const override;
     std::optional<std::int32_t> endOfText() const override { return m_parts.endOfText; }
     const std::string& fingerprint() const override { return m_fingerprint; }
     std::size_t lastCut(std::string_view text) const override;

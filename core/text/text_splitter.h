@@ -3,6 +3,7 @@
 // vocabulary, then the steps of its pre_tokenizer (formats.md section 7).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -33,6 +34,10 @@ public:
     explicit AddedTokens(std::vector<AddedToken> tokens);
     bool empty() const { return m_tokens.empty(); }
     const std::vector<AddedToken>& tokens() const { return m_tokens; }
+    bool has(std::int32_t id) const {
+        return std::any_of(m_tokens.begin(), m_tokens.end(),
+                           [id](const AddedToken& token) { return token.id == id; });
+    }
     /// Gives the ids of those with this `normalized`, and the texts between them. `special`: those
     /// that are special, too.
     void split(std::string_view text, bool normalized, bool special, const TakeText& take,

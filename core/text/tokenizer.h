@@ -37,6 +37,8 @@ public:
     }
     /// The bytes of one token, which may be a part of a character. Empty for an id without a token.
     virtual std::string_view piece(std::int32_t id) const = 0;
+    /// The same of the first token of a text, without the blank that the tokenizer put before it.
+    virtual std::string_view firstPiece(std::int32_t id) const { return piece(id); }
     /// The id of the token that separates documents, if there is one.
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
     /// The id of every character that it has no token for, if there is one: their bytes are lost.
@@ -55,8 +57,12 @@ public:
     /// The bytes of all ids; ids out of range are ignored.
     std::string decode(std::span<const std::int32_t> ids) const {
         std::string text;
-        for (const auto id : ids)
-            if (id >= 0 && id < size()) text += piece(id);
+        bool first = true;
+        for (const auto id : ids) {
+            if (id < 0 || id >= size()) continue;
+            text += first ? firstPiece(id) : piece(id);
+            first = false;
+        }
         return text;
     }
 };

@@ -33,6 +33,7 @@ TokenizerFolder::File fileOf(const fs::path& path) {
     return {path.string(), std::move(text)};
 }
 std::optional<TokenizerFolder::File> fileIn(const fs::path& folder, const char* name) {
+    requireTarget((folder / name).string());
     return isFile(folder / name) ? std::optional(fileOf(folder / name)) : std::nullopt;
 }
 
@@ -105,6 +106,8 @@ fs::path otherIn(const fs::path& folder) {
 
 // The tokenizer in a folder; nullptr if there is none that is read.
 TokenizerPtr openIn(const fs::path& folder) {
+    for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt"})
+        requireTarget((folder / name).string());
     if (const auto file = folder / "tokenizer.json"; isFile(file)) return openJson(file);
     if (const auto vocabulary = vocabularyIn(folder); !vocabulary.empty())
         return openPair(vocabulary);
@@ -126,6 +129,7 @@ TokenizerPtr openTokenizer(const std::string& nameOrPath) {
             "'characters' is built from a text; give gpt2 or the tokenizer.json of a run");
     const fs::path path = nameOrPath;
     std::error_code ignored;
+    requireTarget(nameOrPath);
     if (nameOrPath.empty() || !fs::exists(path, ignored))
         throw OptionError("tokenizer", "'" + nameOrPath +
                                            "' is not gpt2, characters or a file; give a "
@@ -166,6 +170,7 @@ std::string otherTokenizerBeside(const std::string& path) {
 
 std::vector<std::int64_t> endTokensIn(const std::string& folder) {
     const auto path = fs::path(folder) / "generation_config.json";
+    requireTarget(path.string());
     if (!isFile(path)) return {};
     const auto json = nlohmann::json::parse(readJsonText(path.string(), 1u << 20), nullptr, false);
     std::vector<std::int64_t> ends;

@@ -262,12 +262,14 @@ private:
         };
         if (const auto all = "/model/vocab"_json_pointer;
             m_file.contains(all) && m_file[all].is_object())
-            for (const auto& [content, id] : m_file[all].items()) take(content, id);
+            for (const auto& [content, id] : m_file[all].items()) take(content, id), ++m_pieces;
         if (!m_file.contains("added_tokens") || !m_file["added_tokens"].is_array()) return;
         m_added = m_file["added_tokens"];
         for (std::size_t i = 0; i < m_added.size(); ++i) {
             if (!m_added[i].is_object() || !m_added[i].contains("id")) continue;
             take(textIn(m_added[i], "content"), m_added[i]["id"]);
+            if (isId(m_added[i]["id"]))
+                m_mostAdded = std::max(m_mostAdded, m_added[i]["id"].get<std::int64_t>());
             m_listed.emplace(textIn(m_added[i], "content"), i);
         }
     }
@@ -330,6 +332,7 @@ private:
             listed != m_settings.end()) {
             if (!listed->is_object())
                 refuse("added_tokens_decoder", shownValue(*listed), "expected ids with tokens");
+            std::map<std::int64_t, const json*> sorted;
             for (const auto& [spelled, token] : listed->items()) {
                 std::int64_t id = -1;
                 const auto* end = spelled.data() + spelled.size();
@@ -339,9 +342,11 @@ private:
                     refuse("added_tokens_decoder",
                            "not a token with its id at " + quoted(spelled.substr(0, 60)),
                            "expected {\"50256\": {\"content\": \"<|endoftext|>\"}}");
-                addToken(textIn(token, "content"), id, token, m_folder.settings->path,
-                         "added_tokens_decoder");
+                sorted[id] = &token;
             }
+            for (const auto& [id, token] : sorted)
+                addToken(textIn(*token, "content"), id, *token, m_folder.settings->path,
+                         "added_tokens_decoder");
         } else if (m_folder.addedTokens) {
             const auto& path = m_folder.addedTokens->path;
             std::map<std::int64_t, std::string> sorted;
@@ -387,13 +392,12 @@ private:
             const auto id = m_ids.find(named.content);
             auto flags = named.flags;
             flags["special"] = true;
-            addToken(named.content,
-                     id != m_ids.end()    ? id->second
-                     : m_contents.empty() ? 0
-                                          : m_contents.rbegin()->first + 1,
-                     flags, m_named, named.role);
+            addToken(named.content, id != m_ids.end() ? id->second : nextId(), flags, m_named,
+                     named.role);
         }
     }
+
+    std::int64_t nextId() const { return nextAddedId(m_pieces, m_mostAdded); }
 
     void addToken(const std::string& content, std::int64_t id, const json& flags,
                   const std::string& path, const std::string& field) {
@@ -408,6 +412,9 @@ private:
         if (const auto other = m_contents.find(id);
             other != m_contents.end() && other->second != content)
             fail("that id is of " + quoted(other->second.substr(0, 60)));
+        if (!m_ids.contains(content) && id != nextId())
+            throw FileError(path, field + " gives " + quoted(content.substr(0, 60)) + " the id " +
+                                      std::to_string(id) + otherId(nextId()));
         json token = {{"id", id}, {"content", content}};
         for (const char* flag : {"single_word", "lstrip", "rstrip", "special", "normalized"}) {
             const auto given = flags.find(flag);
@@ -420,6 +427,7 @@ private:
         }
         m_ids.emplace(content, id);
         m_contents.emplace(id, content);
+        m_mostAdded = std::max(m_mostAdded, id);
         const auto [known, isNew] = m_listed.emplace(content, m_added.size());
         if (isNew)
             m_added.push_back(std::move(token));
@@ -509,6 +517,7 @@ private:
     std::unordered_map<std::string, std::int64_t> m_ids;
     std::unordered_map<std::string, std::size_t> m_listed;  ///< places in m_added
     std::map<std::int64_t, std::string> m_contents;
+    std::int64_t m_pieces = 0, m_mostAdded = -1;  ///< of the vocabulary; an id of m_added
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <climits>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -23,6 +24,15 @@ std::string shown(std::string_view text) {
 }
 
 }  // namespace
+
+std::int64_t nextAddedId(std::int64_t pieces, std::int64_t most) {
+    return most >= pieces ? most + 1 : pieces;
+}
+
+std::string otherId(std::int64_t next) {
+    return ", but the library 'tokenizers' gives a new token the next id, " + std::to_string(next) +
+           "; write that id, or add the tokens that are missing before it";
+}
 
 json parsedJson(const std::string& text, const std::string& path) {
     try {
@@ -60,6 +70,7 @@ public:
             most = std::max(most, checked(piece, id));
         m_byId.resize(static_cast<std::size_t>(most) + 1);
         for (const auto& [piece, id] : vocabulary.items()) put(piece, id.get<std::int32_t>());
+        m_ownPieces = static_cast<std::int64_t>(vocabulary.size());
     }
 
     /// `normalizer`: tokens that are found in normalized texts are written as those are.
@@ -83,11 +94,16 @@ public:
                                set("normalized")});
             const auto at = static_cast<std::size_t>(id);
             if (at >= m_byId.size()) m_byId.resize(at + 1);
-            if (const auto known = m_ids.find(piece); known == m_ids.end())
+            if (const auto known = m_ids.find(piece); known == m_ids.end()) {
+                if (const auto next = nextAddedId(m_ownPieces, m_mostAdded); id != next)
+                    fail("added_tokens gives " + shown(piece) + " the id " + std::to_string(id) +
+                         otherId(next));
                 put(piece, id), m_beside.push_back(id);
-            else if (known->second != id)
+            } else if (known->second != id) {
                 fail("added_tokens gives " + shown(piece) + " the id " + std::to_string(id) +
                      ", model.vocab the id " + std::to_string(known->second));
+            }
+            m_mostAdded = std::max<std::int64_t>(m_mostAdded, id);
             if (m_added.back().special) m_special.push_back(id);
         }
         std::sort(m_special.begin(), m_special.end());
@@ -242,6 +258,7 @@ private:
     std::vector<std::string> m_byId;
     std::vector<bool> m_taken;
     std::vector<std::int32_t> m_special, m_beside;
+    std::int64_t m_ownPieces = 0, m_mostAdded = -1;
     std::vector<AddedToken> m_added;
     std::vector<std::pair<std::string, std::string>> m_merges;
 };
@@ -348,6 +365,25 @@ std::string spaceOf(const json& decoder) {
     return "";
 }
 
+// Which blanks a decoder takes from the start of a text: Strip so many, Metaspace those of the
+// first token, where it has put one.
+void readStripped(const json& decoder, BytePairTokenizer::Parts& parts) {
+    const std::string type = typeOf(decoder);
+    if (type == "Metaspace") {
+        const bool puts = decoder.value("prepend_scheme", json("always")) != "never" &&
+                          decoder.value("add_prefix_space", json(true)) != false;
+        parts.strippedBlanks = puts ? INT_MAX : 0;
+    } else if (type == "Strip" && decoder.value("content", json()) == " ") {
+        const auto start = decoder.value("start", json());
+        parts.strippedBlanks =
+            start.is_number_integer() && start > 0 && start < 1000 ? start.get<int>() : 0;
+        parts.stripsAdded = true;
+    } else if (type == "Sequence" && decoder.contains("decoders") &&
+               decoder["decoders"].is_array()) {
+        for (const auto& one : decoder["decoders"]) readStripped(one, parts);
+    }
+}
+
 }  // namespace
 
 TokenizerPtr tokenizerOf(const json& file, std::string source, const std::string& path,
@@ -398,6 +434,7 @@ TokenizerPtr tokenizerOf(const json& file, std::string source, const std::string
     }
     readTemplate(reader, part("post_processor"), parts);
     parts.source = std::move(source);
+    readStripped(part("decoder"), parts);
     return reader.bytePairs(std::move(parts), spaceOf(part("decoder")));
 }
 

@@ -25,4 +25,10 @@ nlohmann::json parsedJson(const std::string& text, const std::string& path);
 /// The tokenizer as a tokenizer.json.
 std::string tokenizerJson(const Tokenizer& tokenizer);
 
+/// The id that `tokenizers` gives a token that is not in a vocabulary of `pieces` pieces, whatever
+/// id a file gives it; `most` is the largest id of the added tokens before it, -1 without any.
+std::int64_t nextAddedId(std::int64_t pieces, std::int64_t most);
+/// Why another one is refused, as the end of a sentence.
+std::string otherId(std::int64_t next);
+
 }  // namespace relascope::core

@@ -12,9 +12,9 @@ namespace relascope {
 /// An error with a message for the user, shown unchanged, without a type name or a stack trace.
 class Error : public std::runtime_error {
 public:
-    /// Names in it may come from files: it reaches terminals, logs and windows without control
-    /// characters.
-    explicit Error(const std::string& text) : std::runtime_error(withoutControls(text)) {}
+    /// Names in it may come from files: it reaches terminals, logs and windows on one line and
+    /// without control characters.
+    explicit Error(const std::string& text) : std::runtime_error(plainName(text)) {}
 };
 
 /// A file that cannot be read or written. `what()` begins with the path.
@@ -32,9 +32,7 @@ private:
 class OptionError : public Error {
 public:
     OptionError(std::string field, const std::string& message)
-        : Error(field + ": " + message),
-          m_field(std::move(field)),
-          m_message(withoutControls(message)) {}
+        : Error(field + ": " + message), m_field(std::move(field)), m_message(plainName(message)) {}
     const std::string& field() const { return m_field; }
     /// The sentence without the key, for showing under the field itself.
     const std::string& message() const { return m_message; }
@@ -50,10 +48,12 @@ public:
     Cancelled() : Error("cancelled") {}
 };
 
-/// The message of any exception for the user. The stack trace that LibTorch appends is removed.
+/// The message of any exception for the user. The stack trace that LibTorch appends is removed; the
+/// lines before it are LibTorch's own, any other message may have names of files in it.
 inline std::string userMessage(const std::exception& error) {
     const std::string text = error.what();
-    return withoutControls(text.substr(0, text.find("\nException raised from")));
+    const auto trace = text.find("\nException raised from");
+    return trace == std::string::npos ? plainName(text) : withoutControls(text.substr(0, trace));
 }
 
 }  // namespace relascope

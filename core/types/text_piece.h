@@ -40,31 +40,55 @@ inline bool isUtf8(std::string_view text) {
     return true;
 }
 
-/// The same text with control characters as escapes that JSON has too ("\\u001B"), so that no name
-/// or sentence of a file commands a terminal; line ends and tabs stay. C1 controls (U+0080 to
-/// U+009F) count as terminals take them.
+/// Whether a character commands a terminal or a line of text instead of being shown: controls (C1
+/// as well, U+0080 to U+009F), line and paragraph separators, and the marks that reverse the order
+/// of what follows (U+200E, U+200F, U+061C, U+202A to U+202E, U+2066 to U+2069).
+inline bool isControl(std::uint32_t character) {
+    return character < 0x20 || (character >= 0x7F && character < 0xA0) || character == 0x061C ||
+           character == 0x200E || character == 0x200F ||
+           (character >= 0x2028 && character <= 0x202E) ||
+           (character >= 0x2066 && character <= 0x2069);
+}
+
+/// The same text with controls as escapes that JSON has too ("\\u001B"), so that no name or
+/// sentence of a file commands a terminal or turns its words around; line ends and tabs stay.
 inline std::string withoutControls(std::string_view text) {
     static constexpr char digits[] = "0123456789ABCDEF";
     std::string out;
     out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        auto byte = static_cast<unsigned char>(text[i]);
-        const bool second = byte == 0xC2 && i + 1 < text.size() &&
-                            static_cast<unsigned char>(text[i + 1]) < 0xA0 &&
-                            static_cast<unsigned char>(text[i + 1]) >= 0x80;
-        if (second) byte = static_cast<unsigned char>(text[++i]);
-        if (!second && (byte >= 0x20 || byte == '\n' || byte == '\t') && byte != 0x7F)
-            out += text[i];
-        else
-            out += std::string("\\u00") + digits[byte >> 4] + digits[byte & 15];
+    while (!text.empty()) {
+        const auto byte = [&](std::size_t i) {
+            return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+        };
+        const std::size_t valid = utf8Length(text), length = std::max<std::size_t>(1, valid);
+        const std::uint32_t character =
+            valid == 2   ? (byte(0) & 31) << 6 | (byte(1) & 63)
+            : valid == 3 ? (byte(0) & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63)
+            : valid == 1 ? byte(0)
+                         : ' ';
+        if (text[0] == '\n' || text[0] == '\t' || !isControl(character)) {
+            out += text.substr(0, length);
+        } else {
+            out += "\\u";
+            for (const int shift : {12, 8, 4, 0}) out += digits[character >> shift & 15];
+        }
+        text.remove_prefix(length);
     }
     return out;
 }
 
-/// A name from a file, on one line.
+/// The bytes at the end of `text` that are the start of a character which withoutControls() may
+/// replace: written apart from the rest, they would pass.
+inline std::size_t halfControl(std::string_view text) {
+    for (const std::string_view half : {"\xe2\x80", "\xe2\x81", "\xe2", "\xc2", "\xd8"})
+        if (text.ends_with(half)) return half.size();
+    return 0;
+}
+
+/// A name or a sentence on one line.
 inline std::string plainName(std::string_view name) {
     auto text = withoutControls(name);
-    for (std::size_t at; (at = text.find_first_of("\n\t")) != std::string::npos;)
+    for (std::size_t at = 0; (at = text.find_first_of("\n\t", at)) != std::string::npos;)
         text.replace(at, 1, text[at] == '\n' ? "\\n" : "\\t");
     return text;
 }
@@ -103,7 +127,7 @@ inline PieceText pieceText(std::string_view bytes) {
         else
             out.text += c;
     }
-    out.text = withoutControls(out.text);  // those of two bytes
+    out.text = withoutControls(out.text);  // those of several bytes
     return out;
 }
 

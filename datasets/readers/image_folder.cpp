@@ -251,8 +251,7 @@ private:
             pixels.insert(pixels.end(), fitted.pixels.begin(), fitted.pixels.end());
             return true;
         } catch (const FileError& error) {
-            skipped.add(file,
-                        std::string(error.what()).substr(withoutControls(error.path()).size() + 2));
+            skipped.add(file, std::string(error.what()).substr(plainName(error.path()).size() + 2));
             return false;
         }
     }

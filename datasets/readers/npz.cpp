@@ -5,11 +5,13 @@
 #include <bit>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <type_traits>
 
 #include "datasets/readers/npz.h"
 #include "files/atomic_file.h"
+#include "files/foreign_file.h"
 #include "files/npy.h"
 
 namespace relascope::datasets {
@@ -30,6 +32,17 @@ std::string zipErrorText(int code) {
     std::string text = zip_error_strerror(&error);
     zip_error_fini(&error);
     return text;
+}
+
+// What is no ZIP archive, by its first bytes.
+[[noreturn]] void refuse(const std::string& path, const std::string& why, std::string_view start) {
+    if (start.starts_with("\x93NUMPY"))
+        throw FileError(path,
+                        "is one array (.npy), not an .npz archive; np.savez(path, images=images, "
+                        "labels=labels) writes one");
+    for (const auto& what : {core::foreignContent(start), core::textInPlaceOf("archive", start)})
+        if (!what.empty()) throw FileError(path, what);
+    throw FileError(path, "cannot be opened as .npz: " + why);
 }
 
 // " (it has a.npy, b.npy)"
@@ -287,7 +300,12 @@ std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
         throw FileError(path, "is not there or not a file");
     int code = 0;
     Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-    if (!archive) throw FileError(path, "cannot be opened as .npz: " + zipErrorText(code));
+    if (!archive) {
+        char start[512] = {};
+        std::ifstream file(path, std::ios::binary);
+        file.read(start, sizeof(start));
+        refuse(path, zipErrorText(code), {start, static_cast<std::size_t>(file.gcount())});
+    }
     return NpzLoader(std::move(archive), path, progress, std::move(stop)).load();
 }
 
@@ -301,7 +319,9 @@ std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> by
         const std::string text = zip_error_strerror(&error);
         if (source) zip_source_free(source);
         zip_error_fini(&error);
-        throw FileError(name, "cannot be opened as .npz: " + text);
+        refuse(name, text,
+               {reinterpret_cast<const char*>(bytes.data()),
+                std::min<std::size_t>(bytes.size(), 512)});
     }
     zip_error_fini(&error);
     return NpzLoader(std::move(archive), name, {}, {}).load();

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -16,6 +17,7 @@
 #include <png.h>
 
 #include "files/atomic_file.h"
+#include "files/foreign_file.h"
 
 namespace relascope::datasets {
 namespace {
@@ -332,7 +334,18 @@ std::string otherFormat(std::string_view b) {
     if (b.size() > 2 && b[0] == 'P' && b[1] >= '1' && b[1] <= '7' && std::isspace(b[2]))
         return "a PNM picture";
     if (has(0, "%PDF")) return "a PDF document";
+    if (b.substr(0, 1024).find("<svg") != std::string_view::npos) return "an SVG picture";
     return "";
+}
+
+// What servers answer in place of a picture: a page anywhere, a text under the name of a picture.
+std::string answerOf(std::string_view b, const std::string& path) {
+    const auto start = b.substr(0, 512);
+    if (const auto what = core::foreignContent(start); !what.empty()) return what;
+    std::string ending = std::filesystem::path(path).extension().string();
+    for (auto& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const bool picture = ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+    return picture ? core::textInPlaceOf("picture", start) : "";
 }
 
 }  // namespace
@@ -350,6 +363,8 @@ Image readImageBytes(const std::string& bytes, const std::string& path) {
         if (b.starts_with("version https://git-lfs"))
             throw FileError(path, "is a Git LFS pointer, not the picture; run git lfs pull");
         const auto what = otherFormat(b);
+        if (const auto answer = what.empty() ? answerOf(b, path) : ""; !answer.empty())
+            throw FileError(path, answer);
         throw FileError(path, what.empty()
                                   ? "is neither PNG nor JPEG; convert it to one of them"
                                   : "is " + what + "; PNG and JPEG are read, convert it to PNG");

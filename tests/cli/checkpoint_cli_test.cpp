@@ -138,6 +138,10 @@ TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
     EXPECT_EQ(escape.code, 0) << escape.err;
     EXPECT_EQ(escape.out.find('\x1b'), std::string::npos);
     EXPECT_NE(escape.out.find("\\u001B[2J"), std::string::npos);
+    // Nor does one make two lines of a sentence, or turn it around.
+    const auto odd = runCli("info '" + (home / "a\nb\u202Egpj.pt") + "'");
+    EXPECT_EQ(odd.code, 1);
+    EXPECT_NE(odd.err.find("/a\\nb\\u202Egpj.pt: does not exist\n"), std::string::npos) << odd.err;
     writeBytes(home / "short.safetensors", "1234567");
     expectRefused("info " + (home / "short.safetensors"), 1, "is text and no weights");
     writeBytes(home / "short.safetensors", "\x01\x02\x03");

@@ -21,6 +21,7 @@
 #include "model/decode/generate.h"
 #include "model/public/family.h"
 #include "model/public/public_options.h"
+#include "support/golden_copy.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 
@@ -46,39 +47,10 @@ std::vector<std::string> cases() {
     return names;
 }
 
-// A copy of a golden folder, without its numbers, that a test may change.
-class Copy {
-public:
-    explicit Copy(const std::string& name) : m_home("public-" + std::to_string(++s_copies)) {
-        fs::create_directories(m_home.path());
-        fs::copy(kPublic + name, path(), fs::copy_options::recursive);
-    }
-    std::string path() const { return m_home / "model"; }
-    void config(const std::function<void(Json&)>& change) const {
-        auto json = Json::parse(textOf(path() + "/config.json"));
-        change(json);
-        std::ofstream(path() + "/config.json") << json.dump();
-    }
-    void tensors(const std::function<void(std::map<std::string, torch::Tensor>&)>& change) const {
-        const auto file = path() + "/model.safetensors";
-        auto all = readTensors(file);
-        change(all);
-        saveTensors(file, {all.begin(), all.end()}, {{"format", "pt"}});
-    }
-    // The first problem, or the error, of opening it.
-    std::string problem() const {
-        try {
-            const auto info = readCheckpointInfo(path());
-            for (const auto& p : info.problems) return p.subject + ": " + p.message;
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return {};
-    }
-
-private:
-    static inline int s_copies = 0;
-    TemporaryFolder m_home;
+// A copy of the golden folder of a public family.
+struct Copy : testing_support::GoldenCopy {
+    explicit Copy(const std::string& name) : GoldenCopy("public/" + name) {}
+    void config(const std::function<void(Json&)>& change) const { json("config.json", change); }
 };
 
 void expectParts(const std::string& text, const std::vector<std::string>& parts) {

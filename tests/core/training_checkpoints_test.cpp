@@ -20,6 +20,7 @@
 #include "model/decode/generate.h"
 #include "model/public/family.h"
 #include "model/public/stored_form.h"
+#include "support/golden_copy.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 
@@ -29,47 +30,10 @@ namespace {
 using Settings = nlohmann::ordered_json;
 using testing_support::TemporaryFolder;
 namespace fs = std::filesystem;
-using NamedTensors = std::map<std::string, torch::Tensor>;
+using testing_support::NamedTensors;
+using Left = testing_support::GoldenCopy;
 
 const std::string kFixtures = RELASCOPE_FIXTURES;
-
-// A copy of a golden case that a test may change.
-class Left {
-public:
-    explicit Left(const std::string& name) : m_home("left-" + std::to_string(++s_copies)) {
-        fs::create_directories(m_home.path());
-        fs::copy(kFixtures + "/golden/" + name, path(), fs::copy_options::recursive);
-    }
-    std::string path() const { return m_home / "model"; }
-    std::string weights() const { return path() + "/model.safetensors"; }
-    void rename(const std::function<std::string(const std::string&)>& name,
-                const NamedTensors& others = {}) const {
-        NamedTensors all = others;
-        for (const auto& [own, tensor] : readTensors(weights())) all[name(own)] = tensor;
-        saveTensors(weights(), {all.begin(), all.end()}, {{"format", "pt"}});
-    }
-    void json(const char* file, const std::function<void(Settings&)>& change) const {
-        std::ifstream in(path() + "/" + file);
-        auto json = Settings::parse(in);
-        change(json);
-        write(file, json.dump());
-    }
-    void write(const char* file, const std::string& text) const {
-        std::ofstream(path() + "/" + file) << text;
-    }
-    std::string problem() const {
-        try {
-            for (const auto& one : readCheckpointInfo(path()).problems) return one.message;
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return {};
-    }
-
-private:
-    static inline int s_copies = 0;
-    TemporaryFolder m_home;
-};
 
 const std::vector<std::string> kCases = {
     "lm_symbolic_rope_gqa",      "vidat_relational_games_mixed", "seq2seq_transformer_math",
@@ -278,6 +242,21 @@ TEST(TrainingCheckpoints, WithAnAdapterOfATiedModelAreNotTied) {
         torch::equal(logits(*opened({{prefix + embedding, own + 0.5}, {prefix + output, own * 2}})),
                      logits(*CheckpointSource::open(wanted.path()))));
     EXPECT_THROW(opened({{prefix + embedding, own + 0.5}}), FileError) << "one of the two";
+    // LoRA on the embedding changes both, as merge_and_unload() does, and a note says so.
+    const std::string module = prefix + "model.embed_tokens.lora_embedding_";
+    const auto a = torch::ones({2, own.size(0)}), b = torch::ones({own.size(1), 2});
+    const auto merged = opened({{module + "A", a}, {module + "B", b}});
+    EXPECT_NE(noteOfAdapter(*merged).find("'" + embedding +
+                                          "' is with the adapter's change of rank "
+                                          "2, which changes the output that is tied to it as well"),
+              std::string::npos)
+        << noteOfAdapter(*merged);
+    EXPECT_EQ(noteOfAdapter(*CheckpointSource::open(base.path())), "");
+    tensors[embedding] = own + torch::matmul(b, a).t() * 4, tensors.erase(output);
+    saveTensors(wanted.weights(), {tensors.begin(), tensors.end()}, {{"format", "pt"}});
+    EXPECT_TRUE(torch::allclose(logits(*merged), logits(*CheckpointSource::open(wanted.path()))));
+    EXPECT_THROW(opened({{module + "A", torch::empty({0})}, {module + "B", b}}), FileError)
+        << "of ZeRO-3";
     EXPECT_THROW(opened({}), FileError) << "no tensor";
 }
 
@@ -312,6 +291,10 @@ TEST(TrainingCheckpoints, RefuseAdaptersThatDoNotFit) {
     expect(problem([](Settings& c) { c["base_model_name_or_path"] = "someone/a-base"; }),
            "is a LoRA adapter of 'someone/a-base', which is not on this machine; fetch that with: "
            "relascope-cli fetch someone/a-base, or open the base model with --adapter");
+    expect(
+        problem([](Settings& c) { c["base_model_name_or_path"] = nullptr; }),
+        "adapter_config.json: names no base model ('base_model_name_or_path' is null or missing); "
+        "open the base model with --adapter");
     expect(problem([](Settings&) {}, "llama_gqa_untied"), "which the base model does not have");
     fs::remove(folder + "/adapter_model.safetensors");
     try {

@@ -145,6 +145,22 @@ TEST(Npz, RefusesWhatIsWrongByName) {
         reasonOf(zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}})).find("labels.npy"),
         std::string::npos);
     EXPECT_FALSE(reasonOf({}).empty());
+    const auto refused = [](const std::string& bytes, const char* what) {
+        EXPECT_NE(reasonOf({bytes.begin(), bytes.end()}).find(what), std::string::npos)
+            << reasonOf({bytes.begin(), bytes.end()});
+        const auto path = testing::TempDir() + "answer.npz";
+        std::ofstream(path, std::ios::binary) << bytes;
+        try {
+            readNpzImages(path);
+            ADD_FAILURE() << "accepted";
+        } catch (const FileError& error) {
+            EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+        }
+    };
+    refused("<!DOCTYPE html><html>404</html>", "is a web page");
+    refused("{\"error\":\"Not found\"}", "is text and no archive: '{\"error\"");
+    refused(std::string("\x93NUMPY\1\0v\0", 10), "np.savez");
+    refused("version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer");
     EXPECT_FALSE(reasonOf({'P', 'K', 3, 4}).empty());
     EXPECT_THROW(readNpzImages("/nonexistent.npz"), FileError);
     EXPECT_THROW(readNpzImages(testing::TempDir()), FileError);

@@ -104,7 +104,16 @@ TEST(PictureFiles, OfOtherFormatsAreRefusedByName) {
              {"P6\n2 2\n255\n", "PNM"},
              {std::string(128, '\0') + "DICM", "DICOM"}})
         EXPECT_NE(why(bytes).find(name), std::string::npos) << name << ": " << why(bytes);
-    EXPECT_EQ(why("words"), "is neither PNG nor JPEG; convert it to one of them");
+    EXPECT_EQ(why("\1\2\3"), "is neither PNG nor JPEG; convert it to one of them");
+    EXPECT_NE(why("<?xml version=\"1.0\"?>\n<svg xmlns=\"x\"></svg>").find("SVG"),
+              std::string::npos);
+    // What servers answer in place of a picture.
+    EXPECT_NE(why("<!DOCTYPE html><html>404</html>").find("is a web page"), std::string::npos);
+    EXPECT_EQ(why("Entry not found"),
+              "is text and no picture: 'Entry not found'; download the file again");
+    writeBytes(home / "notes.txt", "words");
+    EXPECT_EQ(whyNoPicture(home / "notes.txt"),
+              "is neither PNG nor JPEG; convert it to one of them");
     EXPECT_EQ(why(""), "is an empty file");
     EXPECT_NE(why("version https://git-lfs.github.com/spec/v1\n").find("git lfs pull"),
               std::string::npos);

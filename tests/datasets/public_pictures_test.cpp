@@ -69,7 +69,7 @@ TEST(PublicPictures, RefuseWhatIsNotComputed) {
     refused(R"({"resample": 1})", "resample");
     refused(R"({"image_std": [0, 1, 1]})", "image_std");
     refused(R"({"size": 0})", "size");
-    refused("[1]", "preprocessor_config.json");
+    refused("[1]", "is not a JSON object");
 }
 
 // Two pixels with alpha, (200, 100, 50, 0) and (10, 20, 30, 128): as Pillow's convert("RGB").

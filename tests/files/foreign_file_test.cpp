@@ -11,6 +11,7 @@
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
+#include "types/error.h"
 
 namespace relascope {
 namespace {
@@ -74,6 +75,40 @@ TEST_F(ForeignFile, IsNamedWhereSettingsWereExpected) {
     expect("version https://git-lfs.github.com/spec/v1\n", "config.json: is a Git LFS pointer");
     expect("<html></html>", "is a web page");
     expect("\xff\xfe{\0"s, "is UTF-16");
+}
+
+TEST_F(ForeignFile, TextInPlaceOfAFileIsQuoted) {
+    EXPECT_EQ(core::textInPlaceOf("picture", "Entry not found"),
+              "is text and no picture: 'Entry not found'; download the file again");
+    EXPECT_EQ(core::textInPlaceOf("picture", "l\u00E4uft \u65E5"),
+              "is text and no picture: 'l\u00E4uft \u65E5'; download the file again");
+    EXPECT_NE(core::textInPlaceOf("picture", std::string(511, 'a') + "\xe6"), "") << "cut";
+    EXPECT_NE(core::textInPlaceOf("picture", "two\nlines").find("two\\nlines"), std::string::npos);
+    for (const auto& bytes : {""s, "a\0b"s, "\xff\xd8\xff\xe0"s, "PK\3\4"s})
+        EXPECT_EQ(core::textInPlaceOf("picture", bytes), "");
+}
+
+// What commands a terminal, makes two lines of one, or turns the words around it.
+TEST_F(ForeignFile, NamesStayOnOneLineOfSentences) {
+    const std::string name = "a\nb\rc\td\x1b[31m\u202Egpj.\u2066\u2028\u0085\u200F";
+    const std::string shown = "a\\nb\\u000Dc\\td\\u001B[31m\\u202Egpj.\\u2066\\u2028\\u0085\\u200F";
+    EXPECT_EQ(plainName(name), shown);
+    EXPECT_EQ(std::string(FileError(name, "is '" + name + "'").what()),
+              shown + ": is '" + shown + "'");
+    EXPECT_EQ(FileError(name, "").path(), name);
+    EXPECT_EQ(OptionError("x", name).message(), shown);
+    EXPECT_EQ(userMessage(std::runtime_error("of " + name)), "of " + shown);
+    EXPECT_EQ(userMessage(std::runtime_error("two\nlines\nException raised from f")), "two\nlines");
+    EXPECT_EQ(plainName(shown), shown);
+    const std::string words = "\u65E5\u672C \u05E9\u05DC\u05D5\u05DD l\u00E4uft \U0001F600";
+    EXPECT_EQ(plainName(words), words);
+    EXPECT_EQ(withoutControls("two\nlines\tand \xff"), "two\nlines\tand \xff");
+    // Written in two parts.
+    for (const std::string mark : {"\u202E", "\u2066", "\u0085", "\u061C"})
+        for (std::size_t i = 1; i < mark.size(); ++i)
+            EXPECT_EQ(halfControl("x" + mark.substr(0, i)), i);
+    EXPECT_EQ(halfControl("plain"), 0U);
+    EXPECT_EQ(halfControl("\u65E5"), 0U);
 }
 
 TEST_F(ForeignFile, JsonOfPythonIsRead) {

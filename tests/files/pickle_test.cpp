@@ -156,7 +156,8 @@ TEST(Pickle, RefusesNamesOffTheLists) {
         expectRefused(pickle(global("__builtin__", name)), name);
     }
     expectRefused(pickle(global("torch", "load")), "'torch.load'");
-    expectRefused(pickle(global("torch._utils", "_rebuild_qtensor")), "_rebuild_qtensor");
+    expectRefused(pickle(global("torch._utils", "_import_dotted_name")), "_import_dotted_name");
+    expectRefused(pickle(global("torch.distributed.tensor", "DTensor")), "full_state_dict=True");
     expectRefused(pickle(global("torch.optimism", "X")), "torch.optimism.X");
     expectRefused(pickle(global("torch.nn.modules.linear", "Linear")), "state_dict()");
     expectRefused(pickle(global("collections.abc", "X")), "collections.abc.X");

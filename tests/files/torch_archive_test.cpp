@@ -216,9 +216,49 @@ TEST(TorchArchive, LeavesOutWhatIsNoTensor) {
         ASSERT_EQ(opened->tensors().size(), 1u);
         EXPECT_EQ(opened->tensors()[0].name, "w");
         EXPECT_EQ(opened->others(),
-                  (std::map<std::string, std::string>{
-                      {"x", "an integer"}, {"y", "a list"}, {"z", "a torch.device"}}));
+                  (std::map<std::string, std::string>{{"x", "is no tensor: an integer"},
+                                                      {"y", "is no tensor: a list"},
+                                                      {"z", "is no tensor: a torch.device"}}));
     }
+}
+
+// A mask or a table beside the weights must not refuse these.
+TEST(TorchArchive, LeavesOutTensorsOfOtherKinds) {
+    const auto call = [](const char* module, const char* name, const std::string& arguments) {
+        return global(module, name) + arguments + "R";
+    };
+    const auto layout =
+        call("torch.serialization", "_get_layout", text("torch.sparse_coo") + "\x85");
+    TestTensor wide;
+    wide.shape = {100, 4}, wide.stride = {0, 1};
+    const auto state =
+        dict({{"w", tensor()},
+              {"sparse", call("torch._utils", "_rebuild_sparse_tensor",
+                              layout + "(" + tensor() + tensor() + "t\x86")},
+              {"packed", call("torch._utils", "_rebuild_qtensor",
+                              "(" + global("torch", "QInt8Storage") +
+                                  global("torch", "per_tensor_affine") + "t")},
+              {"meta", call("torch._utils", "_rebuild_meta_tensor_no_storage",
+                            "(" + global("torch", "float32") + "t")},
+              {"own", call("torch._tensor", "_rebuild_from_type_v2",
+                           "(" + global("torch.masked.maskedtensor.core", "MaskedTensor") + "t")},
+              {"expanded", tensor(wide)}});
+    const auto opened = open(archive(state));
+    ASSERT_EQ(opened->tensors().size(), 1u);
+    const auto why = [&](const char* name, const char* words) {
+        const auto& said = opened->others().at(name);
+        EXPECT_NE(said.find(words), std::string::npos) << said;
+    };
+    why("sparse", "is a sparse tensor; save it with to_dense()");
+    why("packed", "is a quantised tensor; save it with dequantize()");
+    why("meta", "'meta'");
+    why("own", "another class than torch.Tensor");
+    why("expanded", "is expanded: it needs 1600 bytes, its storage has 16; save a contiguous()");
+    expectRefused(archive(dict({{"w", global("torch._utils", "_rebuild_qtensor") + ")R"}})),
+                  "tensor 'w' is a quantised tensor");
+    expectRefused(archive(dict({{"w", global("torch.distributed.tensor", "DTensor") + ")R"}})),
+                  "is spread over processes");
+    expectRefused(archive(dict({{"ds_version", text("0.16")}})), "zero_to_fp32.py");
 }
 
 TEST(TorchArchive, RefusesCodeWhereverItStands) {
@@ -255,8 +295,23 @@ TEST(TorchArchive, RefusesOtherArchives) {
     auto entries = std::vector<TestEntry>{{"x/data.pkl", pickle(dict({{"w", tensor()}}))},
                                           {"x/data/0", counting(16)}};
     EXPECT_EQ(open(zipOf(entries))->tensors().size(), 1u) << "any name, and no other entries";
+    // Unpacked and packed again, as the Finder of macOS does.
+    const std::vector<TestEntry> packed = {
+        {"model/", ""},
+        {"__MACOSX/model/._archive", "x"},
+        {"model/archive/data.pkl", pickle(dict({{"w", tensor()}}))},
+        {"__MACOSX/model/archive/._data.pkl", "x"},
+        {"__MACOSX/model/archive/data.pkl", "x"},
+        {"model/archive/data/0", counting(16)}};
+    const auto again = zipOf(packed);
+    EXPECT_EQ(read(*open(again), 0), counting(16));
+    auto two = packed;
+    two.push_back({"other/data.pkl", "x"});
+    expectRefused(zipOf(two), "not a PyTorch checkpoint");
     entries[0].crc = 7;
     expectRefused(zipOf(entries), "its CRC differs");
+    entries[0].method = 8;
+    expectRefused(zipOf(entries), "zip -0 -r");
 }
 
 TEST(TorchArchive, NoticesADamagedRecord) {

@@ -23,6 +23,7 @@ void check(const TokenizerPtr& tokenizer, const std::string& text) {
     if (again->encodeTyped(text) != ids || again->fingerprint() != tokenizer->fingerprint())
         std::abort();
     if (again->encode(text) != tokenizer->encode(text)) std::abort();
+    if (again->decode(ids) != tokenizer->decode(ids)) std::abort();
 }
 
 void readsOrSays(const std::function<void()>& read) {

@@ -315,6 +315,19 @@ TEST_F(HubTest, ALinkThatLeadsOutOfTheCacheIsRefused) {
     EXPECT_THROW(core::hubPath("hub:org/tiny"), FileError);
 }
 
+TEST_F(HubTest, BlobsMayBeOnAnotherDisk) {
+    ASSERT_EQ(fetch(), "");
+    const fs::path blobs = folder() / "blobs", other = home / "disk/blobs-of-tiny";
+    fs::create_directories(other.parent_path());
+    fs::rename(blobs, other);
+    fs::create_directory_symlink(other, blobs);
+    EXPECT_EQ(core::hubPath("hub:org/tiny"), snapshot);
+    fs::remove(snapshot + "/config.json");
+    std::ofstream(other.parent_path() / "passwd") << "x";  // beside the blobs
+    fs::create_symlink("../../blobs/../passwd", snapshot + "/config.json");
+    EXPECT_THROW(core::hubPath("hub:org/tiny"), FileError);
+}
+
 TEST_F(HubTest, TwoFetchesAtOnceMakeOneCopy) {
     behave(R"({"slow": 200000})");
     std::string other;

@@ -52,6 +52,8 @@ TEST_F(ForeignText, BytesThatAreNotUtf8AreCounted) {
                 << note;
         }
     }
+    EXPECT_EQ(noteOf(options(write("a\n\u202Eb.txt", latin))).substr(0, 26),
+              "a\\n\\u202Eb.txt has 600 byt");
     EXPECT_EQ(noteOf(options(write("utf8.txt", repeated("l\u00E4uft \u65E5\u672C ", 200)))), "");
     EXPECT_EQ(noteOf(options(write("bom.txt", "\xEF\xBB\xBF" + repeated("plain ", 200)))), "");
     // Characters across the pieces of a large file are whole, one that the end cuts is not.
@@ -77,6 +79,38 @@ TEST_F(ForeignText, WideEncodingsAndBinaryFilesAreRefused) {
     expectRefusal(options(write("a.txt", std::string("\0\0\xFE\xFF", 4) + wider)), {"is UTF-32"});
     expectRefusal(options(write("a.txt", "\xFE\xFF" + wide)), {"is UTF-16"});
     expectRefusal(options(write("ids.txt", ids(4, 200))), {"token ids"});
+}
+
+// Of Chinese hardly a byte is 0.
+TEST_F(ForeignText, WideEncodingsOfOtherScriptsAreRefused) {
+    const auto wide = [](const std::u16string& text, bool big) {
+        std::string bytes;
+        for (int i = 0; i < 30; ++i)
+            for (const char16_t c : text) {
+                const char high = static_cast<char>(c >> 8), low = static_cast<char>(c & 255);
+                bytes += big ? high : low, bytes += big ? low : high;
+            }
+        return bytes;
+    };
+    const std::u16string
+        chinese = u"\u4eca\u5929\u7684\u5929\u6c14\u5f88\u597d\uff0c\u8fc7\u3002\n",
+        japanese = u"\u79c1\u306f\u5b66\u751f\u3067\u3059\u3002",
+        russian = u"\u044d\u0442\u043e \u0442\u0435\u043a\u0441\u0442, \u0438 \u0435\u0449\u0451";
+    for (const auto& text : {chinese, japanese, russian})
+        for (const bool big : {false, true}) {
+            const char* name = big ? "UTF-16BE" : "UTF-16LE";
+            expectRefusal(options(write("w.txt", wide(text, big))), {"UTF-16", name});
+        }
+    // The same in the encodings that are read with a note.
+    const std::string gbk = "\xbd\xf1\xcc\xec\xb5\xc4\xcc\xec\xc6\xf8\xba\xdc\xba\xc3",
+                      shiftJis = "\x8e\x84\x82\xcd\x8a\x77\x90\xb6\x82\xc5\x82\xb7\x81\x42",
+                      big5 = "\xa4\xb5\xa4\xd1\xaa\xba\xa4\xd1\xae\xf0\xab\xdc\xa6\x6e";
+    for (const auto& text : {gbk, shiftJis, big5}) {
+        EXPECT_NE(noteOf(options(write("n.txt", repeated(text, 40)))).find("not UTF-8"),
+                  std::string::npos);
+        EXPECT_NE(noteOf(options(write("n.txt", repeated(text + "\n", 40)))).find("not UTF-8"),
+                  std::string::npos);
+    }
 }
 
 TEST_F(ForeignText, WhatIsNoCorpusSaysWhatItIs) {
@@ -112,6 +146,32 @@ TEST_F(ForeignText, RecordsOfPythonAreRead) {
     EXPECT_EQ(characters(path), characters(write("b.jsonl", repeated(plain + "\n", 200))));
     expectRefusal(options(write("c.jsonl", "{\"text\": Nan}\n")), {"is not JSON"});
     expectRefusal(options(write("c.jsonl", "{\"text\": NaN}\n")), {"a number"});
+    expectRefusal(options(write("c.jsonl", "{\"text\": null}\n")),
+                  {"record 1 has null as 'text'", "select(.text != null)"});
+}
+
+// Python's json writes what a text was cut to: "\ud83d" without its second half.
+TEST_F(ForeignText, HalvesOfCharactersAreReplacedAndCounted) {
+    const std::string
+        line = "{\"text\": \"a\\ud83d b\\ude00 c\\ud83d\\ude00 \\\\ud83d \\ud83d\\n\"}\n",
+        plain = "{\"text\": \"a\\ufffd b\\ufffd c\U0001F600 \\\\ud83d \\ufffd\\n\"}\n";
+    const auto halves = options(write("a.jsonl", repeated(line, 300)));
+    EXPECT_EQ(allText(halves), allText(options(write("b.jsonl", repeated(plain, 300)))));
+    for (int time = 0; time < 2; ++time)  // the second is from the cache
+        EXPECT_EQ(
+            noteOf(halves),
+            "a.jsonl has 900 escapes that are half of a character, the first at byte 11; each "
+            "is read as U+FFFD");
+    // Across the pieces of a file, wherever these end.
+    for (int before = 0; before < 14; ++before) {
+        const auto start =
+            "{\"text\": \"" + std::string((1u << 18) - 24 + static_cast<unsigned>(before), 'x');
+        EXPECT_EQ(allText(options(write("c.jsonl", start + "\\ud83d\\ude00\\ud83dz\"}"))),
+                  allText(options(write("d.jsonl", start + "\U0001F600\\ufffdz\"}"))))
+            << before;
+    }
+    expectRefusal(options(write("e.jsonl", "{\"text\": \"\\ud83")), {"is not JSON"});
+    expectRefusal(options(write("e.jsonl", "{\"text\": \"\\uzzzz\"}")), {"is not JSON"});
 }
 
 TEST_F(ForeignText, SubFoldersAreReadAndWhatIsLeftOutIsSaid) {
@@ -190,6 +250,8 @@ TEST_F(ForeignText, NpyOfEveryIntegerTypeHoldsTokens) {
         EXPECT_NE(std::string(error.what()).find("the number -5 at byte 128"), std::string::npos)
             << error.what();
     }
+    expectRefusal(options(write("w.npy", "<!doctype html><html>404</html>")), {"is a web page"});
+    expectRefusal(options(write("w.npy", "Entry not found")), {"is text and no array"});
     expectRefusal(options(write("f.npy", makeNpyHeader("<f8", {8}) + std::string(64, '\0'))),
                   {"contains no tokens", "astype"});
 }

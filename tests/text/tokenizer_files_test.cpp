@@ -5,10 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "files/atomic_file.h"
-#include "support/bytes_of.h"
-#include "support/rooms.h"
-#include "support/temporary_folder.h"
+#include "support/tokenizer_files.h"
 #include "text/small_tokenizer.h"
 #include "text/split_pattern.h"
 #include "text/tokenizer.h"
@@ -19,11 +16,12 @@ namespace relascope {
 namespace {
 
 using nlohmann::json;
+using testing_support::Ids;
 using testing_support::smallTokenizer;
 using testing_support::smallVocabulary;
 using testing_support::TemporaryFolder;
+using testing_support::TokenizerFiles;
 using testing_support::writeBytes;
-using Ids = std::vector<std::int32_t>;
 
 TokenizerPtr parse(const json& file) {
     return parseTokenizerJson(file.dump(), "t.json");
@@ -224,53 +222,43 @@ TEST(TokenizerJson, WritesWhatItReads) {
     expectRefused(file, {"unk_token", "<unk>"});
 }
 
-TEST(TokenizerFiles, FindsThePublishedNames) {
-    TemporaryFolder folder("tokenizer-files");
-    makeDirectories(folder.path());
+TEST_F(TokenizerFiles, FindsThePublishedNames) {
     EXPECT_EQ(openTokenizer("gpt2"), gpt2Tokenizer());
     EXPECT_THROW(openTokenizer("characters"), OptionError);
     EXPECT_THROW(openTokenizer(""), OptionError);
-    EXPECT_THROW(openTokenizer(folder / "none.json"), OptionError);
-    EXPECT_THROW(openTokenizer(folder.path()), FileError);
+    EXPECT_THROW(openTokenizer(m_folder / "none.json"), OptionError);
+    EXPECT_THROW(openTokenizer(m_folder.path()), FileError);
 
-    writeBytes(folder / "vocab.json", smallVocabulary().dump());
-    EXPECT_THROW(openTokenizer(folder / "vocab.json"), FileError);  // its merges are missing
-    EXPECT_EQ(tokenizerBeside(folder.path(), 256), nullptr);
-    writeBytes(folder / "merges.txt", "#version: 0.2\nt h\nth e\r\n\nĠ the\n");
-    const auto t = openTokenizer(folder / "vocab.json");
+    write("vocab.json", smallVocabulary());
+    EXPECT_THROW(openTokenizer(m_folder / "vocab.json"), FileError);  // its merges are missing
+    EXPECT_EQ(tokenizerBeside(m_folder.path(), 256), nullptr);
+    writeBytes(m_folder / "merges.txt", "#version: 0.2\nt h\nth e\r\n\nĠ the\n");
+    const auto t = openTokenizer(m_folder / "vocab.json");
     EXPECT_EQ(t->encode("the the"), (Ids{257, 258}));
     EXPECT_EQ(t->endOfText(), 259);
-    EXPECT_EQ(openTokenizer(folder.path())->fingerprint(), t->fingerprint());
-    writeBytes(folder / "merges.txt", "#version: 0.2\nt h\nth e x\n");
+    EXPECT_EQ(openTokenizer(m_folder.path())->fingerprint(), t->fingerprint());
+    writeBytes(m_folder / "merges.txt", "#version: 0.2\nt h\nth e x\n");
+    expectRefusal("merges.txt", {"line 3"});
+    writeBytes(m_folder / "tokenizer.model", "\n\x0e");
     try {
-        openTokenizer(folder.path());
-        FAIL();
-    } catch (const FileError& error) {
-        EXPECT_EQ(error.path(), folder / "merges.txt");
-        EXPECT_NE(std::string(error.what()).find("line 3"), std::string::npos) << error.what();
-    }
-    writeBytes(folder / "tokenizer.model", "\n\x0e");
-    try {
-        openTokenizer(folder / "tokenizer.model");
+        openTokenizer(m_folder / "tokenizer.model");
         FAIL();
     } catch (const FileError& error) {
         EXPECT_NE(std::string(error.what()).find("SentencePiece"), std::string::npos);
     }
-    writeBytes(folder / "large.json", "");
-    std::filesystem::resize_file(folder / "large.json", std::uintmax_t{1} << 34);
-    EXPECT_THROW(openTokenizer(folder / "large.json"), FileError);
+    writeBytes(m_folder / "large.json", "");
+    std::filesystem::resize_file(m_folder / "large.json", std::uintmax_t{1} << 34);
+    EXPECT_THROW(openTokenizer(m_folder / "large.json"), FileError);
 }
 
-TEST(TokenizerFiles, BelongToTheCheckpointBesideThem) {
-    TemporaryFolder folder("tokenizer-beside");
-    makeDirectories(folder.path());
-    writeBytes(folder / "model.safetensors", "x");
-    EXPECT_EQ(tokenizerBeside(folder / "model.safetensors", 50257), gpt2Tokenizer());
-    EXPECT_EQ(tokenizerBeside(folder.path(), 50304), gpt2Tokenizer());
-    EXPECT_EQ(tokenizerBeside(folder.path(), 256), nullptr);
-    writeTokenizer(*characterTokenizer("abc"), folder / "tokenizer.json");
-    EXPECT_EQ(tokenizerBeside(folder / "model.safetensors", 50257)->size(), 4);
-    EXPECT_EQ(tokenizerBeside(folder.path(), 256)->fingerprint(),
+TEST_F(TokenizerFiles, BelongToTheCheckpointBesideThem) {
+    writeBytes(m_folder / "model.safetensors", "x");
+    EXPECT_EQ(tokenizerBeside(m_folder / "model.safetensors", 50257), gpt2Tokenizer());
+    EXPECT_EQ(tokenizerBeside(m_folder.path(), 50304), gpt2Tokenizer());
+    EXPECT_EQ(tokenizerBeside(m_folder.path(), 256), nullptr);
+    writeTokenizer(*characterTokenizer("abc"), m_folder / "tokenizer.json");
+    EXPECT_EQ(tokenizerBeside(m_folder / "model.safetensors", 50257)->size(), 4);
+    EXPECT_EQ(tokenizerBeside(m_folder.path(), 256)->fingerprint(),
               characterTokenizer("abc")->fingerprint());
 }
 

@@ -6,10 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "files/atomic_file.h"
-#include "support/bytes_of.h"
-#include "support/rooms.h"
-#include "support/temporary_folder.h"
+#include "support/tokenizer_files.h"
 #include "text/small_tokenizer.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
@@ -19,19 +16,14 @@ namespace relascope {
 namespace {
 
 using nlohmann::json;
+using testing_support::Ids;
 using testing_support::smallTokenizer;
 using testing_support::smallVocabulary;
 using testing_support::TemporaryFolder;
 using testing_support::writeBytes;
-using Ids = std::vector<std::int32_t>;
 
-class TokenizerFolders : public ::testing::Test {
+class TokenizerFolders : public testing_support::TokenizerFiles {
 protected:
-    TokenizerFolders() { makeDirectories(m_folder.path()); }
-
-    void write(const std::string& name, const json& file) {
-        writeBytes(m_folder / name, file.dump());
-    }
     // "12" is one piece, "1" and "2" are 49 and 50.
     void writePair(const char* merges = "#version: 0.2\nt h\nth e\nĠ the\n1 2\n") {
         auto vocabulary = smallVocabulary();
@@ -40,20 +32,6 @@ protected:
         writeBytes(m_folder / "merges.txt", merges);
     }
     void settings(const json& file) { write("tokenizer_config.json", file); }
-    TokenizerPtr open() const { return openTokenizer(m_folder.path()); }
-    Ids typed(const std::string& text) const { return open()->encodeTyped(text); }
-    void expectRefusal(const std::string& file, const std::vector<std::string>& words) const {
-        try {
-            open();
-            ADD_FAILURE() << "accepted; wanted " << words.at(0);
-        } catch (const FileError& error) {
-            EXPECT_EQ(error.path(), m_folder / file);
-            const std::string said = error.what();
-            for (const auto& word : words) EXPECT_NE(said.find(word), std::string::npos) << said;
-        }
-    }
-
-    TemporaryFolder m_folder{"tokenizer-folder"};
 };
 
 TEST_F(TokenizerFolders, TheClassSaysWhichPatternCounts) {
@@ -189,6 +167,46 @@ TEST_F(TokenizerFolders, OtherKindsAreNamed) {
     }
 }
 
+// Transformers and `tokenizers` give such a token the next id, whatever the file says.
+TEST_F(TokenizerFolders, AHoleBeforeAnAddedTokenIsRefused) {
+    auto file = smallTokenizer();
+    file["added_tokens"].push_back({{"id", 262}, {"content", "<x>"}});
+    write("tokenizer.json", file);
+    expectRefusal("tokenizer.json", {"gives '<x>' the id 262", "the next id, 260"});
+    file["added_tokens"].back()["id"] = 260;
+    file["added_tokens"].push_back({{"id", 261}, {"content", "<y>"}});
+    write("tokenizer.json", file);
+    EXPECT_EQ(typed("<x><y>"), (Ids{260, 261}));
+    std::swap(file["added_tokens"][1], file["added_tokens"][2]);
+    write("tokenizer.json", file);
+    expectRefusal("tokenizer.json", {"gives '<y>' the id 261", "the next id, 260"});
+
+    write("tokenizer.json", smallTokenizer());
+    settings({{"added_tokens_decoder", {{"262", {{"content", "<x>"}}}}}});
+    expectRefusal("tokenizer_config.json", {"added_tokens_decoder gives '<x>' the id 262", "260"});
+    // The order of such a list is that of its ids.
+    json listed;
+    for (int id = 260; id < 1002; ++id)
+        listed[std::to_string(id)] = {{"content", "<" + std::to_string(id) + ">"}};
+    settings({{"added_tokens_decoder", listed}});
+    EXPECT_EQ(typed("<1001><260>"), (Ids{1001, 260}));
+    std::filesystem::remove(m_folder / "tokenizer_config.json");
+    write("added_tokens.json", {{"<x>", 260}, {"<y>", 263}});
+    expectRefusal("added_tokens.json", {"gives '<y>' the id 263", "the next id, 261"});
+}
+
+TEST_F(TokenizerFolders, BrokenLinksAreNamed) {
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
+        write("tokenizer.json", smallTokenizer());
+        std::filesystem::remove(m_folder / name);
+        std::filesystem::create_symlink("../../blobs/none", m_folder / name);
+        expectRefusal(name, {"is a link to a file that is not there (../../blobs/none)"});
+        EXPECT_THROW(tokenizerBeside(m_folder.path(), 50257), FileError) << "nor is it GPT-2's";
+        EXPECT_THROW(openTokenizer(m_folder / name), FileError);
+        std::filesystem::remove(m_folder / name);
+    }
+}
+
 // As in Llama 2: characters, spaces as a mark, and bytes for what has no piece.
 TEST(CharacterPairs, AreReadAsPublished) {
     json vocabulary = {{"<unk>", 0}, {"\u2581", 1}, {"a", 2}, {"b", 3}, {"ab", 4}, {"\u2581ab", 5}};
@@ -223,6 +241,20 @@ TEST(CharacterPairs, AreReadAsPublished) {
     EXPECT_EQ(t->encodeTyped("\xff"), (Ids{1, 6 + 0xFF}));
     EXPECT_EQ(t->decode(t->encode("ab é\n")), " ab é\n");
     EXPECT_EQ(t->encode(""), Ids{});
+    // Decoders of `tokenizers` take the blank away that the normalizer puts.
+    file["decoder"]["decoders"].push_back(
+        {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+    const auto strips = parseTokenizerJson(file.dump(), "t.json");
+    EXPECT_EQ(strips->decode(strips->encode("ab ab")), "ab ab");
+    EXPECT_EQ(strips->decode(strips->encode(" ab")), " ab");
+    EXPECT_EQ(strips->decode(Ids{0, 5}), "<unk> ab");
+    EXPECT_EQ(strips->firstPiece(5), "ab");
+    EXPECT_EQ(strips->piece(5), " ab");
+    EXPECT_EQ(strips->fingerprint(), t->fingerprint());
+    file["decoder"] = {{"type", "Metaspace"}, {"prepend_scheme", "always"}};
+    EXPECT_EQ(parseTokenizerJson(file.dump(), "t.json")->decode(Ids{5, 5}), "ab ab");
+    file["decoder"]["prepend_scheme"] = "never";
+    EXPECT_EQ(parseTokenizerJson(file.dump(), "t.json")->decode(Ids{5, 5}), " ab ab");
     file["model"]["byte_fallback"] = false;
     EXPECT_EQ(parseTokenizerJson(file.dump(), "t.json")->encode("aéxb"), (Ids{1, 2, 0, 3}));
     file["model"]["fuse_unk"] = false;
