@@ -65,14 +65,6 @@ void beginComputing(int threads) {
     core::initDevices(threads);
 }
 
-std::string programName(const std::string& program, int argc, char** argv) {
-    const std::string word = argc > 1 ? argv[1] : "";
-    const bool command =
-        !word.empty() && word.size() <= 12 &&
-        std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-    return command ? program + " " + word : program;
-}
-
 namespace {
 
 // What was printed and could not be written is an error, whatever the command found.

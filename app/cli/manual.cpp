@@ -272,13 +272,12 @@ std::string manualPage(const ProgramManual& program, const std::string& version)
         text += ".SH COMMANDS\n";
         for (const auto& command : program.commands) text += commandText(command);
     }
-    text +=
-        entries("FILES", {{"~/Relascope/runs", "the runs, a folder for each"},
-                          {"~/Relascope/studies", "the studies made in the window"},
-                          {"~/.config/Relascope", "the window's settings"},
-                          {"~/.local/share/relascope/torch",
-                           "a virtual environment whose LibTorch is used on GPUs, if there is one"},
-                          {"~/.local/state/relascope", "reports of crashes"}});
+    text += entries("FILES",
+                    {{"~/Relascope/runs", "the runs, a folder for each"},
+                     {"~/Relascope/studies", "the studies made in the window"},
+                     {"~/.config/Relascope", "the window's settings"},
+                     {"~/.local/share/relascope/torch",
+                      "a virtual environment whose LibTorch is used on GPUs, if there is one"}});
     text += entries("ENVIRONMENT",
                     {{"RELASCOPE_RUNS", "the folder of runs, instead of ~/Relascope/runs"},
                      {"RELASCOPE_STUDIES",

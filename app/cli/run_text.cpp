@@ -7,7 +7,6 @@
 #include <iostream>
 
 #include "app/cli/run_text.h"
-#include "app/crash/crash.h"
 
 namespace relascope::cli {
 
@@ -99,7 +98,6 @@ void ProgressLine::show(double fraction, const std::string& said) {
 
 void ProgressLine::say(const std::string& line) {
     done();
-    crash::note(line);
     std::cerr << line << "\n";
 }
 
