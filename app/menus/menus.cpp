@@ -64,7 +64,7 @@ void Menus::separate() {
 
 QMenu* Menus::fill(QMenu* menu, const std::function<void()>& entries) {
     menu->setToolTipsVisible(true);
-    connect(menu, &QMenu::aboutToShow, this, &Menus::refresh);
+    connect(menu, &QMenu::aboutToShow, this, &Menus::refresh, Qt::UniqueConnection);
     QMenu* outer = std::exchange(m_menu, menu);
     entries();
     m_menu = outer;
