@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include <QClipboard>
-#include <QDesktopServices>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QDir>
@@ -12,7 +11,6 @@
 #include <QRegularExpression>
 #include <QSettings>
 #include <QTabBar>
-#include <QUrl>
 #include <QVBoxLayout>
 #include <QVersionNumber>
 
@@ -119,20 +117,26 @@ std::vector<widgets::HelpDocument> documents() {
     return found;
 }
 
+namespace {
+
+widgets::DocumentViewer* viewerOf(QWidget* parent) {
+    if (auto* viewer =
+            parent->findChild<widgets::DocumentViewer*>(QString(), Qt::FindDirectChildrenOnly))
+        return viewer;
+    auto* viewer = new widgets::DocumentViewer(parent);
+    QHash<QString, QByteArray> pictures;
+    const QDir folder{QLatin1String(kFolder)};
+    for (const QString& name : folder.entryList({QStringLiteral("*.svg")}, QDir::Files))
+        pictures.insert(name, contents(name));
+    viewer->setPictures(pictures);
+    viewer->setDocuments(documents());
+    return viewer;
+}
+
+}  // namespace
+
 widgets::DocumentViewer* showDocuments(QWidget* parent, const QString& link) {
-    auto* viewer =
-        parent->findChild<widgets::DocumentViewer*>(QString(), Qt::FindDirectChildrenOnly);
-    if (!viewer) {
-        viewer = new widgets::DocumentViewer(parent);
-        QHash<QString, QByteArray> pictures;
-        const QDir folder{QLatin1String(kFolder)};
-        for (const QString& name : folder.entryList({QStringLiteral("*.svg")}, QDir::Files))
-            pictures.insert(name, contents(name));
-        viewer->setPictures(pictures);
-        viewer->setDocuments(documents());
-        QObject::connect(viewer, &widgets::DocumentViewer::externalLink, viewer,
-                         [](const QUrl& url) { QDesktopServices::openUrl(url); });
-    }
+    auto* viewer = viewerOf(parent);
     if (!link.isEmpty()) viewer->open(link);
     viewer->show();
     viewer->raise();
@@ -159,19 +163,13 @@ QString withLinks(QString markdown) {
     return markdown;
 }
 
-widgets::NewsDialog* show(MainWindow& window, const QString& markdown) {
-    if (auto* open = window.findChild<widgets::NewsDialog*>()) {
-        open->raise();
-        open->activateWindow();
-        return open;
-    }
-    auto* dialog = new widgets::NewsDialog(QString("What is new in Relascope %1").arg(ownVersion()),
-                                           withLinks(markdown), &window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    QObject::connect(dialog, &widgets::NewsDialog::documentRequested, &window,
-                     [&window](const QString& link) { showDocuments(&window, link); });
-    dialog->show();
-    return dialog;
+widgets::DocumentViewer* show(MainWindow& window, const QString& news) {
+    constexpr const char* name = "news.md";
+    auto* viewer = viewerOf(&window);
+    viewer->setDocument(
+        {QLatin1String(name),
+         QString("# What is new in Relascope %1\n\n").arg(ownVersion()) + withLinks(news)});
+    return showDocuments(&window, QLatin1String(name));
 }
 
 }  // namespace
@@ -200,12 +198,12 @@ QString newsSince(const QString& changelog, const QString& seen, const QString& 
     return news;
 }
 
-widgets::NewsDialog* showNews(MainWindow& window) {
+widgets::DocumentViewer* showNews(MainWindow& window) {
     const QString all = changelog();
     return show(window, all.mid(all.indexOf(QLatin1String("\n## ")) + 1));
 }
 
-widgets::NewsDialog* showNewsAfterUpdate(MainWindow& window, bool firstStart) {
+widgets::DocumentViewer* showNewsAfterUpdate(MainWindow& window, bool firstStart) {
     QSettings settings;
     const QString seen = settings.value(QLatin1String(kSeenKey)).toString(), now = ownVersion();
     if (seen == now) return nullptr;

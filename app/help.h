@@ -12,7 +12,6 @@ class QWidget;
 
 namespace relascope::widgets {
 class TourOverlay;
-class NewsDialog;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
@@ -41,11 +40,11 @@ QString changelog();
 /// the first section alone.
 QString newsSince(const QString& changelog, const QString& seen, const QString& now);
 
-/// The whole change log, in one window, which is brought to the front if it is open.
-widgets::NewsDialog* showNews(MainWindow& window);
+/// The whole change log, as a document of the documentation window.
+widgets::DocumentViewer* showNews(MainWindow& window);
 /// The sections since the version that was started before, if that was another; null otherwise. On
 /// the first start of all there is nothing new.
-widgets::NewsDialog* showNewsAfterUpdate(MainWindow& window, bool firstStart);
+widgets::DocumentViewer* showNewsAfterUpdate(MainWindow& window, bool firstStart);
 
 // The guided tour: what a relation is, and the parts of the window.
 

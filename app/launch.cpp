@@ -11,7 +11,6 @@
 
 #include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
-#include "app/cli/window_options.h"
 #include "app/launch.h"
 #include "checkpoint/start_from.h"
 #include "hub/hub_cache.h"
@@ -93,23 +92,49 @@ bool isCommandLine(int argc, char** argv) {
            (word == "duel" && rest.contains("--help"));
 }
 
+namespace {
+
+struct WindowOption {
+    const char *name, *help;
+    const char* value = "";  ///< "file.png"; empty: a flag
+};
+constexpr WindowOption kOptions[] = {
+    {"version", "Print version, commit and libraries."},
+    {"new-instance", "Open another window, also where one is open."},
+    {"screenshot", "Save a screenshot of the window and exit.", "file.png"},
+    {"size", "Size of the screenshot.", "1440x900"},
+    {"page", "Page to show: workbench, compare, study, data, checkpoint, atlas or duel.", "page"},
+    {"theme", "dark, light or system.", "theme"},
+    {"preset", "Experiment shown in the screenshot (default: quick).", "preset"},
+    {"run", "Run shown in the screenshot, instead of training one.", "folder"},
+    {"after-steps",
+     "Training step at which the screenshot is taken, or number of generated tokens.", "n"},
+    {"model", "One of the preset's models.", "name"},
+    {"set", "KEY=VALUE for any option: model.d_model=64.", "key=value"},
+    {"data", "A .npz file, a text file, or a folder of either.", "path"},
+    {"epochs", "Total epochs.", "n"},
+    {"steps", "Total steps.", "n"},
+    {"seed", "One seed instead of the preset's.", "n"},
+    {"device", "auto, cpu, cuda:0.", "name"},
+};
+
+}  // namespace
+
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     QCommandLineParser parser;
     parser.setApplicationDescription(
         QString(
             "Relascope trains relational Transformers and inspects them during training.\n\n"
             "  relascope                     open the window, or show the one that is open\n"
-            "  relascope RUN...              open runs, checkpoints and studies, in the window\n"
-            "  relascope CHECKPOINT...       that is open if there is one\n"
-            "  relascope STUDY...\n"
+            "  relascope PATH ...            open runs, checkpoints and studies in that window\n"
             "  relascope train PRESET        open a window and train\n"
             "  relascope duel A B            compare two runs or checkpoints in the window\n"
-            "  relascope COMMAND ...         same as relascope-cli COMMAND ...; the commands are\n"
-            "                                %1")
+            "  relascope COMMAND ...         do the same as relascope-cli COMMAND ...\n\n"
+            "The commands are %1.")
             .arg(commandNames().join(QStringLiteral(", "))));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);
-    for (const auto& option : cli::windowOptions()) {
+    for (const auto& option : kOptions) {
         const QString name = QLatin1String(option.name), help = QLatin1String(option.help);
         parser.addOption(*option.value ? QCommandLineOption(name, help, QLatin1String(option.value))
                                        : QCommandLineOption(name, help));

@@ -15,12 +15,10 @@
 
 #include "analysis/analysis.h"
 #include "app/askpass.h"
-#include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
+#include "app/cli/last_words.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/study_controller.h"
-#include "app/crash/crash.h"
-#include "app/crash_notice.h"
 #include "app/help.h"
 #include "app/launch.h"
 #include "app/main_window.h"
@@ -154,9 +152,7 @@ constexpr const char* kNoDisplay =
 constexpr const char* kNoPlugin =
     "relascope: Qt's plugin for Wayland is not there; install qt6-wayland\n";
 bool pluginFound = true;
-/// Qt's messages belong to the log of a crash.
-void keepMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
-    crash::note("Qt: " + text.toStdString());
+void showMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (displayFound) return usualMessages(type, context, text);
     if (text.contains(QLatin1String("platform plugin \"wayland"))) pluginFound = false;
     // A display that is not there is no crash, and one sentence says it.
@@ -185,10 +181,8 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "--version")
         return cli::printVersion(argc, argv, qVersion());
     if (isCommandLine(argc, argv)) return runCommand(argv);
-    const bool draws = argc > 1 && std::string_view(argv[1]) == "draw";
-    crash::install(
-        {draws ? "relascope draw" : "relascope", versionText(cli::buildFacts(qVersion()))});
-    if (draws) return drawFigure(argc, argv);
+    cli::installLastWords("relascope");
+    if (argc > 1 && std::string_view(argv[1]) == "draw") return drawFigure(argc, argv);
     // Before any thread starts, so that all threads inherit the signal mask.
     const std::stop_token interrupted = cli::stopOnSignals();
     // Without X, Qt would still try it first; without any display, only pictures can be made.
@@ -200,7 +194,7 @@ int main(int argc, char** argv) {
     // The LLVM versions of Mesa and LibTorch conflict; OpenGL is not needed.
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
-    usualMessages = qInstallMessageHandler(keepMessage);
+    usualMessages = qInstallMessageHandler(showMessage);
     const QByteArray activation = activationToken();  // Qt takes it out of the environment
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
@@ -271,8 +265,6 @@ int main(int argc, char** argv) {
     }
     // No tour and no news if the program was started for a specific file or command.
     if (arguments.size() == 1) showNewsAfterUpdate(window, showTourOnFirstStart(window) != nullptr);
-    showCrashNotice(window);
-    followCrashes(window);
     application.exec();
     endProcessWithin(std::chrono::seconds(20), exitCode);
     return exitCode;

@@ -5,7 +5,7 @@
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
-need_packages dpkg-dev file
+need_packages dpkg-dev file help2man
 # The packages are for other machines, too: kernels for every GPU.
 [ -f "$top/build/build.ninja" ] && cmake -DRELASCOPE_CUDA_ARCHITECTURES=ALL "$top/build" >/dev/null
 RELASCOPE_CUDA_ARCHITECTURES=ALL build_programs

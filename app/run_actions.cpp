@@ -102,7 +102,7 @@ RunActions::RunActions(Controllers& controllers, QWidget* window)
     });
 }
 
-std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) const {
+std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) {
     const QString none = paths.isEmpty() ? QStringLiteral("Choose a run first") : QString();
     const QString one = paths.size() > 1 ? QStringLiteral("Choose one run") : none;
     const QString many = paths.size() > 1 ? QString(" %1 runs").arg(paths.size()) : QString();
@@ -126,47 +126,60 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
     const auto ofHere = [&](const QString& otherwise) {
         return host.isEmpty() ? otherwise : QString("The run is on %1; fetch it first").arg(host);
     };
+    const QString first = paths.value(0);
     return {
         {Kind::OpenFolder, "folder", QStringLiteral("Open run folder"),
-         QStringLiteral("Show the files of the run"), ofHere(one)},
+         QStringLiteral("Show the files of the run"), ofHere(one),
+         [this, first] {
+             if (!QDesktopServices::openUrl(QUrl::fromLocalFile(first)))
+                 m_c.messages.warning(
+                     QString("No file manager could be opened; the run is in %1").arg(first));
+         }},
         {Kind::Rename, "pencil", QStringLiteral("Rename..."),
-         QStringLiteral("Give the run another name; its folder stays where it is"), one},
+         QStringLiteral("Give the run another name; its folder stays where it is"), one,
+         [this, first] { rename(first); }},
         {Kind::Duplicate, "copy", QStringLiteral("Duplicate as a new run"),
          QStringLiteral("Put the options of the run into the form, for a new run"),
-         one.isEmpty() && trains ? QStringLiteral("Wait until the run has ended") : one},
+         one.isEmpty() && trains ? QStringLiteral("Wait until the run has ended") : one,
+         [this, first] { duplicate(first); }},
         {Kind::Extend, "plus", QString("Extend to more %1...").arg(unit),
-         QString("Train the run on to a larger number of %1").arg(unit), extend},
+         QString("Train the run on to a larger number of %1").arg(unit), extend,
+         [this, first] { this->extend(first); }},
         {Kind::Tags, "note", QStringLiteral("Tags") + many + QStringLiteral("..."),
-         QStringLiteral("Words to find the run by"), none},
+         QStringLiteral("Words to find the run by"), none, [this, paths] { editTags(paths); }},
         {Kind::ExportTensorBoard, "export",
          QStringLiteral("Export") + many + QStringLiteral(" for TensorBoard..."),
-         QStringLiteral("Every number, text, option and captured map, into a folder for "
-                        "tensorboard --logdir"),
-         none.isEmpty() ? writes : none},
+         QStringLiteral("Every number, text and option, into a folder for tensorboard --logdir"),
+         none.isEmpty() ? writes : none, [this, paths] { m_export->toTensorBoard(paths); }},
         {Kind::ExportCsv, "export", QStringLiteral("Export points as CSV..."),
          QStringLiteral("A line for every measured point, a column for every value"),
-         one.isEmpty() ? writes : one},
+         one.isEmpty() ? writes : one, [this, first] { m_export->toCsv(first); }},
         {Kind::ExportJson, "export", QStringLiteral("Export as JSON..."),
          QStringLiteral("Options, points and notes of the run in one file"),
-         one.isEmpty() ? writes : one},
+         one.isEmpty() ? writes : one, [this, first] { m_export->toJson(first); }},
         {Kind::Fetch, "export", QStringLiteral("Fetch to this computer"),
          QStringLiteral(
              "Copy the run of another machine, with its checkpoints, to the folder of runs"),
          !one.isEmpty()    ? one
          : !host.isEmpty() ? writes
-                           : QStringLiteral("The run is on this computer")},
+                           : QStringLiteral("The run is on this computer"),
+         [this, first] { m_export->fetch(first, m_c.runs.placeOfCopy(first)); }},
         {Kind::Hide, "eye", (hidden ? QStringLiteral("Show") : QStringLiteral("Hide")) + many,
          hidden ? QStringLiteral("List the run again")
                 : QStringLiteral("Leave the run out of the lists; Reload runs finds it"),
-         none},
+         none, [this, paths, hidden] { setHidden(paths, !hidden); }},
         {Kind::EndProcess, "stop", QStringLiteral("End its process..."),
          QStringLiteral("For a run that does not answer: what came after its last checkpoint is "
                         "lost"),
          one.isEmpty() && !isTrained(paths.first()) ? QStringLiteral("The run is not training")
-                                                    : one},
+                                                    : one,
+         [this, first] {
+             if (askEnd(endSentence(first))) m_c.runs.endProcess(first);
+         }},
         {Kind::Delete, "close", QStringLiteral("Delete") + many,
          QStringLiteral("Move the run to the folder .trash beside it; Undo brings it back"),
-         trains ? QStringLiteral("Stop the run before it is deleted") : none},
+         trains ? QStringLiteral("Stop the run before it is deleted") : none,
+         [this, paths] { remove(paths); }},
     };
 }
 
@@ -191,50 +204,12 @@ QString RunActions::endSentence(const QString& path) const {
                               .arg(widgets::groupedNumber(kept)));
 }
 
-bool RunActions::checkReason(Kind kind, const QStringList& paths) {
-    for (const auto& entry : entries(paths)) {
-        if (entry.kind != kind || entry.reason.isEmpty()) continue;
-        m_c.messages.warning(entry.reason);
-        return false;
-    }
-    return true;
-}
-
 void RunActions::perform(Kind kind, const QStringList& paths) {
-    if (!checkReason(kind, paths)) return;
-    switch (kind) {
-        case Kind::OpenFolder:
-            if (!QDesktopServices::openUrl(QUrl::fromLocalFile(paths.first())))
-                m_c.messages.warning(QString("No file manager could be opened; the run is in %1")
-                                         .arg(paths.first()));
-            return;
-        case Kind::Rename:
-            return rename(paths.first());
-        case Kind::Duplicate:
-            return duplicate(paths.first());
-        case Kind::Extend:
-            return extend(paths.first());
-        case Kind::Tags:
-            return editTags(paths);
-        case Kind::ExportTensorBoard:
-            return m_export->toTensorBoard(paths);
-        case Kind::ExportCsv:
-            return m_export->toCsv(paths.first());
-        case Kind::ExportJson:
-            return m_export->toJson(paths.first());
-        case Kind::Fetch:
-            return m_export->fetch(paths.first(), m_c.runs.placeOfCopy(paths.first()));
-        case Kind::Hide: {
-            bool hide = false;
-            for (const auto& path : paths) hide |= !m_c.runs.labels(path).hidden;
-            return setHidden(paths, hide);
-        }
-        case Kind::EndProcess:
-            if (askEnd(endSentence(paths.first()))) m_c.runs.endProcess(paths.first());
-            return;
-        case Kind::Delete:
-            return remove(paths);
-    }
+    for (const auto& entry : entries(paths))
+        if (entry.kind == kind && entry.reason.isEmpty())
+            entry.perform();
+        else if (entry.kind == kind)
+            m_c.messages.warning(entry.reason);
 }
 
 std::unique_ptr<QMenu> RunActions::menu(const QStringList& paths) {

@@ -46,11 +46,13 @@ public:
         const char* icon;
         QString text, help;
         QString reason;  ///< why it is disabled; empty: enabled
+        std::function<void()> perform;
     };
     /// Whether the entry is in the submenu Export.
     static bool isExport(Kind kind);
     /// The entries for these runs, in the order of the menu.
-    std::vector<Entry> entries(const QStringList& paths) const;
+    std::vector<Entry> entries(const QStringList& paths);
+    /// What the entry does; where it is disabled, the reason is said.
     void perform(Kind kind, const QStringList& paths);
 
     /// The menu of these runs; the caller deletes it.
@@ -84,7 +86,6 @@ public:
 private:
     bool isTrained(const QString& path) const;
     QString endSentence(const QString& path) const;
-    bool checkReason(Kind kind, const QStringList& paths);
     QString names(const QStringList& paths) const;
     /// Writes labels now and on redo; undo writes the previous ones.
     void label(const QString& what, const QStringList& paths,

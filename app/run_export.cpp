@@ -96,30 +96,18 @@ void RunExport::toTensorBoard(const QStringList& runs) {
         runs.size() == 1 ? QFileInfo(runs.first()).fileName() : QString("%1 runs").arg(runs.size());
     m_task.run(
         m_queue, QString("Exporting %1 for TensorBoard").arg(what),
-        [paths, to = folder.toStdString()](LongJob& job, std::stop_token stop) {
-            const auto progress = job.callback(std::move(stop));
-            std::vector<core::TensorBoardFile> written;
-            for (std::size_t k = 0; k < paths.size(); ++k)
-                written.push_back(
-                    core::exportTensorBoard(paths[k], to, [&progress, &paths, k](double done) {
-                        return progress((static_cast<double>(k) + done) /
-                                        static_cast<double>(paths.size()));
-                    }));
+        [paths, to = folder.toStdString()](LongJob&, const std::stop_token&) {
+            std::vector<std::string> written;
+            for (const auto& path : paths) written.push_back(core::exportTensorBoard(path, to));
             return written;
         },
-        [this, folder](const std::vector<core::TensorBoardFile>& written) {
-            QString text =
-                written.size() == 1
-                    ? QString("Wrote %1; tensorboard --logdir %2 shows it")
-                          .arg(QString::fromStdString(written.front().path), folder)
-                    : QString("Wrote %1 runs into %2; tensorboard --logdir %2 shows them")
-                          .arg(written.size())
-                          .arg(folder);
-            std::string remark;
-            for (const auto& file : written)
-                if (remark.empty() && !file.remarks.empty()) remark = file.remarks.front();
-            if (remark.empty()) return m_messages.ok(text);
-            m_messages.warning(text + QStringLiteral("; ") + QString::fromStdString(remark));
+        [this, folder](const std::vector<std::string>& written) {
+            m_messages.ok(written.size() == 1
+                              ? QString("Wrote %1; tensorboard --logdir %2 shows it")
+                                    .arg(QString::fromStdString(written.front()), folder)
+                              : QString("Wrote %1 runs into %2; tensorboard --logdir %2 shows them")
+                                    .arg(written.size())
+                                    .arg(folder));
         });
 }
 

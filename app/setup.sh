@@ -13,9 +13,8 @@ build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 py
   libopencv-core-dev libopencv-imgproc-dev)
 window_packages=(qt6-wayland qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
   fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)
-test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy python3-pil openssh-client openssh-server
-  dpkg-dev file lintian desktop-file-utils appstream shared-mime-info man-db fish zsh)
-[ "$(uname -m)" != x86_64 ] || test_packages+=(qemu-user)  # tests/old_processors.sh
+test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy openssh-client openssh-server
+  dpkg-dev file lintian desktop-file-utils appstream shared-mime-info man-db help2man)
 
 say() { printf 'relascope: %s\n' "$*"; }
 
@@ -200,7 +199,7 @@ build_programs() {
   [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}" \
     -DRELASCOPE_CUDA_ARCHITECTURES="${RELASCOPE_CUDA_ARCHITECTURES:-AUTO}"
   say "building (a few minutes the first time)"
-  cmake --build "$top/build" --target relascope relascope-cli install_texts
+  cmake --build "$top/build" --target relascope relascope-cli install_icons
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

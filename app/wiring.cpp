@@ -8,7 +8,6 @@
 #include <QVBoxLayout>
 
 #include "app/controllers/controllers.h"
-#include "app/crash/crash.h"
 #include "app/run_actions.h"
 #include "options/device_list.h"
 #include "options/estimates.h"
@@ -300,11 +299,9 @@ void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controller
     QObject::connect(&c.checkpoint, &CheckpointController::evaluated, messages,
                      &Messages::succeeded);
     QObject::connect(&c.study, &StudyController::openedChanged, messages, &Messages::succeeded);
-    QObject::connect(&c.messages, &Messages::message, &log,
-                     [&log](widgets::MessageLevel level, const QString& text) {
-                         log.append(level, text);
-                         crash::note(text.toStdString());
-                     });
+    QObject::connect(
+        &c.messages, &Messages::message, &log,
+        [&log](widgets::MessageLevel level, const QString& text) { log.append(level, text); });
     QObject::connect(&strip, &widgets::StatusStrip::logToggled, &log, &QWidget::setVisible);
     QObject::connect(&log, &widgets::LogDrawer::closeRequested, &strip, [&strip, &log] {
         log.hide();

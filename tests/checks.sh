@@ -13,7 +13,7 @@ forbid() { # words, pattern, folders
 }
 forbid "Qt or OpenCV in core" '#include *<(Q[A-Z]|opencv2)' core wire serve
 forbid "torch in the window's rooms" '#include *<(torch|ATen|c10)' widgets app wire
-forbid "Qt in datasets, sessions or the command line" '#include *<Q[A-Z]' datasets serve app/cli app/crash
+forbid "Qt in datasets, sessions or the command line" '#include *<Q[A-Z]' datasets serve app/cli
 forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::load)' core datasets serve app
 forbid "blocking connections" 'BlockingQueuedConnection' app widgets
 if ! twice=$(python3 tests/defined_twice.py .); then echo "defined twice:"; echo "$twice"; bad=1; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tests what `cmake --install` writes: a tree that runs from where it is moved to, with LibTorch's libraries for the CPU
-and no others; manual pages and completions that have every option; the files for the desktop; and its removal.
+and no others; a manual page that has every option, and the completion of bash; the files for the desktop; and its removal.
 
 usage: install.py BUILD_FOLDER [TEST...]
 """
@@ -154,45 +154,32 @@ class Tree(unittest.TestCase):
         return {name: set(re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", self.program("relascope-cli", name, "--help"), re.MULTILINE))
                 for name in names}
 
-    def test_manual_and_completions_have_every_option(self):
+    def test_manual_has_every_option(self):
         commands = self.commands()
-        share = self.copy / "share"
-        manual = (share / "man/man1/relascope-cli.1").read_text().replace("\\-", "-")
-        bash = (share / "bash-completion/completions/relascope-cli").read_text()
-        zsh = (share / "zsh/vendor-completions/_relascope-cli").read_text()
-        fish = (share / "fish/vendor_completions.d/relascope-cli.fish").read_text()
+        page = self.copy / "share/man/man1/relascope-cli.1"
+        if not page.exists():
+            self.skipTest("help2man is not installed")
+        manual = page.read_text().replace("\\-", "-")
         for command, options in commands.items():
-            section = manual.split(f'.SS "{command}"\n')[1].split("\n.S")[0]
-            arguments = zsh.split(f"\n    {command})\n")[1].split(";;")[0]
-            words = bash.split(f"\n    {command})\n")[1].split("words='--help")[0].split("fi;;")[0]
+            section = manual.split(f".SH {command.upper()}\n")[1].split("\n.SH")[0]
             for option in options:
-                self.assertIn(f" -l {option[2:]} ", "".join(line + " " for line in fish.splitlines()
-                              if f"from {command}'" in line))
-                self.assertRegex(arguments, re.escape(option) + r"\[")
-                self.assertIn(option, bash.split(f"\n    {command})\n")[1].split("\n    ")[0] + words)
-                if option != "--help":
-                    self.assertIn(f"\\fB{option}\\fR", section)
-        self.assertNotIn("manual", commands)
+                self.assertIn(option, section)
+        self.assertNotIn("words", commands)
         if self.window:  # whose own list says which words are commands
             for command in set(commands) - {"train"}:
                 texts = {re.sub(r"\S*/bin/relascope(-cli)? ", "", self.program(name, command, "--help")) for name in
                          ("relascope", "relascope-cli")}  # relascope hands over
                 self.assertEqual(len(texts), 1, command)
         if shutil.which("man"):
-            warnings = subprocess.run(["man", "-l", "--warnings", "-E", "UTF-8", "-Tutf8", "-Z",
-                                       share / "man/man1/relascope-cli.1"], capture_output=True, text=True,
-                                      env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}).stderr
+            warnings = subprocess.run(["man", "-l", "--warnings", "-E", "UTF-8", "-Tutf8", "-Z", page], capture_output=True,
+                                      text=True, env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}).stderr
             self.assertEqual(warnings, "")
 
-    def complete(self, shell, line):
-        share = self.copy / "share"
-        if shell == "bash":
-            words = line.split(" ")
-            script = (f"source '{share}/bash-completion/completions/{words[0]}'; compopt() {{ :; }}; COMP_WORDS=({' '.join(map(repr, words))}); "
-                      f"COMP_CWORD={len(words) - 1}; _{words[0].replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
-            return run("bash", "--norc", "-c", script, cwd=self.copy).split()
-        script = f"source '{share}/fish/vendor_completions.d/{line.split(' ')[0]}.fish'; complete -C '{line}'"
-        return [word.split("\t")[0] for word in run("fish", "--no-config", "-c", script, cwd=self.copy).splitlines()]
+    def complete(self, line):
+        words = line.split(" ")
+        script = (f"source 'share/bash-completion/completions/{words[0]}'; compopt() {{ :; }}; COMP_WORDS=({' '.join(map(repr, words))}); "
+                  f"COMP_CWORD={len(words) - 1}; _relascope bin/{words[0]} {words[-1]!r} {words[-2]!r}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        return run("bash", "--norc", "-c", script, cwd=self.copy).split()
 
     def test_completions_complete(self):
         cases = {"relascope-cli tra": ["train"],
@@ -200,20 +187,18 @@ class Tree(unittest.TestCase):
                  "relascope-cli train quick --tensor": ["--tensorboard"],
                  "relascope-cli train quick --set data.train_s": ["data.train_size="],
                  "relascope-cli inspect run --show di": ["difference"],
-                 "relascope-cli bench lm_dat_512_": ["lm_dat_512_dropout"]}
+                 "relascope-cli ablate run --how me": ["mean"],
+                 "relascope-cli train quick --epochs ": [],
+                 "relascope-cli train --resume lib/relas": ["lib/relascope"],
+                 "relascope-cli bench lm_dat_512_": ["lm_dat_512_dropout"],
+                 "relascope-cli info lib/relas": ["lib/relascope"]}
         if self.window:
             cases["relascope --page stu"] = ["study"]
             cases["relascope trai"] = ["train"]
-        for shell in ("bash", "fish"):
-            if not shutil.which(shell):
-                continue
-            for line, words in cases.items():
-                with self.subTest(shell=shell, line=line):
-                    self.assertEqual(self.complete(shell, line), words)
-        self.assertEqual(self.complete("bash", "relascope-cli info lib/relas"), ["lib/relascope"])
-        if shutil.which("zsh"):
-            for path in (self.copy / "share/zsh/vendor-completions").iterdir():
-                run("zsh", "-n", path)
+            cases["relascope lib/relas"] = ["lib/relascope"]
+        for line, words in cases.items():
+            with self.subTest(line=line):
+                self.assertEqual(self.complete(line), words)
 
     def test_desktop_files_are_valid(self):
         if not self.window:

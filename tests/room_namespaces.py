@@ -19,7 +19,6 @@ NAMESPACES = {
     "wire": {"relascope", "relascope::wire"},
     "serve": {"relascope::serve"},
     "app/cli": {"relascope::cli"},
-    "app/crash": {"relascope::crash"},
     "app": {"relascope::app"},
 }
 BLOCK = re.compile(r"^namespace (relascope[\w:]*) \{\n(.*?)^\}  // namespace \1$", re.M | re.S)

@@ -5,7 +5,7 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-export HOME="$home" XDG_CONFIG_HOME="$home/config" XDG_STATE_HOME="$home/state" RELASCOPE_RUNS="$home/runs" QT_QPA_PLATFORM=xcb QT_XCB_GL_INTEGRATION=none
+export HOME="$home" XDG_CONFIG_HOME="$home/config" RELASCOPE_RUNS="$home/runs" QT_QPA_PLATFORM=xcb QT_XCB_GL_INTEGRATION=none
 export XDG_RUNTIME_DIR="$home/run"
 mkdir -m 700 "$home/run"
 cat >"$home/session" <<S

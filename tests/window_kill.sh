@@ -9,7 +9,7 @@ count=${2:-4}
 bin="$top/build/bin"
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-export HOME="$home" XDG_CONFIG_HOME="$home/config" XDG_STATE_HOME="$home/state" XDG_RUNTIME_DIR="$home/run"
+export HOME="$home" XDG_CONFIG_HOME="$home/config" XDG_RUNTIME_DIR="$home/run"
 export RELASCOPE_RUNS="$home/runs" QT_QPA_PLATFORM=xcb QT_XCB_GL_INTEGRATION=none
 mkdir -m 700 "$home/run"
 # The window leaves one core to itself.

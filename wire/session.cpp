@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -156,6 +158,10 @@ std::string Session::howItEnded(Peer& peer, const std::string& host) const {
     if (status && WIFEXITED(*status) && WEXITSTATUS(*status) != 0)
         return "No model can be opened: relascope-cli session ended with exit status " +
                std::to_string(WEXITSTATUS(*status)) + "; the installation may be damaged";
+    constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    if (status && WIFSIGNALED(*status) && std::ranges::count(crashes, WTERMSIG(*status)))
+        return std::string("The model is not open any more: the program crashed (SIG") +
+               ::sigabbrev_np(WTERMSIG(*status)) + "); try again";
     auto process = core::thisProcess();
     process.pid = peer.process ? peer.process->id() : 0;
     process.oomKills = peer.oomKills;

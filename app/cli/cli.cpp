@@ -8,11 +8,15 @@
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/commands.h"
-#include "app/cli/manual.h"
+#include "app/cli/plain_output.h"
+#include "bench/benchmark.h"
+#include "options/field_text.h"
+#include "options/presets.h"
 #include "train/devices.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -65,14 +69,6 @@ void beginComputing(int threads) {
     core::initDevices(threads);
 }
 
-std::string programName(const std::string& program, int argc, char** argv) {
-    const std::string word = argc > 1 ? argv[1] : "";
-    const bool command =
-        !word.empty() && word.size() <= 12 &&
-        std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-    return command ? program + " " + word : program;
-}
-
 namespace {
 
 // What was printed and could not be written is an error, whatever the command found.
@@ -81,6 +77,25 @@ int written(int code) {
     std::cerr << "relascope-cli: standard output cannot be written: " << std::strerror(errno)
               << "\n";
     return code == 0 ? kExitFailed : code;
+}
+
+/// Words that complete an argument in a shell (resources/desktop/completion.bash), a line each.
+int printWords(const std::string& what) {
+    std::set<std::string> words;
+    if (what == "bench")
+        for (const auto& name : core::benchmarkNames()) words.insert(name);
+    else
+        for (const auto& preset : core::presets()) {
+            if (what == "presets") words.insert(preset.name);
+            if (what == "models") words.insert(preset.variants.begin(), preset.variants.end());
+            if (what != "options") continue;
+            for (const auto& variant : preset.variants)
+                for (const auto& [key, text] :
+                     core::optionTexts(core::presetOptions(preset.name, variant)))
+                    words.insert(key + "=");
+        }
+    for (const auto& word : words) std::cout << word << "\n";
+    return 0;
 }
 
 }  // namespace
@@ -115,11 +130,10 @@ int runCommandLine(int argc, char** argv) {
         if (command.needs == Needs::Threads)
             parser->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
     }
-    std::string program, form;
-    auto* manual = app.add_subcommand("manual", "prints a manual page or shell completion");
-    manual->group("");  // for the installation
-    manual->add_option("program", program, "relascope or relascope-cli")->required();
-    manual->add_option("form", form, "man, bash, zsh or fish")->required();
+    std::string what;
+    auto* words = app.add_subcommand("words", "prints words that complete an option");
+    words->group("");  // for completion.bash
+    words->add_option("what", what, "presets, models, options or bench")->required();
 
     try {
         try {
@@ -127,7 +141,7 @@ int runCommandLine(int argc, char** argv) {
         } catch (const CLI::ParseError& error) {
             return written(usageError(app, error, argc, argv));
         }
-        if (*manual) return written(printManual(app, program, form));
+        if (*words) return written(printWords(what));
         const auto chosen = std::find_if(declared.begin(), declared.end(),
                                          [](const Declared& one) { return one.parser->parsed(); });
         if (chosen->needs == Needs::Threads) beginComputing(threads);

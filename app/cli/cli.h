@@ -13,9 +13,6 @@ constexpr int kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
 /// Whether a file is drawn, by its ending: .png, .svg or .pdf.
 bool isPicture(const std::string& path);
 
-/// "relascope-cli train": the program with its command, for the report of a crash. Other words of
-/// the command line are not in it.
-std::string programName(const std::string& program, int argc, char** argv);
 /// Prints what --version prints, and returns the exit code; `qt` as of buildFacts().
 int printVersion(int argc, char** argv, const std::string& qt = {});
 

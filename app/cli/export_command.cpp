@@ -4,9 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "app/cli/cli.h"
 #include "app/cli/commands.h"
-#include "app/cli/run_text.h"
 #include "files/atomic_file.h"
 #include "run/run_export.h"
 #include "run/run_list.h"
@@ -24,18 +22,6 @@ void needEnding(const char* option, const std::string& path, const std::string& 
         throw OptionError(option, "'" + path + "' must end in " + ending);
 }
 
-void exportToTensorBoard(const std::string& run, const std::string& folder) {
-    const auto stop = stopOnSignals();
-    ProgressLine line;
-    const auto written = core::exportTensorBoard(run, folder, [&](double done) {
-        line.show(done, "images of " + core::tensorBoardName(run));
-        return !stop.stop_requested();
-    });
-    for (const auto& remark : written.remarks) line.say("warning: " + remark);
-    line.say("wrote " + written.path +
-             (written.images > 0 ? " with " + std::to_string(written.images) + " images" : ""));
-}
-
 int exportRun(const ExportArguments& a, const Call&) {
     needEnding("--csv", a.csv, ".csv");
     needEnding("--json", a.json, ".json");
@@ -50,7 +36,7 @@ int exportRun(const ExportArguments& a, const Call&) {
         std::cerr << "wrote " << plainName(path) << "\n";
     };
     if (!a.tensorboard.empty())
-        for (const auto& run : runs) exportToTensorBoard(run, a.tensorboard);
+        for (const auto& run : runs) say(core::exportTensorBoard(run, a.tensorboard));
     if (!a.csv.empty()) core::writeTextFile(a.csv, core::metricsCsv(runs.front())), say(a.csv);
     if (!a.json.empty()) core::writeTextFile(a.json, core::runJson(runs.front())), say(a.json);
     return 0;
@@ -66,8 +52,8 @@ void exportOptions(CLI::App& command, ExportArguments& a) {
 }  // namespace
 
 Command exportCommand() {
-    return commandOf("export", "writes the numbers and maps of a run for other programs",
-                     exportOptions, exportRun);
+    return commandOf("export", "writes the numbers of a run for other programs", exportOptions,
+                     exportRun);
 }
 
 }  // namespace relascope::cli

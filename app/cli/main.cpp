@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
-#include "app/crash/crash.h"
+#include "app/cli/last_words.h"
 
 int main(int argc, char** argv) {
-    using namespace relascope;
-    crash::install({cli::programName("relascope-cli", argc, argv), versionText(cli::buildFacts())});
-    return cli::runCommandLine(argc, argv);
+    relascope::cli::installLastWords("relascope-cli");
+    return relascope::cli::runCommandLine(argc, argv);
 }

@@ -7,7 +7,6 @@
 #include <iostream>
 
 #include "app/cli/run_text.h"
-#include "app/crash/crash.h"
 #include "types/text_piece.h"
 
 namespace relascope::cli {
@@ -100,9 +99,7 @@ void ProgressLine::show(double fraction, const std::string& said) {
 
 void ProgressLine::say(const std::string& line) {
     done();
-    const auto plain = plainName(line);
-    crash::note(plain);
-    std::cerr << plain << "\n";
+    std::cerr << plainName(line) << "\n";
 }
 
 void ProgressLine::done() {

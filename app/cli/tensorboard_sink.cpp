@@ -23,7 +23,7 @@ double secondsNow() {
 
 TensorBoardSink::TensorBoardSink(const std::string& folder, const std::string& run,
                                  std::function<void(const std::string&)> warn)
-    : m_warn(std::move(warn)), m_flushed(std::chrono::steady_clock::now()), m_captures(run) {
+    : m_warn(std::move(warn)), m_flushed(std::chrono::steady_clock::now()) {
     const auto out = (std::filesystem::path(folder) / core::tensorBoardName(run)).string();
     core::makeDirectories(out);
     core::requireWritable(out);
@@ -33,7 +33,6 @@ TensorBoardSink::TensorBoardSink(const std::string& folder, const std::string& r
 }
 
 TensorBoardSink::~TensorBoardSink() {
-    if (!m_failed) add(m_captures.finish(), secondsNow());
     flush();
 }
 
@@ -46,22 +45,12 @@ void TensorBoardSink::begin(const RunInfo& info, double now) {
 
 void TensorBoardSink::repeatAfter(std::int64_t step, double now) {
     m_records += core::restartRecord(step + 1, now);
-    m_captures.forgetAfter(step);
     m_step = step;
-}
-
-void TensorBoardSink::add(const CaptureThread::Drawn& drawn, double now) {
-    m_records += drawn.records;
-    for (const auto& remark : drawn.remarks) {
-        m_records += core::remarkRecord(remark, m_step, now);
-        m_warn("TensorBoard: " + remark);
-    }
 }
 
 void TensorBoardSink::take(const TrainEvent& event) {
     if (m_failed) return;
     const double now = secondsNow();
-    const auto reached = [this](std::int64_t step) { m_step = std::max(m_step, step); };
     if (const auto* changed = std::get_if<RunChanged>(&event)) {
         const auto& info = changed->info;
         const bool first = !m_began;
@@ -74,17 +63,13 @@ void TensorBoardSink::take(const TrainEvent& event) {
         return;
     } else if (const auto* point = std::get_if<MetricPoint>(&event)) {
         m_pretrains = false;
-        reached(point->step);
+        m_step = std::max(m_step, point->step);
         m_records += core::pointRecord(*point, now);
-    } else if (const auto* taken = std::get_if<CaptureTaken>(&event)) {
-        reached(taken->step);
-        m_captures.add(taken->step, now);
     } else if (const auto* note = std::get_if<Note>(&event)) {
         // Notes before the first point may come from the pretraining stage, which counts its own
         // steps.
         if (!m_pretrains) m_records += core::noteRecord(*note, now);
     }
-    add(m_captures.take(), now);
     if (std::chrono::steady_clock::now() - m_flushed > std::chrono::seconds(1)) flush();
 }
 

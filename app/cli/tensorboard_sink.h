@@ -6,14 +6,13 @@
 #include <functional>
 #include <string>
 
-#include "app/cli/capture_thread.h"
 #include "types/train_event.h"
 
 namespace relascope::cli {
 
 /// Each begin of a run, also when it is resumed, gets a file of its own in FOLDER/NAME, written
-/// about once a second; the images of captures follow when they are drawn. Training never fails by
-/// it: what cannot be written is said once, and nothing more is written.
+/// about once a second. Training never fails by it: what cannot be written is said once, and
+/// nothing more is written.
 class TensorBoardSink {
 public:
     /// `run` is the run's folder. Throws FileError unless the folder can be written.
@@ -29,7 +28,6 @@ private:
     void begin(const RunInfo& info, double now);
     /// A run that is resumed, also after a lost rank, repeats the steps after its checkpoint.
     void repeatAfter(std::int64_t step, double now);
-    void add(const CaptureThread::Drawn& drawn, double now);
     void flush();
 
     std::string m_path, m_records;
@@ -37,7 +35,6 @@ private:
     std::chrono::steady_clock::time_point m_flushed;
     std::int64_t m_step = 0;  ///< the last one of which something was written
     bool m_began = false, m_failed = false, m_pretrains = false;
-    CaptureThread m_captures;
 };
 
 }  // namespace relascope::cli

@@ -3,7 +3,6 @@
 #include <QEvent>
 
 #include "app/controllers/job_queue.h"
-#include "app/crash/crash.h"
 
 namespace relascope::app {
 
@@ -56,7 +55,6 @@ void JobQueue::customEvent(QEvent*) {
 }
 
 void JobQueue::run(std::stop_token stop) {
-    crash::guardThread();
     for (;;) {
         Job job;
         {

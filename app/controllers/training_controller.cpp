@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "app/crash/crash.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
 #include "run/run_process.h"
@@ -105,7 +104,6 @@ void awaitMirror(const std::string& run, const std::stop_token& stop) {
 }  // namespace
 
 void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
-    crash::guardThread();
     auto& mail = job->mailbox;
     const bool attached = !job->attach.empty();
     std::string run, made;  // the run that is trained, and the one that was made for it

@@ -27,93 +27,82 @@
 
 namespace relascope::app {
 
-void allow(QAction* action, const QString& disabledReason) {
+void allow(QAction* action, const QString& reason) {
     if (action->property("help").isNull()) action->setProperty("help", action->toolTip());
-    action->setEnabled(disabledReason.isEmpty());
-    action->setToolTip(disabledReason.isEmpty() ? action->property("help").toString()
-                                                : disabledReason);
+    action->setEnabled(reason.isEmpty());
+    action->setToolTip(reason.isEmpty() ? action->property("help").toString() : reason);
     action->setStatusTip(action->toolTip());
 }
 
-AppMenu::AppMenu(MainWindow& window, QMenu* menu, KeyList& keys)
-    : m_window(window), m_c(window.controllers()), m_menu(menu), m_keys(keys) {
-    connect(menu, &QMenu::aboutToShow, this, [this] { refresh(); });
-}
-
-QAction* AppMenu::add(const QString& text, const QKeySequence& key, const QString& help, Slot slot,
-                      QMenu* into) {
-    QMenu* menu = into ? into : m_menu;
-    auto* action = menu->addAction(text);
+QAction* Menus::add(const QString& text, const QKeySequence& key, const QString& help, Slot slot,
+                    Asked reason, Checked checked) {
+    auto* action = m_menu->addAction(text);
     if (!key.isEmpty()) {
         action->setShortcut(key);
         m_keys.emplace_back(key.toString(QKeySequence::NativeText), help);
     }
     action->setToolTip(help);
     action->setStatusTip(help);
-    menu->setToolTipsVisible(true);
     connect(action, &QAction::triggered, this, std::move(slot));
+    if (reason)
+        m_updates.emplace_back([action, reason = std::move(reason)] { allow(action, reason()); });
+    if (checked) {
+        action->setCheckable(true);
+        m_updates.emplace_back(
+            [action, checked = std::move(checked)] { action->setChecked(checked()); });
+    }
     return action;
 }
 
-QAction* AppMenu::addToggle(const QString& text, const QKeySequence& key, const QString& help,
-                            Slot slot) {
-    auto* action = add(text, key, help, std::move(slot));
-    action->setCheckable(true);
-    return action;
+void Menus::named(QAction* action, Asked text) {
+    m_updates.emplace_back([action, text = std::move(text)] { action->setText(text()); });
 }
 
-PagesMenu::PagesMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    add("Next page", QKeySequence("Ctrl+Tab"), "Show the next page", [this] {
-        const auto next = (static_cast<std::size_t>(m_window.currentPage()) + 1) % kPages.size();
-        m_window.showPage(kPages[next]);
-    });
-    add("Minimise", {}, "Minimise the window", [this] { m_window.showMinimized(); });
-    add("Resize to 1440 x 900", {},
-        "Resize the window to the size of the pictures in the documentation", [this] {
-            m_window.showNormal();
-            m_window.resize(1440, 900);
-        });
+void Menus::separate() {
     m_menu->addSeparator();
-    for (const PageId id : kPages)
-        add(pageTitle(id), QKeySequence(QStringLiteral("Ctrl+%1").arg(static_cast<int>(id) + 1)),
-            QString("Go to the page %1").arg(pageTitle(id)), [this, id] { m_window.showPage(id); });
 }
 
-HelpMenu::HelpMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    add("Keyboard shortcuts", QKeySequence::HelpContents, "Show all keyboard shortcuts", [this] {
-        auto* sheet = new widgets::ShortcutSheet(m_keys, &m_window);
-        sheet->setAttribute(Qt::WA_DeleteOnClose);
-        sheet->open();
-    });
-    add("Tour", {},
-        QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
-        [this] { showTour(m_window); });
-    add("Documentation", QKeySequence("Ctrl+F1"), "Models, experiments, file formats, glossary",
-        [this] { showDocuments(&m_window); });
-    add("What is new", {}, "The changes of this version and of those before",
-        [this] { showNews(m_window); });
-    m_menu->addSeparator();
-    add("About Relascope", {}, "Version and licences", [this] { showAbout(&m_window); });
+QMenu* Menus::fill(QMenu* menu, const std::function<void()>& entries) {
+    menu->setToolTipsVisible(true);
+    connect(menu, &QMenu::aboutToShow, this, &Menus::refresh, Qt::UniqueConnection);
+    QMenu* outer = std::exchange(m_menu, menu);
+    entries();
+    m_menu = outer;
+    return menu;
 }
 
-Menus::Menus(MainWindow& window) : m_window(window) {
-    make<FileMenu>("&File");
-    make<EditMenu>("&Edit");
-    make<RunMenu>("&Run");
-    make<MainViewMenu>("&View");
-    make<InspectMenu>("&Inspect");
-    make<PagesMenu>("&Window");
-    make<HelpMenu>("&Help");
+QMenu* Menus::fill(const QString& title, const std::function<void()>& entries) {
+    return fill(m_menu ? m_menu->addMenu(title) : m_window.menuBar()->addMenu(title), entries);
+}
+
+Menus::Menus(MainWindow& window) : m_window(window), m_c(window.controllers()) {
+    fill("&File", [this] { addFile(); });
+    fill("&Edit", [this] { addEdit(); });
+    fill("&Run", [this] { addRun(); });
+    fill("&View", [this] { addView(); });
+    fill("&Inspect", [this] { addInspect(); });
+    fill("&Window", [this] { addWindow(); });
+    fill("&Help", [this] { addHelp(); });
     addSearch();
     watch();
 }
 
-Menus::~Menus() = default;
+void Menus::refresh() {
+    for (const auto& update : m_updates) update();
+}
 
-template <class Menu>
-void Menus::make(const char* title) {
-    m_all.push_back(std::make_unique<Menu>(
-        m_window, m_window.menuBar()->addMenu(QString::fromLatin1(title)), m_keys));
+QList<QAction*> Menus::commands() const {
+    QList<QAction*> all;
+    const auto gather = [&all](const auto& self, const QList<QAction*>& actions) -> void {
+        for (auto* action : actions) {
+            if (action->menu())
+                self(self, action->menu()->actions());
+            else if (!action->isSeparator())
+                all << action;
+        }
+    };
+    gather(gather, m_window.menuBar()->actions());
+    return all;
 }
 
 void Menus::addSearch() {
@@ -133,7 +122,7 @@ void Menus::addSearch() {
 }
 
 void Menus::watch() {
-    auto& c = m_window.controllers();
+    auto& c = m_c;
     connect(&c.training, &TrainingController::stateChanged, this, &Menus::refresh);
     connect(&c.experiment, &ExperimentController::changed, this, &Menus::refresh);
     connect(&c.experiment, &ExperimentController::problemsChanged, this, &Menus::refresh);
@@ -155,22 +144,38 @@ void Menus::watch() {
             connect(inspector, signal, this, &Menus::refresh);
 }
 
-void Menus::refresh() {
-    for (const auto& menu : m_all) menu->refresh();
+void Menus::addWindow() {
+    add("Next page", QKeySequence("Ctrl+Tab"), "Show the next page", [this] {
+        const auto next = (static_cast<std::size_t>(m_window.currentPage()) + 1) % kPages.size();
+        m_window.showPage(kPages[next]);
+    });
+    add("Minimise", {}, "Minimise the window", [this] { m_window.showMinimized(); });
+    add("Resize to 1440 x 900", {},
+        "Resize the window to the size of the pictures in the documentation", [this] {
+            m_window.showNormal();
+            m_window.resize(1440, 900);
+        });
+    separate();
+    for (const PageId id : kPages)
+        add(pageTitle(id), QKeySequence(QStringLiteral("Ctrl+%1").arg(static_cast<int>(id) + 1)),
+            QString("Go to the page %1").arg(pageTitle(id)), [this, id] { m_window.showPage(id); });
 }
 
-QList<QAction*> Menus::commands() const {
-    QList<QAction*> all;
-    const auto gather = [&all](const auto& self, const QList<QAction*>& actions) -> void {
-        for (auto* action : actions) {
-            if (action->menu())
-                self(self, action->menu()->actions());
-            else if (!action->isSeparator())
-                all << action;
-        }
-    };
-    gather(gather, m_window.menuBar()->actions());
-    return all;
+void Menus::addHelp() {
+    add("Keyboard shortcuts", QKeySequence::HelpContents, "Show all keyboard shortcuts", [this] {
+        auto* sheet = new widgets::ShortcutSheet(m_keys, &m_window);
+        sheet->setAttribute(Qt::WA_DeleteOnClose);
+        sheet->open();
+    });
+    add("Tour", {},
+        QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
+        [this] { showTour(m_window); });
+    add("Documentation", QKeySequence("Ctrl+F1"), "Models, experiments, file formats, glossary",
+        [this] { showDocuments(&m_window); });
+    add("What is new", {}, "The changes of this version and of those before",
+        [this] { showNews(m_window); });
+    separate();
+    add("About Relascope", {}, "Version and licences", [this] { showAbout(&m_window); });
 }
 
 namespace {
@@ -181,7 +186,7 @@ CheckpointPage* checkpointPage(const MainWindow& window) {
 
 }  // namespace
 
-FileMenu::FileMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
+void Menus::addFile() {
     add("New run", QKeySequence::New, "Reset the options to the preset for a new run", [this] {
         const auto& options = m_c.experiment.options();
         m_c.experiment.choosePreset(QString::fromStdString(options.preset),
@@ -210,26 +215,27 @@ FileMenu::FileMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
         m_window.studyPage()->openStudy();
     });
     m_recent = m_menu->addMenu("Open recent");
-    m_menu->addSeparator();
+    m_recent->setToolTipsVisible(true);
+    separate();
     add("Import data...", {}, "Read images from files on the Data page", [this] {
         m_window.showPage(PageId::Data);
         qobject_cast<DataPage*>(m_window.page(PageId::Data))->importWanted();
     });
-    m_menu->addSeparator();
+    separate();
     add("Export view...", QKeySequence("Ctrl+E"), "Save a view as PNG, SVG, PDF or CSV",
         [this] { m_window.exporter().popUpMenu(); });
     add("Save screenshot...", {}, "Save an image of the whole window",
         [this] { saveScreenshot(); });
-    m_menu->addSeparator();
+    separate();
     add("Quit", QKeySequence("Ctrl+Q"), "Close the window; asks first if a run is in progress",
         [this] { m_window.close(); });
-    connect(&m_window.opener(), &Opener::recentChanged, this, &FileMenu::fillRecent);
+    connect(&m_window.opener(), &Opener::recentChanged, this, &Menus::fillRecent);
     fillRecent();
-    connect(&m_c.hosts, &HostsController::changed, this, &FileMenu::fillHosts);
+    connect(&m_c.hosts, &HostsController::changed, this, &Menus::fillHosts);
     fillHosts();
 }
 
-void FileMenu::fillHosts() {
+void Menus::fillHosts() {
     m_onHosts->clear();
     for (const QString& host : m_c.hosts.usable())
         m_onHosts->addAction(host + QStringLiteral("..."), this,
@@ -240,7 +246,7 @@ void FileMenu::fillHosts() {
                                                              : QString());
 }
 
-void FileMenu::saveScreenshot() {
+void Menus::saveScreenshot() {
     QString path = QFileDialog::getSaveFileName(&m_window, "Save a screenshot of the window",
                                                 "relascope.png", "PNG (*.png)");
     if (path.isEmpty()) return;
@@ -252,13 +258,13 @@ void FileMenu::saveScreenshot() {
             QString("%1: could not be written; choose a folder that you may write to").arg(path));
 }
 
-void FileMenu::fillRecent() {
+void Menus::fillRecent() {
     m_recent->clear();
     const QStringList paths = m_window.opener().recentRuns();
+    QMenu* outer = std::exchange(m_menu, m_recent);
     for (const auto& path : paths)
-        add(
-            m_c.runs.name(path), {}, path, [this, path] { m_window.opener().openRun(path); },
-            m_recent);
+        add(m_c.runs.name(path), {}, path, [this, path] { m_window.opener().openRun(path); });
+    m_menu = outer;
     m_recent->menuAction()->setEnabled(!paths.isEmpty());
     m_recent->menuAction()->setToolTip(paths.isEmpty() ? "No run has been opened yet" : QString());
 }
@@ -287,41 +293,66 @@ bool canUndoText(QWidget* field, bool redo) {
 
 }  // namespace
 
-EditMenu::EditMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    m_undo = add("Undo", QKeySequence("Ctrl+Z"), "Undo the last change of the options or the runs",
-                 [this] { undo(false); });
-    m_redo = add("Redo", QKeySequence("Ctrl+Shift+Z"), "Redo the change that was undone",
-                 [this] { undo(true); });
-    m_menu->addSeparator();
+void Menus::addEdit() {
+    const auto undoes = [this](bool redo, const QString& verb, const char* key, const QString& help,
+                               const QString& nothing) {
+        auto* action = add(
+            verb, QKeySequence(key), help, [this, redo] { undo(redo); },
+            [this, redo, nothing] {
+                const auto& history = m_c.history;
+                const bool any = redo ? history.canRedo() : history.canUndo();
+                return any || canUndoText(focusedText(), redo) ? QString() : nothing;
+            });
+        named(action, [this, redo, verb] {
+            const QString what = canUndoText(focusedText(), redo) ? QStringLiteral("Typing")
+                                 : redo                           ? m_c.history.redoText()
+                                                                  : m_c.history.undoText();
+            return what.isEmpty() ? verb : verb + u' ' + what;
+        });
+    };
+    undoes(false, "Undo", "Ctrl+Z", "Undo the last change of the options or the runs",
+           "Nothing to undo");
+    undoes(true, "Redo", "Ctrl+Shift+Z", "Redo the change that was undone", "Nothing to redo");
+    separate();
     const auto text = [this](const QString& name, QKeySequence::StandardKey key,
                              const QString& help, const char* slot) {
-        m_text << add(name, key, help, [slot] {
-            if (QWidget* field = focusedText()) QMetaObject::invokeMethod(field, slot);
-        });
+        add(
+            name, key, help,
+            [slot] {
+                if (QWidget* field = focusedText()) QMetaObject::invokeMethod(field, slot);
+            },
+            [] { return focusedText() ? QString() : "Click into a text field first"; });
     };
     text("Cut", QKeySequence::Cut, "Cut the selected text of the field", "cut");
     text("Copy", QKeySequence::Copy, "Copy the selected text of the field", "copy");
     text("Paste", QKeySequence::Paste, "Paste text into the field", "paste");
-    m_menu->addSeparator();
-    m_inspect << add("Copy numbers", QKeySequence("Ctrl+Shift+C"),
-                     "Copy the values of the selected cell",
-                     [this] { copyText(m_window.activeInspector()->choice().footer()); });
-    m_inspect << add("Copy map as table", {}, "Copy the values of the map as comma-separated text",
-                     [this] { copyText(m_window.activeInspector()->choice().csv()); });
-    m_menu->addSeparator();
-    m_reset = add("Reset options", {}, "Reset all options to the preset",
-                  [this] { m_c.experiment.reset(); });
-    m_menu->addSeparator();
+    separate();
+    const auto inspects = [this] { return m_window.inspectDisabledReason(); };
+    add(
+        "Copy numbers", QKeySequence("Ctrl+Shift+C"), "Copy the values of the selected cell",
+        [this] { copyText(m_window.activeInspector()->choice().footer()); }, inspects);
+    add(
+        "Copy map as table", {}, "Copy the values of the map as comma-separated text",
+        [this] { copyText(m_window.activeInspector()->choice().csv()); }, inspects);
+    separate();
+    add(
+        "Reset options", {}, "Reset all options to the preset", [this] { m_c.experiment.reset(); },
+        [this] {
+            return m_c.experiment.hasOptions() && !m_c.experiment.live()
+                       ? QString()
+                       : "The options of a running run cannot be reset";
+        });
+    separate();
     add("Find experiment or run", QKeySequence("Ctrl+Shift+F"), "Filter the experiments and runs",
         [this] {
             m_window.sidebar()->show();
             m_window.sidebar()->searchField()->setFocus(Qt::ShortcutFocusReason);
         });
-    connect(&m_c.history, &UndoHistory::changed, this, &EditMenu::refreshText);
-    connect(qApp, &QApplication::focusChanged, this, &EditMenu::refreshText);
+    connect(&m_c.history, &UndoHistory::changed, this, &Menus::refresh);
+    connect(qApp, &QApplication::focusChanged, this, &Menus::refresh);
 }
 
-void EditMenu::undo(bool redo) {
+void Menus::undo(bool redo) {
     if (QWidget* field = focusedText(); canUndoText(field, redo)) {
         QMetaObject::invokeMethod(field, redo ? "redo" : "undo");
         return;
@@ -332,28 +363,6 @@ void EditMenu::undo(bool redo) {
     // Reported first: a step that fails reports its own error.
     m_c.messages.info(QString(redo ? "Redone: %1" : "Undone: %1").arg(what));
     redo ? history.redo() : history.undo();
-}
-
-void EditMenu::refreshText() {
-    QWidget* field = focusedText();
-    const auto& history = m_c.history;
-    const auto show = [&](QAction* action, bool redo, const QString& verb, const QString& what,
-                          bool any) {
-        const bool text = canUndoText(field, redo);
-        action->setText(text ? verb + " Typing" : what.isEmpty() ? verb : verb + u' ' + what);
-        allow(action, text || any ? QString() : redo ? "Nothing to redo" : "Nothing to undo");
-    };
-    show(m_undo, false, "Undo", history.undoText(), history.canUndo());
-    show(m_redo, true, "Redo", history.redoText(), history.canRedo());
-    for (auto* action : m_text) allow(action, field ? QString() : "Click into a text field first");
-}
-
-void EditMenu::refresh() {
-    refreshText();
-    for (auto* action : m_inspect) allow(action, m_window.inspectDisabledReason());
-    allow(m_reset, m_c.experiment.hasOptions() && !m_c.experiment.live()
-                       ? QString()
-                       : "The options of a running run cannot be reset");
 }
 
 }  // namespace relascope::app

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "files/atomic_file.h"
-#include "run/captures.h"
 #include "run/json_values.h"
 #include "run/run_folder.h"
 #include "run/run_lines.h"
@@ -68,32 +67,11 @@ public:
     double timeOf(const MetricPoint& point) const {
         return m_began + point.seconds + valueAt(m_pauses, point.step);
     }
-    /// Of a step without a point: that of the last point before it.
-    double timeAt(std::int64_t step) const {
-        return m_began + valueAt(m_seconds, step) + valueAt(m_pauses, step);
-    }
 
 private:
     double m_began;
     BySteps m_seconds, m_pauses;
 };
-
-void writeImages(const std::string& run, const Clock& clock, AtomicFile& file,
-                 TensorBoardFile& written, const std::function<bool(double)>& progress) {
-    CaptureRecords records(run + "/captures");
-    const auto steps = records.fitting(captureSteps(run + "/captures"));
-    double done = 0;
-    const auto wanted = [&] {
-        if (progress && !progress(done)) throw Cancelled();
-        return true;
-    };
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-        done = static_cast<double>(k) / static_cast<double>(steps.size());
-        file.write(records.of(steps[k], clock.timeAt(steps[k]), wanted));
-    }
-    written.images = records.images();
-    written.remarks = records.takeRemarks();
-}
 
 // The shortest text that reads back as the same number.
 std::string numberText(double value) {
@@ -112,8 +90,7 @@ std::string tensorBoardName(const std::string& run) {
     return name.starts_with("seed-") ? (path.parent_path().filename() / name).string() : name;
 }
 
-TensorBoardFile exportTensorBoard(const std::string& run, const std::string& folder,
-                                  const std::function<bool(double)>& progress) {
+std::string exportTensorBoard(const std::string& run, const std::string& folder) {
     const auto info = readRunInfo(run);
     const auto points = readMetrics(run);
     const Json lines = linesOf(run + "/events.jsonl");
@@ -130,8 +107,7 @@ TensorBoardFile exportTensorBoard(const std::string& run, const std::string& fol
     }
 
     const Clock clock(info, points, lines);
-    TensorBoardFile written{out + "/" + name};
-    AtomicFile file(written.path);
+    AtomicFile file(out + "/" + name);
     const auto began = static_cast<double>(info.startedAt);
     file.write(eventFileBegin(began));
     file.write(optionsRecord(info, began));
@@ -144,10 +120,8 @@ TensorBoardFile exportTensorBoard(const std::string& run, const std::string& fol
     for (std::size_t i = 0; i < std::min<std::size_t>(notes.size(), lines.size()); ++i)
         file.write(noteRecord(notes[i], noteTime(lines[i])));
     file.write(resultsRecord(info, last));
-    writeImages(run, clock, file, written, progress);
-    for (const auto& remark : written.remarks) file.write(remarkRecord(remark, info.step, last));
     file.commit();
-    return written;
+    return out + "/" + name;
 }
 
 std::string metricsCsv(const std::string& run) {

@@ -2,9 +2,7 @@
 // The numbers of a run folder in the forms that other programs read: TensorBoard, CSV, JSON.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
 
 namespace relascope::core {
 
@@ -12,20 +10,12 @@ namespace relascope::core {
 /// of TensorBoard's.
 std::string tensorBoardName(const std::string& run);
 
-struct TensorBoardFile {
-    std::string path;
-    int images = 0;
-    std::vector<std::string> remarks;  ///< what was left out, a sentence each
-};
-
 /// Writes FOLDER/NAME/events.out.tfevents.STARTED.relascope with the metrics, notes, generated
-/// texts, options, results and captured maps of a run, whole or not at all. The time of a point is
-/// that of the run's beginning plus its seconds of training and the pauses before it, which the
-/// times of the notes show. `progress` gets the part that is done, 0 to 1, and returns false to
-/// stop. Throws FileError, also if the folder holds other event files: these would show points
-/// twice; Cancelled when stopped.
-TensorBoardFile exportTensorBoard(const std::string& run, const std::string& folder,
-                                  const std::function<bool(double)>& progress = {});
+/// texts, options and results of a run, whole or not at all, and returns its path. The time of a
+/// point is that of the run's beginning plus its seconds of training and the pauses before it,
+/// which the times of the notes show. Throws FileError, also if the folder holds other event files:
+/// these would show points twice.
+std::string exportTensorBoard(const std::string& run, const std::string& folder);
 
 /// Every point of metrics.jsonl: "split,step,epoch,examples,seconds" and a column for each value,
 /// empty where a point has none, "nan" where it is not finite. Numbers read back exactly.

@@ -437,7 +437,7 @@ RunInfo readRunInfo(const std::string& path) {
         if (const auto far = readFarRun(path)) {
             i.message = far->ended;
         } else if (const auto process = readRunProcess(path)) {
-            i.message = howItEnded(*process, i.step);
+            i.message = howItEnded(*process, i.step, path);
             if (const auto step = lastWholeCheckpoint(path); step >= 0)
                 i.message += "; the checkpoint of step " + std::to_string(step) + " is whole";
         }

@@ -15,7 +15,6 @@
 
 #include "files/atomic_file.h"
 #include "interventions/edit_json.h"
-#include "run/capture_maps.h"
 #include "run/json_values.h"
 #include "run/run_lines.h"
 #include "types/error.h"
@@ -315,26 +314,6 @@ std::string noteRecord(const Note& note, double wall) {
                                : note.level == Note::Level::Edit  ? "edit: "
                                                                   : "";
     return textRecord("notes", note.step, wall, verbatim(before + note.text));
-}
-
-std::string remarkRecord(const std::string& sentence, std::int64_t step, double wall) {
-    return textRecord("notes", step, wall, verbatim(sentence));
-}
-
-// Image, value 4: height 1, width 2, colorspace 3 (3 is RGB), encoded_image_string 4. Metadata:
-// summary_description 3, data_class 4 = 3, a sequence of bytes.
-std::string sheetRecord(const MapSheet& sheet, std::int64_t step, double wall) {
-    const Message image = Message()
-                              .number(1, static_cast<std::uint64_t>(sheet.image.height))
-                              .number(2, static_cast<std::uint64_t>(sheet.image.width))
-                              .number(3, 3)
-                              .text(4, pngBytes(sheet.image));
-    const Message metadata =
-        Message().message(1, Message().text(1, "images")).text(3, sheet.about).number(4, 3);
-    Message summary;
-    summary.message(1, Message().text(1, sheet.name).message(4, image).message(9, metadata));
-    addScalar(summary, "map scale/" + sheet.name, sheet.limits.high);
-    return recordOf(step, wall, summary);
 }
 
 std::string optionsRecord(const RunInfo& info, double wall) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "run/capture_maps.h"
 #include "types/metric.h"
 #include "types/run_info.h"
 #include "types/train_event.h"
@@ -60,11 +59,6 @@ std::string pointRecord(const MetricPoint& point, double wall);
 /// What a run noted, as text under the tag "notes", or "generated text" for a sample; empty for a
 /// checkpoint. It is shown as it is, not as Markdown.
 std::string noteRecord(const Note& note, double wall);
-/// A sentence of ours about what is in the file, under the tag "notes".
-std::string remarkRecord(const std::string& sentence, std::int64_t step, double wall);
-/// A sheet of maps as an image under its name, and the value at the upper end of its colours as the
-/// scalar "map scale/NAME".
-std::string sheetRecord(const MapSheet& sheet, std::int64_t step, double wall);
 /// Name, seed, device and every option, as a table under the tag "options".
 std::string optionsRecord(const RunInfo& info, double wall);
 /// The results on the test splits as scalars "accuracy/pentos" at the last step; empty without any.

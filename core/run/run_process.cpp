@@ -41,18 +41,13 @@ std::int64_t oomKills() {
     return 0;
 }
 
-// The report of a crash of that process (app/crash/crash.h: "crash-TIME-PID.txt" in the state
-// folder of the user); empty if it left none.
-std::string crashReport(std::int64_t pid) {
-    const char* state = std::getenv("XDG_STATE_HOME");
-    const char* home = std::getenv("HOME");
-    const std::filesystem::path folder =
-        state && *state ? std::filesystem::path(state) / "relascope"
-                        : std::filesystem::path(home ? home : "") / ".local/state/relascope";
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-        if (entry.path().stem().string().ends_with("-" + std::to_string(pid)))
-            return entry.path().string();
+// What that process has written to RUN/log when it crashed (app/cli/last_words.h); else empty.
+std::string crashWords(const std::string& run, std::int64_t pid) {
+    constexpr std::string_view head = "relascope-cli: crashed: ";
+    const std::string tail = "info " + std::to_string(pid) + "' says where";
+    std::ifstream log(run + "/log");
+    for (std::string line; std::getline(log, line);)
+        if (line.starts_with(head) && line.ends_with(tail)) return line.substr(head.size());
     return {};
 }
 
@@ -146,14 +141,14 @@ std::int64_t lastWholeCheckpoint(const std::string& run) {
     return last;
 }
 
-std::string howItEnded(const RunProcess& process, std::int64_t step) {
+std::string howItEnded(const RunProcess& process, std::int64_t step, const std::string& run) {
     const std::string at = step > 0 ? " at step " + std::to_string(step) : "";
     if (process.machine != machineName())
         return "the process on " + process.machine + " has ended" + at;
     if (process.boot != firstLine("/proc/sys/kernel/random/boot_id"))
         return "the computer was restarted while the run trained";
-    if (const auto report = crashReport(process.pid); !report.empty())
-        return "the program crashed" + at + "; " + report + " says where";
+    if (const auto words = crashWords(run, process.pid); !words.empty())
+        return "the program crashed" + at + ": " + words;
     if (const auto kills = oomKills() - process.oomKills; kills > 0)
         return "the process ended" + at + ", probably for want of memory (the system ended " +
                std::to_string(kills) + (kills == 1 ? " process" : " processes") + " meanwhile)";

@@ -54,7 +54,8 @@ std::int64_t lastWholeCheckpoint(const std::string& run);
 
 /// One sentence on a process that holds its run no longer and has not recorded an end: the computer
 /// was restarted, memory ran out, it crashed, or it was ended from outside. Looks at this machine:
-/// of a process of another one it says which. `step` is where the run was, as far as is known.
-std::string howItEnded(const RunProcess& process, std::int64_t step);
+/// of a process of another one it says which. `step` is where the run was, as far as is known; what
+/// a crash has said is read from the log of `run`.
+std::string howItEnded(const RunProcess& process, std::int64_t step, const std::string& run = {});
 
 }  // namespace relascope::core

@@ -168,7 +168,6 @@ void RunMetrics::capture() {
                           "no capture was taken: " + shortage + "; a shorter input needs less");
     }
     m_job.retryUntilDiskHasRoom([&] { saveCapture(m_job.folder.capturesPath(), results); });
-    m_job.sink(CaptureTaken{m_job.state.step});
 }
 
 void RunMetrics::test() {

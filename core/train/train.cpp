@@ -468,9 +468,7 @@ RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits
     if (done) return before.info();
     sink(Note{Note::Level::Info, 0, "pretraining: " + stage.data.task + ", in " + path});
     const EventSink some = [&sink](const TrainEvent& event) {
-        if (std::holds_alternative<MetricPoint>(event) ||
-            std::holds_alternative<RunChanged>(event) ||
-            std::holds_alternative<CaptureTaken>(event))
+        if (std::holds_alternative<MetricPoint>(event) || std::holds_alternative<RunChanged>(event))
             return;
         sink(event);
     };

@@ -43,11 +43,6 @@ struct Note {
     std::shared_ptr<const EditList> edits = {};
 };
 
-/// A capture of the probe inputs was written to the run folder.
-struct CaptureTaken {
-    std::int64_t step = 0;
-};
-
 /// The answer to a probe request, which is served between two steps. `request` identifies late
 /// answers. Edits of training are in both results: they belong to the model that trains.
 struct ProbeAnswer {
@@ -66,7 +61,6 @@ struct Failed {
     std::string message;
 };
 
-using TrainEvent =
-    std::variant<RunChanged, Progress, MetricPoint, Note, CaptureTaken, ProbeAnswer, Failed>;
+using TrainEvent = std::variant<RunChanged, Progress, MetricPoint, Note, ProbeAnswer, Failed>;
 
 }  // namespace relascope

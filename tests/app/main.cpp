@@ -17,7 +17,6 @@ int main(int argc, char** argv) {
     qputenv("RELASCOPE_STUDIES", (folder.path() + "/studies").toUtf8());
     qputenv("XDG_CONFIG_HOME", (folder.path() + "/config").toUtf8());
     qputenv("XDG_RUNTIME_DIR", folder.path().toUtf8());
-    qputenv("XDG_STATE_HOME", (folder.path() + "/state").toUtf8());
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);

@@ -8,7 +8,6 @@ namespace datasets {}
 namespace widgets {}
 namespace app {}
 namespace cli {}
-namespace crash {}
 using namespace core;
 using namespace datasets;
 using namespace widgets;

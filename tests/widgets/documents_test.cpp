@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QDesktopServices>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QScrollBar>
-#include <QSignalSpy>
 #include <QTest>
 #include <QTextBlock>
 #include <QTextBrowser>
@@ -72,7 +72,7 @@ TEST_F(DocumentViewerTest, FollowsALinkAndReturns) {
     EXPECT_EQ(scroll(), 0);
     QTest::keyClick(&viewer, Qt::Key_Left, Qt::AltModifier);
     EXPECT_EQ(viewer.current(), QStringLiteral("first.md"));
-    viewer.forward();
+    viewer.text()->forward();
     EXPECT_EQ(viewer.current(), QStringLiteral("second.md"));
 }
 
@@ -81,8 +81,8 @@ TEST_F(DocumentViewerTest, ALinkToASectionScrollsThere) {
     EXPECT_EQ(viewer.current(), QStringLiteral("second.md"));
     EXPECT_GT(scroll(), 500);
     const int there = scroll();
-    viewer.back();
-    viewer.forward();
+    viewer.text()->backward();
+    viewer.text()->forward();
     EXPECT_EQ(scroll(), there) << "the place is remembered";
     viewer.list()->setCurrentRow(0);
     EXPECT_EQ(viewer.current(), QStringLiteral("first.md"));
@@ -91,10 +91,11 @@ TEST_F(DocumentViewerTest, ALinkToASectionScrollsThere) {
 }
 
 TEST_F(DocumentViewerTest, OtherLinksAreHandedOn) {
-    QSignalSpy spy(&viewer, &DocumentViewer::externalLink);
+    QTextBrowser desktop;
+    QDesktopServices::setUrlHandler("https", &desktop, "setSource");
     clickOn("away");
-    ASSERT_EQ(spy.count(), 1);
-    EXPECT_EQ(spy[0][0].toUrl(), QUrl("https://example.org/"));
+    QDesktopServices::unsetUrlHandler("https");
+    EXPECT_EQ(desktop.source(), QUrl("https://example.org/"));
     EXPECT_EQ(viewer.current(), QStringLiteral("first.md"));
 }
 

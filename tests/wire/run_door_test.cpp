@@ -325,15 +325,17 @@ TEST(RunProcess, SaysHowAProcessEnded) {
     EXPECT_EQ(core::howItEnded(process, 812),
               "the process ended at step 812, probably for want of memory (the system ended 2 "
               "processes meanwhile)");
-    const TemporaryFolder state("state");
-    std::filesystem::create_directories(state.path());
-    const char* before = std::getenv("XDG_STATE_HOME");
-    const std::string kept = before ? before : "";
-    setenv("XDG_STATE_HOME", state.path().c_str(), 1);
-    std::filesystem::create_directories(state.path() + "/relascope");
-    std::ofstream(state.path() + "/relascope/crash-20260101-120000-1.txt") << "x";
-    EXPECT_NE(core::howItEnded(process, 812).find("crashed at step 812"), std::string::npos);
-    before ? setenv("XDG_STATE_HOME", kept.c_str(), 1) : unsetenv("XDG_STATE_HOME");
+    // The log may hold the last words of earlier processes, too.
+    const TemporaryFolder run("crashed-run");
+    std::filesystem::create_directories(run.path());
+    const std::string ending = "; if the system keeps core dumps, 'coredumpctl info ";
+    std::ofstream log(run / "log");
+    log << "Training\nrelascope-cli: crashed: std::bad_alloc" << ending << "71' says where\n"
+        << std::flush;
+    EXPECT_EQ(core::howItEnded(process, 812, run.path()), core::howItEnded(process, 812));
+    log << "relascope-cli: crashed: X: y" << ending << "1' says where\n" << std::flush;
+    EXPECT_EQ(core::howItEnded(process, 812, run.path()),
+              "the program crashed at step 812: X: y" + ending + "1' says where");
     process.boot = "another";
     EXPECT_EQ(core::howItEnded(process, 812), "the computer was restarted while the run trained");
     process.machine = "node7";

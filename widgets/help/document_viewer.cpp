@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QImage>
 #include <QKeyEvent>
@@ -6,17 +7,13 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPainter>
-#include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollBar>
-#include <QSet>
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QSvgRenderer>
 #include <QTextBlock>
 #include <QTextBrowser>
-#include <QTextCursor>
-#include <QTextDocument>
 #include <QTextTable>
 #include <QToolButton>
 #include <QUrl>
@@ -30,6 +27,12 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kCodePixels = 12;
+constexpr int kPageMargins = 60;  ///< left and right of the text, with the frame
+
+bool isCode(const QTextBlock& block) {
+    return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence) ||
+           block.blockFormat().hasProperty(QTextFormat::BlockCodeLanguage);
+}
 
 void formatTable(QTextTable& table) {
     const Theme& theme = Theme::current();
@@ -51,16 +54,10 @@ void formatTable(QTextTable& table) {
     }
 }
 
-bool isCode(const QTextBlock& block) {
-    return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence) ||
-           block.blockFormat().hasProperty(QTextFormat::BlockCodeLanguage);
-}
-
 void formatBlock(const QTextBlock& block, bool inTable) {
-    const Theme& theme = Theme::current();
     QTextBlockFormat format = block.blockFormat();
     if (isCode(block)) {
-        format.setBackground(theme.alt);
+        format.setBackground(Theme::current().alt);
         format.setLeftMargin(12);
         format.setTopMargin(block.previous().isValid() && isCode(block.previous()) ? 0 : 6);
         format.setBottomMargin(block.next().isValid() && isCode(block.next()) ? 0 : 10);
@@ -75,39 +72,44 @@ void formatBlock(const QTextBlock& block, bool inTable) {
     QTextCursor(block).setBlockFormat(format);
 }
 
-/// Code in the program's own fixed-width font, links in the theme's colour.
+void mergeFormat(QTextDocument& document, int from, int length, const QTextCharFormat& format) {
+    QTextCursor cursor(&document);
+    cursor.setPosition(from);
+    cursor.setPosition(from + length, QTextCursor::KeepAnchor);
+    cursor.mergeCharFormat(format);
+}
+
+/// Code in the program's own fixed-width font, links in the theme's colour, anchors of headings.
 void formatWords(QTextDocument& document) {
     const Theme& theme = Theme::current();
     struct Piece {
         int from, length;
-        bool code, inBlock, link;
+        QTextCharFormat format;
     };
-    std::vector<Piece> pieces;
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+    std::vector<Piece> pieces;  // merging a format ends the iteration over fragments
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
         for (auto it = block.begin(); !it.atEnd(); ++it) {
             const QTextFragment fragment = it.fragment();
-            const QTextCharFormat format = fragment.charFormat();
-            const bool code = isCode(block) || format.fontFixedPitch();
-            if (code || format.isAnchor())
-                pieces.push_back({fragment.position(), fragment.length(), code, isCode(block),
-                                  format.isAnchor()});
+            QTextCharFormat format;
+            if (isCode(block) || fragment.charFormat().fontFixedPitch()) {
+                format.setFontFamilies(monoFont().families());
+                format.setProperty(QTextFormat::FontPixelSize, kCodePixels);
+                if (!isCode(block)) format.setBackground(theme.alt);
+            }
+            if (fragment.charFormat().isAnchor()) {
+                format.setForeground(theme.accent);
+                format.setFontUnderline(false);
+            }
+            if (!format.isEmpty())
+                pieces.push_back({fragment.position(), fragment.length(), format});
         }
-    for (const Piece& piece : pieces) {
-        QTextCursor cursor(&document);
-        cursor.setPosition(piece.from);
-        cursor.setPosition(piece.from + piece.length, QTextCursor::KeepAnchor);
-        QTextCharFormat format;
-        if (piece.code) {
-            format.setFontFamilies(monoFont().families());
-            format.setProperty(QTextFormat::FontPixelSize, kCodePixels);
-            if (!piece.inBlock) format.setBackground(theme.alt);
-        }
-        if (piece.link) {
-            format.setForeground(theme.accent);
-            format.setFontUnderline(false);
-        }
-        cursor.mergeCharFormat(format);
+        if (block.blockFormat().headingLevel() == 0) continue;
+        QTextCharFormat anchor;
+        anchor.setAnchor(true);
+        anchor.setAnchorNames({headingAnchor(block.text())});
+        pieces.push_back({block.position(), block.length() - 1, anchor});
     }
+    for (const Piece& piece : pieces) mergeFormat(document, piece.from, piece.length, piece.format);
 }
 
 }  // namespace
@@ -127,68 +129,18 @@ QString headingAnchor(const QString& heading) {
     return anchor;
 }
 
-void formatMarkdown(QTextDocument& document) {
-    QTextFrameFormat page = document.rootFrame()->frameFormat();
-    page.setLeftMargin(28);
-    page.setRightMargin(28);
-    page.setTopMargin(20);
-    page.setBottomMargin(28);
-    document.rootFrame()->setFrameFormat(page);
-    QSet<QTextTable*> tables;
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
-        QTextTable* table = QTextCursor(block).currentTable();
-        if (table) tables.insert(table);
-        formatBlock(block, table != nullptr);
-    }
-    for (QTextTable* table : tables) formatTable(*table);
-    formatWords(document);
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
-        if (block.blockFormat().headingLevel() == 0) continue;
-        QTextCursor cursor(block);
-        cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
-        QTextCharFormat format;
-        format.setAnchor(true);
-        format.setAnchorNames({headingAnchor(block.text())});
-        cursor.mergeCharFormat(format);
-    }
-}
-
-void fitPictures(QTextDocument& document) {
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
-        for (auto it = block.begin(); !it.atEnd(); ++it) {
-            const QTextFragment fragment = it.fragment();
-            QTextImageFormat format = fragment.charFormat().toImageFormat();
-            if (!format.isValid()) continue;
-            const auto picture =
-                document.resource(QTextDocument::ImageResource, QUrl(format.name()))
-                    .value<QImage>();
-            if (picture.isNull()) continue;
-            format.setWidth(picture.deviceIndependentSize().width());
-            format.setHeight(picture.deviceIndependentSize().height());
-            QTextCursor cursor(&document);
-            cursor.setPosition(fragment.position());
-            cursor.setPosition(fragment.position() + fragment.length(), QTextCursor::KeepAnchor);
-            cursor.setCharFormat(format);
-            QTextBlockFormat line = block.blockFormat();
-            line.setLineHeight(0, QTextBlockFormat::SingleHeight);
-            cursor.setBlockFormat(line);
-            break;  // the iterator is stale; one picture a paragraph
-        }
-}
-
-namespace {
-
-constexpr int kPageMargins = 60;  ///< left and right of the text, with the frame
-
-/// Draws the pictures of the documents from memory; nothing is read from disk or network.
-class Browser : public QTextBrowser {
+/// Reads documents and pictures from memory; nothing comes from disk or network.
+class DocumentViewer::Browser : public QTextBrowser {
 public:
     using QTextBrowser::QTextBrowser;
-    QHash<QString, QByteArray> pictures;
+    QHash<QString, QByteArray> files, pictures;
+
+    static QUrl urlOf(const QString& link) { return QUrl(QStringLiteral("qrc:/docs/") + link); }
 
     QVariant loadResource(int type, const QUrl& url) override {
-        if (type != QTextDocument::ImageResource) return {};
-        QSvgRenderer renderer(pictures.value(url.path()));
+        if (type != QTextDocument::ImageResource)
+            return QString::fromUtf8(files.value(url.fileName()));
+        QSvgRenderer renderer(pictures.value(url.fileName()));
         if (!renderer.isValid()) return {};
         // Drawn in the size in which it is shown: scaling a finished picture would blur its text.
         QSizeF size = renderer.defaultSize();
@@ -202,30 +154,61 @@ public:
         renderer.render(&painter, QRectF(QPointF(0, 0), image.deviceIndependentSize()));
         return image;
     }
-    void redrawPictures() {
-        for (auto it = pictures.cbegin(); it != pictures.cend(); ++it) {
-            const QUrl url(it.key());
-            document()->addResource(QTextDocument::ImageResource, url,
-                                    loadResource(QTextDocument::ImageResource, url));
-        }
-        fitPictures(*document());
+
+    /// Gives the document that was loaded the fonts and colours of the theme.
+    void format() {
+        QTextFrameFormat page = document()->rootFrame()->frameFormat();
+        page.setLeftMargin(28);
+        page.setRightMargin(28);
+        page.setTopMargin(20);
+        page.setBottomMargin(28);
+        document()->rootFrame()->setFrameFormat(page);
+        document()->setDefaultFont(bodyFont());
+        for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
+            formatBlock(block, QTextCursor(block).currentTable() != nullptr);
+        for (auto* frame : document()->rootFrame()->childFrames())
+            if (auto* table = qobject_cast<QTextTable*>(frame)) formatTable(*table);
+        formatWords(*document());
+        fitPictures();
+        document()->setModified(true);
+    }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QTextBrowser::resizeEvent(event);
+        fitPictures();
+    }
+
+private:
+    /// Sets every picture to its size or the width of the window. One picture per paragraph.
+    void fitPictures() {
+        for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
+            for (auto it = block.begin(); !it.atEnd(); ++it) {
+                const QTextFragment fragment = it.fragment();
+                QTextImageFormat format = fragment.charFormat().toImageFormat();
+                if (!format.isValid()) continue;
+                const QUrl url = urlOf(format.name());
+                const auto picture = loadResource(QTextDocument::ImageResource, url);
+                if (picture.isNull()) continue;
+                document()->addResource(QTextDocument::ImageResource, url, picture);
+                const QSizeF size = picture.value<QImage>().deviceIndependentSize();
+                format.setWidth(size.width());
+                format.setHeight(size.height());
+                mergeFormat(*document(), fragment.position(), fragment.length(), format);
+                QTextBlockFormat line = block.blockFormat();
+                line.setLineHeight(0, QTextBlockFormat::SingleHeight);
+                QTextCursor(block).setBlockFormat(line);
+                break;  // the iterator is stale
+            }
     }
 };
 
-Browser& browserOf(QTextBrowser* text) {
-    return *static_cast<Browser*>(text);
-}
-
-}  // namespace
-
 DocumentViewer::DocumentViewer(QWidget* parent)
     : QDialog(parent),
-      m_list(new QListWidget(this)),
       m_text(new Browser(this)),
+      m_list(new QListWidget(this)),
       m_search(new QLineEdit(this)),
       m_count(mutedLabel({}, this)),
-      m_back(iconButton("chevron-left", QStringLiteral("Back"), this)),
-      m_forward(iconButton("chevron-right", QStringLiteral("Forward"), this)),
       m_previous(iconButton("chevron-up", QStringLiteral("Previous match"), this)),
       m_next(iconButton("chevron-down", QStringLiteral("Next match"), this)) {
     setWindowTitle(QStringLiteral("Documentation"));
@@ -236,25 +219,25 @@ DocumentViewer::DocumentViewer(QWidget* parent)
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setAccessibleName(QStringLiteral("Documents"));
     m_text->setFrameShape(QFrame::NoFrame);
-    m_text->setOpenLinks(false);
+    m_text->setOpenExternalLinks(true);
     m_text->setAccessibleName(QStringLiteral("Document"));
-    m_text->viewport()->installEventFilter(this);
     m_search->setPlaceholderText(QStringLiteral("Search in this document"));
     m_search->setAccessibleName(QStringLiteral("Search in this document"));
     m_search->setClearButtonEnabled(true);
     m_search->setFixedWidth(260);
-    m_search->installEventFilter(this);
+    auto* back = iconButton("chevron-left", QStringLiteral("Back"), this);
+    auto* forward = iconButton("chevron-right", QStringLiteral("Forward"), this);
 
     auto* bar = new QHBoxLayout;
     bar->setContentsMargins(8, 6, 8, 6);
-    bar->addWidget(m_back);
-    bar->addWidget(m_forward);
+    bar->addWidget(back);
+    bar->addWidget(forward);
     bar->addStretch(1);
     bar->addWidget(m_count);
     bar->addSpacing(8);
-    bar->addWidget(m_search);
-    bar->addWidget(m_previous);
-    bar->addWidget(m_next);
+    for (QWidget* widget : {static_cast<QWidget*>(m_search), static_cast<QWidget*>(m_previous),
+                            static_cast<QWidget*>(m_next)})
+        bar->addWidget(widget);
     auto* right = new QVBoxLayout;
     right->setSpacing(0);
     right->addLayout(bar);
@@ -270,11 +253,19 @@ DocumentViewer::DocumentViewer(QWidget* parent)
     row->addWidget(verticalLine(this));
     row->addLayout(right, 1);
 
-    connect(m_list, &QListWidget::currentRowChanged, this, [this](int row) { turnTo(row, {}); });
-    connect(m_text, &QTextBrowser::anchorClicked, this, &DocumentViewer::follow);
+    connect(m_list, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
+        if (item) open(item->data(Qt::UserRole).toString());
+    });
+    connect(m_text, &QTextBrowser::sourceChanged, this, &DocumentViewer::onShown);
     connect(m_search, &QLineEdit::textChanged, this, &DocumentViewer::search);
-    connect(m_back, &QToolButton::clicked, this, &DocumentViewer::back);
-    connect(m_forward, &QToolButton::clicked, this, &DocumentViewer::forward);
+    connect(m_search, &QLineEdit::returnPressed, this, [this] {
+        goToMatch(QGuiApplication::keyboardModifiers() & Qt::ShiftModifier ? -1 : 1);
+    });
+    for (auto* button : {back, forward}) button->setEnabled(false);
+    connect(m_text, &QTextBrowser::backwardAvailable, back, &QWidget::setEnabled);
+    connect(m_text, &QTextBrowser::forwardAvailable, forward, &QWidget::setEnabled);
+    connect(back, &QToolButton::clicked, m_text, &QTextBrowser::backward);
+    connect(forward, &QToolButton::clicked, m_text, &QTextBrowser::forward);
     connect(m_previous, &QToolButton::clicked, this, [this] { goToMatch(-1); });
     connect(m_next, &QToolButton::clicked, this, [this] { goToMatch(1); });
     const auto key = [this](QKeySequence::StandardKey keys, auto slot) {
@@ -286,244 +277,115 @@ DocumentViewer::DocumentViewer(QWidget* parent)
     });
     key(QKeySequence::FindNext, [this] { goToMatch(1); });
     key(QKeySequence::FindPrevious, [this] { goToMatch(-1); });
-    key(QKeySequence::Back, [this] { back(); });
-    key(QKeySequence::Forward, [this] { forward(); });
+    key(QKeySequence::Back, [this] { m_text->backward(); });
+    key(QKeySequence::Forward, [this] { m_text->forward(); });
     m_list->setFocus();
-    refresh();
+    goToMatch(1);
+}
+
+QTextBrowser* DocumentViewer::text() const {
+    return m_text;
 }
 
 void DocumentViewer::setPictures(const QHash<QString, QByteArray>& svg) {
-    browserOf(m_text).pictures = svg;
+    m_text->pictures = svg;
 }
 
-void DocumentViewer::setDocuments(std::vector<HelpDocument> documents) {
-    m_documents = std::move(documents);
-    m_history.clear();
-    m_at = -1;
+void DocumentViewer::setDocuments(const std::vector<HelpDocument>& documents) {
     {
         const QSignalBlocker quiet(m_list);
         m_list->clear();
-        for (const HelpDocument& document : m_documents) {
-            const QString title = markdownTitle(document.markdown);
-            m_list->addItem(title.isEmpty() ? document.name : title);
-        }
+        m_text->files.clear();
+        for (const auto& document : documents) setDocument(document);
     }
-    if (!m_documents.empty()) turnTo(0, {});
+    if (!documents.empty()) open(documents.front().name);
 }
 
-int DocumentViewer::indexOf(const QString& name) const {
-    for (std::size_t i = 0; i < m_documents.size(); ++i)
-        if (m_documents[i].name == name) return static_cast<int>(i);
-    return -1;
+void DocumentViewer::setDocument(const HelpDocument& document) {
+    const bool known = m_text->files.contains(document.name);
+    m_text->files.insert(document.name, document.markdown.toUtf8());
+    if (known) {
+        if (current() == document.name) m_text->reload();
+        return;
+    }
+    const QString title = markdownTitle(document.markdown);
+    auto* item = new QListWidgetItem(title.isEmpty() ? document.name : title, m_list);
+    item->setData(Qt::UserRole, document.name);
 }
 
 QString DocumentViewer::current() const {
-    return m_at < 0 ? QString()
-                    : m_documents[static_cast<std::size_t>(m_history[m_at].document)].name;
+    return m_url.fileName();
 }
 
 bool DocumentViewer::open(const QString& link) {
-    const QUrl url(link);
-    const int document =
-        url.path().isEmpty() && m_at >= 0 ? m_history[m_at].document : indexOf(url.path());
-    if (document < 0) return false;
-    turnTo(document, url.fragment());
+    const QUrl url = Browser::urlOf(link.startsWith(u'#') ? current() + link : link);
+    if (!m_text->files.contains(url.fileName())) return false;
+    if (url.hasFragment() || url.fileName() != current()) m_text->setSource(url);
     return true;
 }
 
-void DocumentViewer::follow(const QUrl& url) {
-    if (url.isRelative() && open(url.toString())) return;
-    if (!url.isRelative()) Q_EMIT externalLink(url);
-}
-
-void DocumentViewer::turnTo(int document, const QString& anchor) {
-    if (document < 0 || document >= static_cast<int>(m_documents.size())) return;
-    const int before = m_at < 0 ? -1 : m_history[m_at].document;
-    if (document == before && anchor.isEmpty()) return;
-    remember();
-    m_history.resize(static_cast<std::size_t>(m_at + 1));
-    m_history.push_back({document, 0});
-    ++m_at;
-    if (document != before) render();
-    if (!anchor.isEmpty()) m_text->scrollToAnchor(anchor);
-    refresh();
-}
-
-void DocumentViewer::remember() {
-    if (m_at >= 0) m_history[m_at].scroll = m_text->verticalScrollBar()->value();
-}
-
-void DocumentViewer::travel(int by) {
-    const int to = m_at + by;
-    if (m_at < 0 || to < 0 || to >= static_cast<int>(m_history.size())) return;
-    remember();
-    const int before = m_history[m_at].document;
-    m_at = to;
-    if (m_history[m_at].document != before) render();
-    m_text->verticalScrollBar()->setValue(m_history[m_at].scroll);
-    refresh();
-}
-
-void DocumentViewer::render() {
-    if (m_at < 0) return;
-    m_rendering = true;
-    const auto& document = m_documents[static_cast<std::size_t>(m_history[m_at].document)];
-    m_text->document()->clear();
-    m_text->document()->setDefaultFont(bodyFont());
-    m_text->setMarkdown(document.markdown);
-    formatMarkdown(*m_text->document());
-    browserOf(m_text).redrawPictures();
-    m_text->moveCursor(QTextCursor::Start);
-    m_text->verticalScrollBar()->setValue(0);
-    m_rendering = false;
-    search();
+/// A document was loaded, or a section of the one that is shown.
+void DocumentViewer::onShown(const QUrl& url) {
+    m_url = url;  // source() is the one before
+    const QSignalBlocker quiet(m_list);
+    for (int i = 0; i < m_list->count(); ++i)
+        if (m_list->item(i)->data(Qt::UserRole).toString() == current()) m_list->setCurrentRow(i);
+    if (!m_text->document()->isModified()) {  // another document, or other text
+        m_text->format();
+        search();
+    }
+    // Qt's Markdown gives headings no anchors, so it has not found the section before.
+    if (url.hasFragment()) m_text->scrollToAnchor(url.fragment());
 }
 
 void DocumentViewer::search() {
     m_matches.clear();
     m_match = -1;
-    const QString text = m_search->text();
-    if (!text.isEmpty()) {
-        QTextCursor cursor = m_text->document()->find(text);
-        for (; !cursor.isNull(); cursor = m_text->document()->find(text, cursor))
-            m_matches.push_back(cursor.selectionStart());
-    }
+    if (const QString text = m_search->text(); !text.isEmpty())
+        for (QTextCursor at = m_text->document()->find(text); !at.isNull();
+             at = m_text->document()->find(text, at))
+            m_matches.push_back(at);
     goToMatch(1);
 }
 
 void DocumentViewer::goToMatch(int by) {
     const Theme& theme = Theme::current();
     const int count = matches();
+    if (count > 0) m_match = m_match < 0 ? 0 : (m_match + by + count) % count;
     QList<QTextEdit::ExtraSelection> marks;
-    if (count > 0) {
-        m_match = m_match < 0 ? (by > 0 ? 0 : count - 1) : (m_match + by + count) % count;
-        const auto length = m_search->text().size();
-        for (int i = 0; i < count; ++i) {
-            QTextEdit::ExtraSelection mark;
-            mark.cursor = QTextCursor(m_text->document());
-            mark.cursor.setPosition(m_matches[static_cast<std::size_t>(i)]);
-            mark.cursor.movePosition(QTextCursor::Right, QTextCursor::KeepAnchor,
-                                     static_cast<int>(length));
-            mark.format.setBackground(i == m_match ? theme.accent : theme.warningFill);
-            mark.format.setForeground(i == m_match ? theme.onAccent : theme.text);
-            if (i == m_match) {
-                QTextCursor there = mark.cursor;
-                there.clearSelection();
-                m_text->setTextCursor(there);
-            }
-            marks.push_back(mark);
-        }
-        m_text->ensureCursorVisible();
+    for (int i = 0; i < count; ++i) {
+        QTextEdit::ExtraSelection mark{m_matches[i], {}};
+        mark.format.setBackground(i == m_match ? theme.accent : theme.warningFill);
+        mark.format.setForeground(i == m_match ? theme.onAccent : theme.text);
+        marks.push_back(mark);
     }
     m_text->setExtraSelections(marks);
-    refresh();
-}
-
-void DocumentViewer::refresh() {
-    const QSignalBlocker quiet(m_list);
-    m_list->setCurrentRow(m_at < 0 ? -1 : m_history[m_at].document);
-    m_back->setEnabled(m_at > 0);
-    m_forward->setEnabled(m_at + 1 < static_cast<int>(m_history.size()));
-    m_previous->setEnabled(matches() > 0);
-    m_next->setEnabled(matches() > 0);
+    if (count > 0) {
+        QTextCursor there = m_matches[m_match];
+        there.clearSelection();
+        m_text->setTextCursor(there);
+    }
+    m_previous->setEnabled(count > 0);
+    m_next->setEnabled(count > 0);
     m_count->setText(m_search->text().isEmpty() ? QString()
-                     : m_matches.empty()        ? QStringLiteral("No match")
-                                         : QString("%1 of %2").arg(m_match + 1).arg(matches()));
+                     : count == 0               ? QStringLiteral("No match")
+                                                : QString("%1 of %2").arg(m_match + 1).arg(count));
 }
 
 void DocumentViewer::changeEvent(QEvent* event) {
     QDialog::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange || m_rendering) return;
+    if (event->type() != QEvent::PaletteChange || current().isEmpty()) return;
     const int scroll = m_text->verticalScrollBar()->value();
-    render();
+    m_text->reload();
     m_text->verticalScrollBar()->setValue(scroll);
 }
 
-bool DocumentViewer::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == m_search && event->type() == QEvent::KeyPress) {
-        const auto* key = static_cast<QKeyEvent*>(event);
-        const bool enter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
-        if (enter && key->modifiers().testFlag(Qt::ShiftModifier)) {
-            goToMatch(-1);
-            return true;
-        }
-        if (enter) {  // not the dialog's default button
-            goToMatch(1);
-            return true;
-        }
-        // The first Esc ends the search, the second closes the window.
-        if (key->key() == Qt::Key_Escape && !m_search->text().isEmpty()) {
-            m_search->clear();
-            m_text->setFocus();
-            return true;
-        }
-    }
-    if (watched == m_text->viewport() && event->type() == QEvent::Resize && !m_rendering) {
-        m_rendering = true;
-        browserOf(m_text).redrawPictures();
-        m_rendering = false;
-    }
-    return QDialog::eventFilter(watched, event);
-}
-
-NewsDialog::NewsDialog(const QString& title, const QString& markdown, QWidget* parent)
-    : QDialog(parent),
-      m_markdown(markdown),
-      m_text(new QTextBrowser(this)),
-      m_documents(new QPushButton(QStringLiteral("Documentation"), this)),
-      m_close(new QPushButton(QStringLiteral("Close"), this)) {
-    setWindowTitle(title);
-    auto* head = new QLabel(title, this);
-    head->setFont(titleFont());
-    m_text->setFrameShape(QFrame::NoFrame);
-    m_text->setOpenLinks(false);
-    m_text->setAccessibleName(title);
-    m_close->setProperty("primary", true);
-    m_close->setDefault(true);
-    m_documents->setAutoDefault(false);
-
-    auto* buttons = new QHBoxLayout;
-    buttons->setContentsMargins(20, 12, 20, 12);
-    buttons->setSpacing(8);
-    buttons->addWidget(m_documents);
-    buttons->addStretch(1);
-    buttons->addWidget(m_close);
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(20, 16, 20, 12);
-    top->addWidget(head);
-    top->addStretch(1);
-    auto* column = columnOf(this);
-    column->addLayout(top);
-    column->addWidget(horizontalLine(this));
-    column->addWidget(m_text, 1);
-    column->addWidget(horizontalLine(this));
-    column->addLayout(buttons);
-    connect(m_text, &QTextBrowser::anchorClicked, this,
-            [this](const QUrl& url) { Q_EMIT documentRequested(url.toString()); });
-    connect(m_documents, &QPushButton::clicked, this, [this] { Q_EMIT documentRequested({}); });
-    connect(m_close, &QPushButton::clicked, this, &QDialog::accept);
-    render();
-    resize(720, 600);
-    m_close->setFocus();
-}
-
-void NewsDialog::render() {
-    m_rendering = true;
-    m_text->document()->clear();
-    m_text->document()->setDefaultFont(bodyFont());
-    m_text->document()->setDocumentMargin(20);
-    m_text->setMarkdown(m_markdown);
-    formatMarkdown(*m_text->document());
-    m_text->moveCursor(QTextCursor::Start);
-    m_rendering = false;
-}
-
-void NewsDialog::changeEvent(QEvent* event) {
-    QDialog::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange || m_rendering) return;
-    const int scroll = m_text->verticalScrollBar()->value();
-    render();
-    m_text->verticalScrollBar()->setValue(scroll);
+void DocumentViewer::keyPressEvent(QKeyEvent* event) {
+    // The first Esc ends the search, the second closes the window.
+    if (!event->matches(QKeySequence::Cancel) || m_search->text().isEmpty())
+        return QDialog::keyPressEvent(event);
+    m_search->clear();
+    m_text->setFocus();
 }
 
 }  // namespace relascope::widgets
