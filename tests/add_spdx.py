@@ -22,7 +22,7 @@ def mark_of(path):
 
 def sources():
     found = [TOP / "CMakeLists.txt"]
-    for folder in ["app", "core", "datasets", "resources", "serve", "tests", "widgets", "wire"]:
+    for folder in ["app", "core", "datasets", "resources", "tests", "widgets"]:
         found += (TOP / folder).rglob("*")
     return [path for path in sorted(found)
             if path.is_file() and mark_of(path) and not {"fixtures", "corpus"} & set(path.parts)]

@@ -11,10 +11,10 @@ forbid() { # words, pattern, folders
   found=$(grep -rnE "$2" --include='*.h' --include='*.cpp' --include='*.cu*' "${@:3}" || true)
   if [ -n "$found" ]; then echo "$1:"; echo "$found"; bad=1; fi
 }
-forbid "Qt or OpenCV in core" '#include *<(Q[A-Z]|opencv2)' core wire serve
-forbid "torch in the window's rooms" '#include *<(torch|ATen|c10)' widgets app wire
-forbid "Qt in datasets, sessions or the command line" '#include *<Q[A-Z]' datasets serve app/cli
-forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::load)' core datasets serve app
+forbid "Qt or OpenCV in core" '#include *<(Q[A-Z]|opencv2)' core app/serve
+forbid "torch in the window's rooms" '#include *<(torch|ATen|c10)' widgets app core/wire
+forbid "Qt in datasets, sessions or the command line" '#include *<Q[A-Z]' datasets app/serve app/cli
+forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::load)' core datasets app
 forbid "blocking connections" 'BlockingQueuedConnection' app widgets
 if ! twice=$(python3 tests/defined_twice.py .); then echo "defined twice:"; echo "$twice"; bad=1; fi
 if ! strayed=$(python3 tests/room_namespaces.py .); then echo "namespaces:"; echo "$strayed"; bad=1; fi
@@ -29,7 +29,7 @@ if odd=$(git ls-files -z | tr '\0' '\n' | LC_ALL=C grep -av '^[A-Za-z0-9._/+-]*$
 
 . app/setup.sh
 formatter=$(clang_format_path)
-formatted=(app core datasets serve tests widgets wire)
+formatted=(app core datasets tests widgets)
 if [ -z "$formatter" ]; then
   echo "formatting: not checked (clang-format ${clang_format_version%%.*} is not installed; bash app/setup.sh installs it)"
 elif ! find "${formatted[@]}" \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 | xargs -0 -n 40 -P 2 "$formatter" --dry-run -Werror; then

@@ -14,7 +14,7 @@ import re
 import sys
 
 SOURCES = {".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".txt"}
-FOLDERS = ["app", "core", "datasets", "resources", "serve", "tests", "widgets", "wire"]
+FOLDERS = ["app", "core", "datasets", "resources", "tests", "widgets"]
 ELSEWHERE = {"README.md", "CHANGELOG.md"}
 CITED = re.compile(
     r"\b(?P<name>[A-Za-z][\w-]*\.md)\b"

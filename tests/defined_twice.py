@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["app", "core", "datasets", "serve", "widgets", "wire"]
+ROOMS = ["app", "core", "datasets", "widgets"]
 
 
 def plain(text):

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 root = Path(sys.argv[1])
-sources = [p for room in ("core", "datasets", "serve", "widgets", "wire", "app") for p in sorted((root / room).rglob("*"))
+sources = [p for room in ("core", "datasets", "widgets", "app") for p in sorted((root / room).rglob("*"))
            if p.suffix in (".h", ".cpp")]
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 NAMESPACES = {
     "core/types": {"relascope", "relascope::core"},
+    "core/wire": {"relascope", "relascope::wire"},
     "core": {"relascope::core", "relascope"},
     "datasets": {"relascope::datasets"},
     "widgets": {"relascope::widgets"},
-    "wire": {"relascope", "relascope::wire"},
-    "serve": {"relascope::serve"},
+    "app/serve": {"relascope::serve"},
     "app/cli": {"relascope::cli"},
     "app": {"relascope::app"},
 }
@@ -28,7 +28,7 @@ DECLARATION = re.compile(r"\s*(?:(?:class|struct|enum class) \w+(?: : [\w:]+)?;\
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     wrong = 0
-    for room in ("core", "datasets", "serve", "widgets", "wire", "app"):
+    for room in ("core", "datasets", "widgets", "app"):
         for path in sorted((root / room).rglob("*")):
             if path.suffix not in (".h", ".cpp", ".cu", ".cuh"):
                 continue

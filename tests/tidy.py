@@ -23,7 +23,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["app", "core", "datasets", "serve", "tests", "widgets", "wire"]
+ROOMS = ["app", "core", "datasets", "tests", "widgets"]
 
 
 def each_source(entries):

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "app/cli/commands.h"
-#include "serve/models.h"
+#include "app/serve/models.h"
 #include "train/devices.h"
 #include "types/error.h"
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "serve/models.h"
+#include "app/serve/models.h"
 #include "tests/app/window_fixture.h"
 #include "train/devices.h"
 #include "widgets/bar/devices_chip.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "serve/session.h"
+#include "app/serve/session.h"
 
 namespace relascope::serve {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "serve/kept_results.h"
+#include "app/serve/kept_results.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/open_model.h"
+#include "app/serve/read_examples.h"
 #include "checkpoint/kept_weights.h"
 #include "data/example_checksum.h"
 #include "files/atomic_file.h"
@@ -19,7 +20,6 @@
 #include "files/safetensors.h"
 #include "interventions/edit_json.h"
 #include "options/builtin_resources.h"
-#include "serve/read_examples.h"
 #include "wire/answer_frame.h"
 
 namespace relascope::serve {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "serve/data.h"
+#include "app/serve/data.h"
 
 #include <algorithm>
 #include <chrono>

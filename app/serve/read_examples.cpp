@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "serve/read_examples.h"
+#include "app/serve/read_examples.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "serve/files.h"
+#include "app/serve/files.h"
 
 #include <sys/stat.h>
 

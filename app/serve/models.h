@@ -9,9 +9,9 @@
 
 #include "analysis/ablation_options.h"
 #include "analysis/open_model.h"
+#include "app/serve/data.h"
+#include "app/serve/session.h"
 #include "data/dataset.h"
-#include "serve/data.h"
-#include "serve/session.h"
 #include "wire/requests.h"
 
 namespace relascope::serve {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "serve/session.h"
+#include "app/serve/session.h"
 
 #include <unistd.h>
 

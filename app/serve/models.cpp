@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "serve/models.h"
+#include "app/serve/models.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,13 +10,13 @@
 
 #include "analysis/run_analysis.h"
 #include "analysis/verify.h"
+#include "app/serve/files.h"
+#include "app/serve/kept_results.h"
 #include "data/text_tokens.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
 #include "probe/probe_memory.h"
 #include "run/run_folder.h"
-#include "serve/files.h"
-#include "serve/kept_results.h"
 #include "train/branch.h"
 #include "train/out_of_memory.h"
 #include "wire/answer_frame.h"

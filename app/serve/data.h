@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/serve/session.h"
 #include "data/dataset.h"
-#include "serve/session.h"
 #include "wire/requests.h"
 
 namespace relascope::serve {
