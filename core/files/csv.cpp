@@ -50,6 +50,10 @@ CsvReader::CsvReader(std::string_view text, std::string path)
         throw FileError(m_path, "is a Parquet or Arrow file; save the table as CSV (to_csv)");
     if (const auto what = foreignContent(text.substr(0, 512)); !what.empty())
         throw FileError(m_path, what);
+    if (const auto zero = text.substr(0, 512).find('\0'); zero != std::string_view::npos)
+        throw FileError(m_path, std::string("has bytes of 0; of UTF-16 without a mark make UTF-8 "
+                                            "(iconv -f UTF-16") +
+                                    (zero % 2 == 1 ? "LE" : "BE") + " -t UTF-8)");
     if (!isUtf8(text))
         throw FileError(m_path, "is not UTF-8; save it as UTF-8 (iconv -f WINDOWS-1252 -t UTF-8)");
     if (text.starts_with("\xEF\xBB\xBF")) m_text.remove_prefix(3);

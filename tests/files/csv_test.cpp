@@ -113,6 +113,8 @@ TEST(Csv, WhatIsNoTableIsNamedWithItsLine) {
                                      6))
                   .find("UTF-16"),
               std::string::npos);
+    // As R's write.csv(fileEncoding = "UTF-16LE") writes it, without a mark.
+    EXPECT_NE(csvRefusal(std::string("\"\0i\0\"\0,\0j\0", 10)).find("UTF-16LE"), std::string::npos);
     EXPECT_NE(csvRefusal("gr\xF6\xDF"
                          "e,b\n")
                   .find("iconv"),
