@@ -106,12 +106,24 @@ std::string chanceText(const Duel& duel, const Duel::Match& match) {
                                                 largestOf(untrainedLevels(duel, match)));
 }
 
+/// Of a value that is not clearly beyond those of untrained models.
+std::string notBeyond(double value, const std::vector<double>& untrained) {
+    return value > largestOf(untrained) ? "little better than chance" : "no better than chance";
+}
+
 /// What keeps "better than chance" from being said at all.
 std::string tooFewPairs(const Duel& duel) {
     return duel.untrained < static_cast<std::int64_t>(kFewestUntrained)
                ? "; whether that is more than chance takes " + std::to_string(kFewestUntrained) +
                      " untrained pairs or more"
                : std::string();
+}
+
+/// How a sentence ends whose number stands beside those of untrained models.
+std::string besideChance(const Duel& duel, double value, const std::vector<double>& untrained) {
+    const auto few = tooFewPairs(duel);
+    if (!few.empty()) return few;
+    return beyondUntrained(value, untrained) ? "" : ": " + notBeyond(value, untrained);
 }
 
 std::string answersSentence(const Duel& duel) {
@@ -157,7 +169,9 @@ void addMatches(const Duel& duel, bool heads, std::vector<std::string>& sentence
     if (better.empty() && !whole->better) {
         const auto few = tooFewPairs(duel);
         sentences.push_back(
-            what + (few.empty() ? " match no better than chance: at best " : " match best in ") +
+            what + " match " +
+            (few.empty() ? notBeyond(best->matched, untrainedLevels(duel, *best)) + ": at best "
+                         : "best in ") +
             layersText(*best) + numberText(", |correlation| %.2f; ", best->matched) +
             chanceText(duel, *best) + few + ".");
         return;
@@ -204,12 +218,7 @@ void addExplained(const Duel& duel, std::vector<std::string>& sentences) {
     if (!chance.empty())
         text += numberText(", of untrained models at most %.0f %%",
                            100.0 * std::max(0.0, largestOf(chance)));
-    const auto few = tooFewPairs(duel);
-    sentences.push_back(text +
-                        (!few.empty()                               ? few
-                         : beyondUntrained(best->explained, chance) ? ""
-                                                                    : ": no better than chance") +
-                        ".");
+    sentences.push_back(text + besideChance(duel, best->explained, chance) + ".");
 }
 
 void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
@@ -226,13 +235,7 @@ void addStreams(const Duel& duel, std::vector<std::string>& sentences) {
         [&](std::size_t at) { return duel.untrainedCkas[at]; }, duel.cka.size());
     if (!chance.empty())
         text += numberText(", of untrained models at most %.2f", largestOf(chance));
-    const auto few = tooFewPairs(duel);
-    sentences.push_back(text +
-                        (!few.empty() ? few
-                         : beyondUntrained(duel.cka[best], chance)
-                             ? ""
-                             : ": no more than chance gives") +
-                        ".");
+    sentences.push_back(text + besideChance(duel, duel.cka[best], chance) + ".");
 }
 
 std::string pointsText(const Duel& duel, double change) {
