@@ -9,6 +9,7 @@
 #include <QCollator>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QLocale>
 #include <QPainter>
 #include <QStyledItemDelegate>
 
@@ -71,7 +72,7 @@ void paintTableCell(QPainter& painter, const QRect& room, const TableModel& mode
 /// "layer 2" is before "layer 10".
 const QCollator& naturalOrder() {
     static const QCollator collator = [] {
-        QCollator one;
+        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
         one.setNumericMode(true);
         return one;
     }();
