@@ -9,6 +9,7 @@
 #include <QSysInfo>
 #include <QUrl>
 
+#include "analysis/analysis.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/cli.h"
 #include "app/launch.h"
@@ -72,11 +73,17 @@ QString localPath(const QString& word) {
 }  // namespace
 
 const QStringList& commandNames() {
-    static const QStringList names = {
-        "presets",  "datasets", "devices", "eval",      "inspect", "study", "generate",
-        "tokenize", "data",     "verify",  "info",      "convert", "bench", "points",
-        "ablate",   "patch",    "lens",    "attribute", "along",   "heads", "atlas",
-        "export",   "session",  "attach",  "figure",    "scan",    "fetch"};
+    static const QStringList names = [] {
+        QStringList all = {"presets", "datasets", "devices",  "eval",   "inspect",
+                           "study",   "generate", "tokenize", "data",   "verify",
+                           "info",    "convert",  "bench",    "points", "export",
+                           "session", "attach",   "figure",   "fetch"};
+        for (const auto* analysis : core::analyses()) {
+            const auto name = QString::fromStdString(analysis->name);
+            if (name != QLatin1String("duel")) all << name;  // it opens a window
+        }
+        return all;
+    }();
     return names;
 }
 
