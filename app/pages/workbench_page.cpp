@@ -108,7 +108,6 @@ void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
     }
 }
 
-/// A text as a language model reads it, and not a question with its answer.
 /// The initial view: the first two patches with content, or the first two objects.
 widgets::InspectorView firstView(const ProbeResult& result) {
     widgets::InspectorView view;
@@ -302,7 +301,7 @@ void WorkbenchPage::connectInspector() {
                                         : QString("step %1 · %2")
                                               .arg(widgets::groupedNumber(result->step),
                                                    QString::fromStdString(result->sample.origin)));
-            // Of objects the first view depends on the maps, which may follow.
+            // The first view of objects depends on the maps, which may follow.
             const bool viewable = !result->partial || text || result->grid.tokens() > 0;
             if (viewable && m_c.selection.view() == widgets::InspectorView()) {
                 m_c.selection.setView(firstView(*result));

@@ -16,7 +16,7 @@ struct NamedAttribute {
     std::string name, words, auc;
     bool holds = true;  ///< its AUC is above 0.5, or the name says the opposite
 };
-/// Those of the label, the first ones of Relation::also behind it.
+/// The attributes of the label, the first ones of Relation::also behind it.
 std::vector<NamedAttribute> namedAttributes(const RelationAtlas& atlas,
                                             const RelationAtlas::Relation& relation);
 

@@ -106,7 +106,7 @@ std::string chanceText(const Duel& duel, const Duel::Match& match) {
                                                 largestOf(untrainedLevels(duel, match)));
 }
 
-/// Of a value that is not clearly beyond those of untrained models.
+/// The words for a value that is not clearly beyond the values of untrained models.
 std::string notBeyond(double value, const std::vector<double>& untrained) {
     return value > largestOf(untrained) ? "little better than chance" : "no better than chance";
 }
@@ -136,7 +136,7 @@ std::string answersSentence(const Duel& duel) {
                 groupedNumber(duel.bothRight) + " right, A alone " + groupedNumber(duel.onlyA) +
                 ", B alone " + groupedNumber(duel.onlyB);
     if (duel.onlyA + duel.onlyB == 0) return text + ": they are right in the same answers.";
-    // Of texts of different tokenizers there is no accuracy, and the loss decides.
+    // Texts of different tokenizers have no accuracy in common: the loss decides.
     const auto* change = &duel.changes.front();
     for (const auto& one : duel.changes)
         if (metricInfo(one.metric).isFraction()) change = &one;
@@ -188,7 +188,7 @@ void addMatches(const Duel& duel, bool heads, std::vector<std::string>& sentence
     sentences.push_back(text + ".");
 }
 
-/// Of each untrained pair the largest value, as that of A and B is the largest of many.
+/// The largest value of each untrained pair, as the value of A and B is the largest of many.
 std::vector<double> largestOfEach(std::size_t pairs, const std::function<double(std::size_t)>& of,
                                   std::size_t values) {
     std::vector<double> largest(pairs, -std::numeric_limits<double>::infinity());

@@ -14,7 +14,7 @@ namespace relascope::core {
 /// the column's.
 std::string shownValue(const Column& column, std::size_t row);
 
-/// The same with its interval: "-0.21 [-0.30, -0.12]".
+/// The value with its interval, where its column has one: "-0.21 [-0.30, -0.12]".
 std::string shownValue(const Table& table, const Column& column, std::size_t row);
 /// Whether people see it: it has a title, and not in all rows nothing.
 bool isShown(const Column& column);
@@ -22,7 +22,7 @@ bool isShown(const Table& table);  ///< it has such a column
 
 /// RFC 4180 with a line of keys; numbers have all their digits, and an empty field is none.
 std::string csvOf(const Table& table);
-/// Of the main table, the first one with a key and more than a list.
+/// The CSV of the main table: the first one with a key that is more than a list.
 std::string csvOf(const Answer& answer);
 /// The tables that people see after the main one.
 std::vector<const Table*> furtherTables(const Answer& answer);

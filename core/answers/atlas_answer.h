@@ -13,8 +13,8 @@ Answer answerOf(const RelationAtlas& atlas);
 /// Throws Error for what is no such answer.
 RelationAtlas relationAtlasOf(const Answer& answer);
 
-/// The same among the tables of another answer, which has values of its own: those of the atlas are
-/// the table "atlas".
+/// Adds an atlas to an answer that has values of its own: the values of the atlas are the table
+/// "atlas"; and reads it back.
 void addAtlas(Answer& answer, const RelationAtlas& atlas);
 RelationAtlas atlasIn(const Answer& answer);
 

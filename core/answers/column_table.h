@@ -184,7 +184,7 @@ template <class Row>
 Table factsOf(const ColumnTable<Row>& columns, const Row& row) {
     return tableOf({}, {}, columns, std::vector<Row>{row});
 }
-/// Those values back. Throws Error for an answer that has none.
+/// Reads the values of the answer itself back. Throws Error for an answer that has none.
 template <class Row>
 Row factsIn(const ColumnTable<Row>& columns, const Answer& answer) {
     auto rows = rowsOf(columns, answer.table(""));

@@ -15,11 +15,11 @@ struct LensTable {
     explicit LensTable(const Answer& answer);
 
     std::vector<std::string> layers;  ///< "embedding", "layer 1", ...
-    // Of each column; positions are NaN where the model gives one answer for the whole input.
+    // A value for each column; positions are NaN where the whole input has one answer.
     std::vector<double> positions;
     std::vector<std::string> inputs, own;
     std::vector<double> ownIds, ownProbabilities;
-    // Of the answers of each cell, layer by layer and column by column.
+    // A value for each answer of each cell, layer by layer and column by column.
     std::vector<std::string> k, names;
     std::vector<double> ids, probabilities, probabilityOfOwn, ranks, entropies;
     std::size_t each = 0;  ///< answers of a cell

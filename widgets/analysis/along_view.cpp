@@ -353,7 +353,7 @@ bool AlongView::setPlace(const AnalysisPlace& place) {
     m_film->setCurrent(place.step);
     if (isEmpty()) return true;
     const bool sameCell = !place.cell || m_along.cell == *place.cell;
-    // Of maps that are stored in blocks there are no single cells.
+    // Maps that are stored in blocks have no single cells.
     if (!sameCell && !m_along.chooseCell(*place.cell)) return false;
     if (!sameCell || !sameName) setAlong(m_along);
     return true;

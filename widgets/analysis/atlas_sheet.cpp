@@ -524,7 +524,7 @@ int AtlasSheet::paintTree(QPainter* painter, int width, int y) const {
     const Theme& t = Theme::current();
     std::vector<std::vector<std::size_t>> leaves(maps + joins.size());
     for (std::size_t m = 0; m < maps; ++m) leaves[m] = {m};
-    // Of many maps the largest cluster around the chosen one that has room.
+    // If there are many maps, the largest cluster around the chosen one that has room.
     auto shownNode = static_cast<std::size_t>(m_relation);
     for (std::size_t k = 0; k < joins.size(); ++k) {
         const auto first = static_cast<std::size_t>(joins[k].first),

@@ -26,7 +26,7 @@ public:
     const RelationAtlas& result() const { return m_atlas; }
     TableView* table() const { return m_table; }
     AtlasSheet* sheet() const { return m_sheet; }
-    /// Of the maps that are correlated by 0.7 and more all but one are replaced by their mean.
+    /// Replaces all but one of the maps that are correlated by 0.7 and more by their mean.
     QPushButton* keepOneButton() const { return m_keepOne; }
 
     QSize figureSize() const override;

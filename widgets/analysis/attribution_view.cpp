@@ -42,7 +42,7 @@ void AttributionBars::setParts(const Table& parts) {
     order();
 }
 
-// Of a part inside a head the head is not repeated.
+// The name of a part inside a head does not repeat the head.
 QString AttributionBars::name(std::size_t part) const {
     if (m_inside[part] == 0.0) return shownText(m_names[part]);
     const auto relation = indexOf(m_relations[part]);

@@ -89,7 +89,7 @@ public:
     QString frameText(int frame) const;  ///< "step 96: r = +1.283"
 
     void paintStrip(QPainter& painter, const QRect& box) const;
-    /// Of one row of frames; of two where a cell would have less than two pixels in one.
+    /// The height of one row of frames, or of two where a cell would have less than two pixels.
     int heightFor(int width) const;
 
     QSize minimumSizeHint() const override { return {320, 120}; }

@@ -72,7 +72,7 @@ int LensBars::layoutHeight() const {
     return kBarHead + kBarRow * static_cast<int>(m_table->layers.size()) + 10;
 }
 
-// Those that were asked for stand behind.
+// The number of likeliest answers: answers that were asked for stand behind them.
 int LensBars::listed() const {
     const auto begin = first(0);
     std::size_t count = 0;

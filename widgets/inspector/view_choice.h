@@ -18,37 +18,37 @@ class ViewMenu;
 
 class ViewChoice {
 public:
-    /// Those that the view shows: of the edited model, of the one without edits, or the difference.
+    /// The maps that are shown: of the edited model, of the one without edits, or the difference.
     const ViewMaps& maps() const { return m_maps[static_cast<std::size_t>(m_view.shown)]; }
     const InspectorView& view() const { return m_view; }
     bool empty() const { return m_maps[0].result() == nullptr; }
-    /// Of the model that is inspected, whatever is shown of a comparison.
+    /// The maps of the model that is inspected, whatever is shown of a comparison.
     const ViewMaps& ownMaps() const { return m_maps[0]; }
     /// The edited result and the one before it.
     const Inspected& inspected() const { return m_inspected; }
     bool edited() const { return m_inspected.edited(); }
     /// Whether there are other maps to compare with.
     bool compares() const { return m_inspected.other() != nullptr; }
-    /// Those maps; of a comparison only.
+    /// The maps to compare with. Only if compares().
     const ViewMaps& otherMaps() const { return m_maps[1]; }
-    /// The view of them: of the same map at the same objects, unless another was set apart. Of
-    /// other tokens those that hold the last characters of these.
+    /// The view of otherMaps(): the same map at the same objects, unless another was set apart.
+    /// Where the tokens differ, it is at those that hold the last characters of these.
     InspectorView otherView() const;
     /// Sets apart what is shown of the pinned result: its map, until another map is shown here;
     /// with `cell` also i and j, for as long as it is not joined. `note` says why.
     void setApart(const InspectorView& view, bool cell, const QString& note = {});
     void join() { m_apart.reset(); }
     bool apart() const { return m_apart.has_value(); }
-    /// Whether the pinned map does not follow this one.
     /// Whether both maps that are shown are of one kind, so that one scale and a difference mean
     /// something.
     bool sameKind() const { return !m_apart || m_apart->view.kind == m_view.kind; }
+    /// Whether the pinned map does not follow this one.
     bool freed() const { return m_apart && m_apart->cell; }
     QString apartNote() const { return m_apart ? m_apart->note : QString(); }
     /// Objects of the pinned result that these are, and the other way round; -1: none.
     int thereOf(int object) const;
     int hereOf(int object) const;
-    /// The same of a cell that is shown, which may be of the pinned result.
+    /// The object of the other result for one of a shown cell, which may be of the pinned result.
     int toOther(int object) const;
     int fromOther(int object) const;
     /// Why the view has no difference of both; empty: it has one.

@@ -542,7 +542,7 @@ bool GridView::move(GridPlace& place, int key) const {
         }
         return false;
     };
-    // Of another panel the nearest cell.
+    // The nearest cell of another panel.
     const auto toPanel = [&](int panel, int row) {
         if (panel < 0 || panel >= count || size(panel).isEmpty()) return false;
         return to({panel, row, std::min(place.column, size(panel).width() - 1)}, 0, 0);

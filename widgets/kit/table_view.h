@@ -20,7 +20,7 @@ namespace relascope::widgets {
 class TableModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    /// Of a cell: its number, NaN for texts.
+    /// The number of a cell, NaN for texts.
     enum Role { Value = Qt::UserRole };
     using QAbstractTableModel::QAbstractTableModel;
 
@@ -32,7 +32,7 @@ public:
     const Column& columnAt(int column) const {
         return m_table.columns[m_columns[std::size_t(column)]];
     }
-    /// Of the column and its intervals; 0 always belongs to it.
+    /// The range of the column and its intervals; 0 always belongs to it.
     const BarRange& range(int column) const { return m_ranges[static_cast<std::size_t>(column)]; }
 
     /// What the first rows of the column need, px.
