@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "analysis/analysis.h"
+#include "analysis/lens.h"
 #include "checkpoint/checkpoint.h"
 #include "data/text_files.h"
 #include "model/architecture.h"
@@ -53,7 +54,7 @@ TEST(Base, DescribesAnalyses) {
         EXPECT_FALSE(analysis->costText({}, none).empty()) << analysis->name;
     }
     ASSERT_NE(findAnalysis("lens"), nullptr);
-    EXPECT_TRUE(findAnalysis("lens")->csv(LensResult()).starts_with("after,position,"));
+    EXPECT_TRUE(findAnalysis("lens")->csv(answerOf(LensResult())).starts_with("after,position,"));
 }
 
 TEST(Base, WritesAndReadsRunFoldersAndStudies) {
