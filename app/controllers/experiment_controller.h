@@ -19,14 +19,6 @@
 
 namespace relascope::app {
 
-// What the form says of a run before it starts: memory, tokens, kept weights, time.
-
-/// Of valid options, as label and value. `free` is the free memory in bytes of the device (of the
-/// one with the least, if there are several), 0 if unknown; `flopsPerSecond` is 0 before a run was
-/// measured.
-std::vector<std::pair<QString, QString>> runEstimates(const RunOptions& options, std::uint64_t free,
-                                                      double flopsPerSecond);
-
 class JobQueue;
 struct ModelSession;
 class RunsController;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a scan: one HTML file with its pictures inline, and the same as Markdown.
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "analysis/atlas_labels.h"
 #include "analysis/scan.h"
+#include "analysis/svg_picture.h"
 #include "types/metric.h"
 #include "types/text_format.h"
 #include "types/text_piece.h"
@@ -23,33 +22,16 @@ using Relation = RelationAtlas::Relation;
 constexpr std::pair<EditOp, const char*> kWays[] = {
     {EditOp::Zero, "z"}, {EditOp::Mean, "a"}, {EditOp::Resample, "b"}};
 constexpr std::size_t kBars = 24, kRows = 200, kExamplesShown = 6;
-constexpr double kWidth = 720.0, kNames = 230.0, kBar = 22.0;
+constexpr double kNames = 230.0, kBar = 22.0;
 
 // Text
 // -------------------------------------------------------------------------------------------------
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '"')
-            out += "&quot;";
-        else
-            out += c;
-    }
-    return out;
-}
 
 /// A sentence of a finding: what stands between asterisks is emphasised.
 std::string emphasised(const std::string& sentence) {
     std::string out;
     bool open = false;
-    for (const char c : escaped(sentence)) {
+    for (const char c : escapedXml(sentence)) {
         if (c == '*')
             out += (open = !open) ? "<em>" : "</em>";
         else
@@ -189,123 +171,6 @@ std::vector<std::string> methods(const ModelScan& scan) {
 // Pictures
 // -------------------------------------------------------------------------------------------------
 
-std::string base64(std::string_view bytes) {
-    static constexpr char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t k = 0; k < bytes.size(); k += 3) {
-        std::uint32_t three = 0;
-        for (std::size_t b = 0; b < 3; ++b)
-            three =
-                three << 8 | (k + b < bytes.size() ? static_cast<unsigned char>(bytes[k + b]) : 0U);
-        for (std::size_t d = 0; d < 4; ++d)
-            out += k + d <= bytes.size() ? digits[three >> (18 - 6 * d) & 63U] : '=';
-    }
-    return out;
-}
-
-/// An image as a PNG file (W3C, Portable Network Graphics).
-std::string pngOf(const Image& image) {
-    const auto number = [](std::uint32_t n) {
-        return std::string{static_cast<char>(n >> 24), static_cast<char>(n >> 16),
-                           static_cast<char>(n >> 8), static_cast<char>(n)};
-    };
-    const auto chunk = [&](const std::string& name, const std::string& content) {
-        const auto body = name + content;
-        const auto sum =
-            crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
-        return number(static_cast<std::uint32_t>(content.size())) + body +
-               number(static_cast<std::uint32_t>(sum));
-    };
-    std::string rows;
-    const auto width = static_cast<std::size_t>(image.width * image.channels);
-    for (int y = 0; y < image.height; ++y) {
-        rows += '\0';  // no filter
-        rows.append(reinterpret_cast<const char*>(image.pixels.data()) +
-                        static_cast<std::size_t>(y) * width,
-                    width);
-    }
-    uLongf size = compressBound(static_cast<uLong>(rows.size()));
-    std::string packed(size, '\0');
-    compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-              reinterpret_cast<const Bytef*>(rows.data()), static_cast<uLong>(rows.size()), 9);
-    packed.resize(size);
-    const std::string form{8, static_cast<char>(image.channels == 1 ? 0 : 2), 0, 0, 0};
-    return "\x89PNG\r\n\x1a\n" +
-           chunk("IHDR", number(static_cast<std::uint32_t>(image.width)) +
-                             number(static_cast<std::uint32_t>(image.height)) + form) +
-           chunk("IDAT", packed) + chunk("IEND", "");
-}
-
-const char* const kColours =
-    ".z{fill:#9a9a9a}.t{fill:#1b1b1b}.m{fill:#6b6b6b}.g{stroke:#d9d9d9}.a{fill:#7a4fb5}.b{fill:#"
-    "c9b6e4}"
-    ".u{fill:#c9b6e4}.d{fill:#7a4fb5}.l{stroke:#1b1b1b}.i,.j{fill:none;stroke:#e2554f;stroke-width:"
-    "2}.j{stroke-dasharray:3 3}.s{stroke:#7a4fb5;fill:none}"
-    ".q{stroke:#6b6b6b;fill:none;stroke-dasharray:4 3}"
-    "@media(prefers-color-scheme:dark){.t{fill:#e8e8e8}.m{fill:#a0a0a0}.g{stroke:#444}"
-    ".a{fill:#b48cf2}.b{fill:#5c4a7d}.u{fill:#5c4a7d}.d{fill:#b48cf2}.l{stroke:#e8e8e8}"
-    ".s{stroke:#b48cf2}.q{stroke:#a0a0a0}}";
-
-/// Builds a picture from lines, bars and words.
-class Svg {
-public:
-    explicit Svg(const std::string& title) : m_title(title) {}
-    void text(double x, double y, const std::string& words, const char* style = "t",
-              const char* anchor = "start", int size = 13) {
-        m_body += "<text x=\"" + fixedField(x, 1) + "\" y=\"" + fixedField(y, 1) + "\" class=\"" +
-                  style + "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor +
-                  "\">" + escaped(words) + "</text>\n";
-        m_height = std::max(m_height, y + 8);
-    }
-    void bar(double from, double to, double y, double height, const char* style) {
-        m_body += "<rect x=\"" + fixedField(std::min(from, to), 1) + "\" y=\"" + fixedField(y, 1) +
-                  "\" width=\"" + fixedField(std::max(1.0, std::abs(to - from)), 1) +
-                  "\" height=\"" + fixedField(height, 1) + "\" class=\"" + style + "\"/>\n";
-        m_height = std::max(m_height, y + height + 8);
-    }
-    void line(double x1, double y1, double x2, double y2, const char* style = "g") {
-        m_body += "<line x1=\"" + fixedField(x1, 1) + "\" y1=\"" + fixedField(y1, 1) + "\" x2=\"" +
-                  fixedField(x2, 1) + "\" y2=\"" + fixedField(y2, 1) + "\" class=\"" + style +
-                  "\"/>\n";
-    }
-    void frame(double x, double y, double side, const char* style) {
-        m_body += "<rect x=\"" + fixedField(x + 1, 1) + "\" y=\"" + fixedField(y + 1, 1) +
-                  "\" width=\"" + fixedField(side - 2, 1) + "\" height=\"" +
-                  fixedField(side - 2, 1) + "\" class=\"" + style + "\"/>\n";
-    }
-    void dot(double x, double y) {
-        m_body += "<circle cx=\"" + fixedField(x, 1) + "\" cy=\"" + fixedField(y, 1) +
-                  "\" r=\"4\" class=\"d\"/>\n";
-    }
-    void path(const std::vector<std::pair<double, double>>& points, const char* style) {
-        if (points.size() < 2) return;
-        m_body += "<polyline class=\"" + std::string(style) + "\" stroke-width=\"1.6\" points=\"";
-        for (const auto& [x, y] : points) m_body += fixedField(x, 1) + "," + fixedField(y, 1) + " ";
-        m_body += "\"/>\n";
-    }
-    void picture(double x, double y, double size, const Image& image) {
-        m_body += "<image x=\"" + fixedField(x, 1) + "\" y=\"" + fixedField(y, 1) + "\" width=\"" +
-                  fixedField(size * image.width / std::max(1, image.height), 1) + "\" height=\"" +
-                  fixedField(size, 1) +
-                  "\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64," +
-                  base64(pngOf(image)) + "\"/>\n";
-        m_height = std::max(m_height, y + size + 8);
-    }
-    /// A whole file.
-    std::string file() const {
-        const auto height = fixedField(m_height, 0);
-        return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + fixedField(kWidth, 0) +
-               " " + height + "\" width=\"" + fixedField(kWidth, 0) + "\" height=\"" + height +
-               "\" font-family=\"system-ui, sans-serif\" role=\"img\"><title>" + escaped(m_title) +
-               "</title><style>" + kColours + "</style>\n" + m_body + "</svg>\n";
-    }
-
-private:
-    std::string m_title, m_body;
-    double m_height = 20.0;
-};
-
 struct ReportFigure {
     std::string name, caption, svg;
 };
@@ -318,7 +183,7 @@ ReportFigure effectFigure(const ModelScan& scan) {
                                 " without each part: at zero (grey), with its mean in its place "
                                 "(dark), and with another example's values (light); lines are 95 % "
                                 "intervals.";
-    Svg svg("What the model loses without each part");
+    SvgPicture svg("What the model loses without each part");
     std::vector<const ModelScan::Part*> parts;
     double low = 0.0, high = 0.0;
     for (const auto& part : scan.parts) {
@@ -329,7 +194,7 @@ ReportFigure effectFigure(const ModelScan& scan) {
                 if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
     }
     if (parts.empty() || low == high) return {};
-    const double left = kNames + 10, right = kWidth - 60;
+    const double left = kNames + 10, right = SvgPicture::kWidth - 60;
     const auto at = [&](double v) { return left + (right - left) * (v - low) / (high - low); };
     const double bottom = 24 + kBar * static_cast<double>(parts.size());
     // Four to ten lines at 1, 2 or 5 times a power of ten.
@@ -362,8 +227,8 @@ ReportFigure effectFigure(const ModelScan& scan) {
 
 /// The maps that findings name, with their AUCs and those of untrained models.
 ReportFigure labelFigure(const ModelScan& scan) {
-    Svg svg("How well maps tell their attributes");
-    const double left = kNames + 190, right = kWidth - 20;
+    SvgPicture svg("How well maps tell their attributes");
+    const double left = kNames + 190, right = SvgPicture::kWidth - 20;
     const auto at = [&](double auc) { return left + (right - left) * auc; };
     double y = 24;
     for (std::size_t k = 0; k < scan.findings.size(); ++k)
@@ -395,7 +260,7 @@ ReportFigure labelFigure(const ModelScan& scan) {
 
 /// The pairs of objects on which the maps of findings are largest (or smallest: "not").
 ReportFigure exampleFigure(const ModelScan& scan) {
-    Svg svg("Best examples");
+    SvgPicture svg("Best examples");
     double y = 16;
     bool any = false;
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
@@ -452,8 +317,8 @@ ReportFigure exampleFigure(const ModelScan& scan) {
 ReportFigure stepFigure(const ModelScan& scan) {
     const auto& steps = scan.atlas.steps;
     if (steps.size() < 3) return {};
-    Svg svg("Along training");
-    const double left = 40, right = kWidth - 170, top = 12, bottom = 212;
+    SvgPicture svg("Along training");
+    const double left = 40, right = SvgPicture::kWidth - 170, top = 12, bottom = 212;
     const double last = std::log1p(static_cast<double>(steps.back().step));
     const auto x = [&](std::int64_t step) {
         return left + (right - left) * std::log1p(static_cast<double>(step)) / std::max(1e-9, last);
@@ -561,35 +426,35 @@ std::vector<std::pair<std::string, std::string>> checksOf(const ModelScan& scan,
 
 std::string htmlOf(const ModelScan& scan, const std::string& subject, const std::string& command,
                    const std::vector<ReportFigure>& figures) {
-    const std::string title = "Scan of " + escaped(subject);
+    const std::string title = "Scan of " + escapedXml(subject);
     std::string page =
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
         title + "</title><style>" + kPage + "</style></head><body>\n<h1>" + title + "</h1>\n<p>" +
-        escaped(introduction(scan)) + "</p>\n<h2>Findings</h2>\n";
+        escapedXml(introduction(scan)) + "</p>\n<h2>Findings</h2>\n";
     if (scan.findings.empty()) page += "<p>There are none.</p>\n";
     page += "<ol>\n";
     for (const auto& finding : scan.findings) {
         page += "<li>" + emphasised(finding.text);
         for (const auto& [check, gives] : checksOf(scan, finding, command))
-            page += "<br><code>" + escaped(check) + "</code> " + escaped(gives);
+            page += "<br><code>" + escapedXml(check) + "</code> " + escapedXml(gives);
         page += "</li>\n";
     }
     page += "</ol>\n";
     if (!scan.notFound.empty()) page += "<h2>What was not found</h2>\n<ul>\n";
     for (const auto& sentence : scan.notFound) page += "<li>" + emphasised(sentence) + "</li>\n";
     if (!scan.notFound.empty()) page += "</ul>\n";
-    if (!scan.remark.empty()) page += "<p>" + escaped(scan.remark) + "</p>\n";
+    if (!scan.remark.empty()) page += "<p>" + escapedXml(scan.remark) + "</p>\n";
     for (const auto& figure : figures)
-        page += "<figure>" + figure.svg + "<figcaption>" + escaped(figure.caption) +
+        page += "<figure>" + figure.svg + "<figcaption>" + escapedXml(figure.caption) +
                 "</figcaption></figure>\n";
     const auto table = partTable(scan);
     page += "<h2>Parts</h2>\n<div class=\"wide\"><table><tr>";
-    for (const auto& head : table.heads) page += "<th>" + escaped(head) + "</th>";
+    for (const auto& head : table.heads) page += "<th>" + escapedXml(head) + "</th>";
     page += "</tr>\n";
     for (const auto& row : table.rows) {
         page += "<tr>";
-        for (const auto& one : row) page += "<td>" + escaped(one) + "</td>";
+        for (const auto& one : row) page += "<td>" + escapedXml(one) + "</td>";
         page += "</tr>\n";
     }
     page += "</table></div>\n";
@@ -597,8 +462,8 @@ std::string htmlOf(const ModelScan& scan, const std::string& subject, const std:
         page += "<p class=\"small\">and " + groupedNumber(static_cast<std::int64_t>(table.left)) +
                 " weaker parts.</p>\n";
     page += "<h2>How each number was made</h2>\n<ul class=\"small\">\n";
-    for (const auto& method : methods(scan)) page += "<li>" + escaped(method) + "</li>\n";
-    return page + "</ul>\n<h2>Again</h2>\n<pre>" + escaped(command) + "</pre>\n</body></html>\n";
+    for (const auto& method : methods(scan)) page += "<li>" + escapedXml(method) + "</li>\n";
+    return page + "</ul>\n<h2>Again</h2>\n<pre>" + escapedXml(command) + "</pre>\n</body></html>\n";
 }
 
 std::string markdownOf(const ModelScan& scan, const std::string& subject,

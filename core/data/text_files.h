@@ -81,5 +81,7 @@ void readJsonDocuments(TextBytes& bytes, const std::string& field, const Documen
 /// Refuses what begins as no UTF-8 text does: UTF-16 and UTF-32, archives, pages, binary files.
 /// `start` are the first bytes, the more the better. Throws FileError with the way out.
 void requireUtf8Text(const std::string& path, std::string_view start);
+/// Refuses also pages and answers of servers whose name does not say so, whatever its ending.
+void requireCorpus(const std::string& path, std::string_view start);
 
 }  // namespace relascope::core

@@ -14,6 +14,7 @@
 #include <QStyledItemDelegate>
 
 #include "answers/answer_text.h"
+#include "widgets/analysis/answer_view.h"
 #include "widgets/analysis/measure_frame.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
@@ -25,10 +26,6 @@ namespace {
 
 constexpr int kTableRow = 24, kCellSide = 8, kLeastColumn = 64, kMostWords = 420, kLeastBar = 60,
               kMostBar = 240, kRowsMeasured = 200;
-
-QString words(const std::string& text) {
-    return QString::fromStdString(text);
-}
 
 QFont fontOf(const Column& column) {
     return column.kind == ColumnKind::Text ? smallFont() : numberFont(12);
@@ -66,7 +63,7 @@ void paintTableCell(QPainter& painter, const QRect& room, const TableModel& mode
     painter.setFont(fontOf(of));
     painter.setPen(ink);
     paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)),
-                      words(core::shownValue(table, of, at)));
+                      shownText(core::shownValue(table, of, at)));
 }
 
 /// "layer 2" is before "layer 10".
@@ -117,8 +114,8 @@ void TableModel::setTable(Table table) {
         const QFontMetrics metrics(fontOf(of));
         int wide = 0;
         for (std::size_t row = 0; row < std::min<std::size_t>(m_table.rows(), kRowsMeasured); ++row)
-            wide = std::max(wide,
-                            metrics.horizontalAdvance(words(core::shownValue(m_table, of, row))));
+            wide = std::max(
+                wide, metrics.horizontalAdvance(shownText(core::shownValue(m_table, of, row))));
         m_widths.push_back(wide);
     }
     order();
@@ -147,9 +144,9 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     switch (role) {
         case Qt::DisplayRole:
         case Qt::AccessibleTextRole:
-            return words(core::shownValue(m_table, column, row));
+            return shownText(core::shownValue(m_table, column, row));
         case Qt::ToolTipRole:
-            return plainTip(words(core::shownValue(m_table, column, row)));
+            return plainTip(shownText(core::shownValue(m_table, column, row)));
         case Qt::FontRole:
             return fontOf(column);
         case Qt::TextAlignmentRole:
@@ -164,8 +161,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section >= columnCount()) return {};
     const auto& column = columnAt(section);
-    if (role == Qt::DisplayRole) return words(column.title);
-    if (role == Qt::ToolTipRole) return plainTip(words(column.help));
+    if (role == Qt::DisplayRole) return shownText(column.title);
+    if (role == Qt::ToolTipRole) return plainTip(shownText(column.help));
     if (role == Qt::TextAlignmentRole) return QVariant::fromValue(alignmentOf(column));
     return {};
 }
@@ -194,8 +191,8 @@ void TableModel::order() {
     const auto at = [](int row) { return static_cast<std::size_t>(row); };
     const auto before = [&](int a, int b) {
         if (column.kind == ColumnKind::Text) {
-            const int order =
-                naturalOrder().compare(words(column.texts[at(a)]), words(column.texts[at(b)]));
+            const int order = naturalOrder().compare(shownText(column.texts[at(a)]),
+                                                     shownText(column.texts[at(b)]));
             return up ? order < 0 : order > 0;
         }
         const double x = column.numbers[at(a)], y = column.numbers[at(b)];
@@ -252,7 +249,8 @@ void TableView::chooseRow(int row) {
     setCurrentIndex(m_model->index(m_model->placeOf(row), std::max(0, currentIndex().column())));
 }
 QString TableView::text(int row, const std::string& column) const {
-    return words(core::shownValue(table(), table().column(column), static_cast<std::size_t>(row)));
+    return shownText(
+        core::shownValue(table(), table().column(column), static_cast<std::size_t>(row)));
 }
 
 // What the columns need; bars take what is left.
@@ -263,7 +261,7 @@ std::vector<int> TableView::widths(int width) const {
     for (int c = 0; c < m_model->columnCount(); ++c) {
         const auto& column = m_model->columnAt(c);
         int wide =
-            std::max(heads.horizontalAdvance(words(column.title)) + 18, m_model->textWidth(c));
+            std::max(heads.horizontalAdvance(shownText(column.title)) + 18, m_model->textWidth(c));
         wide = std::clamp(wide + 2 * kCellSide + 2, kLeastColumn, kMostWords);
         if (column.format.bar) wide += kLeastBar + 10, ++bars;
         all.push_back(wide);
@@ -296,8 +294,8 @@ void TableView::copy() const {
     if (row < 0) return;
     QStringList titles, cells;
     for (int c = 0; c < m_model->columnCount(); ++c) {
-        titles << words(m_model->columnAt(c).title);
-        cells << words(
+        titles << shownText(m_model->columnAt(c).title);
+        cells << shownText(
             core::shownValue(table(), m_model->columnAt(c), static_cast<std::size_t>(row)));
     }
     QApplication::clipboard()->setText(titles.join(u'\t') + u'\n' + cells.join(u'\t') + u'\n');
@@ -332,7 +330,7 @@ void TableView::paintFigure(QPainter& painter, int width, int most) const {
             painter.setPen(t.muted);
             paint::elidedText(painter, room.adjusted(kCellSide, 0, -kCellSide, 0),
                               static_cast<int>(alignmentOf(m_model->columnAt(c))),
-                              words(m_model->columnAt(c).title));
+                              shownText(m_model->columnAt(c).title));
         }
         painter.fillRect(QRect(0, y + kTableRow - 1, std::min(x, width), 1), t.grid);
     }

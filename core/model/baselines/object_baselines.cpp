@@ -84,7 +84,7 @@ struct ObjectMlpImpl : ModelWith<MlpOptions> {
 };
 
 const auto coRelNet = RegisterModel::of<ObjectCoRelNetImpl>("ObjectCoRelNet", initGlorot);
-const auto prediNet = RegisterModel::of<ObjectPrediNetImpl>("ObjectPrediNet", initGlorot);
+const auto objectPrediNet = RegisterModel::of<ObjectPrediNetImpl>("ObjectPrediNet", initGlorot);
 const auto transformer = RegisterModel::of<ObjectTransformerImpl>("ObjectTransformer", initGlorot);
 const auto mlp = RegisterModel::of<ObjectMlpImpl>("ObjectMLP", initGlorot);
 const auto symbolic = RegisterModel::of<ObjectMlpImpl>("SymbolicMLP", initGlorot);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Labelled controls in as many rows as they need.
+#pragma once
+
+#include <QWidget>
+
+class QHBoxLayout;
+class QLayout;
+
+namespace relascope::app {
+
+class ControlRow : public QWidget {
+public:
+    explicit ControlRow(QWidget* parent);
+    /// A control after a muted label, which becomes its accessible name unless it has one.
+    void add(const QString& label, QWidget* control);
+    /// A control beside the one before, until there is a gap.
+    void add(QWidget* control);
+    void addGap() { m_group = nullptr; }
+
+private:
+    QLayout* m_all;
+    QHBoxLayout* m_group = nullptr;
+};
+
+}  // namespace relascope::app
