@@ -119,7 +119,7 @@ std::string tooFewPairs(const Duel& duel) {
                : std::string();
 }
 
-/// How a sentence ends whose number stands beside those of untrained models.
+/// The end of a sentence that compares a number with those of untrained models.
 std::string besideChance(const Duel& duel, double value, const std::vector<double>& untrained) {
     const auto few = tooFewPairs(duel);
     if (!few.empty()) return few;
