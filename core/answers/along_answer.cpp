@@ -36,13 +36,8 @@ const ColumnTable<AlongStep>& stepColumns(bool edited) {
 const ColumnTable<AlongTraining>& alongFacts() {
     using Row = AlongTraining;
     const auto counted = [](const char* key, int MapCell::*member) {
-        auto made = columns::derived<Row>(ColumnKind::Integer, key, {}, [member](const Row& row) {
-            return row.cell.*member + 1;
-        });
-        made.set = [member](Row& row, const CellValue& value) {
-            row.cell.*member = static_cast<int>(std::get<double>(value)) - 1;
-        };
-        return made;
+        return columns::countedBy<Row>(key,
+                                       [member](Row& row) -> int& { return row.cell.*member; });
     };
     const auto cell = [](const char* key, int MapCell::*member) {
         return columns::found<Row>(ColumnKind::Integer, key,

@@ -55,6 +55,20 @@ std::size_t widthOf(const std::string& text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// A number of the column, or an end of its interval.
+std::string shownNumber(const Column& column, double value) {
+    if (std::isnan(value)) return kDash;
+    if (column.kind == ColumnKind::Flag) return value != 0.0 ? "yes" : "no";
+    if (column.kind == ColumnKind::Integer) return groupedNumber(static_cast<std::int64_t>(value));
+    const auto& format = column.format;
+    const double shown = format.percent ? 100.0 * value : value;
+    const auto text = numberWithMinus(
+        std::abs(shown) * std::pow(10.0, format.digits) < 0.5 ? 0.0 : shown, format.digits);
+    const bool plus =
+        format.isSigned && text.find_first_of("123456789") != std::string::npos && value > 0.0;
+    return (plus ? "+" : "") + text + (format.percent && !format.isSigned ? " %" : "");
+}
+
 std::string alignedText(const Table& table) {
     constexpr std::size_t most = 60;
     const auto columns = shownColumns(table);
@@ -66,16 +80,17 @@ std::string alignedText(const Table& table) {
         lines.emplace_back();
         for (const auto* column : columns) lines.back().push_back(shownValue(table, *column, row));
     }
+    std::vector<std::size_t> widths(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        for (const auto& line : lines) widths[c] = std::max(widths[c], widthOf(line[c]));
+        if (c + 1 < columns.size()) widths[c] = std::min(widths[c], most);
+    }
     std::string text;
     for (const auto& line : lines) {
         std::string whole;
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            std::size_t width = 0;
-            for (const auto& one : lines) width = std::max(width, widthOf(one[c]));
-            if (c + 1 < columns.size()) width = std::min(width, most);
+        for (std::size_t c = 0; c < columns.size(); ++c)
             whole += (c > 0 ? "  " : "") +
-                     cellText(line[c], width, columns[c]->kind != ColumnKind::Text);
-        }
+                     cellText(line[c], widths[c], columns[c]->kind != ColumnKind::Text);
         text += whole.substr(0, whole.find_last_not_of(' ') + 1) + "\n";
     }
     return text;
@@ -93,18 +108,8 @@ bool isShown(const Column& column) {
 }
 
 std::string shownValue(const Column& column, std::size_t row) {
-    if (column.kind == ColumnKind::Text) return pieceText(column.texts[row]).text;
-    const double value = column.numbers[row];
-    if (std::isnan(value)) return kDash;
-    if (column.kind == ColumnKind::Flag) return value != 0.0 ? "yes" : "no";
-    if (column.kind == ColumnKind::Integer) return groupedNumber(static_cast<std::int64_t>(value));
-    const auto& format = column.format;
-    const double shown = format.percent ? 100.0 * value : value;
-    const auto text = numberWithMinus(
-        std::abs(shown) * std::pow(10.0, format.digits) < 0.5 ? 0.0 : shown, format.digits);
-    const bool plus =
-        format.isSigned && text.find_first_of("123456789") != std::string::npos && value > 0.0;
-    return (plus ? "+" : "") + text + (format.percent && !format.isSigned ? " %" : "");
+    return column.kind == ColumnKind::Text ? pieceText(column.texts[row]).text
+                                           : shownNumber(column, column.numbers[row]);
 }
 
 std::string shownValue(const Table& table, const Column& column, std::size_t row) {
@@ -114,12 +119,8 @@ std::string shownValue(const Table& table, const Column& column, std::size_t row
         high->kind == ColumnKind::Text || std::isnan(low->numbers[row]) ||
         std::isnan(high->numbers[row]))
         return text;
-    const auto end = [&](const Column& of) {
-        Column one = column;
-        one.numbers = {of.numbers[row]};
-        return shownValue(one, 0);
-    };
-    return text + " [" + end(*low) + ", " + end(*high) + "]";
+    return text + " [" + shownNumber(column, low->numbers[row]) + ", " +
+           shownNumber(column, high->numbers[row]) + "]";
 }
 
 bool isShown(const Table& table) {

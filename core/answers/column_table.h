@@ -62,6 +62,17 @@ RowColumn<Row> derived(ColumnKind kind, std::string key, Shown shown, Get get) {
             }};
 }
 
+/// A number of a file or message as a `Whole`; what is not there is -1, as in the rows that have
+/// it. Throws Error for one that is too large.
+template <class Whole>
+Whole wholeOf(double number, const std::string& key) {
+    if (std::isnan(number)) return static_cast<Whole>(-1);
+    using Limits = std::numeric_limits<Whole>;
+    if (number < static_cast<double>(Limits::min()) || number >= std::ldexp(1.0, Limits::digits))
+        throw Error("'" + key + "' is " + std::to_string(number));
+    return static_cast<Whole>(number);
+}
+
 /// What `ref` finds in a row: a number, a text, or an enumeration whose values are named by
 /// `names`, from the first on.
 template <class Row, class Ref>
@@ -87,10 +98,10 @@ RowColumn<Row> found(ColumnKind kind, std::string key, Ref ref, Shown shown = {}
                     to = static_cast<Value>(at - names.begin());
                 } else if constexpr (std::is_arithmetic_v<Value>) {
                     const double number = std::get<double>(value);
-                    // What is not there is -1, as in the rows that have it.
-                    to = std::is_floating_point_v<Value> || !std::isnan(number)
-                             ? static_cast<Value>(number)
-                             : static_cast<Value>(-1);
+                    if constexpr (std::is_floating_point_v<Value> || std::is_same_v<Value, bool>)
+                        to = static_cast<Value>(number);
+                    else
+                        to = wholeOf<Value>(number, key);
                 } else {
                     to = std::get<std::string>(value);
                 }
@@ -120,17 +131,23 @@ template <class Row>
 RowColumn<Row> text(std::string Row::*member, std::string key, Shown shown = {}) {
     return stored(ColumnKind::Text, member, std::move(key), std::move(shown));
 }
-/// Counted from 0 in the rows and from 1 in the table; -1 is none.
-template <class Row>
-RowColumn<Row> counted(int Row::*member, std::string key, Shown shown = {}) {
-    auto made = derived<Row>(
-        ColumnKind::Integer, std::move(key), std::move(shown),
-        [member](const Row& row) { return row.*member < 0 ? kNone : row.*member + 1.0; });
-    made.set = [member](Row& row, const CellValue& value) {
-        const auto number = indexOf(std::get<double>(value));
-        row.*member = static_cast<int>(number > 0 ? number - 1 : -1);
+/// Counted from 0 in the rows, where `ref` finds an int, and from 1 in the table; -1 is none.
+template <class Row, class Ref>
+RowColumn<Row> countedBy(std::string key, Ref ref, Shown shown = {}) {
+    auto made = derived<Row>(ColumnKind::Integer, key, std::move(shown), [ref](const Row& row) {
+        const int value = ref(const_cast<Row&>(row));
+        return value < 0 ? kNone : value + 1.0;
+    });
+    made.set = [ref, key](Row& row, const CellValue& value) {
+        const auto number = wholeOf<int>(std::get<double>(value), key);
+        ref(row) = number > 0 ? number - 1 : -1;
     };
     return made;
+}
+template <class Row>
+RowColumn<Row> counted(int Row::*member, std::string key, Shown shown = {}) {
+    return countedBy<Row>(
+        std::move(key), [member](Row& row) -> int& { return row.*member; }, std::move(shown));
 }
 
 }  // namespace columns
@@ -164,10 +181,13 @@ std::vector<Row> rowsOf(const ColumnTable<Row>& columns, const Table& table) {
     std::vector<Row> rows(table.rows());
     for (const auto& one : columns) {
         if (!one.set) continue;
-        const bool text = one.column.kind == ColumnKind::Text;
-        for (std::size_t r = 0; r < rows.size(); ++r)
-            one.set(rows[r], text ? CellValue(table.texts(one.column.key)[r])
-                                  : CellValue(table.numbers(one.column.key)[r]));
+        if (one.column.kind == ColumnKind::Text) {
+            const auto& texts = table.texts(one.column.key);
+            for (std::size_t r = 0; r < rows.size(); ++r) one.set(rows[r], texts[r]);
+        } else {
+            const auto& numbers = table.numbers(one.column.key);
+            for (std::size_t r = 0; r < rows.size(); ++r) one.set(rows[r], numbers[r]);
+        }
     }
     return rows;
 }

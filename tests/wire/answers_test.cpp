@@ -338,6 +338,7 @@ TEST(Answers, TypedResultsComeBack) {
     wrong([&](auto& a) { fact(a, "rows") = -3; }, "-3 x 2");
     wrong([&](auto& a) { fact(a, "block") = 0; }, "in blocks of 0");
     wrong([&](auto& a) { fact(a, "layer") = 0; }, "no layer");
+    wrong([&](auto& a) { fact(a, "i") = 1e15; }, "'i' is 1000000000000000");
     wrong([](auto& a) { a.maps.pop_back(); }, "have 1 maps");
     wrong([](auto& a) { a.tables.pop_back(); }, "no table ''");
     wrong([](auto& a) { a.tables[0].columns.pop_back(); }, "no column 'weights'");

@@ -189,12 +189,11 @@ void TableModel::order() {
     const auto& column = columnAt(m_sorted);
     const bool up = m_direction == Qt::AscendingOrder;
     const auto at = [](int row) { return static_cast<std::size_t>(row); };
+    std::vector<QCollatorSortKey> keys;
+    for (const auto& text : column.texts) keys.push_back(naturalOrder().sortKey(shownText(text)));
     const auto before = [&](int a, int b) {
-        if (column.kind == ColumnKind::Text) {
-            const int order = naturalOrder().compare(shownText(column.texts[at(a)]),
-                                                     shownText(column.texts[at(b)]));
-            return up ? order < 0 : order > 0;
-        }
+        if (column.kind == ColumnKind::Text)
+            return up ? keys[at(a)] < keys[at(b)] : keys[at(b)] < keys[at(a)];
         const double x = column.numbers[at(a)], y = column.numbers[at(b)];
         if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
         return up ? x < y : x > y;
