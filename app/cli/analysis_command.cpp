@@ -197,8 +197,7 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
     return input;
 }
 
-Json jsonOf(const core::Analysis& analysis, const core::AnalysisResult& result,
-            const AnalysedInput& input) {
+Json jsonOf(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input) {
     Json all;
     if (analysis.input != AnalysisInput::KeptSteps) all["step"] = input.subject.model->step();
     if (!input.sample.empty()) all["sample"] = input.sample;
@@ -222,9 +221,8 @@ std::string commandOf(const core::Analysis& analysis, const AnalysisArguments& a
     return command + core::optionsToWords(analysis, values);
 }
 
-void writeReport(const core::Analysis& analysis, const core::AnalysisResult& result,
-                 const AnalysedInput& input, const AnalysisArguments& a,
-                 const core::OptionValues& values) {
+void writeReport(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input,
+                 const AnalysisArguments& a, const core::OptionValues& values) {
     const std::filesystem::path out(a.out);
     std::error_code failed;  // writing says so
     if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path(), failed);
@@ -240,8 +238,8 @@ std::string textOf(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void write(const core::Analysis& analysis, const core::AnalysisResult& result,
-           const AnalysedInput& input, const AnalysisArguments& a) {
+void write(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input,
+           const AnalysisArguments& a) {
     const auto& edits = input.subject.interventions.edits;
     const auto& model = *input.subject.model;
     if (isPicture(a.out)) {
@@ -258,7 +256,7 @@ void write(const core::Analysis& analysis, const core::AnalysisResult& result,
     } else {
         core::writeTextFile(a.out, analysis.csv(result));
         // x.pairs.csv beside x.csv
-        if (const auto* answer = std::any_cast<Answer>(&result))
+        if (const auto* answer = &result)
             for (const auto* table : core::furtherTables(*answer))
                 core::writeTextFile(a.out.substr(0, a.out.size() - 3) + table->key + ".csv",
                                     core::csvOf(*table));

@@ -155,7 +155,7 @@ void MeasureController::post(const core::Analysis& analysis, const AnalysisReque
 
 void MeasureController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
     struct Found {
-        core::AnalysisResult kept;
+        std::optional<Answer> kept;
         AnalysisCost cost;
     };
     post(
@@ -165,11 +165,11 @@ void MeasureController::findCost(const core::Analysis& analysis, const AnalysisR
             Found found;
             asked.keptOnly = true;
             if (keeps) found.kept = wire::analyse(session, asked, progress, {});
-            if (!found.kept.has_value()) found.cost = wire::cost(session, asked, progress);
+            if (!found.kept) found.cost = wire::cost(session, asked, progress);
             return found;
         },
         [this, &analysis](const Found& found) {
-            if (found.kept.has_value()) return Q_EMIT reported(analysis, found.kept, true);
+            if (found.kept) return Q_EMIT reported(analysis, *found.kept, true);
             Q_EMIT costKnown(analysis, found.cost);
         });
 }
@@ -191,13 +191,13 @@ void MeasureController::run(const core::Analysis& analysis, const AnalysisReques
             wire::Session& session, const wire::AnalyseRequest& asked, LongJob& job,
             const wire::Session::Progress& progress) {
             bool begun = !analysis.continues;
-            return wire::analyse(session, asked, progress, [&](const core::AnalysisResult& part) {
+            return *wire::analyse(session, asked, progress, [&](const Answer& part) {
                 if (!std::exchange(begun, true))
                     job.report([&entry, request, edits] { entry.begun = {request, edits}; });
                 job.report([this, &analysis, part] { Q_EMIT reported(analysis, part, false); });
             });
         },
-        [this, &analysis, &entry](const core::AnalysisResult& result) {
+        [this, &analysis, &entry](const Answer& result) {
             entry.begun.reset();
             Q_EMIT reported(analysis, result, true);
         });

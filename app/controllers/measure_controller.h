@@ -69,7 +69,7 @@ struct AnalysisRequest {
     std::string split = "validation";   ///< of the data, or of the second input
     std::optional<ProbeSample> second;  ///< of a pair; else example `example` of the split
     std::int64_t example = 0;
-    core::AnalysisResult known;  ///< an earlier result, as AnalysisWatch::known
+    std::optional<Answer> known;  ///< an earlier result, as AnalysisWatch::known
 
     /// Whether a cancelled one could be continued by this one.
     bool sameAs(const AnalysisRequest& other) const {
@@ -111,8 +111,8 @@ public:
     bool continues(const core::Analysis& analysis, const AnalysisRequest& request) const;
 
 Q_SIGNALS:
-    void reported(const relascope::core::Analysis& analysis,
-                  const relascope::core::AnalysisResult& result, bool finished);
+    void reported(const relascope::core::Analysis& analysis, const relascope::Answer& result,
+                  bool finished);
     void costKnown(const relascope::core::Analysis& analysis, const relascope::AnalysisCost& cost);
     /// Why there is no result, as a sentence.
     void refused(const relascope::core::Analysis& analysis, const QString& sentence);

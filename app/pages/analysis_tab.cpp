@@ -137,7 +137,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
         describe();
     });
     connect(&m_c, &MeasureController::reported, this,
-            [this](const core::Analysis& of, const core::AnalysisResult& result, bool) {
+            [this](const core::Analysis& of, const Answer& result, bool) {
                 if (of == m_analysis) show(result);
             });
     connect(&m_c, &MeasureController::costKnown, this,
@@ -498,7 +498,7 @@ void AnalysisTab::refuse(const QString& sentence) {
     updateButton();
 }
 
-void AnalysisTab::show(const core::AnalysisResult& result) {
+void AnalysisTab::show(const Answer& result) {
     m_valid = m_view->showResult(result);
     m_shown = m_asked;
     if (m_valid) m_view->setCaption(m_analysis.onDemand ? m_caption : caption());

@@ -74,7 +74,7 @@ private:
     void optionsChanged();
     void inputsChanged();
     void run();
-    void show(const core::AnalysisResult& result);
+    void show(const Answer& result);
     void refuse(const QString& sentence);
     /// The sentence in place of a result; a result stays until the next one.
     void describe();

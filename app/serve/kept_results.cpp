@@ -104,14 +104,14 @@ bool sameExamples(const core::SafetensorsFile& file, const core::AnalysisSubject
     });
 }
 
-core::AnalysisResult checked(const core::Analysis& analysis, relascope::Answer answer) {
+Answer checked(const core::Analysis& analysis, Answer answer) {
     if (analysis.check) analysis.check(answer);
     return answer;
 }
 
-core::AnalysisResult readResult(const core::Analysis& analysis,
-                                const core::AnalysisSubject& subject, const std::string& path,
-                                const std::string& key) {
+std::optional<Answer> readResult(const core::Analysis& analysis,
+                                 const core::AnalysisSubject& subject, const std::string& path,
+                                 const std::string& key) {
     wire::FrameReader reader;
     try {
         const core::SafetensorsFile file(path);
@@ -123,14 +123,14 @@ core::AnalysisResult readResult(const core::Analysis& analysis,
         const auto* entry = file.find(kTensor);
         if (!is("format", kFormat) || !is("key", key) || !entry || entry->dtype != "U8" ||
             entry->bytes() > wire::kFrameHeader + wire::kMostMessage + wire::kMostBlob)
-            return {};
+            return std::nullopt;
         const auto bytes = bytesOf(file, *entry);
         if (!is("crc32", std::to_string(core::crc32Of(0, bytes.data(), bytes.size()))) ||
             !sameExamples(file, subject))
-            return {};
+            return std::nullopt;
         reader.append(bytes);
     } catch (const std::exception&) {
-        return {};  // it is damaged
+        return std::nullopt;  // it is damaged
     }
     try {
         const auto frame = reader.next();
@@ -141,23 +141,23 @@ core::AnalysisResult readResult(const core::Analysis& analysis,
     }
 }
 
-core::AnalysisResult readResult(const core::Analysis& analysis,
-                                const core::AnalysisSubject& subject,
-                                const std::optional<std::string>& key) {
-    if (!key) return {};
+std::optional<Answer> readResult(const core::Analysis& analysis,
+                                 const core::AnalysisSubject& subject,
+                                 const std::optional<std::string>& key) {
+    if (!key) return std::nullopt;
     const auto path = fileOf(analysis, subject) + ".safetensors";
     std::error_code error;
     return std::filesystem::exists(path, error) ? readResult(analysis, subject, path, *key)
-                                                : core::AnalysisResult();
+                                                : std::nullopt;
 }
 
 void keep(const core::Analysis& analysis, const core::AnalysisSubject& subject,
           const std::string& key, const std::map<std::string, std::vector<std::int64_t>>& read,
-          const core::AnalysisResult& result) try {
+          const Answer& result) try {
     const auto path = fileOf(analysis, subject);
     core::makeDirectories(subject.run + "/" + analysis.name);
     wire::Bytes blob;
-    const auto message = wire::answerToJson(std::any_cast<const relascope::Answer&>(result), blob);
+    const auto message = wire::answerToJson(result, blob);
     const auto bytes = wire::frameBytes(message, blob);
     std::vector<core::TensorToWrite> tensors = {
         {kTensor, "U8", {static_cast<std::int64_t>(bytes.size())}, bytes}};
@@ -190,20 +190,20 @@ void keep(const core::Analysis& analysis, const core::AnalysisSubject& subject,
 
 }  // namespace
 
-core::AnalysisResult keptResult(const core::Analysis& analysis, core::AnalysisSubject& subject,
-                                const core::OptionValues& values) {
+std::optional<Answer> keptResult(const core::Analysis& analysis, core::AnalysisSubject& subject,
+                                 const core::OptionValues& values) {
     core::checkOptions(analysis.fields, values);
     return readResult(analysis, subject, keyOf(analysis, subject, values));
 }
 
-core::AnalysisResult measured(const core::Analysis& analysis, core::AnalysisSubject& subject,
-                              const core::OptionValues& values, const core::AnalysisWatch& watch) {
+Answer measured(const core::Analysis& analysis, core::AnalysisSubject& subject,
+                const core::OptionValues& values, const core::AnalysisWatch& watch) {
     core::checkOptions(analysis.fields, values);
     const auto key = keyOf(analysis, subject, values);
-    if (auto result = readResult(analysis, subject, key); result.has_value()) return result;
+    if (auto kept = readResult(analysis, subject, key)) return std::move(*kept);
     if (!key) return core::runnerOf(analysis).run(subject, values, watch);
     std::map<std::string, std::vector<std::int64_t>> read;
-    core::AnalysisResult result;
+    Answer result;
     {
         const ReadExamples noted(subject);
         result = core::runnerOf(analysis).run(subject, values, watch);

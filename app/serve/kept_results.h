@@ -11,12 +11,12 @@ namespace relascope::serve {
 /// same examples are those that were read, by what is in them. Files that are damaged or of others
 /// are passed over. Throws OptionError for wrong options, FileError for a result whose indices are
 /// wrong.
-core::AnalysisResult keptResult(const core::Analysis& analysis, core::AnalysisSubject& subject,
-                                const core::OptionValues& values);
+std::optional<Answer> keptResult(const core::Analysis& analysis, core::AnalysisSubject& subject,
+                                 const core::OptionValues& values);
 
 /// The kept result, or that of the analysis' runner, which is kept from then on. Where it cannot be
 /// written (a full disk, a folder of another user) it is not kept. Throws as the runner.
-core::AnalysisResult measured(const core::Analysis& analysis, core::AnalysisSubject& subject,
-                              const core::OptionValues& values, const core::AnalysisWatch& watch);
+Answer measured(const core::Analysis& analysis, core::AnalysisSubject& subject,
+                const core::OptionValues& values, const core::AnalysisWatch& watch);
 
 }  // namespace relascope::serve

@@ -432,22 +432,21 @@ Frame Models::analyse(Request& request, bool cost) {
     if (analysis->input == Input::Pair && asked.second)
         subject.second = sampleOf(*asked.second, request);
     request.progress(0.0);
-    const auto resultFrame = [&](const core::AnalysisResult& result) {
+    const auto resultFrame = [&](const Answer& result) {
         Frame frame;
-        frame.message =
-            wire::answerToJson(std::any_cast<const relascope::Answer&>(result), frame.blob);
+        frame.message = wire::answerToJson(result, frame.blob);
         return frame;
     };
     if (asked.keptOnly && !cost) {
         const auto kept = keptResult(*analysis, subject, values);
-        return kept.has_value() ? resultFrame(kept) : answered(Json::object());
+        return kept ? resultFrame(*kept) : answered(Json::object());
     }
     if (cost) return answered(core::runnerOf(*analysis).cost(subject, request.stop()));
     core::AnalysisWatch watch{request.stop(), request.progress(), {}, {}};
     if (request.message().contains("known"))
         watch.known = wire::answerFromJson(request.message()["known"], request.blob());
     auto sent = Clock::now() - kPartInterval;
-    watch.partial = [&](const core::AnalysisResult& result) {
+    watch.partial = [&](const Answer& result) {
         if (Clock::now() - sent < kPartInterval) return;
         auto part = resultFrame(result);
         request.part(std::move(part.message), part.blob);

@@ -153,7 +153,7 @@ void Request::part(Json part, const Bytes& blob) {
     m_send({{"part", std::move(part)}}, blob);
 }
 
-int serve(int in, int out, const Answer& answer, std::chrono::seconds idle) {
+int serve(int in, int out, const Handler& handler, std::chrono::seconds idle) {
     bool open = writeAll(out, wire::frameBytes(wire::sessionHello()));
     const auto inbox = std::make_shared<Inbox>(in);
     inbox->start();
@@ -175,7 +175,7 @@ int serve(int in, int out, const Answer& answer, std::chrono::seconds idle) {
             if (request->message().contains("follow"))
                 request->follows = wire::valueOf<bool>(request->message(), "follow");
             inbox->setRequest(*waiting, request);
-            const Frame frame = answer(*request);
+            const Frame frame = handler(*request);
             send({{"ok", frame.message}}, frame.blob);
         } catch (const std::exception& error) {
             send({{"error", wire::errorToJson(error)}}, {});

@@ -42,12 +42,12 @@ private:
     std::chrono::steady_clock::time_point m_reported{};
 };
 
-using Answer = std::function<wire::Frame(Request&)>;
+using Handler = std::function<wire::Frame(Request&)>;
 
 /// Reads requests from `in` and writes what `answer` gives, or throws, to `out`: one after another,
 /// until `in` ends, the other side is of another version, or nothing was asked for `idle`. Returns
 /// the exit status.
-int serve(int in, int out, const Answer& answer,
+int serve(int in, int out, const Handler& handler,
           std::chrono::seconds idle = std::chrono::minutes(15));
 
 }  // namespace relascope::serve

@@ -457,13 +457,12 @@ AblationOptions optionsOf(const AblationChoice& choice, const ModelOptions& mode
     return how;
 }
 
-Answer runAblation(AnalysisSubject& subject, const AblationChoice& choice,
-                   const AnalysisWatch& watch) {
+AblationTable runAblation(AnalysisSubject& subject, const AblationChoice& choice,
+                          const Watch<AblationTable>& watch) {
     const auto how = optionsOf(choice, subject.model->options());
     how.check();
-    return answerOf(subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
-                                          watch.progress, partlyAs<AblationTable>(watch, answerOf),
-                                          subject.kept));
+    return subject.model->ablate(subject.data, subject.interventions, how, watch.stop,
+                                 watch.progress, watch.partial, subject.kept);
 }
 
 /// Seconds for one example with one part out, from the first passes of a real ablation.
@@ -516,7 +515,7 @@ AnalysisCost ablationCost(AnalysisSubject& subject, const std::stop_token& stop)
 
 const AnalysisRunner& ablationRunner() {
     static const AnalysisRunner runner = [] {
-        auto r = makeRunner(ablationFields(), runAblation);
+        auto r = makeRunner(ablationFields(), runAblation, answerOf);
         r.cost = ablationCost;
         return r;
     }();

@@ -272,11 +272,9 @@ const Analysis& ablationAnalysis() {
         a.onDemand = a.continues = true;
         a.costText = ablationCostText;
         a = answering(a, ablationFields(), OfferedIn::Row);
-        a.latex = [](const AnalysisResult& result) {
-            return latexOf(ablationTableOf(std::any_cast<const Answer&>(result)));
-        };
-        a.terminal = [](const AnalysisResult& result) {
-            const auto& answer = std::any_cast<const Answer&>(result);
+        a.latex = [](const Answer& result) { return latexOf(ablationTableOf(result)); };
+        a.terminal = [](const Answer& result) {
+            const auto& answer = result;
             return ablationText(ablationTableOf(answer), usesOf(answer));
         };
         return a;

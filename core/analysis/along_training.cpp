@@ -235,8 +235,8 @@ MapCell cellOf(const AlongChoice& choice, const std::optional<MapCell>& shown) {
             0,    static_cast<int>(choice.source),    static_cast<int>(choice.to)};
 }
 
-Answer runAlongTraining(AnalysisSubject& subject, const AlongChoice& choice,
-                        const AnalysisWatch& watch) {
+AlongTraining runAlongTraining(AnalysisSubject& subject, const AlongChoice& choice,
+                               const Watch<AlongTraining>& watch) {
     if (subject.run.empty()) throw Error("Only runs keep weights along training: open a run.");
     const auto& sample = sampleOf(subject);
     AlongOptions options;
@@ -244,8 +244,7 @@ Answer runAlongTraining(AnalysisSubject& subject, const AlongChoice& choice,
     options.edits = subject.interventions.edits;
     options.data = subject.interventions.data;
     options.leaveOutTrainingEdits = subject.leaveOutTrainingEdits;
-    if (watch.known.has_value())
-        options.known = alongTrainingOf(std::any_cast<const Answer&>(watch.known));
+    if (watch.known) options.known = *watch.known;
     const auto idIn = [&](const OpenedModel& model) {
         return model.answerId(choice.answer, "answer", sample, subject.classNames);
     };
@@ -253,9 +252,8 @@ Answer runAlongTraining(AnalysisSubject& subject, const AlongChoice& choice,
         options.answer = subject.model ? idIn(*subject.model)
                                        : idIn(OpenedModel(subject.run, "", subject.device));
     try {
-        return answerOf(alongTraining(subject.run, subject.device, sample, subject.classNames,
-                                      options, watch.stop, watch.progress,
-                                      partlyAs<AlongTraining>(watch, answerOf)));
+        return alongTraining(subject.run, subject.device, sample, subject.classNames, options,
+                             watch.stop, watch.progress, watch.partial);
     } catch (const OptionError& error) {
         if (error.field() == "i") throw OptionError("source", error.message());
         if (error.field() == "j") throw OptionError("to", error.message());
@@ -266,7 +264,8 @@ Answer runAlongTraining(AnalysisSubject& subject, const AlongChoice& choice,
 }  // namespace
 
 const AnalysisRunner& alongTrainingRunner() {
-    static const AnalysisRunner runner = makeRunner(alongFields(), runAlongTraining);
+    static const AnalysisRunner runner =
+        makeRunner(alongFields(), runAlongTraining, answerOf, alongTrainingOf);
     return runner;
 }
 

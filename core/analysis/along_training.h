@@ -50,7 +50,7 @@ struct AlongChoice {
     std::int64_t layer = 1, index = 1, source = -1, to = -1;
 };
 
-/// "along" (answers/along_answer.h). AnalysisWatch::known is an earlier one of the same run, input,
+/// "along" (answers/along_answer.h). Watch::known is an earlier one of the same run, input,
 /// edits and map.
 const Analysis& alongTrainingAnalysis();
 const FieldTable<AlongChoice>& alongFields();

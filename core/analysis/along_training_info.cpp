@@ -30,8 +30,8 @@ const Analysis& alongTrainingAnalysis() {
         a.doing = "Running the input at every kept step";
         a.input = AnalysisInput::KeptSteps;
         a.continues = true;
-        a.remark = [](const AnalysisResult& result) {
-            const auto& answer = std::any_cast<const Answer&>(result);
+        a.remark = [](const Answer& result) {
+            const auto& answer = result;
             return answer.number("answer") < 0
                        ? std::string()
                        : "probability of " + quoted(answer.text("answer_name"));

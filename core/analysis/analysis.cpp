@@ -53,13 +53,10 @@ const AnalysisField& fieldOf(const std::vector<AnalysisField>& fields, const std
 }  // namespace
 
 void makeForms(Analysis& analysis) {
-    const auto of = [](const AnalysisResult& result) -> const Answer& {
-        return std::any_cast<const Answer&>(result);
-    };
-    analysis.csv = [of](const AnalysisResult& result) { return csvOf(of(result)); };
-    analysis.latex = [of](const AnalysisResult& result) { return latexOf(of(result)); };
-    analysis.terminal = [of](const AnalysisResult& result) { return plainText(of(result)); };
-    analysis.json = [of](const AnalysisResult& result) { return jsonOf(of(result)); };
+    analysis.csv = [](const Answer& answer) { return csvOf(answer); };
+    analysis.latex = [](const Answer& answer) { return latexOf(answer); };
+    analysis.terminal = [](const Answer& answer) { return plainText(answer); };
+    analysis.json = [](const Answer& answer) { return jsonOf(answer); };
 }
 
 void checkOptions(const std::vector<AnalysisField>& fields, const OptionValues& values) {

@@ -4,7 +4,6 @@
 // run_analysis.h. Does not include torch.
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,9 +18,6 @@
 namespace relascope::core {
 
 struct AnalysisRunner;  // run_analysis.h
-
-/// What an analysis gives: an Answer.
-using AnalysisResult = std::any;
 
 /// What an analysis reads beside the model.
 enum class AnalysisInput {
@@ -59,10 +55,10 @@ struct Analysis {
     AnalysisInput input = AnalysisInput::Sample;
     /// Takes seconds to minutes: the window runs it on demand only, not when its tab is seen.
     bool onDemand = false;
-    /// A cancelled one can be continued: by AnalysisWatch::known or AnalysisSubject::kept.
+    /// A cancelled one can be continued: by Watch::known or AnalysisSubject::kept.
     bool continues = false;
     /// Whether a run with the options `next` adds to a result of the same subject with `known`,
-    /// which is its AnalysisWatch::known. Null: none does.
+    /// which is its Watch::known. Null: none does.
     bool (*adds)(const OptionValues& known, const OptionValues& next) = nullptr;
     /// Its results are kept beside the run and opened the next time (serve/kept_results.h).
     bool kept = false;
@@ -77,15 +73,15 @@ struct Analysis {
     std::function<void(const Answer&)> check = {};
 
     // The result as text. Numbers that are not there are empty fields of CSV.
-    using Text = std::function<std::string(const AnalysisResult&)>;
+    using Text = std::function<std::string(const Answer&)>;
     Text csv;          ///< with a line of column names
     Text latex = {};   ///< a tabular; empty: none
     Text terminal;     ///< for people, ends with a newline
     Text remark = {};  ///< a sentence beside it; may be empty
-    std::function<nlohmann::ordered_json(const AnalysisResult&)> json;  ///< an object
+    std::function<nlohmann::ordered_json(const Answer&)> json;  ///< an object
     /// `name`.html, which stands alone, and `name`.md with the pictures beside it; `subject`: what
     /// was analysed, "occurs, step 250, validation"; `command`: what repeats it. Empty: none.
-    std::function<std::vector<ReportFile>(const AnalysisResult&, const std::string& name,
+    std::function<std::vector<ReportFile>(const Answer&, const std::string& name,
                                           const std::string& subject, const std::string& command)>
         report = {};
 

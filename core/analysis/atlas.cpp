@@ -57,8 +57,8 @@ RelationAtlas::Distribution distributed(const PairShape& shape, PairValues value
 /// The data, attributes and maps of an atlas, and its stages one after the other.
 class AtlasRun {
 public:
-    AtlasRun(AnalysisSubject& subject, const AtlasOptions& options, const AnalysisWatch& watch,
-             const AblationTable* measured)
+    AtlasRun(AnalysisSubject& subject, const AtlasOptions& options,
+             const Watch<RelationAtlas>& watch, const AblationTable* measured)
         : m_subject(subject),
           m_model(*subject.model),
           m_options(options),
@@ -684,7 +684,7 @@ private:
     // ---------------------------------------------------------------------------------------------
 
     void takeKnown() {
-        const auto* known = std::any_cast<RelationAtlas>(&m_watch.known);
+        const auto& known = m_watch.known;
         if (!known || known->basis != m_atlas.basis || known->examples != m_atlas.examples ||
             known->relations.size() != m_atlas.relations.size() ||
             known->attributes.size() != m_atlas.attributes.size())
@@ -712,7 +712,7 @@ private:
     AnalysisSubject& m_subject;
     OpenedModel& m_model;
     const AtlasOptions& m_options;
-    const AnalysisWatch& m_watch;
+    const Watch<RelationAtlas>& m_watch;
     const AblationTable* m_measured;
     double m_weights = 1.0, m_begin = 0.0, m_end = 0.0;
     PairObjects m_objects;
@@ -726,13 +726,8 @@ private:
 };
 
 RelationAtlas measureAtlas(AnalysisSubject& subject, const AtlasOptions& options,
-                           const AnalysisWatch& watch) {
+                           const Watch<RelationAtlas>& watch) {
     return AtlasRun(subject, options, watch, nullptr).run();
-}
-
-Answer runAtlas(AnalysisSubject& subject, const AtlasOptions& options, const AnalysisWatch& watch) {
-    const auto typed = typedWatch<RelationAtlas>(watch, answerOf, relationAtlasOf);
-    return answerOf(measureAtlas(subject, options, typed));
 }
 
 // From a small atlas of the model itself, of which reading is a fifth of the progress.
@@ -746,7 +741,7 @@ AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
     small.examples = text ? kAtlasTextBatch : kTimedExamplesOfAtlas;
     const auto began = Clock::now();
     auto read = began;
-    AnalysisWatch watch{stop, {}, {}, {}};
+    Watch<RelationAtlas> watch{stop, {}, {}, {}};
     watch.progress = [&](double done) {
         if (done <= 0.2) read = Clock::now();
         return true;
@@ -768,13 +763,13 @@ AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
 }  // namespace
 
 RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& options,
-                                const AnalysisWatch& watch, const AblationTable* measured) {
+                                const Watch<RelationAtlas>& watch, const AblationTable* measured) {
     return AtlasRun(subject, options, watch, measured).run();
 }
 
 const AnalysisRunner& atlasRunner() {
     static const AnalysisRunner runner = [] {
-        auto r = makeRunner(atlasFields(), runAtlas);
+        auto r = makeRunner(atlasFields(), measureAtlas, answerOf, relationAtlasOf);
         r.cost = atlasCost;
         return r;
     }();

@@ -170,12 +170,13 @@ struct AtlasOptions {
 namespace relascope::core {
 
 struct AnalysisSubject;  // run_analysis.h
-struct AnalysisWatch;    // of the same
+template <class Result>
+struct Watch;  // of the same
 
 /// "atlas": a RelationAtlas. Throws OptionError for a model without such maps among its own
 /// objects, fewer than two examples and values that are not finite, FileError for a file of
 /// attributes that is of another form, Cancelled. What is measured is handed to
-/// AnalysisWatch::partial after 500 examples and after each step; AnalysisWatch::known may be such
+/// Watch::partial after 500 examples and after each step; Watch::known may be such
 /// a part of the same subject and options.
 const Analysis& atlasAnalysis();
 const FieldTable<AtlasOptions>& atlasFields();
@@ -184,7 +185,7 @@ const AnalysisRunner& atlasRunner();
 /// An atlas. `measured`: in place of the atlas' own ablation, whose rows have the names of the
 /// maps, or take them or their layer out; null: use_examples of AtlasOptions.
 RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& options,
-                                const AnalysisWatch& watch,
+                                const Watch<RelationAtlas>& watch,
                                 const AblationTable* measured = nullptr);
 
 /// Of relation l, the AUC of attribute a within the answers of attribute `rival`; NaN where they

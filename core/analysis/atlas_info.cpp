@@ -180,17 +180,11 @@ const Analysis& atlasAnalysis() {
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = a.kept = true;
         a.costText = atlasCostText;
-        a.remark = [](const AnalysisResult& result) {
-            return std::any_cast<const Answer&>(result).text("remark");
-        };
+        a.remark = [](const Answer& result) { return result.text("remark"); };
         a.check = [](const Answer& answer) { relationAtlasOf(answer); };
         a = answering(a, atlasFields(), OfferedIn::Row);
-        a.latex = [](const AnalysisResult& result) {
-            return atlasLatex(relationAtlasOf(std::any_cast<const Answer&>(result)));
-        };
-        a.terminal = [](const AnalysisResult& result) {
-            return atlasText(relationAtlasOf(std::any_cast<const Answer&>(result)));
-        };
+        a.latex = [](const Answer& result) { return atlasLatex(relationAtlasOf(result)); };
+        a.terminal = [](const Answer& result) { return atlasText(relationAtlasOf(result)); };
         return a;
     }();
     return analysis;

@@ -293,8 +293,8 @@ namespace {
 constexpr std::int64_t kOffered = 12;       // likeliest answers
 constexpr std::int64_t kMostClasses = 200;  // above, only the likeliest are offered
 
-Answer runAttribution(AnalysisSubject& subject, const AttributionChoice& choice,
-                      const AnalysisWatch&) {
+Attribution runAttribution(AnalysisSubject& subject, const AttributionChoice& choice,
+                           const Watch<Attribution>&) {
     auto& model = *subject.model;
     const auto& sample = sampleOf(subject);
     const auto& names = subject.classNames;
@@ -319,13 +319,13 @@ Answer runAttribution(AnalysisSubject& subject, const AttributionChoice& choice,
     if (!result.whole)
         result.positions = static_cast<int>(sample.target.size() > 0 ? sample.target.size()
                                                                      : sample.source.size());
-    return answerOf(result);
+    return result;
 }
 
 }  // namespace
 
 const AnalysisRunner& attributionRunner() {
-    static const AnalysisRunner runner = makeRunner(attributionFields(), runAttribution);
+    static const AnalysisRunner runner = makeRunner(attributionFields(), runAttribution, answerOf);
     return runner;
 }
 

@@ -64,8 +64,8 @@ namespace {
 
 constexpr double kShownRelation = 0.05;  // of the largest part, on a terminal
 
-std::string attributionText(const AnalysisResult& result) {
-    const auto& r = std::any_cast<const Answer&>(result);
+std::string attributionText(const Answer& result) {
+    const auto& r = result;
     const auto& parts = r.table("parts");
     const auto &names = parts.texts("part"), &kinds = parts.texts("kind");
     const auto &values = parts.numbers("value"), &inside = parts.numbers("inside");

@@ -128,7 +128,7 @@ struct PairSums {
 
 class DuelRun {
 public:
-    DuelRun(AnalysisSubject& subject, const DuelOptions& options, const AnalysisWatch& watch)
+    DuelRun(AnalysisSubject& subject, const DuelOptions& options, const Watch<Duel>& watch)
         : m_subject(subject),
           m_options(options),
           m_watch(watch),
@@ -201,7 +201,7 @@ private:
     void report() {
         m_reported = Clock::now();
         m_duel.sentences = duelSentences(m_duel);
-        if (m_watch.partial) m_watch.partial(answerOf(m_duel));
+        if (m_watch.partial) m_watch.partial(m_duel);
     }
 
     std::string nameOf(const std::string& path, const OpenedModel& model,
@@ -466,8 +466,8 @@ private:
 
     // A part of the same duel: the stages that were whole.
     void takeKnown() {
-        if (!m_watch.known.has_value()) return;
-        const auto known = std::make_optional(duelOf(std::any_cast<const Answer&>(m_watch.known)));
+        const auto& known = m_watch.known;
+        if (!known) return;
         const bool adds = !m_options.part.empty();
         if (known->rows + known->answers == 0 || known->a.name != m_duel.a.name ||
             known->b.name != m_duel.b.name || known->basis != m_duel.basis)
@@ -488,7 +488,7 @@ private:
 
     AnalysisSubject& m_subject;
     const DuelOptions& m_options;
-    const AnalysisWatch& m_watch;
+    const Watch<Duel>& m_watch;
     OpenedModel m_other;
     DuelExamples m_examples;
     Interventions m_edits;
@@ -500,16 +500,16 @@ private:
     Duel m_duel;
 };
 
-Answer runDuel(AnalysisSubject& subject, const DuelOptions& options, const AnalysisWatch& watch) {
+Duel runDuel(AnalysisSubject& subject, const DuelOptions& options, const Watch<Duel>& watch) {
     return withinMemory(
-        subject.device, [&] { return answerOf(DuelRun(subject, options, watch).run()); },
+        subject.device, [&] { return DuelRun(subject, options, watch).run(); },
         [] { return std::string("; compare fewer tokens, or on another device"); });
 }
 
 }  // namespace
 
 const AnalysisRunner& duelRunner() {
-    static const AnalysisRunner runner = makeRunner(duelFields(), runDuel);
+    static const AnalysisRunner runner = makeRunner(duelFields(), runDuel, answerOf, duelOf);
     return runner;
 }
 

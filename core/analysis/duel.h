@@ -136,8 +136,8 @@ Answer answerOf(const Duel& duel);
 Duel duelOf(const Answer& answer);
 
 /// "duel". Throws OptionError where B does not open, its data or edits do not fit;
-/// Cancelled. What is measured is handed to AnalysisWatch::partial after each stage;
-/// AnalysisWatch::known may be such a part of the same subjects and options.
+/// Cancelled. What is measured is handed to Watch::partial after each stage;
+/// Watch::known may be such a part of the same subjects and options.
 const Analysis& duelAnalysis();
 const FieldTable<DuelOptions>& duelFields();
 const AnalysisRunner& duelRunner();

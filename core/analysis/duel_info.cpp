@@ -324,9 +324,7 @@ const Analysis& duelAnalysis() {
         a.doing = "Comparing the two";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
-        a.remark = [](const AnalysisResult& result) {
-            return std::any_cast<const Answer&>(result).text("remark");
-        };
+        a.remark = [](const Answer& result) { return result.text("remark"); };
         a.adds = [](const OptionValues& known, const OptionValues& next) {
             const auto part = next.find("part");
             if (part == next.end() || std::get<std::string>(part->second).empty()) return false;

@@ -70,16 +70,16 @@ HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& 
 
 namespace {
 
-Answer runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& options,
-                       const AnalysisWatch&) {
-    return answerOf(measureHeads(*subject.model, subject.sample, options, subject.interventions));
+HeadMeasures runHeadMeasures(AnalysisSubject& subject, const HeadMeasureOptions& options,
+                             const Watch<HeadMeasures>&) {
+    return measureHeads(*subject.model, subject.sample, options, subject.interventions);
 }
 
 }  // namespace
 
 const AnalysisRunner& headMeasuresRunner() {
     static const AnalysisRunner runner = [] {
-        auto r = makeRunner(headMeasureFields(), runHeadMeasures);
+        auto r = makeRunner(headMeasureFields(), runHeadMeasures, answerOf);
         r.ownText = [](const OpenedModel& model, const OptionValues& values) {
             return repeatedTokens(model, structOf(headMeasureFields(), values));
         };

@@ -111,19 +111,19 @@ LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelI
 
 namespace {
 
-Answer runLens(AnalysisSubject& subject, const LensChoice& choice, const AnalysisWatch&) {
+LensResult runLens(AnalysisSubject& subject, const LensChoice& choice, const Watch<LensResult>&) {
     const auto& sample = sampleOf(subject);
     LensOptions what;
     what.top = choice.top, what.position = choice.position;
     for (const auto& word : choice.answers)
         what.answers.push_back(subject.model->answerId(word, "answer", sample, subject.classNames));
-    return answerOf(subject.model->lens(sample, what, subject.classNames, subject.interventions));
+    return subject.model->lens(sample, what, subject.classNames, subject.interventions);
 }
 
 }  // namespace
 
 const AnalysisRunner& lensRunner() {
-    static const AnalysisRunner runner = makeRunner(lensFields(), runLens);
+    static const AnalysisRunner runner = makeRunner(lensFields(), runLens, answerOf);
     return runner;
 }
 

@@ -162,9 +162,9 @@ void addTable(std::ostream& out, const LensTable& r) {
     }
 }
 
-std::string lensText(const AnalysisResult& result) {
+std::string lensText(const Answer& result) {
     std::ostringstream out;
-    const LensTable r(std::any_cast<const Answer&>(result));
+    const LensTable r(result);
     if (r.own.size() == 1 || r.asked(r.each - 1))
         for (std::size_t c = 0; c < r.own.size(); ++c) addColumn(out, r, c);
     else

@@ -434,8 +434,8 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
 
 namespace {
 
-Answer runPatching(AnalysisSubject& subject, const PatchOptions& options,
-                   const AnalysisWatch& watch) {
+PatchResult runPatching(AnalysisSubject& subject, const PatchOptions& options,
+                        const Watch<PatchResult>& watch) {
     auto how = options;
     for (auto& over : how.over) {
         if (over != "cells") continue;
@@ -447,15 +447,14 @@ Answer runPatching(AnalysisSubject& subject, const PatchOptions& options,
                 std::to_string(subject.cell->index + 1);
     }
     how.check();
-    return answerOf(subject.model->patch(sampleOf(subject), subject.second.value(), how,
-                                         subject.interventions, watch.stop, watch.progress,
-                                         partlyAs<PatchResult>(watch, answerOf)));
+    return subject.model->patch(sampleOf(subject), subject.second.value(), how,
+                                subject.interventions, watch.stop, watch.progress, watch.partial);
 }
 
 }  // namespace
 
 const AnalysisRunner& patchingRunner() {
-    static const AnalysisRunner runner = makeRunner(patchingFields(), runPatching);
+    static const AnalysisRunner runner = makeRunner(patchingFields(), runPatching, answerOf);
     return runner;
 }
 

@@ -42,62 +42,48 @@ struct AnalysisSubject {
 };
 
 /// How an analysis is followed while it runs. Everything is called on its thread.
-struct AnalysisWatch {
+template <class Result>
+struct Watch {
     std::stop_token stop = {};
     /// Gets the fraction done; returns false to cancel.
     ProgressCallback progress = {};
     /// Gets the result so far.
-    std::function<void(const AnalysisResult&)> partial = {};
+    std::function<void(const Result&)> partial = {};
     /// An earlier result of the same subject and options; what it has is not computed again.
-    AnalysisResult known = {};
+    std::optional<Result> known = {};
 };
+using AnalysisWatch = Watch<Answer>;
 
 /// The part of an analysis that needs a model.
 struct AnalysisRunner {
     /// Throws OptionError with the name of a field, Error, Cancelled.
-    std::function<AnalysisResult(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
+    std::function<Answer(AnalysisSubject&, const OptionValues&, const AnalysisWatch&)> run;
     /// Times some passes, in about a second. Empty for analyses without Analysis::costText.
     std::function<AnalysisCost(AnalysisSubject&, const std::stop_token&)> cost = {};
     /// Of AnalysisInput::OwnText: the text that is read without an input.
     std::function<ProbeSample(const OpenedModel&, const OptionValues&)> ownText = {};
 };
 
-/// Hands a result so far on as an answer.
-template <class Result>
-std::function<void(const Result&)> partlyAs(const AnalysisWatch& watch,
-                                            Answer (*answerOf)(const Result&)) {
-    if (!watch.partial) return {};
-    return [&watch, answerOf](const Result& result) {
-        watch.partial(AnalysisResult(answerOf(result)));
-    };
-}
-
-/// A watch whose partial and known results are of that type, for computations that hand them on.
-template <class Result>
-AnalysisWatch typedWatch(const AnalysisWatch& watch, Answer (*answerOf)(const Result&),
-                         Result (*resultOf)(const Answer&)) {
-    AnalysisWatch typed = watch;
-    if (watch.partial)
-        typed.partial = [&watch, answerOf](const AnalysisResult& result) {
-            watch.partial(AnalysisResult(answerOf(std::any_cast<const Result&>(result))));
-        };
-    if (watch.known.has_value()) typed.known = resultOf(std::any_cast<const Answer&>(watch.known));
-    return typed;
-}
-
 /// Of one of analyses().
 const AnalysisRunner& runnerOf(const Analysis& analysis);
 
-/// The runner of an analysis whose options and result are structs. `run` gets the checked options.
+/// The runner of an analysis whose options and result are structs. `run` gets the checked options;
+/// `resultOf` reads an earlier answer, for Watch::known.
 template <class Options, class Result>
 AnalysisRunner makeRunner(const FieldTable<Options>& table,
-                          Result (*run)(AnalysisSubject&, const Options&, const AnalysisWatch&)) {
+                          Result (*run)(AnalysisSubject&, const Options&, const Watch<Result>&),
+                          Answer (*answerOf)(const Result&),
+                          Result (*resultOf)(const Answer&) = nullptr) {
     AnalysisRunner runner;
-    runner.run = [run, table, fields = fieldsOf(table, OfferedIn::Row)](
-                     AnalysisSubject& subject, const OptionValues& values,
-                     const AnalysisWatch& watch) {
+    runner.run = [=, fields = fieldsOf(table, OfferedIn::Row)](AnalysisSubject& subject,
+                                                               const OptionValues& values,
+                                                               const AnalysisWatch& watch) {
         checkOptions(fields, values);
-        return AnalysisResult(run(subject, structOf(table, values), watch));
+        Watch<Result> typed{watch.stop, watch.progress, {}, {}};
+        if (watch.partial)
+            typed.partial = [&](const Result& soFar) { watch.partial(answerOf(soFar)); };
+        if (watch.known && resultOf) typed.known = resultOf(*watch.known);
+        return answerOf(run(subject, structOf(table, values), typed));
     };
     return runner;
 }

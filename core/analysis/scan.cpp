@@ -58,7 +58,7 @@ struct KeptScan {
 
 class ScanRun {
 public:
-    ScanRun(AnalysisSubject& subject, const ScanOptions& options, const AnalysisWatch& watch)
+    ScanRun(AnalysisSubject& subject, const ScanOptions& options, const Watch<ModelScan>& watch)
         : m_subject(subject),
           m_whole(subject.data),
           m_model(*subject.model),
@@ -218,7 +218,7 @@ private:
         if (auto* kept = keptScan();
             kept && kept->model == &m_model && kept->data == m_subject.data &&
             kept->edits == m_subject.interventions.edits && kept->options == m_options &&
-            fits(kept->scan) && std::any_cast<ModelScan>(&m_watch.known)) {
+            fits(kept->scan) && m_watch.known) {
             m_scan = kept->scan;
             return true;
         }
@@ -226,7 +226,7 @@ private:
             m_subject.kept->scan() = KeptScan{
                 &m_model, m_subject.data, m_whole, m_subject.interventions.edits, m_options, {},
                 {}};
-        const auto* known = std::any_cast<ModelScan>(&m_watch.known);
+        const auto& known = m_watch.known;
         if (!known || !fits(*known)) return false;
         m_scan = *known;
         return true;
@@ -493,9 +493,10 @@ private:
             how.attributes = m_options.attributes;
             how.only = m_scan.described;
             how.batchSize = m_batch;
-            AnalysisWatch watch{m_watch.stop, part(kEndOfEffects + 0.05, 1.0), {}, m_scan.atlas};
-            watch.partial = [&](const AnalysisResult& soFar) {
-                m_scan.atlas = std::any_cast<const RelationAtlas&>(soFar);
+            Watch<RelationAtlas> watch{
+                m_watch.stop, part(kEndOfEffects + 0.05, 1.0), {}, m_scan.atlas};
+            watch.partial = [&](const RelationAtlas& soFar) {
+                m_scan.atlas = soFar;
                 report();
             };
             const auto table = measuredTable(m_scan);
@@ -508,7 +509,7 @@ private:
     DatasetPtr m_whole;
     OpenedModel& m_model;
     const ScanOptions& m_options;
-    const AnalysisWatch& m_watch;
+    const Watch<ModelScan>& m_watch;
     bool m_text = false;
     std::int64_t m_batch = kScanBatch;
     std::vector<PointInfo> m_points;
@@ -517,15 +518,15 @@ private:
     ModelScan m_scan;
 };
 
-Answer runScan(AnalysisSubject& subject, const ScanOptions& options, const AnalysisWatch& watch) {
-    return answerOf(
-        ScanRun(subject, options, typedWatch<ModelScan>(watch, answerOf, modelScanOf)).run());
+ModelScan runScan(AnalysisSubject& subject, const ScanOptions& options,
+                  const Watch<ModelScan>& watch) {
+    return ScanRun(subject, options, watch).run();
 }
 
 }  // namespace
 
 const AnalysisRunner& scanRunner() {
-    static const AnalysisRunner runner = makeRunner(scanFields(), runScan);
+    static const AnalysisRunner runner = makeRunner(scanFields(), runScan, answerOf, modelScanOf);
     return runner;
 }
 

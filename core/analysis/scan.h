@@ -91,9 +91,9 @@ struct ScanOptions {
 
 namespace relascope::core {
 
-/// "scan": a ModelScan. What is measured is handed to AnalysisWatch::partial after each batch of
+/// "scan": a ModelScan. What is measured is handed to Watch::partial after each batch of
 /// the first two passes and each step of the third. A cancelled one continues from
-/// AnalysisWatch::known, and within a session also at the batch (AnalysisSubject::kept). Throws
+/// Watch::known, and within a session also at the batch (AnalysisSubject::kept). Throws
 /// OptionError for data with fewer than two examples and for values that are not finite, Cancelled.
 const Analysis& scanAnalysis();
 const FieldTable<ScanOptions>& scanFields();

@@ -108,19 +108,14 @@ const Analysis& scanAnalysis() {
         a.doing = "Scanning";
         a.input = AnalysisInput::Data;
         a.onDemand = a.continues = true;
-        a.remark = [](const AnalysisResult& result) {
-            return std::any_cast<const Answer&>(result).text("remark");
-        };
-        a.report = [](const AnalysisResult& result, const std::string& name,
-                      const std::string& subject, const std::string& command) {
-            return scanReport(modelScanOf(std::any_cast<const Answer&>(result)), name, subject,
-                              command);
+        a.remark = [](const Answer& result) { return result.text("remark"); };
+        a.report = [](const Answer& result, const std::string& name, const std::string& subject,
+                      const std::string& command) {
+            return scanReport(modelScanOf(result), name, subject, command);
         };
         a = answering(a, scanFields(), OfferedIn::Row);
         a.latex = {};
-        a.terminal = [](const AnalysisResult& result) {
-            return scanText(modelScanOf(std::any_cast<const Answer&>(result)));
-        };
+        a.terminal = [](const Answer& result) { return scanText(modelScanOf(result)); };
         return a;
     }();
     return analysis;

@@ -90,7 +90,7 @@ public:
         }
     }
 
-    LayerShares run(const ShareOptions& options, const AnalysisWatch& watch) {
+    LayerShares run(const ShareOptions& options, const Watch<LayerShares>& watch) {
         const bool text = m_model->options().input() == InputKind::Tokens;
         const auto wanted =
             text ? std::max<std::int64_t>(2, options.examples / kTextShare) : options.examples;
@@ -185,15 +185,15 @@ private:
     ShareSums m_parts, m_kinds;
 };
 
-Answer runShares(AnalysisSubject& subject, const ShareOptions& options,
-                 const AnalysisWatch& watch) {
-    return answerOf(ShareRun(subject).run(options, watch));
+LayerShares runShares(AnalysisSubject& subject, const ShareOptions& options,
+                      const Watch<LayerShares>& watch) {
+    return ShareRun(subject).run(options, watch);
 }
 
 }  // namespace
 
 const AnalysisRunner& sharesRunner() {
-    static const AnalysisRunner runner = makeRunner(shareFields(), runShares);
+    static const AnalysisRunner runner = makeRunner(shareFields(), runShares, answerOf);
     return runner;
 }
 

@@ -203,10 +203,9 @@ BenchmarkResult runAnalysisBenchmark(const std::string& name) {
     const auto start = Clock::now();
     double first = 0.0, estimated = 0.0;
     AnalysisWatch watch;
-    watch.partial = [&](const AnalysisResult& part) {
+    watch.partial = [&](const Answer& part) {
         if (first == 0.0) first = since(start);
-        const auto* so = std::any_cast<ModelScan>(&part);
-        if (so && so->passes == 1 && estimated == 0.0) estimated = since(start);
+        if (scan && part.number("passes") == 1.0 && estimated == 0.0) estimated = since(start);
     };
     if (scan)
         runnerOf(scanAnalysis())

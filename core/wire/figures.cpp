@@ -54,7 +54,7 @@ Json messageOf(const StudyFigure& figure, Bytes&) {
 Json messageOf(const AnalysisFigure& figure, Bytes& blob) {
     return {{"figure", "analysis"},
             {"analysis", figure.analysis},
-            {"result", answerToJson(std::any_cast<const Answer&>(figure.result), blob)},
+            {"result", answerToJson(figure.result, blob)},
             {"caption", figure.caption}};
 }
 

@@ -3,11 +3,11 @@
 // frame, which `relascope draw FILE` reads from its standard input.
 #pragma once
 
-#include <any>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "types/answer.h"
 #include "types/data_example.h"
 #include "types/relation_map.h"
 #include "types/study.h"
@@ -58,7 +58,7 @@ struct StudyFigure {
 /// The result of an analysis (analysis/analysis.h), by the name of that.
 struct AnalysisFigure {
     std::string analysis;
-    std::any result;
+    Answer result;
     std::string caption;
 };
 

@@ -128,16 +128,16 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
     return session.understood([&] { return end.get<TextEnd>(); });
 }
 
-std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
-                 const std::function<void(std::any)>& partial) {
+std::optional<Answer> analyse(Session& session, const AnalyseRequest& request,
+                              const Session::Progress& progress,
+                              const std::function<void(Answer)>& partial) {
     const auto resultOf = [&](const Json& json, const Bytes& blob) {
-        return session.understood([&] { return std::any(answerFromJson(json, blob)); });
+        return session.understood([&] { return answerFromJson(json, blob); });
     };
     const auto part = [&](const Json& json, const Bytes& blob) { partial(resultOf(json, blob)); };
     Json message = request;
     Bytes blob;
-    if (request.known.has_value())
-        message["known"] = answerToJson(std::any_cast<const Answer&>(request.known), blob);
+    if (request.known) message["known"] = answerToJson(*request.known, blob);
     const auto answer = session.ask("analyse", std::move(message), progress, part, blob);
     if (request.keptOnly && answer.message.empty()) return {};
     return resultOf(answer.message, answer.blob);

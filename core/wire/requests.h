@@ -4,7 +4,6 @@
 // core throw that the session calls (analysis/open_model.h).
 #pragma once
 
-#include <any>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -15,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "types/along.h"
+#include "types/answer.h"
 #include "types/checkpoint_info.h"
 #include "types/data_example.h"
 #include "types/data_options.h"
@@ -203,13 +202,13 @@ struct AnalyseRequest {
     Interventions interventions;
     std::optional<MapCell> cell;
     /// An earlier result, as core::AnalysisWatch::known; it goes beside the others, in the blob.
-    std::any known;
+    std::optional<Answer> known;
     bool keptOnly = false;  ///< nothing is measured
 };
-/// The results so far go to `partial`. With `keptOnly` the result that is kept beside the run, or
-/// none.
-std::any analyse(Session& session, const AnalyseRequest& request, const Session::Progress& progress,
-                 const std::function<void(std::any)>& partial);
+/// The answers so far go to `partial`. None with `keptOnly` where none is kept beside the run.
+std::optional<Answer> analyse(Session& session, const AnalyseRequest& request,
+                              const Session::Progress& progress,
+                              const std::function<void(Answer)>& partial);
 
 AnalysisCost cost(Session& session, const AnalyseRequest& request,
                   const Session::Progress& progress);

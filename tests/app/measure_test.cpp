@@ -103,13 +103,13 @@ protected:
     };
     std::unique_ptr<Reports> reportsOf(const std::string& name) {
         auto reports = std::make_unique<Reports>();
-        QObject::connect(&window.controller(), &MeasureController::reported, &window,
-                         [to = reports.get(), name](const core::Analysis& of,
-                                                    const core::AnalysisResult&, bool finished) {
-                             if (of.name != name) return;
-                             ++to->count;
-                             to->finished = finished;
-                         });
+        QObject::connect(
+            &window.controller(), &MeasureController::reported, &window,
+            [to = reports.get(), name](const core::Analysis& of, const Answer&, bool finished) {
+                if (of.name != name) return;
+                ++to->count;
+                to->finished = finished;
+            });
         return reports;
     }
 
@@ -192,7 +192,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
     QObject context;
     QObject::connect(&window.controller(), &MeasureController::reported, &context,
-                     [&](const core::Analysis&, const core::AnalysisResult&, bool finished) {
+                     [&](const core::Analysis&, const Answer&, bool finished) {
                          if (!finished) task("ablate").abandon();
                      });
     QTest::mouseClick(ablation->runButton(), Qt::LeftButton);
@@ -476,12 +476,10 @@ TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
     auto* shown = this->view<AlongView>("along");
     const auto results = reportsOf("along");
     QObject context;
-    QObject::connect(
-        &window.controller(), &MeasureController::reported, &context,
-        [&](const core::Analysis&, const core::AnalysisResult& along, bool finished) {
-            if (!finished && std::any_cast<const Answer&>(along).table("steps").rows() < 8)
-                task("along").abandon();
-        });
+    QObject::connect(&window.controller(), &MeasureController::reported, &context,
+                     [&](const core::Analysis&, const Answer& along, bool finished) {
+                         if (!finished && along.table("steps").rows() < 8) task("along").abandon();
+                     });
     window.setSubject(run.subject);
     window.showTab("along");
     ASSERT_TRUE(waitUntil([&] { return results->count > 0; }, 60000));

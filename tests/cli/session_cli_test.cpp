@@ -151,16 +151,15 @@ TEST(SessionProcess, AnalysesAndGeneratesAsTheProgramDoes) {
     request.options = wire::Json::object();
     request.weights = weightsOf("language");
     request.sample = model.textInput("a text to read");
-    const auto lens =
-        std::any_cast<Answer>(wire::analyse(session, request, {}, [](const std::any&) {}));
+    const auto lens = *wire::analyse(session, request, {}, [](const Answer&) {});
     core::AnalysisSubject subject;
     subject.model = &model;
     subject.sample = request.sample;
     const auto& runner = core::runnerOf(*core::findAnalysis("lens"));
-    const auto here = std::any_cast<Answer>(runner.run(subject, {}, {}));
+    const auto here = runner.run(subject, {}, {});
     EXPECT_EQ(core::jsonOf(lens), core::jsonOf(here));
     request.options = {{"top", -3}};
-    EXPECT_THROW(wire::analyse(session, request, {}, [](const std::any&) {}), OptionError);
+    EXPECT_THROW(wire::analyse(session, request, {}, [](const Answer&) {}), OptionError);
 
     wire::GenerateRequest asked{weightsOf("language"), "ab", {}, {}};
     asked.options.tokens = 12;

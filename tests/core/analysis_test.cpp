@@ -218,8 +218,7 @@ TEST(Analyses, TheCostOfAnAblationFollowsItsOptions) {
     // As many parts as are measured.
     core::OptionValues values = {{"examples", std::int64_t{2}},
                                  {"how", std::vector<std::string>{"zero"}}};
-    const auto table = core::ablationTableOf(
-        std::any_cast<const Answer&>(runner.run(trained.subject, values, {})));
+    const auto table = core::ablationTableOf(runner.run(trained.subject, values, {}));
     EXPECT_TRUE(
         cost(values).starts_with(std::to_string(table.rows.size()) + " parts x 1 way on 2 "))
         << cost(values);

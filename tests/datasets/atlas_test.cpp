@@ -62,8 +62,7 @@ struct Asked {
     RelationAtlas atlas(OptionValues values = {}, const AnalysisWatch& watch = {}) {
         values.try_emplace("use_examples", std::int64_t{0});
         values.try_emplace("untrained", std::int64_t{0});
-        return relationAtlasOf(
-            std::any_cast<const Answer&>(atlasRunner().run(subject, values, watch)));
+        return relationAtlasOf(atlasRunner().run(subject, values, watch));
     }
 };
 
@@ -209,13 +208,13 @@ TEST(Atlas, ACancelledOneContinuesToTheSameNumbers) {
     const auto text = atlasAnalysis().json(answerOf(whole)).dump();
     ASSERT_FALSE(whole.metric.empty());
     for (const int reports : {1, 3, 5}) {
-        AnalysisResult known;
+        std::optional<Answer> known;
         int left = reports;
         AnalysisWatch watch;
-        watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
+        watch.partial = [&](const Answer& part) { known = part, --left; };
         watch.progress = [&](double) { return left > 0; };
         EXPECT_THROW(asked.atlas(values, watch), Cancelled) << reports;
-        ASSERT_TRUE(known.has_value());
+        ASSERT_TRUE(known);
         AnalysisWatch again;
         again.known = known;
         EXPECT_EQ(atlasAnalysis().json(answerOf(asked.atlas(values, again))).dump(), text)
@@ -291,12 +290,11 @@ TEST(Atlas, DataWithoutFactsHaveThoseOfTheirPatches) {
     AnalysisSubject subject;
     subject.model = &model, subject.run = folder / "run", subject.device = "cpu";
     subject.data = tinyData().validation;
-    const auto atlas = relationAtlasOf(
-        std::any_cast<const Answer&>(atlasRunner().run(subject,
-                                                       {{"use_examples", std::int64_t{0}},
-                                                        {"untrained", std::int64_t{0}},
-                                                        {"examples", std::int64_t{30}}},
-                                                       {})));
+    const auto atlas = relationAtlasOf(atlasRunner().run(subject,
+                                                         {{"use_examples", std::int64_t{0}},
+                                                          {"untrained", std::int64_t{0}},
+                                                          {"examples", std::int64_t{30}}},
+                                                         {}));
     std::vector<std::string> names;
     for (const auto& attribute : atlas.attributes) names.push_back(attribute.name);
     EXPECT_EQ(names, (std::vector<std::string>{"colour distance", "distance", "same side",

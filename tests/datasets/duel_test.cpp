@@ -53,7 +53,7 @@ struct DuelOf {
     Duel duel(OptionValues values, const AnalysisWatch& watch = {}) {
         values.try_emplace("examples", std::int64_t{120});
         values.try_emplace("graft_examples", std::int64_t{60});
-        return duelOf(std::any_cast<const Answer&>(duelRunner().run(subject, values, watch)));
+        return duelOf(duelRunner().run(subject, values, watch));
     }
     std::string whyNot(const OptionValues& values) {
         try {
@@ -328,14 +328,14 @@ TEST(DuelAnalysis, ACancelledOneContinuesToTheSameNumbers) {
     const OptionValues values = {{"other", seedRun(2).path()}, {"untrained", std::int64_t{2}}};
     const auto text = duelAnalysis().json(answerOf(one.duel(values))).dump();
     for (const int reports : {1, 2, 3, 5, 8}) {
-        AnalysisResult known;
+        std::optional<Answer> known;
         int left = reports;
         AnalysisWatch watch;
-        watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
+        watch.partial = [&](const Answer& part) { known = part, --left; };
         watch.progress = [&](double) { return left > 0; };
         EXPECT_THROW(one.duel(values, watch), Cancelled) << reports;
-        ASSERT_TRUE(known.has_value());
-        EXPECT_FALSE(std::any_cast<const Answer&>(known).complete);
+        ASSERT_TRUE(known);
+        EXPECT_FALSE(known->complete);
         AnalysisWatch again;
         again.known = known;
         EXPECT_EQ(duelAnalysis().json(answerOf(one.duel(values, again))).dump(), text) << reports;
@@ -418,7 +418,7 @@ TEST(DuelAnalysis, APartByItsNameIsMeasuredAloneOrAddedToWhatIsKnown) {
     AnalysisWatch watch;
     watch.known = answerOf(all);
     int reports = 0;
-    watch.partial = [&](const AnalysisResult&) { ++reports; };
+    watch.partial = [&](const Answer&) { ++reports; };
     const auto added = one.duel(values, watch);
     EXPECT_EQ(reports, 1) << "the part alone";
     ASSERT_EQ(added.grafts.size(), all.grafts.size() + 1);
@@ -483,10 +483,10 @@ protected:
         subject.model = &model, subject.path = subject.run = a, subject.device = "cpu";
         auto options = model.run().data;
         subject.data = openText(runData(a, options)).validation;
-        return duelOf(std::any_cast<const Answer&>(duelRunner().run(
+        return duelOf(duelRunner().run(
             subject,
             {{"other", b}, {"untrained", std::int64_t{1}}, {"graft_examples", std::int64_t{64}}},
-            {})));
+            {}));
     }
     TemporaryFolder m_home{"duel-text"};
     RunOptions m_options;

@@ -63,7 +63,7 @@ struct ScanSubject {
         values.try_emplace("examples", std::int64_t{200});
         values.try_emplace("exact", std::int64_t{100});
         values.try_emplace("untrained", std::int64_t{4});
-        return modelScanOf(std::any_cast<const Answer&>(scanRunner().run(subject, values, watch)));
+        return modelScanOf(scanRunner().run(subject, values, watch));
     }
 
 private:
@@ -226,14 +226,14 @@ TEST(Scan, ACancelledOneContinuesToTheSameNumbers) {
     core::AblationProgress kept;
     for (const bool session : {false, true}) {
         fresh.subject.kept = session ? &kept : nullptr;
-        AnalysisResult known;
+        std::optional<Answer> known;
         // Cancelled again and again until it is done: each time it comes further.
         int times = 0;
         for (bool done = false; !done && times < 60; ++times) {
             AnalysisWatch watch;
             int left = 2;
             watch.known = known;
-            watch.partial = [&](const AnalysisResult& part) { known = part, --left; };
+            watch.partial = [&](const Answer& part) { known = part, --left; };
             watch.progress = [&](double) { return left > 0; };
             try {
                 EXPECT_EQ(scanAnalysis().json(answerOf(fresh.scan({}, watch))).dump(), text);
@@ -691,8 +691,7 @@ TEST(Scan, DataThatNothingIsKnownOfGiveEffectsAlone) {
     AnalysisSubject subject;
     subject.model = &opened, subject.device = "cpu", subject.data = splits.validation;
     subject.interventions.data = editDataOf(splits, model);
-    const auto scan = modelScanOf(std::any_cast<const Answer&>(
-        scanRunner().run(subject, {{"untrained", std::int64_t{0}}}, {})));
+    const auto scan = modelScanOf(scanRunner().run(subject, {{"untrained", std::int64_t{0}}}, {}));
     ASSERT_FALSE(scan.notFound.empty());
     EXPECT_EQ(scan.atlas.attributes.size(), 0u);
     EXPECT_NE(scan.notFound.back().find("Nothing is known of the objects of these data"),

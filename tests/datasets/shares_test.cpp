@@ -46,8 +46,7 @@ struct Measured {
         subject.data = run.splits().validation;
     }
     Answer shares(std::int64_t examples, const core::AnalysisWatch& watch = {}) {
-        return std::any_cast<Answer>(
-            core::sharesRunner().run(subject, {{"examples", examples}}, watch));
+        return core::sharesRunner().run(subject, {{"examples", examples}}, watch);
     }
     /// What the attention of a layer gives for the first examples, with an edit.
     torch::Tensor output(int layer, const std::string& words,

@@ -18,15 +18,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         reader.append(std::span(data, size).subspan(1));
         const auto frame = reader.next();
         if (!frame) return 0;
-        const core::AnalysisResult result = wire::answerFromJson(frame->message, frame->blob);
-        if (analysis.check) analysis.check(std::any_cast<const Answer&>(result));
+        const Answer result = wire::answerFromJson(frame->message, frame->blob);
+        if (analysis.check) analysis.check(result);
         for (const auto* text :
              {&analysis.csv, &analysis.latex, &analysis.terminal, &analysis.remark})
             if (*text) (*text)(result);
         analysis.json(result);
         if (analysis.report) analysis.report(result, "name", "subject", "command");
         wire::Bytes blob;
-        wire::answerToJson(std::any_cast<const Answer&>(result), blob);
+        wire::answerToJson(result, blob);
     } catch (const Error&) {
     }
     return 0;

@@ -54,7 +54,7 @@ struct ShownLines {
     AlongView view;
     explicit ShownLines(const AlongTraining& along) {
         core::Analysis analysis;
-        analysis.csv = [](const core::AnalysisResult&) { return std::string("step,value\n"); };
+        analysis.csv = [](const Answer&) { return std::string("step,value\n"); };
         view.setAnalysis(analysis);
         view.resize(1200, 640);
         view.setAlong(along);

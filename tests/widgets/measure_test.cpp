@@ -194,7 +194,7 @@ TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
 core::Analysis analysisOf(const std::string& name) {
     core::Analysis analysis;
     analysis.name = name;
-    analysis.csv = [](const core::AnalysisResult& result) {
+    analysis.csv = [](const Answer& result) {
         return std::string("type\n") + result.type().name() + "\n";
     };
     return analysis;
@@ -203,9 +203,7 @@ core::Analysis analysisOf(const std::string& name) {
 TEST(AblationView, WritesItsTableInEveryFormat) {
     ShownView shown(tableOf());
     auto analysis = analysisOf("ablate");
-    analysis.latex = [](const core::AnalysisResult& result) {
-        return "% " + std::any_cast<const Answer&>(result).text("metric");
-    };
+    analysis.latex = [](const Answer& result) { return "% " + result.text("metric"); };
     shown.view.setAnalysis(analysis);
     QTemporaryDir folder;
     QString error;
@@ -741,9 +739,9 @@ TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {
     // A report beside the chosen name.
     QTemporaryDir folder;
     auto analysis = analysisOf("scan");
-    analysis.report = [](const core::AnalysisResult& result, const std::string& name,
-                         const std::string& subject, const std::string& command) {
-        const auto scan = core::modelScanOf(std::any_cast<const Answer&>(result));
+    analysis.report = [](const Answer& result, const std::string& name, const std::string& subject,
+                         const std::string& command) {
+        const auto scan = core::modelScanOf(result);
         return std::vector<core::ReportFile>{
             {name + ".html", subject + command + scan.findings[0].text}, {name + ".md", "x"}};
     };

@@ -29,7 +29,7 @@ Answer sentAnswer(const Answer& answer) {
     wire::FrameReader reader;
     reader.append(wire::figureBytes(wire::AnalysisFigure{"lens", answer, "a caption"}));
     const auto got = std::get<wire::AnalysisFigure>(wire::figureFromFrame(*reader.next()));
-    return std::any_cast<Answer>(got.result);
+    return got.result;
 }
 
 bool sameNumbers(const std::vector<double>& a, const std::vector<double>& b) {

@@ -28,7 +28,7 @@ Answer sentResult(const std::string& analysis, const Answer& result) {
     const auto got = std::get<AnalysisFigure>(sent(AnalysisFigure{analysis, result, "a caption"}));
     EXPECT_EQ(got.analysis, analysis);
     EXPECT_EQ(got.caption, "a caption");
-    return std::any_cast<Answer>(got.result);
+    return got.result;
 }
 RelationAtlas sentResult(const RelationAtlas& atlas) {
     return core::relationAtlasOf(sentResult("atlas", core::answerOf(atlas)));

@@ -333,9 +333,9 @@ void AlongView::setAlong(const AlongTraining& along) {
     leaveEmpty();
 }
 
-bool AlongView::showResult(const core::AnalysisResult& result) {
+bool AlongView::showResult(const Answer& result) {
     try {
-        auto along = core::alongTrainingOf(std::any_cast<const Answer&>(result));
+        auto along = core::alongTrainingOf(result);
         // The cell may be another one than when the reading began.
         if (m_place.cell && !along.chooseCell(*m_place.cell)) return false;
         setAlong(along);

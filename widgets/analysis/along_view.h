@@ -78,8 +78,8 @@ public:
     void setAlong(const AlongTraining& along);
     const AlongTraining& along() const { return m_along; }
     void clear(const QString& sentence) override;
-    bool showResult(const core::AnalysisResult& result) override;
-    core::AnalysisResult shown() const override { return core::answerOf(m_along); }
+    bool showResult(const Answer& result) override;
+    Answer shown() const override { return core::answerOf(m_along); }
     /// Another cell of the shown map is taken from what is there.
     bool setPlace(const AnalysisPlace& place) override;
     /// "occurs_layer2_relation1", the beginning of the names of frames.

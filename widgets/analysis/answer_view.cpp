@@ -11,8 +11,8 @@
 
 namespace relascope::widgets {
 
-bool AnswerView::showResult(const core::AnalysisResult& result) {
-    m_answer = std::any_cast<const Answer&>(result);
+bool AnswerView::showResult(const Answer& result) {
+    m_answer = result;
     try {
         fill(m_answer);
         leaveEmpty();

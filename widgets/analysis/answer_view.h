@@ -18,8 +18,8 @@ public:
 
     const Answer& answer() const { return m_answer; }
     /// An answer that lacks what the view shows is said in its place.
-    bool showResult(const core::AnalysisResult& result) override;
-    core::AnalysisResult shown() const override { return m_answer; }
+    bool showResult(const Answer& result) override;
+    Answer shown() const override { return m_answer; }
     void clear(const QString& sentence) override;
 
 protected:

@@ -233,8 +233,8 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) 
     return view;
 }
 
-bool renderAnalysis(const core::Analysis& analysis, const core::AnalysisResult& result,
-                    const QString& caption, const QString& path, QString* error) {
+bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const QString& caption,
+                    const QString& path, QString* error) {
     const std::unique_ptr<MeasureFrame> view(makeAnalysisView(analysis));
     view->showResult(result);
     view->setCaption(caption);

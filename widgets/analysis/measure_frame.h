@@ -110,8 +110,8 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent =
 /// Writes the view of a result to .png (300 dpi), .svg or .pdf with `caption` below it. Returns
 /// false with a message in `error` on failure. Needs a QApplication (on the offscreen platform,
 /// too).
-bool renderAnalysis(const core::Analysis& analysis, const core::AnalysisResult& result,
-                    const QString& caption, const QString& path, QString* error);
+bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const QString& caption,
+                    const QString& path, QString* error);
 
 /// What a view shows beside its result.
 struct AnalysisPlace {
@@ -143,8 +143,8 @@ public:
 
     /// Shows a result of the view's analysis, or what is there of it so far. False if it is of
     /// another place than the one that was set.
-    virtual bool showResult(const core::AnalysisResult& result) = 0;
-    virtual core::AnalysisResult shown() const = 0;
+    virtual bool showResult(const Answer& result) = 0;
+    virtual Answer shown() const = 0;
     /// False if what is shown is of another place.
     virtual bool setPlace(const AnalysisPlace&) { return true; }
     /// The values of the options that the view itself offers; emits no signal.
@@ -191,7 +191,7 @@ private:
 
     QString m_sentence, m_caption, m_command;
     decltype(core::Analysis::report) m_report;
-    std::function<std::string(const core::AnalysisResult&)> m_csv;
+    std::function<std::string(const Answer&)> m_csv;
 };
 
 }  // namespace relascope::widgets
