@@ -18,6 +18,7 @@
 #include "app/cli/edit_arguments.h"
 #include "app/cli/run_text.h"
 #include "app/serve/kept_results.h"
+#include "data/text_tokens.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "hub/hub_cache.h"
@@ -40,6 +41,10 @@ struct AnalysisArguments : SampleArguments {
     std::string data;            ///< a file to measure on
     std::string clean, corrupt;  ///< of a pair
     std::vector<std::string> edits;
+    struct {
+        std::string path, checkpoint;  ///< path: empty: that of the first
+        std::vector<std::string> edits;
+    } other;  ///< of two models
 };
 
 /// What is given for the fields of an analysis.
@@ -61,7 +66,7 @@ std::string optionName(const std::string& field) {
 
 void declareField(CLI::App& command, const core::AnalysisField& field, GivenOptions::Given& given) {
     const auto& spec = field.spec;
-    const std::string name = field.positional ? spec.name : optionName(spec.name);
+    const std::string name = optionName(spec.name);
     if (spec.kind == FieldKind::Boolean) {
         given.option = command.add_flag(name, given.on, spec.help);
     } else if (spec.kind == FieldKind::TextList) {
@@ -88,9 +93,7 @@ core::OptionValues valuesOf(const core::Analysis& analysis, const GivenOptions& 
         else if (field.spec.kind == FieldKind::TextList)
             value = given.words;
         else if (field.spec.kind == FieldKind::Text)  // of tokens with their spaces
-            value = field.positional && given.text.starts_with(core::kHubPrefix)
-                        ? core::hubPath(given.text)
-                        : given.text;
+            value = given.text;
         else
             value = core::parseFieldValue(optionName(field.spec.name), field.spec, given.text);
     }
@@ -103,11 +106,8 @@ auto withOptionNames(const core::Analysis& analysis, Action&& action) {
     try {
         return action();
     } catch (const OptionError& error) {
-        const auto* field = analysis.field(error.field());
-        if (field || error.field() == "corrupt")
-            throw OptionError(
-                field && field->positional ? error.field() : optionName(error.field()),
-                error.message());
+        if (analysis.field(error.field()) || error.field() == "corrupt")
+            throw OptionError(optionName(error.field()), error.message());
         throw;
     }
 }
@@ -197,6 +197,33 @@ AnalysedInput inputOf(const core::Analysis& analysis, const AnalysisArguments& a
     return input;
 }
 
+/// The model that the first is compared with, and its edits.
+std::shared_ptr<const core::AnalysisSubject> otherOf(const AnalysisArguments& a,
+                                                     const AnalysedInput& input,
+                                                     const std::stop_token& stop) {
+    struct Opened : core::AnalysisSubject {
+        std::unique_ptr<core::OpenedModel> own;
+    };
+    const auto other = std::make_shared<Opened>();
+    const auto& asked = a.other;
+    other->path = asked.path.empty() ? a.path : asked.path;
+    try {
+        other->own =
+            std::make_unique<core::OpenedModel>(other->path, asked.checkpoint, a.device, stop);
+    } catch (const OptionError& error) {
+        throw OptionError("other", error.what());
+    }
+    other->model = other->own.get();
+    if (asked.edits.empty()) return other;
+    // Where its tokens are others, the text of the same example.
+    const auto sample = core::inTokensOf(other->model->tokenizer().get(), input.points);
+    other->interventions.edits = core::editsNamed(asked.edits, other->model->points(sample),
+                                                  core::EditUse::Inspect, "--other-edit");
+    other->interventions.data.split = input.subject.interventions.data.split;
+    if (core::namesNone(asked.edits)) other->model->leaveOutTrainingEdits();
+    return other;
+}
+
 Json jsonOf(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input) {
     Json all;
     if (analysis.input != AnalysisInput::KeptSteps) all["step"] = input.subject.model->step();
@@ -281,6 +308,7 @@ int runAnalysis(const core::Analysis& analysis, const AnalysisArguments& a,
     auto& subject = input.subject;
     subject.interventions = interventionsOf(a.edits, a.path, model, input.points);
     subject.leaveOutTrainingEdits = core::namesNone(a.edits);
+    if (analysis.twoModels) subject.other = otherOf(a, input, stop);
     ProgressLine line;
     std::string doing = analysis.doing;
     doing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(doing[0])));
@@ -328,6 +356,18 @@ void inputOptions(CLI::App& command, const core::Analysis& analysis, AnalysisArg
     }
     if (analysis.input != AnalysisInput::KeptSteps)
         command.add_option("--checkpoint", a.checkpoint, "of a run: last, best, or a step");
+    if (!analysis.twoModels) return;
+    command.add_option("other", a.other.path, "B: a run or a checkpoint; without it the same as A")
+        ->transform([](const std::string& path) {
+            return path.starts_with(core::kHubPrefix) ? core::hubPath(path) : path;
+        });
+    command.add_option("--other-checkpoint", a.other.checkpoint,
+                       "of a run that is B: last, best, or a step");
+    command
+        .add_option("--other-edit", a.other.edits,
+                    "for B a file of edits, words as \"layer 2 relation 3 zero\", or none; can be "
+                    "repeated")
+        ->take_all();
 }
 
 }  // namespace

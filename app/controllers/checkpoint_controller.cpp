@@ -163,7 +163,7 @@ bool isFar(const QString& path) {
 }  // namespace
 
 CheckpointController::CheckpointController(QObject* parent)
-    : QObject(parent), m_session(m_models), m_generator(m_session, m_models) {
+    : QObject(parent), m_session(m_looker), m_generator(m_session, m_looker) {
     for (LongTask* task : {&m_task, &m_numbers.task(), &m_session.task()}) {
         connect(task, &LongTask::began, this, &CheckpointController::stateChanged);
         connect(task, &LongTask::ended, this, &CheckpointController::stateChanged);
@@ -199,7 +199,7 @@ CheckpointController::~CheckpointController() {
         task->disconnect();
         task->abandon();
     }
-    for (JobQueue* queue : {&m_headers, &m_checks, &m_models}) queue->clear();
+    for (JobQueue* queue : {&m_headers, &m_checks, &m_looker.queue()}) queue->clear();
 }
 
 QString CheckpointController::path() const {
@@ -364,10 +364,10 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
     asked.file = request.file.toStdString();
     asked.text = request.text;
     asked.windows = request.windows;
-    m_task.run(
-        m_models, QStringLiteral("Evaluating on %1").arg(request.name),
-        [models = m_session.models(), asked](LongJob& job, std::stop_token stop) {
-            return wire::evaluate(models->session, asked, job.callback(stop));
+    m_looker.run(
+        m_task, QStringLiteral("Evaluating on %1").arg(request.name),
+        [asked](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+            return wire::evaluate(models.session, asked, progress);
         },
         [this, name = request.name](const Evaluation& evaluation) {
             Q_EMIT evaluated(evaluation, name);

@@ -186,7 +186,8 @@ private:
     std::optional<CheckpointInfo> m_info;
     QString m_run, m_prompt;
     DataOptions m_data;  ///< of that run
-    JobQueue m_headers, m_checks, m_models;
+    JobQueue m_headers, m_checks;
+    Looker m_looker;
     RecentCheckpoints m_recent;
     HubModels m_hub;
     CheckpointNumbers m_numbers;

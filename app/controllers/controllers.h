@@ -11,6 +11,7 @@
 #include "app/controllers/hosts_controller.h"
 #include "app/controllers/inspector_edits.h"
 #include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 #include "app/controllers/probe_controller.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/study_controller.h"
@@ -29,16 +30,14 @@ public:
     Messages messages;
     Selection selection;
     UndoHistory history;
-    JobQueue disk;    ///< lists and metrics
-    JobQueue models;  ///< data sets, captures, finished runs and devices
-    std::shared_ptr<ModelSession> session =
-        std::make_shared<ModelSession>();  ///< for the jobs of `models`
+    JobQueue disk;  ///< lists and metrics
+    Looker looker;  ///< data sets, captures, finished runs and devices
     RunsController runs{disk};
     HostsController hosts;
     TrainingController training;
-    DeviceMonitor device{training, models, session};
-    ExperimentController experiment{runs, training, history, disk, models, session};
-    ProbeController probe{runs, training, selection, models, session};
+    DeviceMonitor device{training, looker};
+    ExperimentController experiment{runs, training, history, disk, looker};
+    ProbeController probe{runs, training, selection, looker};
     CheckpointController checkpoint;
     InspectorEdits runEdits{history, disk};         ///< of the Workbench
     InspectorEdits checkpointEdits{history, disk};  ///< of the Checkpoint page

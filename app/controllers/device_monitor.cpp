@@ -27,9 +27,8 @@ DeviceMonitor::Shown DeviceMonitor::shownOf(const std::string& wanted, const wir
     return shown;
 }
 
-DeviceMonitor::DeviceMonitor(TrainingController& training, JobQueue& jobs,
-                             std::shared_ptr<ModelSession> models, QObject* parent)
-    : QObject(parent), m_training(training), m_jobs(jobs), m_models(std::move(models)) {
+DeviceMonitor::DeviceMonitor(TrainingController& training, Looker& looker, QObject* parent)
+    : QObject(parent), m_training(training), m_looker(looker) {
     m_timer.setInterval(2000);
     connect(&m_timer, &QTimer::timeout, this, &DeviceMonitor::ask);
     connect(&training, &TrainingController::stateChanged, this, &DeviceMonitor::watch);
@@ -71,12 +70,12 @@ void DeviceMonitor::ask() {
     };
     const auto far = wire::farPathOf(m_training.run().toStdString());
     const std::string host = !busy ? m_wantedHost : far ? far->host : std::string();
-    m_jobs.post(
+    m_looker.post(
         this,
-        [models = m_models, wanted = busy ? m_ofRun : m_wanted, busy, host](std::stop_token stop) {
-            auto shown = shownOf(wanted, wire::devices(
-                                             models->session, wanted, busy,
-                                             [&](double) { return !stop.stop_requested(); }, host));
+        [wanted = busy ? m_ofRun : m_wanted, busy, host](ModelSession& models,
+                                                         const Looker::Progress& progress) {
+            auto shown =
+                shownOf(wanted, wire::devices(models.session, wanted, busy, progress, host));
             if (!host.empty())
                 shown.device =
                     QString::fromStdString(host) + QStringLiteral(" \u00b7 ") + shown.device;

@@ -21,9 +21,7 @@ class TrainingController;
 class DeviceMonitor : public QObject {
     Q_OBJECT
 public:
-    /// `models` asks with jobs in `jobs`.
-    DeviceMonitor(TrainingController& training, JobQueue& jobs,
-                  std::shared_ptr<ModelSession> models, QObject* parent = nullptr);
+    DeviceMonitor(TrainingController& training, Looker& looker, QObject* parent = nullptr);
 
     /// train.device of the run to be started next, and the machine that trains it: what the chip
     /// shows while none trains.
@@ -57,8 +55,7 @@ private:
     Shown m_shown;
     bool m_asking = false, m_again = false;
     QTimer m_timer;
-    JobQueue& m_jobs;
-    std::shared_ptr<ModelSession> m_models;
+    Looker& m_looker;
 };
 
 }  // namespace relascope::app

@@ -40,7 +40,7 @@ bool isGenerated(const DataOptions& data) {
 DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
     for (std::size_t k = 0; k < 2; ++k) {
         auto& side = m_sides[k];
-        side.session = std::make_unique<InspectionSession>(side.queue);
+        side.session = std::make_unique<InspectionSession>(side.looker);
         auto* session = side.session.get();
         session->setProgressText(QStringLiteral("Computing the maps of %1").arg(letterOf(k)));
         const auto refuse = [this, k](const QString& sentence) {
@@ -125,14 +125,13 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
 
 void DuelProbes::openFar(std::size_t side, const QString& path) {
     auto& own = m_sides[side];
-    const auto work = [path = path.toStdString(), models = own.session->models()](
-                          LongJob& job, std::stop_token stop) {
-        const auto opened =
-            wire::openFarCheckpoint(models->session, path, job.callback(std::move(stop)));
+    const auto work = [path = path.toStdString()](ModelSession& models, LongJob&,
+                                                  const Looker::Progress& progress) {
+        const auto opened = wire::openFarCheckpoint(models.session, path, progress);
         return opened.run == path ? path : opened.info.path;
     };
-    own.opening.run(
-        own.queue, QStringLiteral("Opening %1").arg(letterOf(side)), work,
+    own.looker.run(
+        own.opening, QStringLiteral("Opening %1").arg(letterOf(side)), work,
         [this, side](const std::string& opened) {
             setSubject(side, DuelSubject{QString::fromStdString(opened), std::nullopt, {}});
         });
@@ -159,23 +158,23 @@ void DuelProbes::readData() {
         return;
     }
     const auto path = m_dataRun.toStdString();
-    const auto work = [path, models = m_sides[0].session->models()](LongJob& job,
-                                                                    std::stop_token stop) {
+    const auto work = [path](ModelSession& models, LongJob&, const Looker::Progress& progress) {
         const auto options = core::runData(path, core::readRunOptions(path).data);
         const bool far = wire::farPathOf(path).has_value();
         return std::make_shared<const wire::OpenedData>(wire::openData(
-            models->session, {options, false, -1, far ? path : std::string()}, job.callback(stop)));
+            models.session, {options, false, -1, far ? path : std::string()}, progress));
     };
-    m_task.run(m_sides[0].queue, QStringLiteral("Opening the data"), work,
-               [this](std::shared_ptr<const wire::OpenedData> data) {
-                   m_data = std::move(data);
-                   m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
-                   m_example = std::min<qint64>(
-                       m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
-                   for (std::size_t k = 0; k < 2; ++k) forget(k);
-                   Q_EMIT dataRead();
-                   ask();
-               });
+    m_sides[0].looker.run(
+        m_task, QStringLiteral("Opening the data"), work,
+        [this](std::shared_ptr<const wire::OpenedData> data) {
+            m_data = std::move(data);
+            m_split = m_data->find(m_split) ? m_split : m_data->splits.front().name;
+            m_example =
+                std::min<qint64>(m_example, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
+            for (std::size_t k = 0; k < 2; ++k) forget(k);
+            Q_EMIT dataRead();
+            ask();
+        });
 }
 
 void DuelProbes::forget(std::size_t side) {

@@ -88,7 +88,7 @@ Q_SIGNALS:
 
 private:
     struct Side {
-        JobQueue queue;
+        Looker looker;
         std::unique_ptr<InspectionSession> session;
         std::shared_ptr<const ProbeResult> result;
         QString problem;  ///< why its edits are not in the result

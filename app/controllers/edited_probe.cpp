@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QScopeGuard>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -66,16 +67,17 @@ EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {
 EditEvaluation::~EditEvaluation() {
     m_task.disconnect();
     m_task.abandon();
-    m_queue.clear();
+    m_looker.queue().clear();
 }
 
 void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string& split) {
     const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits);
-    m_task.run(
-        m_queue, QStringLiteral("Evaluating on %1").arg(name),
-        [subject, split](LongJob& job, std::stop_token stop) {
-            wire::Session session;  // two models are in the memory only while this runs
-            return wire::effect(session, effectRequest(subject, split), job.callback(stop));
+    m_looker.run(
+        m_task, QStringLiteral("Evaluating on %1").arg(name),
+        [subject, split](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+            // Two models are in the memory only while this runs.
+            const auto ended = qScopeGuard([&] { models.session.end(); });
+            return wire::effect(models.session, effectRequest(subject, split), progress);
         },
         [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); });
 }

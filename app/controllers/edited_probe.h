@@ -8,7 +8,7 @@
 
 #include <QObject>
 
-#include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 #include "app/controllers/measure_controller.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
@@ -48,7 +48,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    JobQueue m_queue;
+    Looker m_looker;
     LongTask m_task;
 };
 

@@ -53,15 +53,14 @@ bool keepsRun(const std::string& key) {
 }  // namespace
 
 ExperimentController::ExperimentController(RunsController& runs, TrainingController& training,
-                                           UndoHistory& history, JobQueue& jobs, JobQueue& devices,
-                                           std::shared_ptr<ModelSession> models, QObject* parent)
+                                           UndoHistory& history, JobQueue& jobs, Looker& devices,
+                                           QObject* parent)
     : QObject(parent),
       m_runs(runs),
       m_training(training),
       m_history(history),
       m_jobs(jobs),
-      m_devices(devices),
-      m_models(std::move(models)) {
+      m_devices(devices) {
     // The free memory is queried after a pause in editing, not at each key.
     m_memoryTimer.setSingleShot(true);
     m_memoryTimer.setInterval(200);
@@ -513,12 +512,9 @@ void ExperimentController::measureMemory() {
     if (!hasOptions() || std::exchange(m_measuring, true)) return;
     m_devices.post(
         this,
-        [models = m_models, device = m_options.train.device,
-         host = m_host.toStdString()](std::stop_token stop) {
-            return wire::devices(
-                       models->session, device, true,
-                       [&](double) { return !stop.stop_requested(); }, host)
-                .free;
+        [device = m_options.train.device, host = m_host.toStdString()](
+            ModelSession& models, const Looker::Progress& progress) {
+            return wire::devices(models.session, device, true, progress, host).free;
         },
         [this, device = m_options.train.device, host = m_host](std::uint64_t free) {
             m_measuring = false;

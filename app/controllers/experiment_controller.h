@@ -20,7 +20,7 @@
 namespace relascope::app {
 
 class JobQueue;
-struct ModelSession;
+class Looker;
 class RunsController;
 class TrainingController;
 class UndoHistory;
@@ -28,10 +28,9 @@ class UndoHistory;
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
-    /// `devices` is the queue that sets up LibTorch and reports the free memory.
+    /// `devices` is asked for the free memory.
     ExperimentController(RunsController& runs, TrainingController& training, UndoHistory& history,
-                         JobQueue& jobs, JobQueue& devices, std::shared_ptr<ModelSession> models,
-                         QObject* parent = nullptr);
+                         JobQueue& jobs, Looker& devices, QObject* parent = nullptr);
 
     bool hasOptions() const { return !m_options.preset.empty(); }
     const RunOptions& options() const { return m_options; }
@@ -128,8 +127,7 @@ private:
     TrainingController& m_training;
     UndoHistory& m_history;
     JobQueue& m_jobs;
-    JobQueue& m_devices;
-    std::shared_ptr<ModelSession> m_models;
+    Looker& m_devices;
     std::vector<std::pair<QString, QString>> m_hosts;
     QString m_host;
     QTimer m_memoryTimer;

@@ -186,9 +186,8 @@ wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
     return weights;
 }
 
-InspectionSession::InspectionSession(JobQueue& models, std::shared_ptr<ModelSession> session,
-                                     QObject* parent)
-    : QObject(parent), m_models(models), m_session(std::move(session)) {
+InspectionSession::InspectionSession(Looker& looker, QObject* parent)
+    : QObject(parent), m_looker(looker) {
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingDelay);
     connect(&m_typing, &QTimer::timeout, this, &InspectionSession::readText);
@@ -213,14 +212,14 @@ void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
         wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
     };
-    const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
-        Loaded loaded{wire::openWeights(models->session, wanted, job.callback(stop)), nullptr};
+    const auto work = [wanted](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+        Loaded loaded{wire::openWeights(models.session, wanted, progress), nullptr};
         if (core::isRunFolder(wanted.path))  // a checkpoint of a host was opened before
-            wire::mirrorTokenizer(models->session, wanted.path, job.callback(stop));
+            wire::mirrorTokenizer(models.session, wanted.path, progress);
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
         return loaded;
     };
-    m_task.run(m_models, text, work, [this, wanted](Loaded read) {
+    m_looker.run(m_task, text, work, [this, wanted](Loaded read) {
         m_weights = wanted;
         m_offer = offerOf(read.weights.model, read.weights.references, read.tokenizer != nullptr);
         setModel(std::move(read.weights.model), std::move(read.tokenizer));
@@ -231,26 +230,23 @@ void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
 void InspectionSession::chooseTokenizer(const QString& path) {
     auto wanted = m_weights;
     wanted.tokenizer = path.toStdString();
-    const auto work = [models = m_session, wanted](LongJob& job, std::stop_token stop) {
-        const auto opened = wire::openWeights(models->session, wanted, job.callback(stop));
-        return tokenizerOf(wanted, opened.model);
+    const auto work = [wanted](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+        return tokenizerOf(wanted, wire::openWeights(models.session, wanted, progress).model);
     };
-    m_task.run(m_models, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
-               [this, wanted](core::TokenizerPtr tokenizer) {
-                   m_weights = wanted;
-                   m_tokenizer = std::move(tokenizer);
-                   m_offer.kind = widgets::InputOffer::Kind::Text;
-                   Q_EMIT tokenizerChosen();
-                   choose(InputRequest(m_request));
-               });
+    m_looker.run(m_task, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
+                 [this, wanted](core::TokenizerPtr tokenizer) {
+                     m_weights = wanted;
+                     m_tokenizer = std::move(tokenizer);
+                     m_offer.kind = widgets::InputOffer::Kind::Text;
+                     Q_EMIT tokenizerChosen();
+                     choose(InputRequest(m_request));
+                 });
 }
 
 void InspectionSession::dropWeights() {
     m_task.abandon();
     m_effects.abandon();
-    m_models.post(
-        this, [models = m_session](std::stop_token) { return wire::drop(models->session), 0; },
-        [](int) {});
+    m_looker.drop();
 }
 
 void InspectionSession::clear() {
@@ -290,12 +286,11 @@ void InspectionSession::choose(const InputRequest& request) {
             break;
     }
     if (!m_model) return;
-    m_models.post(
+    m_looker.post(
         this,
-        [models = m_session, file = request.picture.toStdString(),
-         model = *m_model](std::stop_token stop) {
-            return wire::picture(models->session, file, model,
-                                 [&](double) { return !stop.stop_requested(); });
+        [file = request.picture.toStdString(), model = *m_model](ModelSession& models,
+                                                                 const Looker::Progress& progress) {
+            return wire::picture(models.session, file, model, progress);
         },
         [this, input = m_inputs](ProbeSample read) {
             if (input != m_inputs) return;
@@ -364,22 +359,21 @@ void InspectionSession::probe(wire::ProbeRequest request) {
     m_effects.abandon();
     request.interventions = m_interventions;
     request.shownLayer = m_shownLayer;
-    const auto work = [this, models = m_session, request, input = m_request](LongJob& job,
-                                                                             std::stop_token stop) {
-        if (job.stop.stop_requested()) throw Cancelled();  // another request came meanwhile
+    const auto work = [this, request, input = m_request](ModelSession& models, LongJob& job,
+                                                         const Looker::Progress& progress) {
         // Reported on the window's thread, and only while this session wants the result.
         const auto partial = [this, &job, input](ProbeResult part) {
             job.report([this, input, part = std::make_shared<const ProbeResult>(std::move(part))] {
                 Q_EMIT partlyInspected(part, input);
             });
         };
-        auto probed = models->prober.probe(models->session, request, job.callback(stop), partial);
+        auto probed = models.prober.probe(models.session, request, progress, partial);
         auto inspected =
             inspectedOf(probed.result, probed.before, request.interventions.edits, *probed.points);
         return std::pair(std::move(probed), std::move(inspected));
     };
-    m_task.run(
-        m_models, m_progressText, work,
+    m_looker.run(
+        m_task, m_progressText, work,
         [this, request,
          input = m_request](const std::pair<wire::Probed, widgets::Inspected>& done) {
             const auto& [probed, inspected] = done;
@@ -395,13 +389,11 @@ void InspectionSession::probe(wire::ProbeRequest request) {
 
 /// The inspector is served first: a new request ends these passes.
 void InspectionSession::measureEffects(const wire::ProbeRequest& request) {
-    m_effects.run(
-        m_models, {},
-        [models = m_session, request](LongJob& job, std::stop_token stop) {
-            if (job.stop.stop_requested()) throw Cancelled();
+    m_looker.run(
+        m_effects, {},
+        [request](ModelSession& models, LongJob&, const Looker::Progress& progress) {
             QStringList texts;
-            for (const auto& effect :
-                 wire::effectsAlone(models->session, request, job.callback(stop)))
+            for (const auto& effect : wire::effectsAlone(models.session, request, progress))
                 texts << (effect ? effectText(*effect) : QString());
             return texts;
         },
@@ -435,12 +427,12 @@ void InspectionSession::inspectRun(const QString& run, std::optional<qint64> ste
 }
 
 void InspectionSession::inspectCapture(const QString& run, qint64 step, qint64 sample) {
-    const auto work = [folder = run.toStdString() + "/captures", step, sample](LongJob&,
-                                                                               std::stop_token) {
+    const auto work = [folder = run.toStdString() + "/captures", step, sample](
+                          ModelSession&, LongJob&, const Looker::Progress&) {
         return nearestCapture(folder, step, sample);
     };
-    m_task.run(
-        m_models, {}, work,
+    m_looker.run(
+        m_task, {}, work,
         [this](Captured captured) {
             Q_EMIT capturesCounted(captured.samples);
             Q_EMIT inspected(

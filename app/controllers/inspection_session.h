@@ -16,6 +16,7 @@
 
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 #include "text/tokenizer.h"
 #include "types/generate_options.h"
 #include "types/model_options.h"
@@ -54,13 +55,6 @@ std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult
 std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
                                     const ProbeResult* other);
 
-/// A session (wire/session.h) that looks into one model after another. Used by the jobs of one
-/// queue only.
-struct ModelSession {
-    wire::Session session;
-    wire::Prober prober;
-};
-
 /// The input that a model is applied to.
 struct InputRequest {
     enum class Kind { Reference, Random, Tokens, Picture, Text };
@@ -83,10 +77,7 @@ public:
     /// Delay between the last key and the tokenization of a typed text.
     static constexpr int kTypingDelay = 150;
 
-    /// `models` is the queue for jobs that use `session`.
-    explicit InspectionSession(
-        JobQueue& models, std::shared_ptr<ModelSession> session = std::make_shared<ModelSession>(),
-        QObject* parent = nullptr);
+    explicit InspectionSession(Looker& looker, QObject* parent = nullptr);
     ~InspectionSession() override;
 
     // The model
@@ -108,8 +99,6 @@ public:
     const std::optional<ModelOptions>& model() const { return m_model; }
     const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
     const widgets::InputOffer& offer() const { return m_offer; }
-    /// Accessed by jobs of the queue only.
-    const std::shared_ptr<ModelSession>& models() const { return m_session; }
     /// Releases the weights: those on the disk have changed, or nothing asks for them.
     void dropWeights();
     /// Removes the model and its input.
@@ -183,8 +172,7 @@ private:
     void probe(wire::ProbeRequest request);
     void measureEffects(const wire::ProbeRequest& request);
 
-    JobQueue& m_models;
-    std::shared_ptr<ModelSession> m_session;
+    Looker& m_looker;
     wire::Weights m_weights;
     QString m_noTokenizer, m_text, m_textNote;
     QString m_progressText = QStringLiteral("Computing the maps");

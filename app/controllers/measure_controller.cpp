@@ -43,7 +43,8 @@ SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
                        const std::optional<MeasuredSubject>& b) {
     if (!a || !b) return {};
     SubjectChange change;
-    const bool samePlace = a->path == b->path && a->device == b->device && a->data == b->data;
+    const bool samePlace =
+        a->path == b->path && a->device == b->device && a->data == b->data && a->other == b->other;
     const bool sameSample = a->sample == b->sample && a->classNames == b->classNames;
     change.weights = !samePlace || a->checkpoint != b->checkpoint;
     change.sample = change.weights || !sameSample;
@@ -67,20 +68,28 @@ wire::Input secondOf(const MeasuredSubject& subject, const AnalysisRequest& requ
     return input;
 }
 
-wire::AnalyseRequest wireRequest(const core::Analysis& analysis, const AnalysisRequest& request,
-                                 const MeasuredSubject& subject) {
-    wire::AnalyseRequest all;
+wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
+                          const MeasuredSubject& subject) {
+    wire::Question all;
     all.analysis = analysis.name;
     all.options = core::optionsToJson(analysis, request.values);
-    all.weights = weightsOf(subject);
-    all.sample = subject.sample;
+    wire::Subject first{weightsOf(subject), std::nullopt, interventionsOf(subject)};
+    if (subject.sample) first.input.emplace().sample = subject.sample;
+    all.subjects = {first};
+    if (analysis.input == core::AnalysisInput::Pair)
+        all.subjects.push_back({first.weights, secondOf(subject, request), {}});
+    if (analysis.twoModels && subject.other) {
+        auto second = first;
+        second.weights.path = subject.other->path;
+        second.weights.checkpoint = subject.other->checkpoint;
+        second.interventions.edits = enabledEdits(subject.other->edits);
+        all.subjects.push_back(std::move(second));
+    }
     all.classNames = subject.classNames;
     all.data = dataOf(subject);
     all.split = request.split;
-    all.interventions = interventionsOf(subject);
     all.cell = subject.map;
     all.known = request.known;
-    if (analysis.input == core::AnalysisInput::Pair) all.second = secondOf(subject, request);
     return all;
 }
 
@@ -106,8 +115,7 @@ bool SubjectChange::affects(core::AnalysisInput input) const {
     return edits;
 }
 
-MeasureController::MeasureController(QObject* parent)
-    : QObject(parent), m_session(std::make_shared<wire::Session>()) {
+MeasureController::MeasureController(QObject* parent) : QObject(parent) {
     for (const auto* analysis : core::analyses()) m_entries[analysis->name];
 }
 
@@ -116,7 +124,7 @@ MeasureController::~MeasureController() {
         entry.task.disconnect();
         entry.task.abandon();
     }
-    m_queue.clear();
+    m_looker.queue().clear();
 }
 
 SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
@@ -128,50 +136,34 @@ SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subje
             entry.begun.reset();
         }
     m_subject = std::move(subject);
-    if (m_subject) return change;
-    m_queue.post(
-        this, [session = m_session](std::stop_token) { return session->end(), 0; }, [](int) {});
+    if (!m_subject) m_looker.end();
     return change;
 }
 
-/// `work` gets the session, what is asked of it, the job and a progress callback.
-template <class Work, class Done>
-void MeasureController::post(const core::Analysis& analysis, const AnalysisRequest& request,
-                             Work work, Done done) {
-    if (!m_subject) return;
-    task(analysis).run(
-        m_queue, QString::fromStdString(analysis.doing),
-        [session = m_session, subject = *m_subject, &analysis, request, work = std::move(work)](
-            LongJob& job, std::stop_token stop) mutable {
-            if (job.stop.stop_requested()) throw Cancelled();
-            return withoutOptionNames([&] {
-                return work(*session, wireRequest(analysis, request, subject), job,
-                            job.callback(stop));
-            });
-        },
-        std::move(done),
-        [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
-}
-
 void MeasureController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
+    if (!m_subject) return;
     struct Found {
         std::optional<Answer> kept;
         AnalysisCost cost;
     };
-    post(
-        analysis, request,
-        [keeps = analysis.kept](wire::Session& session, wire::AnalyseRequest asked, LongJob&,
-                                const wire::Session::Progress& progress) {
-            Found found;
-            asked.keptOnly = true;
-            if (keeps) found.kept = wire::analyse(session, asked, progress, {});
-            if (!found.kept) found.cost = wire::cost(session, asked, progress);
-            return found;
+    m_looker.run(
+        task(analysis), QString::fromStdString(analysis.doing),
+        [&analysis, request, subject = *m_subject](ModelSession& models, LongJob&,
+                                                   const Looker::Progress& progress) {
+            return withoutOptionNames([&] {
+                Found found;
+                auto asked = questionOf(analysis, request, subject);
+                asked.keptOnly = true;
+                if (analysis.kept) found.kept = wire::ask(models.session, asked, progress);
+                if (!found.kept) found.cost = wire::cost(models.session, asked, progress);
+                return found;
+            });
         },
         [this, &analysis](const Found& found) {
             if (found.kept) return Q_EMIT reported(analysis, *found.kept, true);
             Q_EMIT costKnown(analysis, found.cost);
-        });
+        },
+        [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
 }
 
 bool MeasureController::continues(const core::Analysis& analysis,
@@ -185,22 +177,21 @@ void MeasureController::run(const core::Analysis& analysis, const AnalysisReques
     if (!m_subject) return;
     auto& entry = m_entries.at(analysis.name);
     if (!continues(analysis, request)) entry.begun.reset();
-    post(
-        analysis, request,
-        [this, &analysis, &entry, request, edits = enabledEdits(m_subject->edits)](
-            wire::Session& session, const wire::AnalyseRequest& asked, LongJob& job,
-            const wire::Session::Progress& progress) {
-            bool begun = !analysis.continues;
-            return *wire::analyse(session, asked, progress, [&](const Answer& part) {
-                if (!std::exchange(begun, true))
-                    job.report([&entry, request, edits] { entry.begun = {request, edits}; });
-                job.report([this, &analysis, part] { Q_EMIT reported(analysis, part, false); });
-            });
+    m_looker.ask(
+        task(analysis), QString::fromStdString(analysis.doing),
+        [&analysis, request, subject = *m_subject] {
+            return questionOf(analysis, request, subject);
         },
-        [this, &analysis, &entry](const Answer& result) {
+        [this, &analysis, &entry](const Answer& answer) {
             entry.begun.reset();
-            Q_EMIT reported(analysis, result, true);
-        });
+            Q_EMIT reported(analysis, answer, true);
+        },
+        [this, &analysis, &entry, request,
+         edits = enabledEdits(m_subject->edits)](const Answer& part) {
+            if (analysis.continues) entry.begun = {request, edits};
+            Q_EMIT reported(analysis, part, false);
+        },
+        [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
 }
 
 }  // namespace relascope::app

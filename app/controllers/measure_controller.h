@@ -14,10 +14,9 @@
 #include <QString>
 
 #include "analysis/analysis.h"
-#include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 #include "types/edit.h"
 #include "types/relation_map.h"
-#include "wire/requests.h"
 
 namespace relascope::app {
 
@@ -41,6 +40,13 @@ struct MeasuredSubject {
     /// Which example of `data` the sample is, for resample.
     std::string exampleSplit;
     std::int64_t example = -1;
+    /// The second model, of an analysis of two.
+    struct Other {
+        std::string path, checkpoint;
+        EditList edits;
+        bool operator==(const Other&) const = default;
+    };
+    std::optional<Other> other;
 };
 
 /// Throws Error without data, or without that split.
@@ -49,19 +55,6 @@ const wire::OpenedSplit& splitOf(const MeasuredSubject& subject, const std::stri
 EditList enabledEdits(const EditList& edits);
 /// What the enabled edits change over a split.
 wire::EffectRequest effectRequest(const MeasuredSubject& subject, const std::string& split);
-
-/// `action` with errors of options as sentences without the name of an option.
-template <class Action>
-auto withoutOptionNames(Action&& action) {
-    try {
-        return action();
-    } catch (const OptionError& error) {
-        std::string sentence = error.message();
-        if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z')
-            sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
-        throw Error(sentence);
-    }
-}
 
 /// What an analysis is asked for.
 struct AnalysisRequest {
@@ -124,12 +117,8 @@ private:
         /// force.
         std::optional<std::pair<AnalysisRequest, EditList>> begun;
     };
-    template <class Work, class Done>
-    void post(const core::Analysis& analysis, const AnalysisRequest& request, Work work, Done done);
-
     std::optional<MeasuredSubject> m_subject;
-    std::shared_ptr<wire::Session> m_session;  ///< accessed by jobs of the queue only
-    JobQueue m_queue;
+    Looker m_looker;
     std::map<std::string, Entry> m_entries;
 };
 

@@ -18,14 +18,13 @@
 
 namespace relascope::app {
 ProbeController::ProbeController(RunsController& runs, TrainingController& training,
-                                 Selection& selection, JobQueue& jobs,
-                                 std::shared_ptr<ModelSession> models, QObject* parent)
+                                 Selection& selection, Looker& looker, QObject* parent)
     : QObject(parent),
       m_runs(runs),
       m_training(training),
       m_selection(selection),
-      m_jobs(jobs),
-      m_session(jobs, std::move(models)) {
+      m_looker(looker),
+      m_session(looker) {
     m_pace.setSingleShot(true);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
     connect(&m_session, &InspectionSession::inputRead, this, [this] {
@@ -57,9 +56,9 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&m_session, &InspectionSession::failed, this, &ProbeController::failed);
     m_reading.setInterval(1000);
     connect(&m_reading, &QTimer::timeout, this, [this] {
-        if (m_shownStep < 0)
+        if (const auto& job = m_following.job(); job && m_shownStep < 0)
             Q_EMIT cleared(
-                QString("Reading the data of this run, %1 %").arg(qRound(100 * *m_fraction)));
+                QString("Reading the data of this run, %1 %").arg(qRound(100 * job->fraction)));
     });
     connect(&selection, &Selection::viewChanged, this,
             [this] { m_session.setShownLayer(m_selection.view().layer); });
@@ -152,8 +151,7 @@ void ProbeController::follow() {
     m_again = false;
     m_search.abandon();
     drop();
-    // Not numbered with the requests: the data are the same at each step.
-    const quint64 following = ++*m_following;
+    m_following.abandon();
     if (m_run.isEmpty()) {
         m_reading.stop();
         Q_EMIT cleared({});
@@ -168,27 +166,20 @@ void ProbeController::follow() {
     };
     std::optional<RunOptions> known;
     if (mode() == Mode::Live) known = m_training.options();
-    *m_fraction = 0.0;
     m_reading.start();
-    const auto work = [path = m_run.toStdString(), known, models = m_session.models(), following,
-                       newest = m_following, fraction = m_fraction](std::stop_token stop) {
-        // Reading a large text takes long; it is cancelled when another run is chosen.
-        const auto wanted = [newest, following, stop, fraction](double done) {
-            *fraction = done;
-            return newest->load() == following && !stop.stop_requested();
-        };
-        if (!wanted(0.0)) throw Cancelled();
+    // Reading a large text takes long; it is cancelled when another run is chosen.
+    const auto work = [path = m_run.toStdString(), known](ModelSession& models, LongJob&,
+                                                          const Looker::Progress& wanted) {
         LoadedRunData found{known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}};
         const bool text = found.options.data.isText(), far = wire::farPathOf(path).has_value();
         if (text)
-            wire::mirrorFile(models->session, path + "/tokenizer.json",
-                             [&] { return wanted(0.0); });
+            wire::mirrorFile(models.session, path + "/tokenizer.json", [&] { return wanted(0.0); });
         const DataOptions options = core::runData(path, found.options.data);
         if (text && options.tokenizer != "characters")
             found.tokenizer = core::openTokenizer(options.tokenizer);
         try {
             found.data = std::make_shared<const wire::OpenedData>(wire::openData(
-                models->session, {options, false, -1, far ? path : std::string()}, wanted));
+                models.session, {options, false, -1, far ? path : std::string()}, wanted));
         } catch (const Cancelled&) {
             throw;
         } catch (const std::exception& error) {
@@ -202,10 +193,9 @@ void ProbeController::follow() {
         }
         return found;
     };
-    m_jobs.post(
-        this, work,
-        [this, following](LoadedRunData found) {
-            if (following != *m_following) return;
+    m_looker.run(
+        m_following, {}, work,
+        [this](LoadedRunData found) {
             m_reading.stop();
             m_options = std::move(found.options);
             Q_EMIT modelChanged();
@@ -226,8 +216,7 @@ void ProbeController::follow() {
                     : QStringLiteral("The input of this run is not text."));
             ask();
         },
-        [this, following](const QString& sentence) {
-            if (following != *m_following) return;
+        [this](const QString& sentence) {
             m_reading.stop();
             refuse(sentence);
         });
@@ -323,25 +312,21 @@ void ProbeController::askLive() {
 void ProbeController::readExample(const wire::Example& example) {
     m_waiting = true;
     const auto longest = readsText() ? longestLook(m_options->model) : 0;
-    const auto request = ++m_exampleRequest;
-    m_jobs.post(
-        this,
-        [models = m_session.models(), example, longest](std::stop_token stop) {
-            auto found =
-                wire::examples(models->session, example.data, example.split, {example.index},
-                               [&](double) { return !stop.stop_requested(); });
+    m_looker.run(
+        m_exampleReading, {},
+        [example, longest](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+            auto found = wire::examples(models.session, example.data, example.split,
+                                        {example.index}, progress);
             if (longest > 0) core::shorten(found.front().sample, longest);
             return std::move(found.front().sample);
         },
-        [this, example, request](ProbeSample sample) {
-            if (request != m_exampleRequest) return;
+        [this, example](ProbeSample sample) {
             m_waiting = false;
             m_example = std::move(sample);
             m_exampleName = {example.split, example.index};
             ask();
         },
-        [this, request](const QString& sentence) {
-            if (request != m_exampleRequest) return;
+        [this](const QString& sentence) {
             m_waiting = false;
             refuse(sentence);
         });
@@ -350,7 +335,7 @@ void ProbeController::readExample(const wire::Example& example) {
 void ProbeController::drop() {
     m_session.task().abandon();
     m_liveRequest = 0;
-    ++m_exampleRequest;
+    m_exampleReading.abandon();
     m_waiting = false;
 }
 
@@ -453,12 +438,13 @@ void ProbeController::searchFrom(const QString& split, qint64 from, int label, b
 /// A part of the search, and the next one behind what the inspector asks meanwhile.
 void ProbeController::search(const std::shared_ptr<LongJob>& job, const wire::Example& from,
                              int label, bool forward, std::int64_t before) {
-    m_jobs.post(
+    m_looker.post(
         this,
-        [models = m_session.models(), from, label, forward, before, job](std::stop_token stop) {
-            return wire::findLabel(models->session, from, label, forward, before, [&](double done) {
+        [from, label, forward, before, job](ModelSession& models,
+                                            const Looker::Progress& progress) {
+            return wire::findLabel(models.session, from, label, forward, before, [&](double done) {
                 job->fraction = done;
-                return !stop.stop_requested() && !job->stop.stop_requested();
+                return progress(done) && !job->stop.stop_requested();
             });
         },
         [this, job, from, label, forward](wire::LabelSearch found) {

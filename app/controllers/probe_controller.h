@@ -32,8 +32,7 @@ public:
     static constexpr int kLiveInterval = 100;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
-                    JobQueue& jobs, std::shared_ptr<ModelSession> models,
-                    QObject* parent = nullptr);
+                    Looker& looker, QObject* parent = nullptr);
     ~ProbeController() override;
 
     /// No requests are sent while the inspector is hidden.
@@ -108,7 +107,7 @@ private:
     RunsController& m_runs;
     TrainingController& m_training;
     Selection& m_selection;
-    JobQueue& m_jobs;
+    Looker& m_looker;
     InspectionSession m_session;
     EditList m_edits, m_liveEdits;  ///< those of the last request to a training
     Points m_points;
@@ -119,19 +118,14 @@ private:
     std::optional<ProbeSample> m_example;  ///< that is sent to a training; of m_exampleName
     std::pair<std::string, std::int64_t> m_exampleName;
     std::optional<ProbeSample> m_pinned;  ///< the sentence whose maps are captured
-    std::shared_ptr<std::atomic<quint64>> m_following = std::make_shared<std::atomic<quint64>>(
-        0);                 ///< generation; loading for older runs is cancelled
-    qint64 m_captured = 0;  ///< which of the captured inputs
+    qint64 m_captured = 0;                ///< which of the captured inputs
     qint64 m_capturedCount = 0;
-    quint64 m_exampleRequest = 0;
     quint64 m_liveRequest = 0;  ///< whose answer is awaited, however long it takes; 0: none
     qint64 m_shownStep = -1;    ///< of the result shown; -1 without one
     bool m_chosen = false;      ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
-    std::shared_ptr<std::atomic<double>> m_fraction =
-        std::make_shared<std::atomic<double>>(0.0);  ///< of the data that is read
     QTimer m_pace, m_reading;
-    LongTask m_search;
+    LongTask m_following, m_exampleReading, m_search;
 };
 
 }  // namespace relascope::app

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/controllers/inspection_session.h"
-#include "app/controllers/job_queue.h"
+#include "app/controllers/looker.h"
 #include "data/text_tokens.h"
 
 namespace relascope::app {
@@ -66,8 +66,8 @@ private:
     Batch m_post;
 };
 
-TextGenerator::TextGenerator(const InspectionSession& session, JobQueue& models, QObject* parent)
-    : QObject(parent), m_session(session), m_models(models) {
+TextGenerator::TextGenerator(const InspectionSession& session, Looker& looker, QObject* parent)
+    : QObject(parent), m_session(session), m_looker(looker) {
     m_timer.setInterval(50);
     connect(&m_timer, &QTimer::timeout, this, &TextGenerator::fetch);
 }
@@ -79,7 +79,7 @@ TextGenerator::~TextGenerator() {
 namespace {
 
 /// In the thread of the models: the text, and the maps that follow it, as they come.
-void write(wire::Session& session, auto& job, const std::stop_token& queue) {
+void write(wire::Session& session, auto& job, const Looker::Progress& progress) {
     wire::GenerateWatch watch;
     watch.prompt = [&](std::vector<std::string> pieces, std::vector<std::int64_t> ids) {
         job.put([&](auto& post) { post.pieces = std::move(pieces), post.ids = std::move(ids); });
@@ -102,8 +102,8 @@ void write(wire::Session& session, auto& job, const std::stop_token& queue) {
         });
     };
     watch.follows = [&] { return job.follow.load(); };
-    const auto end = wire::generate(session, job.request, watch, [&](double) {
-        return !job.stop.stop_requested() && !queue.stop_requested();
+    const auto end = wire::generate(session, job.request, watch, [&](double done) {
+        return progress(done) && !job.stop.stop_requested();
     });
     job.put([&](auto& post) { post.end = endText(end); });
 }
@@ -125,10 +125,10 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     Q_EMIT began({prompt.toStdString()}, m_job->both());
     Q_EMIT runningChanged();
     m_timer.start();
-    m_models.post(
+    m_looker.post(
         this,
-        [models = m_session.models(), job = m_job](std::stop_token queue) {
-            write(models->session, *job, queue);
+        [job = m_job](ModelSession& models, const Looker::Progress& progress) {
+            write(models.session, *job, progress);
             return 0;
         },
         [this, job = m_job](int) {
@@ -204,15 +204,14 @@ void TextGenerator::inspect(int index) {
     probe.weights = m_session.weights();
     probe.interventions.edits = m_edits;
     probe.compare = false;
-    m_models.post(
+    m_looker.post(
         this,
-        [models = m_session.models(), tokenizer = m_session.tokenizer(), probe,
+        [tokenizer = m_session.tokenizer(), probe,
          tokens = std::vector<std::int64_t>(m_tokens.begin() + static_cast<std::ptrdiff_t>(first),
                                             m_tokens.begin() + static_cast<std::ptrdiff_t>(end)),
-         first](std::stop_token stop) mutable {
+         first](ModelSession& models, const Looker::Progress& progress) mutable {
             probe.input.sample = core::tokenSample(tokenizer.get(), tokens, "generated text");
-            auto probed = models->prober.probe(models->session, probe,
-                                               [&](double) { return !stop.stop_requested(); });
+            auto probed = models.prober.probe(models.session, probe, progress);
             return Inspection{std::move(probed.result), static_cast<int>(first)};
         },
         [this, request = ++m_inspections](const Inspection& inspection) {

@@ -16,13 +16,13 @@
 namespace relascope::app {
 
 class InspectionSession;
-class JobQueue;
+class Looker;
 
 class TextGenerator : public QObject {
     Q_OBJECT
 public:
     /// Texts of the model of `session`, whose jobs are in the queue `models`.
-    TextGenerator(const InspectionSession& session, JobQueue& models, QObject* parent = nullptr);
+    TextGenerator(const InspectionSession& session, Looker& looker, QObject* parent = nullptr);
     ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
@@ -62,7 +62,7 @@ private:
     void finish();
 
     const InspectionSession& m_session;
-    JobQueue& m_models;
+    Looker& m_looker;
     std::shared_ptr<Job> m_job;
     std::vector<std::int64_t> m_tokens;
     EditList m_edits;

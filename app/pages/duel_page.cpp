@@ -22,8 +22,6 @@
 #include "app/pages/data_source.h"
 #include "app/pages/subject_slot.h"
 #include "app/run_export.h"
-#include "interventions/edit_json.h"
-#include "interventions/edit_words.h"
 #include "run/run_folder.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/measure_frame.h"
@@ -72,15 +70,6 @@ QString subjectPath(const QString& path) {
     const QFileInfo info(path);
     return info.fileName() == QLatin1String("run.json") ? info.absolutePath()
                                                         : info.absoluteFilePath();
-}
-
-/// Whether words hold all of them. What they do not hold is in a file, which another machine has
-/// not.
-bool areInWords(const EditList& list) {
-    return std::all_of(list.edits.begin(), list.edits.end(), [](const Edit& edit) {
-        return edit.values.numbers.size() < 2 && !edit.reference && edit.textPart.empty() &&
-               edit.input.empty();
-    });
 }
 
 /// The run that it is, or that its checkpoint lies in; empty: none.
@@ -322,29 +311,22 @@ void DuelPage::subjectsChanged() {
     subject.name = QStringLiteral("A: %1, B: %2").arg(a->name(), b->name());
     subject.data = m_probes.data();
     subject.edits = a->edits;
+    subject.other = {b->path.toStdString(), b->step ? std::to_string(*b->step) : std::string(),
+                     b->edits};
     m_measure->setSubject(std::move(subject));
-    auto values = tab()->values();
-    values["other"] = b->path.toStdString();
-    values["other_checkpoint"] = b->step ? std::to_string(*b->step) : std::string();
-    values["other_edit"] = editsOfB(*b);
-    tab()->setValues(values);
 }
 
 bool DuelPage::areApart() const {
-    if (!m_probes.complete()) return false;
-    const auto &a = *m_probes.subject(0), &b = *m_probes.subject(1);
-    return a.host() != b.host() || (!b.host().isEmpty() && !areInWords(enabledEdits(b.edits)));
+    return m_probes.complete() && m_probes.subject(0)->host() != m_probes.subject(1)->host();
 }
 
 void DuelPage::describeApart() {
     if (!areApart()) return;
     const QString a = m_probes.subject(0)->host(), b = m_probes.subject(1)->host();
     const QString here = QStringLiteral("this computer");
-    QString sentence =
-        a == b ? QStringLiteral("The edits of B hold more than is sent to %1 in words").arg(b)
-               : QStringLiteral("A is on %1, B on %2")
-                     .arg(a.isEmpty() ? here : a, b.isEmpty() ? here : b);
-    sentence += QStringLiteral(": to be measured, both must be on this computer.");
+    auto sentence =
+        QStringLiteral("A is on %1, B on %2: to be measured, both must be on this computer.")
+            .arg(a.isEmpty() ? here : a, b.isEmpty() ? here : b);
     bool fetched = true, copied = true;
     for (std::size_t side = 0; side < 2; ++side) {
         const auto& subject = *m_probes.subject(side);
@@ -407,21 +389,6 @@ void DuelPage::again() {
     m_error->setSentence({});
     m_inspector->mapPane()->setOutdated(true);
     m_probes.again();
-}
-
-std::vector<std::string> DuelPage::editsOfB(const DuelSubject& b) {
-    const auto list = enabledEdits(b.edits);
-    if (areInWords(list)) {
-        std::vector<std::string> words;
-        for (const auto& edit : list.edits) words.push_back(core::wordsOf(edit));
-        return words;
-    }
-    if (!(m_written == list)) {
-        m_editFile = m_editFolder.filePath(QStringLiteral("b-%1.json").arg(++m_editFiles));
-        core::writeEdits(list, m_editFile.toStdString());
-        m_written = list;
-    }
-    return {m_editFile.toStdString()};
 }
 
 void DuelPage::offerSamples() {

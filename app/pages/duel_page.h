@@ -8,7 +8,6 @@
 #include <optional>
 
 #include <QByteArray>
-#include <QTemporaryDir>
 #include <QWidget>
 
 #include "app/controllers/duel_probes.h"
@@ -87,8 +86,6 @@ private:
     /// The map of B that is asked for, and beside it the one of A that it is matched with.
     void showPartners(MapKind kind, int layer, int index);
     void offerSamples();
-    /// As the option takes them: in words, or in a file where words do not hold all of them.
-    std::vector<std::string> editsOfB(const DuelSubject& b);
 
     Controllers& m_c;
     RunExport& m_fetches;
@@ -105,10 +102,6 @@ private:
     QStackedWidget* m_below;
     MeasureWindow* m_measure;
     widgets::EmptyState* m_apart;
-    QTemporaryDir m_editFolder;
-    EditList m_written;
-    QString m_editFile;
-    int m_editFiles = 0;
     bool m_first = true;  ///< no input was shown yet
     bool m_narrow = false;
 };

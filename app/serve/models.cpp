@@ -84,7 +84,7 @@ Frame Models::answer(Request& request) {
     if (what == "probe") return probe(request);
     if (what == "effects") return effectsAlone(request);
     if (what == "generate") return generate(request);
-    if (what == "analyse" || what == "cost") return analyse(request, what == "cost");
+    if (what == "ask" || what == "cost") return ask(request, what == "cost");
     if (what == "effect") return effect(request);
     if (what == "evaluate") return evaluate(request);
     if (what == "verify")
@@ -400,37 +400,54 @@ Frame Models::generate(Request& request) {
 // Measuring
 // -------------------------------------------------------------------------------------------------
 
-Frame Models::analyse(Request& request, bool cost) {
+Frame Models::ask(Request& request, bool cost) {
     using Input = core::AnalysisInput;
-    const auto asked = askedOf<wire::AnalyseRequest>(request);
+    const auto asked = askedOf<wire::Question>(request);
     const auto* analysis = core::findAnalysis(asked.analysis);
     if (!analysis) throw wire::FrameError("there is no analysis '" + asked.analysis + "'");
+    const bool two = analysis->twoModels || analysis->input == Input::Pair;
+    if (asked.subjects.size() != (two ? 2U : 1U))
+        throw wire::FrameError("'" + asked.analysis + "' is asked of " +
+                               std::to_string(asked.subjects.size()) + " subjects");
     const auto values = core::optionsFromJson(*analysis, nlohmann::ordered_json(asked.options));
+    const auto& first = asked.subjects.front();
     core::AnalysisSubject subject;
     // Kept steps are opened by the analysis: the weights here are of one step, and stay.
     const bool steps = analysis->input == Input::KeptSteps;
-    if (!steps) subject.model = &open(asked.weights, request);
-    const auto& path = asked.weights.path;
+    if (!steps) subject.model = &open(first.weights, request);
+    const auto& path = first.weights.path;
     subject.path = path;
     subject.run = core::isRunFolder(path) ? path : core::runOfWeights(path);
-    subject.device = asked.weights.device;
+    subject.device = first.weights.device;
     subject.classNames = asked.classNames;
     ModelOptions options;
     if (!steps)
         options = subject.model->options();
     else if (!subject.run.empty())
         options = core::readRunOptions(subject.run).model;
-    subject.interventions = interventions(asked.interventions, options);
+    subject.interventions = interventions(first.interventions, options);
     subject.cell = asked.cell;
     subject.kept = &m_ablation;
     const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
     if (analysis->input == Input::Data)
         subject.data = split(asked.data, asked.split, request),
         subject.where = "--split " + asked.split;
-    else if (!ownText)
-        subject.sample = asked.sample;
-    if (analysis->input == Input::Pair && asked.second)
-        subject.second = sampleOf(*asked.second, request);
+    else if (!ownText && first.input)
+        subject.sample = steps ? first.input->sample : sampleOf(*first.input, request);
+    if (analysis->input == Input::Pair && asked.subjects[1].input)
+        subject.second = sampleOf(*asked.subjects[1].input, request);
+    std::unique_ptr<core::OpenedModel> otherModel;  // only while it is compared
+    if (analysis->twoModels && !cost) {
+        const auto& second = asked.subjects[1];
+        auto other = std::make_shared<core::AnalysisSubject>();
+        otherModel = std::make_unique<core::OpenedModel>(
+            second.weights.path, second.weights.checkpoint, second.weights.device, request.stop(),
+            request.progress());
+        other->model = otherModel.get();
+        other->path = second.weights.path;
+        other->interventions = interventions(second.interventions, otherModel->options());
+        subject.other = std::move(other);
+    }
     request.progress(0.0);
     const auto resultFrame = [&](const Answer& result) {
         Frame frame;

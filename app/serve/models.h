@@ -38,7 +38,7 @@ private:
     wire::Frame probe(Request& request);
     wire::Frame effectsAlone(Request& request);
     wire::Frame generate(Request& request);
-    wire::Frame analyse(Request& request, bool cost);
+    wire::Frame ask(Request& request, bool cost);
     wire::Frame effect(Request& request);
     wire::Frame evaluate(Request& request);
 

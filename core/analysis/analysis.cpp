@@ -84,7 +84,7 @@ std::string optionsToWords(const Analysis& analysis, const OptionValues& values)
         if (at == values.end() || at->second == field.initial) continue;
         auto name = field.spec.name;
         std::replace(name.begin(), name.end(), '_', '-');
-        const auto option = field.positional ? std::string() : " --" + name;
+        const auto option = " --" + name;
         if (const auto* list = std::get_if<std::vector<std::string>>(&at->second);
             list && field.spec.choices.empty()) {  // words that may have commas
             for (const auto& word : *list) words += option + " " + shellWord(word);

@@ -38,8 +38,6 @@ struct AnalysisField {
     /// In the window: in the row of the tab, and not in its view or the inspector.
     bool inRow = true;
     std::string automatic = {};  ///< what 0 stands for; empty where 0 is an ordinary value
-    /// On the command line a word behind the path, without its name: of two subjects the second.
-    bool positional = false;
 };
 
 /// A file of a report: its name and its content.
@@ -53,6 +51,7 @@ struct Analysis {
     std::string summary;  ///< in lists of commands: "shows what a model would answer after ..."
     std::string doing;    ///< beside its progress: "Reading the answers after each layer"
     AnalysisInput input = AnalysisInput::Sample;
+    bool twoModels = false;  ///< AnalysisSubject::other is compared with the subject
     /// Takes seconds to minutes: the window runs it on demand only, not when its tab is seen.
     bool onDemand = false;
     /// A cancelled one can be continued: by Watch::known or AnalysisSubject::kept.

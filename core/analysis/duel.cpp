@@ -24,7 +24,6 @@
 #include "analysis/run_analysis.h"
 #include "hub/hub_cache.h"
 #include "interventions/edit_words.h"
-#include "interventions/named_edits.h"
 #include "model/architecture.h"
 #include "train/devices.h"
 #include "train/out_of_memory.h"
@@ -132,16 +131,13 @@ public:
         : m_subject(subject),
           m_options(options),
           m_watch(watch),
-          m_other(open()),
+          m_other(*subject.other->model),
+          m_edits(subject.other->interventions),
           m_examples(*subject.model, m_other, subject.data, wanted(), options.tokens) {
         const auto one = m_examples.part(0, 1);
         m_a = subject.model->inUse(subject.interventions);
-        const auto pointsA = m_a->points(one.batches[0]),
-                   pointsB = m_other.inUse({})->points(one.batches[1]);
-        m_edits.edits = editsNamed(options.other_edit, pointsB, EditUse::Inspect, "other_edit");
-        m_edits.data.split = subject.interventions.data.split;
-        if (namesNone(options.other_edit)) m_other.leaveOutTrainingEdits();
         m_b = m_other.inUse(m_edits);
+        const auto pointsA = m_a->points(one.batches[0]), pointsB = m_b->points(one.batches[1]);
         const bool maps = m_examples.shape().objects > 0;
         m_plans[0] = planOf(pointsA, one.positions[0], options.what, maps);
         m_plans[1] = planOf(pointsB, one.positions[1], options.what, maps);
@@ -171,14 +167,6 @@ public:
     }
 
 private:
-    OpenedModel open() const {
-        const auto& path = m_options.other.empty() ? ownPath() : m_options.other;
-        try {
-            return OpenedModel(path, m_options.other_checkpoint, m_subject.device, m_watch.stop);
-        } catch (const OptionError& error) {
-            throw OptionError("other", error.what());
-        }
-    }
     std::int64_t wanted() const {
         const bool text = m_subject.model->options().input() == InputKind::Tokens;
         return text ? std::max<std::int64_t>(2, m_options.examples / DuelOptions::kText)
@@ -218,9 +206,8 @@ private:
 
     void describe() {
         auto& a = *m_subject.model;
-        const auto& path = m_options.other.empty() ? ownPath() : m_options.other;
         m_duel.a.name = nameOf(ownPath(), a, m_subject.interventions.edits);
-        m_duel.b.name = nameOf(path, m_other, m_edits.edits);
+        m_duel.b.name = nameOf(m_subject.other->path, m_other, m_edits.edits);
         m_duel.a.architecture = a.options().architecture();
         m_duel.b.architecture = m_other.options().architecture();
         for (const auto& point : m_plans[0].streams)
@@ -489,9 +476,9 @@ private:
     AnalysisSubject& m_subject;
     const DuelOptions& m_options;
     const Watch<Duel>& m_watch;
-    OpenedModel m_other;
+    OpenedModel& m_other;
+    const Interventions& m_edits;  // of B
     DuelExamples m_examples;
-    Interventions m_edits;
     std::unique_ptr<ModelInUse> m_a, m_b;
     SidePlan m_plans[2];
     double m_all = 1.0, m_done = 0.0;

@@ -110,9 +110,6 @@ struct Duel {
 
 struct DuelOptions {
     static constexpr std::int64_t kText = 5, kTextGraft = 10;  ///< fewer windows than examples
-    std::string other;             ///< a run or a checkpoint; empty: that of A
-    std::string other_checkpoint;  ///< of a run: "last", "best", a step
-    std::vector<std::string> other_edit;
     std::int64_t examples = 500;
     std::vector<std::string> what = {"relations", "heads"};
     std::int64_t tokens = 128;
@@ -135,7 +132,7 @@ namespace relascope::core {
 Answer answerOf(const Duel& duel);
 Duel duelOf(const Answer& answer);
 
-/// "duel". Throws OptionError where B does not open, its data or edits do not fit;
+/// "duel", of AnalysisSubject::other as B. Throws OptionError where its data or edits do not fit;
 /// Cancelled. What is measured is handed to Watch::partial after each stage;
 /// Watch::known may be such a part of the same subjects and options.
 const Analysis& duelAnalysis();

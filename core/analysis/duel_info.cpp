@@ -16,13 +16,6 @@ const FieldTable<DuelOptions>& duelFields() {
     static const FieldTable<DuelOptions> table = [] {
         using O = DuelOptions;
         FieldTable<O> all = {
-            fields::text(&O::other, "other", "B",
-                         "B: a run or a checkpoint; without it the same as A"),
-            fields::text(&O::other_checkpoint, "other_checkpoint", "Step of B",
-                         "of a run that is B: last, best, or a step"),
-            fields::texts(&O::other_edit, "other_edit", "Edits of B",
-                          "for B a file of edits, words as \"layer 2 relation 3 zero\", or none; "
-                          "can be repeated"),
             fields::integer(&O::examples, "examples", "Examples",
                             "number of examples, at most; of text a fifth as many windows", 2,
                             1000000),
@@ -50,10 +43,10 @@ const FieldTable<DuelOptions>& duelFields() {
                 "one part of B by its name, as \"layer 2 attention\" or \"layer 1 streams "
                 "in layer 2\", put into A in place of the chosen ones; in the window it is "
                 "added to what was measured")};
-        all[4].spec.choiceTitles = {"Relations", "Attention"};
-        all[4].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
-        all[8].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
-        all[8].spec.choiceHelp = {
+        all[1].spec.choiceTitles = {"Relations", "Attention"};
+        all[1].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
+        all[5].spec.choiceTitles = {"Streams", "Attention", "Feed-forward", "Relations"};
+        all[5].spec.choiceHelp = {
             "The stream after a layer of B", "What the attention of a layer adds",
             "What the feed-forward part of a layer adds", "The relations r_ij of a layer"};
         return all;
@@ -323,7 +316,7 @@ const Analysis& duelAnalysis() {
         a.summary = "compares two models on the same examples: maps, streams, answers and parts";
         a.doing = "Comparing the two";
         a.input = AnalysisInput::Data;
-        a.onDemand = a.continues = true;
+        a.twoModels = a.onDemand = a.continues = true;
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.adds = [](const OptionValues& known, const OptionValues& next) {
             const auto part = next.find("part");
@@ -334,10 +327,7 @@ const Analysis& duelAnalysis() {
                     values->erase(one);
             return before == after;
         };
-        a = answering(a, duelFields(), OfferedIn::Row);
-        a.fields.front().positional = true;
-        for (std::size_t k = 0; k < 3; ++k) a.fields[k].inRow = false;  // the page has B itself
-        return a;
+        return answering(a, duelFields(), OfferedIn::Row);
     }();
     return analysis;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -39,6 +40,8 @@ struct AnalysisSubject {
     bool leaveOutTrainingEdits = false;
     std::optional<MapCell> cell = {};  ///< that is shown; options that name one come before it
     AblationProgress* kept = nullptr;  ///< of these weights; may be null
+    /// Of an analysis of two models the second: its model, path and interventions.
+    std::shared_ptr<const AnalysisSubject> other = {};
 };
 
 /// How an analysis is followed while it runs. Everything is called on its thread.

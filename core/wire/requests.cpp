@@ -9,26 +9,6 @@
 #include "wire/host_link.h"
 
 namespace relascope::wire {
-void to_json(Json& json, const AnalyseRequest& r) {
-    json = {{"analysis", r.analysis}, {"options", r.options},  {"weights", r.weights},
-            {"sample", r.sample},     {"second", r.second},    {"classNames", r.classNames},
-            {"data", r.data},         {"split", r.split},      {"interventions", r.interventions},
-            {"cell", r.cell},         {"keptOnly", r.keptOnly}};
-}
-
-void from_json(const Json& json, AnalyseRequest& r) {
-    json.at("analysis").get_to(r.analysis);
-    r.options = json.at("options");
-    json.at("weights").get_to(r.weights);
-    json.at("sample").get_to(r.sample);
-    json.at("second").get_to(r.second);
-    json.at("classNames").get_to(r.classNames);
-    json.at("data").get_to(r.data);
-    json.at("split").get_to(r.split);
-    json.at("interventions").get_to(r.interventions);
-    json.at("cell").get_to(r.cell);
-    json.at("keptOnly").get_to(r.keptOnly);
-}
 
 OpenedWeights openWeights(Session& session, const Weights& weights,
                           const Session::Progress& progress) {
@@ -128,24 +108,25 @@ TextEnd generate(Session& session, const GenerateRequest& request, const Generat
     return session.understood([&] { return end.get<TextEnd>(); });
 }
 
-std::optional<Answer> analyse(Session& session, const AnalyseRequest& request,
-                              const Session::Progress& progress,
-                              const std::function<void(Answer)>& partial) {
-    const auto resultOf = [&](const Json& json, const Bytes& blob) {
+std::optional<Answer> ask(Session& session, const Question& question,
+                          const Session::Progress& progress,
+                          const std::function<void(Answer)>& partial) {
+    const auto answerOf = [&](const Json& json, const Bytes& blob) {
         return session.understood([&] { return answerFromJson(json, blob); });
     };
-    const auto part = [&](const Json& json, const Bytes& blob) { partial(resultOf(json, blob)); };
-    Json message = request;
+    const auto part = [&](const Json& json, const Bytes& blob) {
+        if (partial) partial(answerOf(json, blob));
+    };
+    Json message = question;
     Bytes blob;
-    if (request.known) message["known"] = answerToJson(*request.known, blob);
-    const auto answer = session.ask("analyse", std::move(message), progress, part, blob);
-    if (request.keptOnly && answer.message.empty()) return {};
-    return resultOf(answer.message, answer.blob);
+    if (question.known) message["known"] = answerToJson(*question.known, blob);
+    const auto answer = session.ask("ask", std::move(message), progress, part, blob);
+    if (question.keptOnly && answer.message.empty()) return {};
+    return answerOf(answer.message, answer.blob);
 }
 
-AnalysisCost cost(Session& session, const AnalyseRequest& request,
-                  const Session::Progress& progress) {
-    return session.askFor<AnalysisCost>("cost", request, progress);
+AnalysisCost cost(Session& session, const Question& question, const Session::Progress& progress) {
+    return session.askFor<AnalysisCost>("cost", question, progress);
 }
 
 EditEffect effect(Session& session, const EffectRequest& request,

@@ -188,30 +188,35 @@ struct GenerateWatch {
 TextEnd generate(Session& session, const GenerateRequest& request, const GenerateWatch& watch,
                  const Session::Progress& progress);
 
-// analyse, cost: {analysis, options, ...}, parts {result}
+// ask, cost: {analysis, options, ...}, parts {answer}
 
-struct AnalyseRequest {
+/// A model that looks at an input.
+struct Subject {
+    Weights weights;
+    std::optional<Input> input;  ///< none: what is asked takes examples of data, or text of its own
+    Interventions interventions;
+};
+
+/// What is asked of one model, or of two.
+struct Question {
     std::string analysis;  ///< a name of analysis/analysis.h
     Json options;          ///< as core::optionsToJson()
-    Weights weights;
-    std::optional<ProbeSample> sample;
-    std::optional<Input> second;  ///< of a pair
+    /// One; or two models; or one model and two inputs, of which the second has the same weights.
+    std::vector<Subject> subjects;
     std::vector<std::string> classNames;
     std::optional<DataOptions> data;  ///< to measure on
     std::string split;
-    Interventions interventions;
     std::optional<MapCell> cell;
-    /// An earlier result, as core::AnalysisWatch::known; it goes beside the others, in the blob.
+    /// An earlier answer, as core::Watch::known; it goes beside the others, in the blob.
     std::optional<Answer> known;
     bool keptOnly = false;  ///< nothing is measured
 };
 /// The answers so far go to `partial`. None with `keptOnly` where none is kept beside the run.
-std::optional<Answer> analyse(Session& session, const AnalyseRequest& request,
-                              const Session::Progress& progress,
-                              const std::function<void(Answer)>& partial);
+std::optional<Answer> ask(Session& session, const Question& question,
+                          const Session::Progress& progress,
+                          const std::function<void(Answer)>& partial = {});
 
-AnalysisCost cost(Session& session, const AnalyseRequest& request,
-                  const Session::Progress& progress);
+AnalysisCost cost(Session& session, const Question& question, const Session::Progress& progress);
 
 // effect: {weights, data, split, interventions}
 
@@ -368,7 +373,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EffectAlone, answer, token, before, after, le
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateRequest, weights, prompt, options, edits)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EffectRequest, weights, data, split, interventions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvaluateRequest, weights, options, split, file, text, windows)
-void to_json(Json& json, const AnalyseRequest& request);
-void from_json(const Json& json, AnalyseRequest& request);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Subject, weights, input, interventions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, analysis, options, subjects, classNames, data, split,
+                                   cell, keptOnly)
 
 }  // namespace relascope::wire

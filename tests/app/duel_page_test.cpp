@@ -200,8 +200,9 @@ TEST_F(DuelPageTest, TheAnalysisIsOfBothAndAnAnswerShowsItsExample) {
     const QString run = showBesideItsFirstStep();
     auto* tab = page()->tab();
     auto values = tab->values();
-    EXPECT_EQ(std::get<std::string>(values.at("other")), run.toStdString());
-    EXPECT_EQ(std::get<std::string>(values.at("other_checkpoint")), "0");
+    const auto& other = page()->measure()->controller().subject()->other;
+    EXPECT_EQ(other->path, run.toStdString());
+    EXPECT_EQ(other->checkpoint, "0");
     values["examples"] = std::int64_t{24}, values["untrained"] = std::int64_t{1};
     values["graft_examples"] = std::int64_t{8};
     tab->setValues(values);

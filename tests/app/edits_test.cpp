@@ -377,7 +377,7 @@ TEST_F(EditsTest, AnEvaluationLeavesNoProcess) {
     }));
     command("Knock out this map");
     ASSERT_TRUE(editedIs(true));
-    ASSERT_TRUE(waitUntil([this] { return !c().models.busy(); }));
+    ASSERT_TRUE(waitUntil([this] { return !c().looker.queue().busy(); }));
     const auto processes = [] { return testing_support::childrenOf(getpid()).size(); };
     const auto before = processes();
     QSignalSpy said(&c().messages, &Messages::message);

@@ -17,6 +17,7 @@
 #include "analysis/run_analysis.h"
 #include "data/text.h"
 #include "files/atomic_file.h"
+#include "interventions/named_edits.h"
 #include "options/presets.h"
 #include "support/temporary_folder.h"
 #include "support/trained.h"
@@ -39,6 +40,26 @@ RunOptions smallOccurs(std::int64_t seed, const std::string& model = "dat") {
     return o;
 }
 
+/// A duel with the options "other", "other_checkpoint" and "other_edit" as B, without "other" the
+/// same as A.
+Duel duelWith(AnalysisSubject subject, OptionValues values, const AnalysisWatch& watch = {}) {
+    const auto taken = [&values](const char* name, auto value) {
+        const auto node = values.extract(name);
+        return node ? std::get<decltype(value)>(node.mapped()) : value;
+    };
+    const auto b = std::make_shared<AnalysisSubject>();
+    const auto path = taken("other", std::string());
+    b->path = path.empty() ? subject.path : path;
+    OpenedModel other(b->path, taken("other_checkpoint", std::string()), "cpu");
+    b->model = &other;
+    b->interventions.data = subject.interventions.data;
+    if (const auto words = taken("other_edit", std::vector<std::string>()); !words.empty())
+        b->interventions.edits =
+            editsNamed(words, other.points(subject.data->sample(0)), EditUse::Inspect, "other");
+    subject.other = b;
+    return duelOf(duelRunner().run(subject, values, watch));
+}
+
 struct DuelOf {
     OpenedModel model;
     AnalysisSubject subject;
@@ -53,7 +74,7 @@ struct DuelOf {
     Duel duel(OptionValues values, const AnalysisWatch& watch = {}) {
         values.try_emplace("examples", std::int64_t{120});
         values.try_emplace("graft_examples", std::int64_t{60});
-        return duelOf(duelRunner().run(subject, values, watch));
+        return duelWith(subject, values, watch);
     }
     std::string whyNot(const OptionValues& values) {
         try {
@@ -429,14 +450,15 @@ TEST(DuelAnalysis, APartByItsNameIsMeasuredAloneOrAddedToWhatIsKnown) {
               duelAnalysis().json(answerOf(all)).at("matching"));
     EXPECT_TRUE(added.complete);
     // Only to a result of the same options.
-    EXPECT_TRUE(duelAnalysis().adds(
-        OptionValues{{"other", seedRun(2).path()}, {"untrained", std::int64_t{0}}}, values));
+    values.erase("other");
+    EXPECT_TRUE(duelAnalysis().adds(OptionValues{{"untrained", std::int64_t{0}}}, values));
     auto others = values;
     others["untrained"] = std::int64_t{1};
     EXPECT_FALSE(duelAnalysis().adds(others, values));
     others = values;
-    others["other"] = seedRun(1).path();
+    others["tokens"] = std::int64_t{16};
     EXPECT_FALSE(duelAnalysis().adds(others, values));
+    values["other"] = seedRun(2).path();
     auto fewer = values;
     fewer["examples"] = std::int64_t{24};
     EXPECT_EQ(one.duel(fewer, watch).examples, 24);
@@ -483,10 +505,9 @@ protected:
         subject.model = &model, subject.path = subject.run = a, subject.device = "cpu";
         auto options = model.run().data;
         subject.data = openText(runData(a, options)).validation;
-        return duelOf(duelRunner().run(
+        return duelWith(
             subject,
-            {{"other", b}, {"untrained", std::int64_t{1}}, {"graft_examples", std::int64_t{64}}},
-            {}));
+            {{"other", b}, {"untrained", std::int64_t{1}}, {"graft_examples", std::int64_t{64}}});
     }
     TemporaryFolder m_home{"duel-text"};
     RunOptions m_options;

@@ -43,7 +43,7 @@ protected:
     bool settled() {
         bool done = false;
         QObject context;
-        models.post(
+        looker.queue().post(
             &context, [](std::stop_token) { return 0; }, [&](int) { done = true; });
         return waitUntil([&] { return done; });
     }
@@ -65,9 +65,8 @@ protected:
         session->choose(request);
     }
 
-    JobQueue models;
-    std::unique_ptr<InspectionSession> session = std::make_unique<InspectionSession>(
-        models, std::make_shared<ModelSession>(wire::Session(testing_support::playSession)));
+    Looker looker{nullptr, wire::Session(testing_support::playSession)};
+    std::unique_ptr<InspectionSession> session = std::make_unique<InspectionSession>(looker);
     QStringList shown, failures;
 };
 

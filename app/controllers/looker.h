@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window asks about models: a session, and the jobs that ask it, one after another, off
+// the window's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include <QObject>
+#include <QString>
+
+#include "app/controllers/job_queue.h"
+#include "types/answer.h"
+#include "types/error.h"
+#include "wire/requests.h"
+
+namespace relascope::app {
+
+/// A session (wire/session.h) that looks into one model after another.
+struct ModelSession {
+    wire::Session session;
+    wire::Prober prober;
+};
+
+class Looker : public QObject {
+    Q_OBJECT
+public:
+    using Progress = wire::Session::Progress;
+    using Failure = JobQueue::Failure;
+
+    explicit Looker(QObject* parent = nullptr, wire::Session session = wire::Session())
+        : QObject(parent), m_models(std::make_shared<ModelSession>(std::move(session))) {}
+
+    /// `work(models, job, progress)` runs on the thread of the jobs, in place of what the task ran
+    /// before: of several requests the newest alone is answered. `done` gets its result; errors go
+    /// to `refused`, or without it to LongTask::failed().
+    template <class Work, class Done>
+    void run(LongTask& task, const QString& text, Work work, Done done, Failure refused = {}) {
+        task.run(
+            m_queue, text,
+            [models = m_models, work = std::move(work)](LongJob& job,
+                                                        std::stop_token stop) mutable {
+                if (job.stop.stop_requested()) throw Cancelled();  // before it had begun
+                return work(*models, job, job.callback(std::move(stop)));
+            },
+            std::move(done), std::move(refused));
+    }
+    /// `work(models, progress)` in the background, for an object that may go meanwhile.
+    template <class Work, class Done>
+    void post(QObject* context, Work work, Done done, Failure failed = {}) {
+        m_queue.post(
+            context,
+            [models = m_models, work = std::move(work)](std::stop_token stop) mutable {
+                return work(*models, Progress([stop](double) { return !stop.stop_requested(); }));
+            },
+            std::move(done), std::move(failed));
+    }
+
+    /// Asks an analysis what `question` makes on the thread of the jobs. `partly`, which may be
+    /// empty, gets the answers so far. Errors of options are sentences without the name of an
+    /// option.
+    void ask(LongTask& task, const QString& text, std::function<wire::Question()> question,
+             std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
+             Failure refused);
+
+    /// Frees the weights, which are read again when they are asked for.
+    void drop();
+    /// Ends the process.
+    void end();
+    JobQueue& queue() { return m_queue; }
+
+private:
+    std::shared_ptr<ModelSession> m_models;  ///< accessed by jobs only
+    JobQueue m_queue;
+};
+
+/// `action` with errors of options as sentences without the name of an option.
+template <class Action>
+auto withoutOptionNames(Action&& action) {
+    try {
+        return action();
+    } catch (const OptionError& error) {
+        std::string sentence = error.message();
+        if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z')
+            sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+        throw Error(sentence);
+    }
+}
+
+}  // namespace relascope::app
