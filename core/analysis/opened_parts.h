@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an open model holds: for the sources of OpenedModel alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/open_model.h"
+#include "interventions/edit_probes.h"
+#include "interventions/edit_session.h"
+#include "model/architecture.h"
+#include "model/model.h"
+
+namespace relascope::core {
+
+/// Tells a file from another one under its name.
+struct FileMark {
+    std::uint64_t inode = 0;
+    std::int64_t size = 0, time = 0;  // ns
+    bool operator==(const FileMark&) const = default;
+};
+
+struct OpenedModel::Parts {
+    ModelPtr model;
+    ModelOptions options;
+    RunOptions run;
+    bool isRun = false;
+    std::int64_t step = 0;
+    std::string warning;
+    std::string device;
+    std::string reference;  // io.safetensors, "" without one
+    TokenizerPtr tokenizer;
+    std::vector<std::int64_t> fileEnds;   // by generation_config.json
+    std::vector<std::int64_t> ends;       // tokens that end a text
+    std::vector<std::string> classNames;  // of the checkpoint's configuration
+    EditList training;
+    TakenMeans means;  // of the last call with edits
+    std::unique_ptr<EditProbes> probes;
+    std::string path, checkpoint;           // that were asked for
+    std::int64_t newest = -1;               // step of a checkpoint of the run, then
+    std::map<std::string, FileMark> files;  // of the weights, as they were when they were opened
+    std::optional<std::uint32_t> checksum;
+
+    /// The names of classes: those given, else the checkpoint's own.
+    const std::vector<std::string>& named(const std::vector<std::string>& given) const {
+        return given.empty() ? classNames : given;
+    }
+    /// Whether a text is typed as the ids of its tokens.
+    bool typesIds() const {
+        return options.info().opened && !tokenizer && options.input() == InputKind::Tokens;
+    }
+    void takeEnds(const std::string& folder);
+    /// Texts are read by the model's own tokenizer unless `data` says how.
+    EditData completed(EditData data) const;
+    /// The edits that the weights are trained with; null without any.
+    std::unique_ptr<EditSession> makeTrainingEditSession(const EditData& data = {}) {
+        if (training.edits.empty()) return nullptr;
+        return std::make_unique<EditSession>(*model, options, training, completed(data),
+                                             EditUse::Train);
+    }
+    /// Edits that are not prepared for an input yet; null without any.
+    std::unique_ptr<EditSession> makeEditSession(const Interventions& interventions) {
+        means.clear();
+        if (!interventions.edits.anyEnabled()) return nullptr;
+        return std::make_unique<EditSession>(*model, options, interventions.edits,
+                                             completed(interventions.data));
+    }
+    /// What `reader` gives for the sample, with the interventions in force.
+    template <class Read>
+    auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
+    /// What `reader` gives for examples, of which it takes `batchSize` at a time: it applies the
+    /// completed interventions itself.
+    template <class Read>
+    auto readData(const DatasetPtr& data, const Interventions& interventions,
+                  std::int64_t batchSize, Read&& reader);
+};
+
+/// The hooks of a session; null without one.
+inline Hooks* hooksOf(const std::unique_ptr<EditSession>& session) {
+    return session ? &session->editor() : nullptr;
+}
+
+}  // namespace relascope::core
