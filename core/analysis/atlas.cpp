@@ -15,6 +15,7 @@
 #include "analysis/ablation_options.h"
 #include "analysis/atlas_gallery.h"
 #include "analysis/atlas_labels.h"
+#include "analysis/atlas_use.h"
 #include "analysis/auc_draws.h"
 #include "analysis/basis.h"
 #include "analysis/claims.h"
@@ -43,7 +44,7 @@ constexpr double kRankWork = 3e6, kMostRanks = 200;
 constexpr double kMostProducts = 2e9;  // of pairs of maps
 constexpr double kGrouped = 0.7;
 constexpr std::size_t kClassBatch = 256;
-constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4, kTimedExamplesOfAtlas = 64;
+constexpr std::int64_t kAtlasBatch = 250, kAtlasTextBatch = 4;
 
 using Fit = RelationAtlas::Fit;
 using Relation = RelationAtlas::Relation;
@@ -107,20 +108,18 @@ public:
 
     RelationAtlas run() {
         const bool fresh = m_options.untrained > 0, first = hasFirst(),
-                   uses = m_measured || m_options.use_examples > 0, along = m_options.along,
-                   other = !m_options.other.empty();
+                   uses = m_measured || m_options.use_examples > 0, along = m_options.along;
         const double ablating = uses && !m_measured ? 4.0 : 0.0;
-        m_weights = 5.0 + 2.0 * fresh + first + ablating + 4.0 * along + other;
+        m_weights = 5.0 + 2.0 * fresh + first + ablating + 4.0 * along;
         stage(1.0), read();
         stage(1.0), describe(m_values, m_objects.shape.examples, true);
-        takeKnown();
+        if (m_watch.known) resumeFrom(m_atlas, *m_watch.known);
         report();
         stage(3.0), test();
         if (fresh) stage(2.0), compareUntrained();
         if (first) stage(1.0), compareFirst();
         if (uses) stage(ablating), measureUse();
         if (along) stage(4.0), follow();
-        if (other) stage(1.0), match();
         findConditions();
         label();
         return std::move(m_atlas);
@@ -525,67 +524,9 @@ private:
 
     void measureUse() {
         if (!m_atlas.metric.empty()) return;
-        const auto table = m_measured ? *m_measured : withoutEach();
-        const auto rowOf = [&](const Edit& edit, const std::string& name) -> const AblationRow* {
-            for (const auto& row : table.rows)
-                if (row.edit == edit || row.part == name) return &row;
-            return nullptr;
-        };
-        for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
-            const auto& map = m_reading.maps[m];
-            Edit whole;
-            whole.point = map.group.empty() ? map.point : map.group;
-            const auto *alone = rowOf(map.edit, map.name), *group = rowOf(whole, {});
-            if (!alone && !group) continue;
-            for (const auto& way : (alone ? alone : group)->ways) {
-                RelationAtlas::Use use;
-                use.how = editOpName(way.how);
-                use.change = use.low = use.high = kNotMeasured;
-                if (alone)
-                    use.change = way.change.change, use.low = way.change.low,
-                    use.high = way.change.high;
-                use.groupChange = use.groupLow = use.groupHigh = kNotMeasured;
-                if (group)
-                    for (const auto& other : group->ways)
-                        if (other.how == way.how) {
-                            use.groupChange = other.change.change;
-                            use.groupLow = other.change.low, use.groupHigh = other.change.high;
-                        }
-                m_atlas.relations[m].uses.push_back(std::move(use));
-            }
-        }
-        m_atlas.metric = table.metric;
-        m_atlas.base = table.base;
-        m_atlas.usedExamples = table.examples;
-        nameUses(table);
+        takeUses(m_atlas, m_measured ? *m_measured : withoutEach(), m_reading.maps,
+                 m_objects.shape.byOffset);
         report();
-    }
-
-    void nameUses(const AblationTable& table) {
-        double untrained = 0.0;
-        for (const double score : m_atlas.untrainedScores)
-            untrained += score / static_cast<double>(m_atlas.untrainedScores.size());
-        if (m_atlas.untrainedScores.empty()) untrained = kNotMeasured;
-        const auto claims = useClaims(table, untrained, m_objects.shape.byOffset);
-        const auto useOf = [&](const Edit& edit, const std::string& name) {
-            for (std::size_t k = 0; k < table.rows.size(); ++k)
-                if (table.rows[k].edit == edit || table.rows[k].part == name)
-                    return claims.rows[k].use;
-            return PartUse::Unmeasured;
-        };
-        for (std::size_t m = 0; m < m_reading.maps.size(); ++m) {
-            const auto& map = m_reading.maps[m];
-            auto& relation = m_atlas.relations[m];
-            const auto alone = useOf(map.edit, map.name);
-            relation.use = partUseName(alone);
-            Edit whole;
-            whole.point = map.group;
-            const bool open = alone == PartUse::NotUsed || alone == PartUse::Undecided;
-            if (open && !map.group.empty() && useOf(whole, {}) == PartUse::Needed)
-                relation.use = std::string(alone == PartUse::NotUsed ? "needed only" : "needed") +
-                               " together with the other" +
-                               std::string(map.head ? " attention of " : "s of ") + map.layer;
-        }
     }
 
     // Along training
@@ -625,90 +566,6 @@ private:
         findAppearances(m_atlas);
     }
 
-    // Another run
-    // ---------------------------------------------------------------------------------------------
-
-    void match() {
-        OpenedModel model(m_options.other, "", m_subject.device, m_watch.stop, part(0.0, 0.2));
-        auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
-        const auto maps =
-            pairMaps(model.points(m_subject.data->sample(0)), m_objects.whole, true, true);
-        if (maps.empty())
-            throw OptionError("other", m_options.other +
-                                           " has no maps over these objects; choose "
-                                           "a run of the same data");
-        reading.maps = maps;
-        const auto values =
-            model.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.2, 0.9));
-        m_atlas.otherRun = m_options.other;
-        for (std::size_t m = 0; m < m_reading.maps.size(); ++m)
-            if (m == 0 || m_reading.maps[m].layer != m_reading.maps[m - 1].layer ||
-                m_reading.maps[m].head != m_reading.maps[m - 1].head)
-                matchLayer(m_reading.maps[m], maps, values, reading.shape);
-        report();
-    }
-
-    void matchLayer(const PairMap& first, const std::vector<PairMap>& maps,
-                    const PairReadings& values, const PairShape& shape) {
-        for (const auto& match : m_atlas.matches)
-            if (match.layer == first.layer && match.heads == first.head) return;
-        std::vector<std::size_t> ours, theirs;
-        std::vector<PairValues> here, there;
-        for (std::size_t m = 0; m < m_reading.maps.size(); ++m)
-            if (m_reading.maps[m].layer == first.layer && m_reading.maps[m].head == first.head)
-                ours.push_back(m), here.push_back(valuesOf(m_values.values[m], shape));
-        for (std::size_t k = 0; k < maps.size(); ++k)
-            if (maps[k].layer == first.layer && maps[k].head == first.head)
-                theirs.push_back(k), there.emplace_back(values.values[k]);
-        if (theirs.empty()) return;
-        auto both = here;
-        both.insert(both.end(), there.begin(), there.end());
-        const auto correlation = correlationWithoutPlace(shape, both);
-        std::vector<double> between;
-        for (std::size_t a = 0; a < here.size(); ++a)
-            for (std::size_t b = 0; b < there.size(); ++b)
-                between.push_back(correlation[a * both.size() + here.size() + b]);
-        const auto found = matchRelations(between, here.size(), there.size());
-        for (std::size_t a = 0; a < ours.size(); ++a) {
-            const auto partner = found.partner[a];
-            if (partner == RelationMatching::kNone) continue;
-            auto& relation = m_atlas.relations[ours[a]];
-            relation.match = maps[theirs[partner]].name;
-            relation.matchCorrelation = std::abs(between[a * there.size() + partner]);
-        }
-        m_atlas.matches.push_back({first.layer, first.head, found.matched, found.any,
-                                   explainedByOthers(shape, here, there)});
-    }
-
-    // A part of the same atlas
-    // ---------------------------------------------------------------------------------------------
-
-    void takeKnown() {
-        const auto& known = m_watch.known;
-        if (!known || known->basis != m_atlas.basis || known->examples != m_atlas.examples ||
-            known->relations.size() != m_atlas.relations.size() ||
-            known->attributes.size() != m_atlas.attributes.size())
-            return;
-        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
-            const auto& from = known->relations[m];
-            auto& to = m_atlas.relations[m];
-            if (from.name != to.name || from.values.mean != to.values.mean) return;
-        }
-        for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
-            auto& to = m_atlas.relations[m];
-            const auto& from = known->relations[m];
-            to.fits = from.fits, to.asGood = from.asGood, to.uses = from.uses, to.use = from.use;
-        }
-        m_atlas.permutations = known->permutations;
-        m_atlas.untrainedModels = known->untrainedModels;
-        m_atlas.untrainedFits = known->untrainedFits;
-        m_atlas.untrainedScores = known->untrainedScores;
-        m_atlas.initial = known->initial;
-        m_atlas.metric = known->metric, m_atlas.base = known->base;
-        m_atlas.usedExamples = known->usedExamples;
-        m_atlas.steps = known->steps;
-    }
-
     AnalysisSubject& m_subject;
     OpenedModel& m_model;
     const AtlasOptions& m_options;
@@ -725,55 +582,11 @@ private:
     RelationAtlas m_atlas;
 };
 
-RelationAtlas measureAtlas(AnalysisSubject& subject, const AtlasOptions& options,
-                           const Watch<RelationAtlas>& watch) {
-    return AtlasRun(subject, options, watch, nullptr).run();
-}
-
-// From a small atlas of the model itself, of which reading is a fifth of the progress.
-AnalysisCost atlasCost(AnalysisSubject& subject, const std::stop_token& stop) {
-    using Clock = std::chrono::steady_clock;
-    const bool text = subject.model->options().input() == InputKind::Tokens;
-    AtlasOptions small;
-    small.examples = 2;
-    small.untrained = small.use_examples = 0;
-    measureAtlas(subject, small, {stop, {}, {}, {}});  // the first pass takes longer than others
-    small.examples = text ? kAtlasTextBatch : kTimedExamplesOfAtlas;
-    const auto began = Clock::now();
-    auto read = began;
-    Watch<RelationAtlas> watch{stop, {}, {}, {}};
-    watch.progress = [&](double done) {
-        if (done <= 0.2) read = Clock::now();
-        return true;
-    };
-    const auto atlas = measureAtlas(subject, small, watch);
-    const auto each = [&](Clock::duration time) {
-        return std::chrono::duration<double>(time).count() / static_cast<double>(atlas.examples);
-    };
-    AnalysisCost cost;
-    for (const auto& relation : atlas.relations)
-        ++cost.parts[relation.head ? "heads" : "relations"];
-    cost.seconds = each(read - began);
-    cost.more = each(Clock::now() - read);
-    cost.noun = atlas.noun;
-    cost.examples = subject.data->size();
-    return cost;
-}
-
 }  // namespace
 
 RelationAtlas describeRelations(AnalysisSubject& subject, const AtlasOptions& options,
                                 const Watch<RelationAtlas>& watch, const AblationTable* measured) {
     return AtlasRun(subject, options, watch, measured).run();
-}
-
-const AnalysisRunner& atlasRunner() {
-    static const AnalysisRunner runner = [] {
-        auto r = makeRunner(atlasFields(), measureAtlas, answerOf, relationAtlasOf);
-        r.cost = atlasCost;
-        return r;
-    }();
-    return runner;
 }
 
 }  // namespace relascope::core

@@ -97,10 +97,6 @@ struct RelationAtlas {
         /// "appeared between steps 60 and 120", or "rose from 0.970 to 0.997 along training";
         /// empty: it was not followed, or neither can be said.
         std::string development;
-        /// Of another run: the relation of the same layer that it is matched with, and
-        /// |correlation| with place removed.
-        std::string match;
-        double matchCorrelation = 0.0;
     };
     /// The attribute of each relation along training, and the model's accuracy (of numbers: error).
     struct Step {
@@ -113,14 +109,6 @@ struct RelationAtlas {
     struct Join {
         std::int64_t first = 0, second = 0;
         double correlation = 0.0;
-    };
-    /// How the relations of a layer match those of another run.
-    struct LayerMatch {
-        std::string layer;
-        bool heads = false;
-        double matched = 0.0;    ///< mean |correlation| of the best assignment
-        double any = 0.0;        ///< of all assignments
-        double explained = 0.0;  ///< held-out R^2 of a linear map from the other's to these
     };
 
     std::vector<Attribute> attributes;
@@ -142,10 +130,8 @@ struct RelationAtlas {
     double base = 0.0;                    ///< that metric of the whole model
     std::int64_t usedExamples = 0;        ///< that it is measured on
     std::vector<Step> steps;              ///< along training, ascending
-    std::string otherRun;                 ///< that relations are matched with
-    std::vector<LayerMatch> matches;
-    std::string remark;  ///< what was left out, one sentence; may be empty
-    std::string basis;   ///< basisOf() what it is measured on, with which alone it is continued
+    std::string remark;                   ///< what was left out, one sentence; may be empty
+    std::string basis;  ///< basisOf() what it is measured on, with which alone it is continued
 };
 
 struct AtlasOptions {
@@ -157,7 +143,6 @@ struct AtlasOptions {
     std::int64_t use_examples = 1000;
     bool along = false;
     std::string attributes;  ///< a CSV file; empty: those of the data
-    std::string other;       ///< a run folder; empty: none
     // What a scan sets besides.
     std::vector<std::string> only;        ///< names of maps that are described; empty: by `what`
     std::int64_t otherExamples = kOther;  ///< of other weights: their AUCs differ by more

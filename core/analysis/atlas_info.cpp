@@ -32,9 +32,7 @@ const FieldTable<AtlasOptions>& atlasFields() {
                 "the strongest attribute of each map at all kept steps of the run, too"),
             fields::text(&O::attributes, "attributes", "Attributes",
                          "a CSV file of own attributes: columns example, i, j, and one for each "
-                         "attribute"),
-            fields::text(&O::other, "other", "Other run",
-                         "a run with another seed, whose maps are matched with these")};
+                         "attribute")};
         all[1].spec.choiceTitles = {"Relations", "Attention"};
         all[1].spec.choiceHelp = {"Every relation r_ij", "The attention of every head"};
         return all;
@@ -158,11 +156,6 @@ std::string atlasText(const RelationAtlas& atlas) {
             out << (percent ? " points\n" : "\n");
         }
     }
-    for (const auto& match : atlas.matches)
-        out << match.layer << (match.heads ? " heads" : " relations") << " matched with "
-            << atlas.otherRun << ":" << numberText(" |correlation| %.2f", match.matched)
-            << numberText(", over all assignments %.2f", match.any)
-            << numberText(", R^2 of a linear map %.2f\n", match.explained);
     return out.str();
 }
 

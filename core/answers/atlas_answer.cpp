@@ -122,10 +122,7 @@ ColumnTable<MapLine> mapColumns(const std::string& metric) {
         mapText("use", [](R& r) -> std::string& { return r.relation.use; }),
         mapCount("appeared_after", [](R& r) -> std::int64_t& { return r.relation.appearedAfter; }),
         mapCount("appeared_by", [](R& r) -> std::int64_t& { return r.relation.appearedBy; }),
-        mapText("development", [](R& r) -> std::string& { return r.relation.development; }),
-        mapText("match", [](R& r) -> std::string& { return r.relation.match; }),
-        mapNumber("match_correlation",
-                  [](R& r) -> double& { return r.relation.matchCorrelation; })};
+        mapText("development", [](R& r) -> std::string& { return r.relation.development; })};
     for (const auto& [name, distribution] :
          {std::pair("", &Relation::values), {"sent_", &Relation::sent}})
         for (const auto& [key, member] : {std::pair("mean", &Atlas::Distribution::mean),
@@ -264,16 +261,6 @@ const ColumnTable<Atlas::Join>& joinColumns() {
         columns::number(&Atlas::Join::correlation, "correlation")};
     return all;
 }
-const ColumnTable<Atlas::LayerMatch>& layerMatchColumns() {
-    using R = Atlas::LayerMatch;
-    static const ColumnTable<R> all = {
-        columns::text(&R::layer, "layer", {"Layer"}), columns::flag(&R::heads, "heads", {"Heads"}),
-        columns::number(&R::matched, "matched_correlation", {"Matched"}),
-        columns::number(&R::any, "any_correlation", {"All assignments"}),
-        columns::number(&R::explained, "explained", {"Explained", {2}})};
-    return all;
-}
-
 const ColumnTable<Atlas>& atlasFacts() {
     using R = Atlas;
     static const ColumnTable<R> all = {
@@ -289,7 +276,6 @@ const ColumnTable<Atlas>& atlasFacts() {
         columns::text(&R::metric, "metric", {"Metric"}),
         columns::number(&R::base, "base", {"Its value", {4}}),
         columns::integer(&R::usedExamples, "use_examples"),
-        columns::text(&R::otherRun, "other_run"),
         columns::text(&R::remark, "remark"),
         columns::text(&R::basis, "basis")};
     return all;
@@ -374,7 +360,6 @@ void addParts(Answer& answer, const Atlas& atlas) {
           valuesTable("correlation_place_removed", atlas.correlation),
           tableOf("linkage", "", joinColumns(), atlas.tree),
           tableOf("steps", "", stepColumns(), atlas.steps), valuesTable("step_auc", stepFits),
-          tableOf("matches", "Matched with the other run", layerMatchColumns(), atlas.matches),
           valuesTable("untrained_auc", atlas.untrainedFits),
           valuesTable("untrained_scores", atlas.untrainedScores)})
         answer.tables.push_back(std::move(table));
@@ -468,7 +453,6 @@ void takeParts(Atlas& atlas, const Answer& answer) {
         const auto begin = stepFits.begin() + static_cast<std::ptrdiff_t>(s) * maps;
         atlas.steps[s].fits = {begin, begin + maps};
     }
-    atlas.matches = rowsOf(layerMatchColumns(), answer.table("matches"));
     atlas.untrainedFits = answer.table("untrained_auc").numbers("value");
     atlas.untrainedScores = answer.table("untrained_scores").numbers("value");
 }

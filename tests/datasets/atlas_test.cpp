@@ -336,21 +336,6 @@ TEST(Atlas, AShortTrainingLearnsTheSameObjectAndUsesIt) {
     }
 }
 
-TEST(Atlas, AnotherRunIsMatchedLayerByLayer) {
-    const auto& run = shortRun();
-    Asked asked(run);
-    const auto itself = asked.atlas({{"other", run.path()}, {"examples", std::int64_t{100}}});
-    ASSERT_EQ(itself.matches.size(), 4u) << "relations and heads of two layers";
-    for (const auto& relation : itself.relations) {
-        EXPECT_FALSE(relation.match.empty());
-        if (relation.head) continue;
-        EXPECT_EQ(relation.match, relation.name);
-        EXPECT_NEAR(relation.matchCorrelation, 1.0, 1e-6);
-    }
-    for (const auto& match : itself.matches) EXPECT_NEAR(match.explained, 1.0, 1e-3);
-    EXPECT_NE(whyNot(asked, {{"other", run.file("none")}}).find("none"), std::string::npos);
-}
-
 TEST(RelationMatching, FindsAPermutationAndSaysWhatChanceFinds) {
     const PairShape shape{40, 4, false, false};
     std::mt19937 random(3);

@@ -57,7 +57,6 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     atlas.relations = {relation, relation};
     atlas.tree = {{0, 1, 0.75}};
     atlas.steps = {{4, 0.5, {0.6, 0.7}}};
-    atlas.matches = {{"layer 1", true, 0.5, 0.4, 0.2}};
     atlas.untrainedFits = {0.5, 0.25, 0.5, 0.75};
     const auto described = sentResult(atlas);
     ASSERT_EQ(described.relations.size(), 2U);
@@ -69,7 +68,6 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     EXPECT_EQ(described.tree.at(0).correlation, 0.75);
     EXPECT_EQ(described.relations[0].uses[0].low, -0.6);
     EXPECT_EQ(described.steps[0].fits, atlas.steps[0].fits);
-    EXPECT_EQ(described.matches[0].explained, 0.2);
     EXPECT_EQ(described.untrainedFits, atlas.untrainedFits);
 
     ModelScan scan;

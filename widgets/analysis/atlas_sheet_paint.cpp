@@ -459,10 +459,6 @@ int AtlasSheet::paint(QPainter* painter, int width, std::vector<PairPlace>* pair
     if (!alike.isEmpty())
         facts +=
             QStringLiteral("; correlated by 0.7 and more with ") + alike.join(QStringLiteral(", "));
-    if (!r.match.empty())
-        facts += QStringLiteral("; matches %1 of %2, correlation %3")
-                     .arg(shownText(r.match), shownText(m_atlas.otherRun),
-                          atlasNumber(r.matchCorrelation, 2));
     text(painter, {kSheetSide, y, inner, kSheetRow}, facts, smallFont(), t.muted);
     y += kSheetRow + kSheetGap / 2;
     y = paintAttributes(painter, width, y) + kSheetGap;
