@@ -32,7 +32,7 @@ std::string blockOf(const std::string& point) {
     return inner.contains(tail) && last != std::string::npos ? module.substr(0, last) : module;
 }
 
-// One part taken out in one way; of resample one for each draw.
+// One part taken out in one way; resample has a trial for each draw.
 struct Trial {
     std::size_t row = 0, way = 0;
     Editor editor;
@@ -140,7 +140,7 @@ private:
             const auto stream = blockOf(row.edit.point) + ".hook_resid_pre";
             if (hasPoint(stream)) m_names.insert(stream);
             for (const auto op : m_how.how) {
-                // Of a library, which no example changes, only zero and mean are different things.
+                // No example changes a library, so that resampling it would change nothing.
                 if (op == EditOp::Resample &&
                     findPoint(m_points, row.edit.point, "").axes[0] != "batch")
                     continue;
@@ -234,7 +234,7 @@ private:
         return result;
     }
 
-    // The same with the edits in force.
+    // Scores and tensors of a pass with the edits in force; read() has none.
     Read readHere(const ModelInput& input, const std::set<std::string>& names) {
         if (!m_session) return read(input, names);
         const InterventionScope below(&m_session->editor());

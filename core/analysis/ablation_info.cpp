@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<std::string> kMetrics = {"accuracy", "loss", "mean_error"};
 
-// What a point is made of, by the end of its name.
+// The kind of a hook point's parts, by the end of its name.
 struct AblatedParts {
     const char* end;
     const char* group;

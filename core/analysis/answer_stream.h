@@ -25,7 +25,7 @@ struct AnswerStream {
     std::string stack;  ///< prefix of the blocks' hook points: "blocks", "decoder"
     std::vector<std::string>
         points;          ///< hook points: the stream before the first block, after each
-    std::string before;  ///< what the first of them is: "embedding", "symbols"
+    std::string before;  ///< the name of the stream before the first block: "embedding", "symbols"
     Pool pool = Pool::None;
     Norm norm{nullptr};
     Linear hidden{nullptr}, out{nullptr};

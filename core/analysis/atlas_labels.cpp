@@ -53,7 +53,8 @@ std::string originOf(const RelationAtlas& atlas, const Fit& fit) {
     return learned ? "learned" : "inborn";
 }
 
-/// What one relation tells, by its fits and the AUCs of attributes within the answers of others.
+/// The label of one relation, from its fits and the AUCs of attributes within the answers of other
+/// attributes.
 class Labelling {
 public:
     Labelling(const RelationAtlas& atlas, std::size_t index, const ConditionalFit& conditional)
@@ -71,7 +72,7 @@ public:
             if (canBe(a) && !explained(a)) return static_cast<std::int64_t>(a);
         return -1;
     }
-    /// What else is named beside the label.
+    /// The attributes that are named beside the label.
     std::vector<std::int64_t> also(std::size_t label) const {
         std::vector<std::int64_t> named;
         const auto origin = originOf(m_atlas, m_relation.fits[label]);
@@ -185,7 +186,8 @@ double logit(double auc) {
     return std::log(p / (1.0 - p));
 }
 
-/// Beyond models with these means by more than four standard deviations of their logits.
+/// Whether a value is beyond models with these means by more than four standard deviations of
+/// their logits.
 bool beyondModels(const std::vector<double>& models, double fixed) {
     if (models.size() < kFewestUntrained) return false;
     const auto count = static_cast<double>(models.size());

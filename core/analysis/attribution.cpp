@@ -139,7 +139,8 @@ public:
               const std::map<std::string, torch::Tensor>& points)
         : m_result(result), m_direction(direction), m_points(points) {}
 
-    /// What a point [1, n, d] adds, times `scale`.
+    /// Enters what the tensor of a point [1, n, d], times `scale` and minus `without`, adds to the
+    /// logit.
     void add(PartKind kind, int layer, const std::string& point, double scale = 1.0,
              const torch::Tensor& without = {}) {
         const auto found = m_points.find(point);
@@ -157,7 +158,7 @@ public:
     void putBias(int layer, const std::string& where, double value) {
         m_result.parts.push_back({PartKind::Bias, layer, -1, -1, where, value});
     }
-    /// Heads whose joined outputs `wo` maps to the stream from dimension `at` on.
+    /// Enters heads whose joined outputs `wo` maps to the stream from dimension `at` on.
     void heads(PartKind kind, int layer, const std::string& hook, const Linear& wo,
                std::int64_t at = 0) {
         const auto z = m_direction.rows(m_points.at(hook + ".hook_z"));  // [q, h, d_h]
@@ -165,7 +166,7 @@ public:
         for (std::int64_t h = 0; h < values.size(0); ++h)
             put(kind, layer, h, -1, values[h].item<double>());
     }
-    /// The same of relational attention, with what is inside each head.
+    /// Enters the heads of relational attention and, within each head, its relations and symbols.
     void relational(int layer, const RelationalAttentionImpl& attention, std::int64_t at) {
         const auto z = m_direction.rows(m_points.at(attention.hook + ".hook_z_sym"));
         const auto attended =
@@ -302,7 +303,7 @@ Attribution runAttribution(AnalysisSubject& subject, const AttributionChoice& ch
     what.position = choice.position;
     if (!choice.logit.empty()) what.answer = model.answerId(choice.logit, "logit", sample, names);
     if (!choice.minus.empty()) what.minus = model.answerId(choice.minus, "minus", sample, names);
-    // What the model refuses is said before its answers are looked for.
+    // Throws for a model without attribution before the names of its answers are looked for.
     auto result = model.attribution(sample, what, names, subject.interventions);
     LensOptions look;
     look.top = kOffered;

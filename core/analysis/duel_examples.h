@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two models read in a duel: the same examples, and the objects that both see in them. Texts
-// of different tokenizers are the same characters; their objects are the tokens that end at the
-// same character in both.
+// The input of two models in a duel: the same examples, and the objects that both see in them.
+// Texts of different tokenizers are the same characters; their objects are the tokens that end at
+// the same character in both.
 #pragma once
 
 #include <torch/types.h>
@@ -19,8 +19,9 @@ namespace relascope::core {
 
 class DuelExamples {
 public:
-    /// `examples` at most, of texts windows of at most `tokens` of A's tokens. Throws OptionError
-    /// for data that one of the two cannot read, and for fewer than two examples.
+    /// Takes at most `examples` examples; a text gives windows of at most `tokens` of A's tokens.
+    /// Throws OptionError for data that one of the two cannot read, and for fewer than two
+    /// examples.
     DuelExamples(const OpenedModel& a, const OpenedModel& b, DatasetPtr data, std::int64_t examples,
                  std::int64_t tokens);
 
@@ -70,11 +71,11 @@ private:
     std::vector<Text> m_texts;           // of different tokenizers
 };
 
-/// Keeps of a forward pass the objects alone: of streams [b, objects, dim] (averaged over the
-/// positions where `objects` is undefined), of maps their rows and columns.
+/// Keeps the objects alone of a forward pass: streams become [b, objects, dim] (averaged over the
+/// positions where `objects` is undefined), maps keep the rows and columns of the objects.
 class ObjectReader : public PointReader {
 public:
-    /// `positions`: of the whole input.
+    /// `positions`: how many the whole input has.
     ObjectReader(std::vector<std::string> names, torch::Tensor objects, std::int64_t positions);
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
 

@@ -114,7 +114,7 @@ struct OpenedModel::Parts {
         return std::make_unique<EditSession>(*model, options, interventions.edits,
                                              completed(interventions.data));
     }
-    /// What `reader` gives for the sample, with the interventions in force.
+    /// The result of `reader` for the sample, with the interventions in force.
     template <class Read>
     auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
     /// What `reader` gives for examples, of which it takes `batchSize` at a time: it applies the
@@ -607,7 +607,7 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
 
 namespace {
 
-// What an opened model measures: effects of edits, ablation, patching, lens and attribution.
+// The analyses of an opened model: effects of edits, ablation, patching, lens and attribution.
 
 std::string shorterInput() {
     return " for this input; choose a shorter input, free some of its memory, or open the model on "
@@ -746,7 +746,7 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
                              progress, report, edits));
 }
 
-/// What `read` gives for a sample, with the interventions in force.
+/// The result of `read` for a sample, with the interventions in force.
 template <class Read>
 auto OpenedModel::Parts::read(const ProbeSample& sample, const Interventions& interventions,
                               Read&& reader) {

@@ -112,8 +112,8 @@ ReadTensor readAt(const PointReader& reader, const std::string& name) {
     return {found->second, *point};
 }
 
-/// Keeps of maps over a text the block of each example alone, so that whole maps of one layer at a
-/// time exist. Without `starts` whole ones.
+/// Keeps only the block of each example of maps over a text, so that complete maps exist for one
+/// layer at a time. Without `starts` it keeps complete maps.
 class BlockReader : public PointReader {
 public:
     BlockReader(std::vector<std::string> names, const PairReading& what, std::int64_t first)

@@ -108,7 +108,7 @@ public:
                                              " for both; choose another input or --metric");
         bool causal = false;
         for (const auto& point : m_points) causal = causal || point.causal;
-        // Of other examples A and B get different values also where they are alike.
+        // Values of other examples (resample) differ between A and B even where the inputs agree.
         if (!resampled()) m_first = firstDifference(m_clean, m_corrupted, causal);
         makeMaps();
         estimate();

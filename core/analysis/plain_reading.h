@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What explains a map before any attribute of pairs is asked for. Pure numbers: no model, no
-// LibTorch.
+// Explains a map by its shape alone, before any attribute of pairs is considered. Pure numbers: no
+// model, no LibTorch.
 #pragma once
 
 #include <array>

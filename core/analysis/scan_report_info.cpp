@@ -510,7 +510,7 @@ std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& nam
     for (auto&& figure :
          {effectFigure(scan), labelFigure(scan), exampleFigure(scan), stepFigure(scan)})
         if (!figure.svg.empty()) figures.push_back(figure);
-    // What the time decided, so that the command gives the same numbers.
+    // The command names the options that the time decided, so that it gives the same numbers.
     auto again = command;
     for (const auto& [option, count] :
          {std::pair(" --examples ", scan.wanted), std::pair(" --exact ", scan.exact),

@@ -139,7 +139,7 @@ private:
         }
     }
 
-    // What untrained models do, too
+    // Findings that untrained models have, too
 
     bool beatsUntrained() const {
         for (const double score : m_scan.atlas.untrainedScores) {
@@ -323,7 +323,7 @@ private:
             const bool relations = name.ends_with(" relations"),
                        symbols = name.ends_with(" symbols");
             const auto* map = mapNamed(name);
-            // That whole layers and all attention matter says little.
+            // A sentence that complete layers or all attention matter would say little.
             const bool early =
                 m_scan.passes < 3 && (part.row.group == "relations" || part.row.group == "heads");
             if ((!relations && !symbols && !map && !early) || isFound(name)) continue;
@@ -448,7 +448,7 @@ private:
         m_scan.findings.resize(kMostFindings);
     }
 
-    // What was not found
+    // Parts that were not found
 
     /// The layer of a relation by its name.
     static std::string layerOf(const std::string& relation) {
