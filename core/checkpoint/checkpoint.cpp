@@ -28,7 +28,7 @@ void nameParts(OutlineNode& node, const FamilyFile& file) {
     for (auto& child : node.children) nameParts(child, file);
 }
 
-// What is particular to checkpoints of public families: names of parts, notes on tensors, classes.
+// Adds the properties of checkpoints of public families: names of parts, notes on tensors, classes.
 void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
     const FamilyFile file(model, info.tensors);
     nameParts(info.outline, file);

@@ -62,7 +62,7 @@ public:
     /// The step whose values this file changes; -1 if it stands alone.
     std::int64_t base() const { return m_base; }
     std::uint64_t bytes() const { return m_file.size(); }
-    /// Of the values, as the header says; read() compares them.
+    /// The checksum of the values according to the header; read() verifies it.
     std::uint32_t checksum() const { return m_checksum; }
     const std::string& path() const { return m_file.path(); }
 

@@ -308,7 +308,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kMaxShards = 512;  // each stays open
 
-// What an index says counts, whatever else its shards hold.
+// The index of a sharded checkpoint: it decides which tensors are read, whatever else the shards
+// hold.
 struct ShardIndex {
     std::map<std::string, std::string> fileOf;
     std::map<std::string, std::string> metadata;
@@ -497,7 +498,7 @@ public:
             const auto& t = archive.tensors()[i];
             StoredTensor tensor{t.name, t.name, t.dtype, t.shape, t.bytes, "", number, ""};
             if (leavesOut(tensor, index)) continue;
-            // What shares bytes has the number of the first of it that is read.
+            // Tensors that share bytes have the number of the first one that is read.
             auto& first = numbers[t.sameAs == ArchiveTensor::kItself ? i : t.sameAs];
             add(std::move(tensor), first);
             if (first == kItself) first = m_places.size();

@@ -80,8 +80,8 @@ void saveWeights(ModelImpl& model, const std::string& path) {
 
 namespace {
 
-// Calls with each tensor of a family's file, the one that it was read from, and the model's tensors
-// that it holds.
+// Calls `use` with each tensor of a family's file, the one that it was read from, and the model's
+// tensors that it holds.
 template <class Use>
 void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
     std::map<std::string, torch::Tensor> state;

@@ -66,8 +66,8 @@ TorchArchive::TorchArchive(std::shared_ptr<const ByteSource> bytes) : m_zip(std:
     if (&state != &pickle.root()) findConfig(pickle);
 }
 
-// What was unpacked and packed again may lie in further folders, beside those of macOS: the only
-// data.pkl tells where.
+// The data.pkl of an archive that was unpacked and packed again: it may lie in further folders,
+// beside those of macOS. Null unless there is exactly one.
 const ZipEntry* TorchArchive::repacked() {
     const ZipEntry* found = nullptr;
     for (const auto& one : m_zip.entries()) {
@@ -301,7 +301,7 @@ public:
     }
 
 private:
-    // What is not a plain view of a storage.
+    // The reason why a tensor is not read that is no plain view of a storage; empty if it is one.
     static std::string otherKind(std::string_view callee) {
         const auto has = [&](std::string_view word) {
             return callee.find(word) != std::string_view::npos;

@@ -42,7 +42,7 @@ public:
     /// Reads and checks everything except the weights. Throws FileError.
     explicit TorchArchive(std::shared_ptr<const ByteSource> bytes);
 
-    /// In the order of the state.
+    /// The tensors, in the order of the state.
     const std::vector<ArchiveTensor>& tensors() const { return m_tensors; }
     /// Values of the state that are not read, and why, as the end of a sentence: those that are no
     /// tensors, which metrics and Lightning keep, and tensors that are sparse, quantised, expanded.
