@@ -80,8 +80,8 @@ void initDevices(int threads) {
     at::set_num_threads(threads > 0
                             ? threads
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    // Without it cuBLAS may add in another order each time, which a resumed run would show; to be
-    // set before the first CUDA call.
+    // Without this variable cuBLAS may add in another order each time, which a resumed run would
+    // show; to be set before the first CUDA call.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     cudaProblem() = openTorchCuda();
 }
@@ -262,7 +262,7 @@ int threadCount() {
 }
 
 std::string torchVersion() {
-    // What the library itself says; the macro is that of the headers.
+    // The version of the library that runs; the macro is the version of the headers.
     const auto& built = caffe2::GetBuildOptions();
     const auto version = built.find("TORCH_VERSION");
     return "LibTorch " + (version == built.end() ? std::string(TORCH_VERSION) : version->second);

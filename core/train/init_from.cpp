@@ -85,7 +85,8 @@ void orderClasses(const ModelOptions& options, const std::vector<std::string>& o
             entry.tensor.copy_(entry.tensor.index_select(0, order));
 }
 
-// Of a classifier that is kept: its rows are those of the classes of the checkpoint.
+// Arranges the rows of a classifier that is kept, which belong to the classes of the checkpoint.
+// Returns a sentence if the classes are others, or "".
 std::string keepClasses(const RunOptions& options, const std::vector<std::string>& own,
                         const std::vector<std::string>& names, ModelImpl& model) {
     if (own.empty() || names.empty() || own == names) return {};

@@ -70,7 +70,7 @@ private:
     /// The measurements due at the resumed step that the run skipped, because it was cancelled or
     /// out of memory in the middle of them.
     void makeUpMeasurements();
-    /// The edits of training are others from this step on.
+    /// Called when other edits are in force from this step on.
     void afterEdits() {
         m_step.forgetRecording();
         m_keeper.keepMarked();
@@ -106,7 +106,7 @@ private:
     struct Started {
         std::vector<Batch> batches;
         double rate;
-        torch::Tensor generator;  ///< its state before the step
+        torch::Tensor generator;  ///< the generator's state before the step
     };
 
     TrainJob& m_job;
@@ -221,7 +221,7 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
     m_job.optimizer->zeroGradients();
     releaseDeviceMemory();
     const auto unsaved = saveLast(Saving::Alone);
-    // What is free without this run is what the next attempt has.
+    // The memory that is free without this run is what the next attempt has.
     m_job.model.reset();
     m_job.optimizer.reset();
     releaseDeviceMemory();

@@ -120,7 +120,7 @@ void requireData(TrainJob& job) {
     requireReadable(job.options.model, *job.data.validation);
 }
 
-// What was left out of the files, once, however many splits say it.
+// Notes what was left out of the files, once, however many splits say it.
 void noteFiles(TrainJob& job) {
     if (job.options.data.path.empty()) return;
     std::set<std::string> said;
@@ -176,8 +176,8 @@ void takeBatchSize(TrainJob& job) {
     state.batchSize = size;
 }
 
-// Of a run of so many epochs: the steps done, which may have had batches of another size, and those
-// of the epochs that are left.
+// The steps of the whole run. For a run given in epochs: the steps done, which may have had batches
+// of another size, and the steps of the epochs that are left.
 std::int64_t stepsToTheEnd(const TrainJob& job) {
     const auto& train = job.options.train;
     const auto& state = job.state;

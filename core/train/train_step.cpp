@@ -111,7 +111,7 @@ torch::Tensor TrainStep::forward(const Batch& batch, const Batch* whole, std::in
     const auto input = inputOf(batch, m_job.device);
     auto* edits = m_job.edits.get();
     if (edits) {
-        // Its own scope: autocast would keep weights of a pass without gradients for the next.
+        // A scope for this pass alone: autocast would keep its weights, cast without gradients.
         const AutocastScope autocast(m_job.bfloat16());
         edits->prepareStep(input, whole ? inputOf(*whole, m_job.device) : input, first);
     }

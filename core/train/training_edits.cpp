@@ -13,7 +13,7 @@
 namespace relascope::core {
 namespace {
 
-// Along which inputs of different lengths, and answers that grow, differ.
+// The axes along which inputs of different lengths, and answers that grow, differ.
 bool grows(const std::string& axis) {
     return axis == "position" || axis == "i" || axis == "j";
 }
