@@ -32,7 +32,8 @@ constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
      {"gelu", Activation::Gelu},
      {"silu", Activation::Silu}}};
 
-// Of a dimension of one element it may be any number, which would count as misaligned.
+// The stride of a dimension; 0 for one element, whose stride may be any number and would count as
+// misaligned.
 std::int64_t strideOf(const torch::Tensor& x, int dim) {
     return x.size(dim) > 1 ? x.stride(dim) : 0;
 }
@@ -96,7 +97,7 @@ bool knowsActivation(const std::string& name) {
                        [&](const auto& known) { return name == known.first; });
 }
 
-// As LibTorch's own kernels take random numbers from its generator.
+// Takes random numbers from LibTorch's generator, as its own kernels do.
 kernels::Philox drawPhilox(const torch::Device& device) {
     constexpr std::uint64_t numbers = 4;
     if (device.is_cuda() && graphLibrary().table)

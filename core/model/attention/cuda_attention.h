@@ -34,26 +34,27 @@ enum class CudaKernels {
     Tensor    ///< tensor cores: bf16 and fp16, at the sizes of the published models
 };
 
-/// Which kernels of the library take them. The inputs are float32 or one 16-bit type, or any of
+/// Which kernels of the library take such inputs: they are float32 or one 16-bit type, or any of
 /// these under autocast, whose type then counts; the activation is not softmax; the widths fit a
 /// block's shared memory. Tensor cores: if they also have the gradients, where any are needed.
 CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options);
-/// The same of a table and a type, for tensor cores alone.
+/// Whether the tensor-core kernels of a table take the inputs in a type, with `gradients` also for
+/// the backward pass.
 bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& in,
                        const KernelOptions& options, torch::ScalarType type, bool gradients);
-/// Whether those that serve are expected to be the fastest form.
+/// Whether the kernels that serve are expected to be the fastest form.
 bool prefersCuda(CudaKernels serving, const CudaAttentionInput& in, const KernelOptions& options);
 
-/// Those that a module of that form uses: of the automatic one if they serve and are preferred.
+/// The kernels that a module of that form uses; for the automatic form only if they serve and are
+/// preferred.
 CudaKernels chosenCuda(AttentionForm form, const CudaAttentionInput& in,
                        const KernelOptions& options);
 
-/// The heads' outputs, joined: [b, n, h d_h], in the type that LibTorch's forms give: that of
-/// autocast, or of the inputs. By kernels that serve the call; throws Error if the device refuses a
-/// launch.
+/// The heads' outputs, joined: [b, n, h d_h], in the type that LibTorch's forms give (autocast's,
+/// or the inputs'). `kernels` must serve the call; throws Error if the device refuses a launch.
 torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options,
                             CudaKernels kernels);
-/// The same by a table that was not checked.
+/// cudaAttention() with the kernels of a table that was not checked.
 torch::Tensor cudaAttention(const kernels::KernelTable& table, const CudaAttentionInput& in,
                             const KernelOptions& options, CudaKernels kernels);
 
@@ -93,13 +94,13 @@ struct DecodingBuffers;  // cuda_decoding.h
 
 namespace relascope::core::cuda_calls {
 
-// What the callers of our CUDA kernels share: how tensors, options, random numbers and streams are
-// handed to them. Internal to model/attention.
+// Shared by the callers of our CUDA kernels: how tensors, options, random numbers and streams are
+// handed to the kernels. Internal to model/attention.
 
 /// x [b, heads, tokens, width] with consecutive numbers in its rows, as the kernels read them:
 /// without a copy where x is a slice of a projection.
 torch::Tensor readable(const torch::Tensor& x);
-/// The rows of x [b, heads, tokens, width]; of an undefined tensor nothing.
+/// The rows of x [b, heads, tokens, width]; an empty view for an undefined tensor.
 kernels::View viewOf(const torch::Tensor& x);
 /// [b, tokens, heads, width] as [b, heads, tokens, width].
 torch::Tensor byHead(const torch::Tensor& x);

@@ -64,7 +64,7 @@ private:
     std::int64_t m_capacity, m_past = 0;
     torch::Tensor m_pastOnDevice;
     std::map<std::pair<const void*, int>, torch::Tensor> m_kept;
-    std::set<std::pair<const void*, int>> m_rooms;  // those of rows of tokens
+    std::set<std::pair<const void*, int>> m_rooms;  // keys of m_kept that hold rows of tokens
 };
 
 /// The current cache of this thread, or nullptr.

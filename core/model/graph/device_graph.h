@@ -55,7 +55,8 @@ std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device);
 /// The tensors of the last few sizes asked for. Not for several threads at a time.
 class KeptTensor {
 public:
-    /// What `make` gives, on the device and of the type of `options`. Never requires a gradient.
+    /// The tensor that `make` returns, on the device and of the type of `options`. Never requires a
+    /// gradient.
     torch::Tensor get(const std::vector<std::int64_t>& sizes, const torch::TensorOptions& options,
                       const std::function<torch::Tensor()>& make);
 

@@ -13,7 +13,7 @@
 
 namespace relascope::core {
 
-/// What a dimension of a hook point's tensor runs over.
+/// The kinds of dimensions of a hook point's tensor.
 enum class Axis { Batch, Position, Head, Dim, I, J, Relation, Symbol, Slot };
 /// "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot".
 const char* axisName(Axis axis);
@@ -94,13 +94,13 @@ public:
     torch::Tensor operator()(const char* name, Axes axes, const torch::Tensor& value) const {
         return m_hooks ? m_hooks->at({m_prefix + name, axes, m_first}, value) : value;
     }
-    /// The same for cells (i, j), whose rows begin at position `first`.
+    /// The point's tensor for cells (i, j), whose rows begin at position `first`.
     torch::Tensor cells(const char* name, Axes axes, const torch::Tensor& value, std::int64_t first,
                         const torch::Tensor& closed = {}, double closedValue = 0.0) const {
         if (!m_hooks) return value;
         return m_hooks->at({m_prefix + name, axes, first, closed, closedValue}, value);
     }
-    /// As Hooks::factors().
+    /// Hooks::factors() for a point of this module.
     torch::Tensor factors(const char* name, Axis axis, const torch::Tensor& like) const {
         return m_hooks ? m_hooks->factors(m_prefix + name, axis, like) : torch::Tensor();
     }
@@ -134,7 +134,7 @@ torch::Tensor activateOpen(const std::string& activation, const torch::Tensor& s
 /// [b, maps, n, w] heads as hook points see them, [b, n, maps, w], through them and back.
 torch::Tensor hookedHeads(const HookedModule& hooks, const char* name, Axes axes,
                           const torch::Tensor& heads);
-/// The same for joined heads [b, n, maps * w].
+/// hookedHeads() for joined heads [b, n, maps * w].
 torch::Tensor hookedJoined(const HookedModule& hooks, const char* name, const torch::Tensor& joined,
                            std::int64_t heads);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What librelascope_cuda.so gives to the program: its functions, by one symbol. Free of LibTorch
+// The interface of librelascope_cuda.so: a table of its functions, by one symbol. Free of LibTorch
 // and CUDA.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr int kLeastMajor = 7, kLeastMinor = 5;
 struct DeviceLimits {
     int major = 0, minor = 0;  ///< compute capability
     int multiprocessors = 0;
-    std::size_t sharedBytes = 0;  ///< that a block may ask for
+    std::size_t sharedBytes = 0;  ///< the most that a block may ask for
 };
 
 struct DeviceFacts {

@@ -74,7 +74,7 @@ __device__ inline Unpacked unpacked(Float16, std::uint32_t bits) {
 /// d += a b for a [16, 16] and b [16, 8].
 RELASCOPE_MMA16(BFloat16, "bf16")
 RELASCOPE_MMA16(Float16, "f16")
-/// The same for a [16, 8] and b [8, 8].
+/// d += a b for a [16, 8] and b [8, 8].
 RELASCOPE_MMA8(BFloat16, "bf16")
 RELASCOPE_MMA8(Float16, "f16")
 #undef RELASCOPE_MMA16

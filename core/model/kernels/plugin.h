@@ -34,7 +34,8 @@ KernelPlugin openKernelPlugin(const std::string& file);
 /// The file that RELASCOPE_CUDA_PLUGIN names, else librelascope_cuda.so next to the program or in
 /// ../lib/relascope from there. Empty (no kernels) for RELASCOPE_CUDA_PLUGIN=off.
 std::string kernelPluginFile();
-/// That file, opened at the first call; without LibTorch's CUDA library a problem and no table.
+/// The opened kernelPluginFile(), from the first call on; without LibTorch's CUDA library a problem
+/// and no table.
 const KernelPlugin& kernelPlugin();
 /// The kernels, if they run on that CUDA device, else null. To be called after initDevices(), which
 /// loads LibTorch's CUDA library; the file is opened at the first call.

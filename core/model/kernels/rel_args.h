@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernels of relational attention are given: pointers and numbers alone, so that neither
-// LibTorch nor CUDA is needed to fill it.
+// The arguments of the kernels of relational attention: pointers and numbers alone, so that neither
+// LibTorch nor CUDA is needed to fill them in.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct RelArgs {
     View dOut, dRelated;
     void* delta = nullptr;  ///< [batch, heads, queries]: <dOut, out> + <dRelated, related>
     View dq, dk;
-    /// Of every batch element, also where s is shared: the caller adds these up.
+    /// The gradients of s for every batch element, also where s is shared: the caller adds them up.
     View ds;
     View dqRel, dkRel;
     /// relTensorWorkspaceBytes of device memory, on 8 bytes, for the backward pass on tensor cores.

@@ -141,7 +141,7 @@ __device__ inline void slopesOfQuery(float factor, const std::uint16_t* gradient
     }
 }
 
-/// The same for the warp's own queries.
+/// slopesOfQuery() for the warp's own queries.
 template <class S>
 __device__ inline void slopesOfRelations(float factor, const RowsShared<S>& shared) {
 #pragma unroll

@@ -47,8 +47,8 @@ struct FamilyTensor {
     std::vector<std::string> parts;  ///< in the model, one, or the three of a fused tensor
     StoredForm form = StoredForm::Plain;
     bool outside = false;  ///< beside the base model: without its prefix
-    /// Its name in the memory of `transformers` 5, and so in what training scripts save; empty
-    /// where that is the same.
+    /// The tensor's name in the memory of `transformers` 5, and so in files that training scripts
+    /// save; empty where it is the same.
     std::string also = {};
 };
 
@@ -70,7 +70,7 @@ struct Family {
     std::vector<std::string> ignored;  ///< tensors of old files that are not used
 };
 
-/// Those of the tables, text first.
+/// The families of all tables, text first.
 const std::vector<Family>& families();
 const std::vector<Family>& decoderFamilies();
 const std::vector<Family>& imageFamilies();
@@ -90,7 +90,7 @@ ModelOptions modelOfFamily(const Family& family, const nlohmann::ordered_json& c
                            const ShapeInFile& shape = {},
                            std::vector<std::string>* unused = nullptr);
 
-/// A tensor of a file, and what of the model it holds.
+/// A tensor of a file, and the parts of the model that it holds.
 struct FileTensor {
     std::string name;  ///< without the prefix
     std::string also;  ///< another name of it; empty without one
@@ -101,7 +101,7 @@ struct FileTensor {
     std::int64_t heads = 1;  ///< of ByHead
     bool optional = false;   ///< a second name of a tied tensor
 };
-/// Those of a model of a family, in the order of the table.
+/// The tensors in files of a model of a family, in the order of the table.
 std::vector<FileTensor> fileTensors(const ModelOptions& options);
 
 /// The tensors of one file by what they are: the file's own names, with or without the prefix.
@@ -113,11 +113,11 @@ public:
     /// The name in the file, whether it is there or not.
     const std::string& nameOf(const FileTensor& tensor) const;
     const StoredTensor* find(const FileTensor& tensor) const;
-    /// Whether it is one of old files that are not used.
+    /// Whether a tensor is one of old files that is not used.
     bool ignores(const StoredTensor& stored) const;
-    /// As compareTensors().
+    /// The problems of the file's tensors, as compareTensors() gives them.
     std::vector<CheckpointProblem> problems() const;
-    /// Common prefix in the file of what `prefix` is in the model: "h.0.attn".
+    /// The common prefix in the file of the tensors with `prefix` in the model: "h.0.attn".
     std::string prefixOf(const std::string& prefix) const;
 
 private:

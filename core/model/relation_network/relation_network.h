@@ -20,7 +20,7 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
         widths.insert(widths.end(), relation_layers.begin(), relation_layers.end());
         return widths;
     }
-    /// Of f: the sum of all relations, to the classes.
+    /// The widths of f, from the sum of all relations to the classes.
     std::vector<std::int64_t> answerWidths() const {
         return mlpWidths(relation_layers.back(), hidden_layers, num_classes);
     }

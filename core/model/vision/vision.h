@@ -45,7 +45,7 @@ TORCH_MODULE(PatchEmbedding);
 class Standardisation {
 public:
     torch::Tensor of(const torch::Tensor& images, const std::string& dataSet);
-    /// The same with numbers of each channel; without any, the images.
+    /// Images standardised with the mean and deviation of each channel; unchanged without any.
     torch::Tensor of(const torch::Tensor& images, const std::vector<float>& mean,
                      const std::vector<float>& deviation);
 
