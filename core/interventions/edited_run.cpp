@@ -46,7 +46,7 @@ std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input) {
         model.forward(input);
     }
     auto points = reader.points();
-    // What relations carry is weighted by a pattern: their cells are closed where its are.
+    // Relations are weighted by a pattern: their cells are closed where the pattern's are.
     std::set<std::string> causal;
     for (const auto& point : points)
         if (point.causal) causal.insert(point.name.substr(0, point.name.rfind('.')));

@@ -7,7 +7,7 @@
 
 namespace relascope::core::builtin {
 
-/// Each file of resources/presets.
+/// The text of each file of resources/presets.
 const std::vector<std::string>& presetFiles();
 /// resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
 const std::string& publishedRelationalGames();

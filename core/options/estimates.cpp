@@ -86,7 +86,7 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free, std::optional
     const auto fits = [&](const RunOptions& options) {
         return all(options) <= free && rankProblems(options, ranks.count).empty();
     };
-    // What costs no time comes first.
+    // Changes that cost no time come first.
     for (const bool recompute : {false, true})
         for (const bool shard : {false, true}) {
             auto smaller = o;

@@ -31,7 +31,7 @@ public:
                 throw OptionError(key(name), "is missing");
     }
 
-    // Each leaves `out` as it is when the key is absent or null.
+    // Each read() leaves `out` as it is when the key is absent or null.
     void read(const char* name, std::int64_t& out, std::int64_t least = 0) {
         constexpr std::int64_t most = 1'000'000'000;
         const auto* json = take(name);
