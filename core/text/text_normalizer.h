@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer.json changes in a text before it is divided (formats.md section 7).
+// The changes of a text by a tokenizer.json before the text is divided (formats.md section 7).
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ public:
     /// The text after all steps, in the tables of utf8proc. Throws FileError for a text that a
     /// pattern takes too many steps for.
     std::string apply(std::string_view text) const;
-    /// Tells normalizers apart that change texts differently.
+    /// A key that differs between normalizers that change texts differently.
     std::string key() const;
 
 private:

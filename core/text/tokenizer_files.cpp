@@ -37,7 +37,7 @@ std::optional<TokenizerFolder::File> fileIn(const fs::path& folder, const char* 
     return isFile(folder / name) ? std::optional(fileOf(folder / name)) : std::nullopt;
 }
 
-// What lies beside a tokenizer.json or a vocab.json says how they are meant.
+// The files beside a tokenizer.json or a vocab.json that tell how these are to be read.
 TokenizerFolder settingsIn(const fs::path& folder) {
     TokenizerFolder files;
     files.settings = fileIn(folder, "tokenizer_config.json");
