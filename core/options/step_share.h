@@ -19,8 +19,7 @@ double tokensPerStep(const RunOptions& options);
 /// The processes that train one run together.
 struct Ranks {
     std::int64_t count = 1;
-    std::int64_t sharing =
-        1;  ///< how many take memory from one device: on the CPU, all of a machine
+    std::int64_t sharing = 1;  ///< how many share one memory: on the CPU all of a machine
     bool operator==(const Ranks&) const = default;
 };
 /// The processes of a run: one for each device that train.device names.

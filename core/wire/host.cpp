@@ -30,10 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What start-up files of a shell may print before the first frame.
+/// The most bytes that start-up files of a shell may print before the first frame.
 constexpr std::size_t kMostBefore = 64 << 10;
 constexpr int kNotFound = 127;  // exit status of a shell whose command was not found
-/// Of a socket's path, with what ssh appends to it while it makes one.
+/// The longest path of a control socket, less the characters that ssh appends while it makes one.
 constexpr std::size_t kLongestControl = 107 - 17;
 
 std::mutex hostsMutex;

@@ -293,7 +293,8 @@ std::vector<std::int64_t> holdersOf(const std::string& file) {
     return all;
 }
 
-// Its output goes nowhere: a session answers on its standard output.
+// Cancels a job of Slurm. The output of scancel is dropped, as a session answers on standard
+// output.
 bool cancelJob(const std::string& job) {
     const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
     try {
