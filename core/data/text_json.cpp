@@ -49,8 +49,8 @@ protected:
     }
 
 private:
-    // What Python writes and is no JSON: numbers and escapes as long as these take their place. An
-    // escape whose end is not there yet is held.
+    // The held text with Python's deviations from JSON replaced by numbers and escapes of equal
+    // length. An escape whose end is not there yet is held.
     std::string mended() {
         std::string out;
         out.reserve(m_held.size());

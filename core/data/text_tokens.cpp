@@ -150,7 +150,7 @@ std::string contentOf(const std::vector<TextFile>& files, TextProgress& progress
     return content;
 }
 
-// What files have that is no text, by kind: [file, the first, how many].
+// Bytes of files that are no text, by kind; their facts are [file, the first, how many].
 struct Lost {
     const char *key, *one, *several, *wayOut;
 };
@@ -219,7 +219,8 @@ void forEachDocument(const std::vector<TextFile>& files, const std::string& fiel
     });
 }
 
-// The same with a blank line between two documents, for tokenizers without a separator token.
+// Gives the text of the documents with a blank line between two, for tokenizers without a separator
+// token.
 void forEachText(const std::vector<TextFile>& files, const std::string& field,
                  TextProgress& progress, const std::function<void(std::string_view)>& text,
                  json* facts = nullptr) {
