@@ -110,7 +110,7 @@ Validation validationFromJson(const Json& json) {
     return validation;
 }
 
-// Of a long run a small part of its points.
+// The validation points of a run, a small part of the points of a long run.
 std::vector<MetricPoint> validationsOf(const std::string& run) {
     std::vector<MetricPoint> points;
     std::ifstream file(run + "/metrics.jsonl", std::ios::binary);
@@ -141,7 +141,7 @@ bool holdsTraining(const std::string& path) {
     return fs::exists(path + "/before", error) ? holdsTraining(path + "/before") : bool(error);
 }
 
-// What a run writes before its first step. Nothing is removed with its contents.
+// Removes the files that a run writes before its first step. Folders go only if they are empty.
 void removeStartFiles(const std::string& path) {
     std::error_code ignored;
     std::vector<fs::path> files;

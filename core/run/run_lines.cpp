@@ -119,7 +119,7 @@ void readLines(const std::string& path, LinesRead* read,
         std::string text(bytes - from.position, '\0');
         std::fseek(file.get(), static_cast<long>(from.position), SEEK_SET);
         text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-        // What follows the last line end is incomplete, or still being written.
+        // The text after the last line end is incomplete, or still being written.
         std::size_t begin = 0;
         for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
             take(text.substr(begin, end - begin));
