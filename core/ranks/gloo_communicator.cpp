@@ -25,7 +25,7 @@ static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 11,
 namespace relascope::core {
 namespace {
 
-// What c10d or gloo says, without the stack and the place in their sources.
+// The message of c10d or gloo, without the stack and the place in their sources.
 std::string cause(const std::exception& error) {
     auto text = userMessage(error);
     if (text.starts_with('[')) {
@@ -55,7 +55,7 @@ public:
         options.port = place.port;
         options.waitWorkers = false;
         options.timeout = place.timeout;
-        // Its own socket would listen at every address of the machine.
+        // A socket of the store itself would listen at every address of the machine.
         if (place.listening >= 0) options.masterListenFd = place.listening;
         m_whole = opened(place, options);
         m_store = c10::make_intrusive<c10d::PrefixStore>(place.key, m_whole);
