@@ -12,7 +12,7 @@ namespace relascope::core {
 /// The file of the running program; empty if it cannot be determined.
 std::filesystem::path programFile();
 
-/// Its folder, PREFIX/bin.
+/// The folder of programFile(), PREFIX/bin.
 std::filesystem::path programFolder();
 
 /// PREFIX/share/relascope/NAME; empty if there is none.

@@ -26,7 +26,7 @@ public:
     std::map<std::string, std::string> metadata;
 
     bool null() override {
-        // As some programs write a file without any.
+        // Some programs write null for a file without metadata.
         if (m_where == Where::Top && m_key == "__metadata__") return true;
         return refuse("a null where a value belongs");
     }
