@@ -73,8 +73,8 @@ Whole wholeOf(double number, const std::string& key) {
     return static_cast<Whole>(number);
 }
 
-/// What `ref` finds in a row: a number, a text, or an enumeration whose values are named by
-/// `names`, from the first on.
+/// A column of the values that `ref` returns for a row: a number, a text, or an enumeration whose
+/// values are named by `names`, from the first on.
 template <class Row, class Ref>
 RowColumn<Row> found(ColumnKind kind, std::string key, Ref ref, Shown shown = {},
                      std::vector<std::string> names = {}) {
