@@ -57,7 +57,7 @@ fs::path folderWith(const Layout& layout, const std::string& folder) {
                                 " with it; data.path must contain the binary version of CIFAR");
 }
 
-// Of exactly the published length.
+// Opens a file that must have exactly the published length.
 std::shared_ptr<const core::ByteSource> openCifarFile(const std::string& path, int labels,
                                                       int classes, std::int64_t images) {
     const auto source = core::openFileBytes(path);

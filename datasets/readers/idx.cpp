@@ -54,7 +54,7 @@ std::string idxFile(const std::string& folder, const std::string& part, const st
         const auto plain = fs::path(folder) / (part + mark + type);
         for (const auto& path : {plain.string(), plain.string() + ".gz"})
             if (fs::is_regular_file(path)) return path;
-        // As some archives unpack them: in a folder of the same name.
+        // Some archives unpack a file into a folder of the same name.
         if (const auto inside = plain / plain.filename(); fs::is_regular_file(inside))
             return inside.string();
     }

@@ -59,11 +59,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a folder holds that is not read, counted by reason.
+// The files of a folder that are not read, counted by reason.
 class SkippedFiles {
 public:
-    /// `why` as in errors: "is a damaged PNG: not enough data"; what stands before ':' or ';' is
-    /// the reason.
+    /// `why` as in errors: "is a damaged PNG: not enough data"; the part before ':' or ';' is the
+    /// reason.
     void add(const fs::path& file, std::string why) {
         for (const char* word : {"is a ", "is an ", "is ", "has "})
             if (why.starts_with(word)) {
@@ -81,7 +81,7 @@ public:
     void addEmpty(const fs::path& folder) { m_empty.push_back(shownName(folder)); }
     void leaveOut(const fs::path& folder) { m_leftOut.push_back(shownName(folder)); }
 
-    /// Of that many files; empty if all were read.
+    /// The sentence on skipped files for a folder of `files` files; empty if all were read.
     std::string note(std::size_t files) const {
         std::vector<std::string> sentences;
         if (m_count > 0) {

@@ -29,7 +29,7 @@ bool tooLarge(std::uint64_t width, std::uint64_t height) {
     return width * height > kMaxPixels;
 }
 
-// What a decoder gives, and what it found beside the pixels.
+// The result of a decoder: the pixels, and other properties of the file.
 struct Decoded {
     struct Free {
         void operator()(std::uint8_t* bytes) const { std::free(bytes); }
@@ -293,7 +293,8 @@ bool readJpeg(const std::string& bytes, Decoded& decoded) {
 // Both
 // -------------------------------------------------------------------------------------------------
 
-// Of CMYK as Adobe stores it, 255 for no ink: Pillow's formula, which knows no colour profile.
+// The picture in RGB. CMYK as Adobe stores it, 255 for no ink, is converted by Pillow's formula,
+// which knows no colour profile.
 Image rgbOf(const Decoded& decoded) {
     Image image{static_cast<int>(decoded.width), static_cast<int>(decoded.height), 3, {}};
     const std::size_t pixels = static_cast<std::size_t>(decoded.width) * decoded.height;
@@ -312,7 +313,7 @@ Image rgbOf(const Decoded& decoded) {
     return image;
 }
 
-// What people have among their pictures that is neither; empty: unknown.
+// The name of a common format that is neither PNG nor JPEG; empty: unknown.
 std::string otherFormat(std::string_view b) {
     const auto has = [&](std::size_t at, std::string_view mark) {
         return b.size() >= at && b.substr(at).starts_with(mark);
@@ -338,7 +339,8 @@ std::string otherFormat(std::string_view b) {
     return "";
 }
 
-// What servers answer in place of a picture: a page anywhere, a text under the name of a picture.
+// The end of an error for a server's answer in place of a picture: a page under any name, or a text
+// under the name of a picture.
 std::string answerOf(std::string_view b, const std::string& path) {
     const auto start = b.substr(0, 512);
     if (const auto what = core::foreignContent(start); !what.empty()) return what;

@@ -119,7 +119,7 @@ public:
     Brackets(Draws& draws, std::string variable)
         : m_draws(draws), m_variable(std::move(variable)) {}
 
-    // Of exactly that degree, with about `length` terms; `force`: not without brackets.
+    // An expression of exactly that degree with about `length` terms; `force`: with brackets.
     Bracketed make(int degree, double entropy, int length, bool force) {
         if (force) length = std::max(2, length);
         if (!force && (m_draws.coin() || length < 2)) return flat(degree, entropy, length);
