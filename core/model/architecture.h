@@ -28,7 +28,7 @@ struct LayerPlace {
     bool relational = false;  ///< its attention mixes relations, or symbols weighted by them
 };
 
-/// For Architecture::layers: the same for all options.
+/// A value of Architecture::layers for layers that are the same for all options.
 inline auto fixedLayers(std::vector<LayerPlace> places) {
     return [places = std::move(places)](const auto&) { return places; };
 }
@@ -122,7 +122,7 @@ struct ArchitectureInfo {
                        const std::function<std::vector<std::int64_t>(const std::string&)>&)>
         readTensors;
 
-    /// Null if the architecture has no such field.
+    /// The field of that name; null if the architecture has none.
     const Field<ModelOptions>* field(const std::string& name) const;
 
 private:
@@ -136,7 +136,8 @@ private:
 
 /// Every registered architecture, in the order of the form.
 const std::vector<const ArchitectureInfo*>& architectures();
-/// Throws OptionError("architecture", ...) with the nearest names for an unknown one.
+/// The architecture of that name. Throws OptionError("architecture", ...) with the nearest names
+/// for an unknown one.
 const ArchitectureInfo& architectureInfo(const std::string& name);
 
 /// Adds a descriptor to architectures(), as a static object in the file that defines it.

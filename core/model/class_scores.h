@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums over the classes of scores, in double precision and without copies: of a vocabulary the
-// scores are the largest tensor of a pass.
+// Sums over the classes of scores, in double precision and without copies: the scores of a
+// vocabulary are the largest tensor of a pass.
 #pragma once
 
 #include <torch/types.h>

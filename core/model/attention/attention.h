@@ -14,7 +14,7 @@
 namespace relascope::core {
 
 class HookedModule;  // hooks.h
-struct KernelCall;   // cuda_dual_attention.h
+struct KernelCall;   // cuda_attention.h
 struct KernelHeads;  // of the same
 
 /// Options that sensory and relational heads share. 0 means the default in brackets.
@@ -124,7 +124,7 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
 private:
     AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                              const torch::Tensor& v) const;
-    /// alpha, and what it mixes of v, with whole matrices: [b, h, n, d_h].
+    /// The heads alpha v by whole matrices alpha: [b, h, n, d_h].
     torch::Tensor explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                 const torch::Tensor& v, std::int64_t past,
                                 const HookedModule& hooks);

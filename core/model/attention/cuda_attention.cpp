@@ -387,7 +387,7 @@ struct SmallCalls : torch::CustomClassHolder {
     std::int64_t groups[2] = {};  ///< blocks that write relations' gradients, for a batch element
 };
 
-// Rows of consecutive numbers: of W_r [h, d_h, d_r] as of all others.
+// A tensor whose rows have consecutive numbers, W_r [h, d_h, d_r] included.
 torch::Tensor readableInput(const torch::Tensor& x) {
     return x.dim() == 4 ? readable(x) : x.contiguous();
 }

@@ -68,7 +68,7 @@ struct KernelCall {
     KernelOptions options;
 };
 
-/// The sizes of such a call, known before anything is computed.
+/// The sizes of a KernelCall, known before anything is computed.
 struct KernelHeads {
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, valueDim = 0;
     std::int64_t relations = 0, relDim = 0;  ///< 0: none
@@ -124,13 +124,13 @@ const CheckedKernels* kernelsFor(const torch::Device& device);
 /// W_r [h, d_h, d_r], or gradients of it [b, h, d_h, d_r], as SmallPart and DecodeArgs have it.
 kernels::View viewOfWr(const torch::Tensor& x);
 
-/// cudaDecoding by kernels that serve the call.
+/// cudaDecoding() by kernels that serve the call.
 torch::Tensor decodingBy(const CheckedKernels& kernels, const KernelCall& call,
                          const DecodingBuffers& buffers);
-/// smallAttention by kernels that serve the calls.
+/// smallAttention() by kernels that serve the calls.
 std::vector<torch::Tensor> smallAttentionBy(const CheckedKernels& kernels,
                                             const std::vector<KernelCall>& calls);
-/// Whether the kernels for few tokens have room for them on their device.
+/// Whether a block of the kernels for few tokens has room for `part` on its device.
 bool hasRoomForSmall(const CheckedKernels& kernels, const kernels::SmallPart& part);
 
 }  // namespace relascope::core::cuda_calls
@@ -141,7 +141,7 @@ namespace relascope::core {
 // (model/kernels/decode.h): they append to the cache and read its length from the device, so that
 // every step has the same shapes and launches.
 
-/// The whole buffers of a module in a cache (DecodingCache::room), and what goes with them.
+/// The whole buffers of a module in a cache (DecodingCache::room), its positions and its length.
 struct DecodingBuffers {
     torch::Tensor k;          ///< [b, g, capacity, key_dim]
     torch::Tensor v;          ///< [b, g, capacity, d_h]; undefined for relative symbols

@@ -91,7 +91,7 @@ protected:
     /// projected(), and with a cache the projected symbols of earlier tokens before them.
     ProjectedSymbols project(const Symbols& symbols, const torch::Tensor& x);
     AttentionForm formFor(const torch::Tensor& x) const;
-    /// The sizes of such heads, without relations.
+    /// The sizes of the heads, without relations.
     KernelHeads sizes(const Symbols& symbols, std::int64_t keyDim) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 

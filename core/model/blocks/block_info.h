@@ -84,9 +84,9 @@ void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptio
 
 void addBlockOutline(OutlineBuilder& builder, const std::string& title, const std::string& name,
                      std::int64_t layers, const StackOptions& plan);
-/// "64 by position", "64 in a library, 4 heads".
+/// The symbols in words: "64 by position", "64 in a library, 4 heads".
 std::string symbolText(const SymbolOptions& o, std::int64_t longest);
-/// "swiglu, 256 wide".
+/// A feed-forward block in words: "swiglu, 256 wide".
 std::string feedForwardText(const std::string& activation, std::int64_t dff);
 
 /// Whether a model of blocks has relational heads and therefore symbols.
@@ -104,9 +104,9 @@ std::vector<LayerPlace> layersOf(const std::string& module, std::int64_t layers,
 void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
                      const std::string& name, int context, bool causal);
 
-/// "sa4 ra4".
+/// The heads of a block in short: "sa4 ra4".
 std::string headsText(const BlockOptions& block);
-/// `symbols` is null for models without symbols.
+/// The work of a stack of blocks; `symbols` is null for models without symbols.
 WorkEstimate blockWork(const StackOptions& plan, std::int64_t layers, const SymbolOptions* symbols);
 template <class Options>
 WorkEstimate blockWork(const Options& o, const StackOptions& plan, std::int64_t layers) {
@@ -120,7 +120,7 @@ WorkEstimate blockWork(const Options& o, const StackOptions& plan, std::int64_t 
 void setConstructorDefaults(BlockOptions& block, bool dual);
 void readBlockConfig(BlockOptions& block, JsonArguments& a);
 void readDualHeadsConfig(BlockOptions& block, JsonArguments& a, const std::string& symbols);
-/// `biasOut` is null for heads without an output bias.
+/// Reads the arguments of attention; `biasOut` is null for heads without an output bias.
 void readAttentionConfig(JsonArguments a, std::int64_t& kvHeads, std::int64_t& keyDim, bool& biasKv,
                          bool* biasOut);
 void readSymbolsConfig(SymbolOptions& o, std::int64_t d, JsonArguments a);
@@ -128,7 +128,7 @@ void writeBlockConfig(ConfigJson& a, const BlockOptions& block);
 void writeDualHeadsConfig(ConfigJson& a, const BlockOptions& block, const std::string& symbols);
 ConfigJson plainAttentionConfig(const BlockOptions& block);
 ConfigJson symbolsConfig(const SymbolOptions& o, std::int64_t d, std::int64_t longest);
-/// null for 0, the default of the model.
+/// JSON's null for 0, which stands for the default of the model; else the number.
 ConfigJson orNull(std::int64_t n);
 
 }  // namespace relascope::core

@@ -29,7 +29,7 @@ struct NormImpl : torch::nn::Module {
     NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
 
     double eps() const { return m_eps; }
-    /// Whether it takes the mean out.
+    /// Whether the norm subtracts the mean.
     bool centres() const { return m_type.starts_with("layernorm"); }
 
     torch::Tensor weight, bias;

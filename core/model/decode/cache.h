@@ -28,7 +28,7 @@ public:
     void advance(std::int64_t count);
     /// Counts a token on the host alone: a graph that contains advance(1) was repeated.
     void countOne() { ++m_past; }
-    /// The host's count, as before a graph was recorded.
+    /// Sets the host's count back to its value before a graph was recorded.
     void setCount(std::int64_t past) { m_past = past; }
     /// Removes all tokens but keeps the memory.
     void clear();

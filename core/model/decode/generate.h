@@ -29,7 +29,7 @@ public:
 
     /// Reads a token that follows those of the cache: the logits, [1, 1, vocabulary] on the device,
     /// valid until the next call. Where the device has no graphs, or the model's attention counts
-    /// the cached tokens on the host (not by cuda_decoding.h), the model runs as usual.
+    /// the cached tokens on the host (not by cudaDecoding()), the model runs as usual.
     torch::Tensor read(std::int64_t token);
 
     /// Why the token is not repeated as a graph; empty while it is, or was not recorded yet.

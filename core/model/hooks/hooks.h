@@ -37,13 +37,14 @@ struct HookPoint {
 class Hooks {
 public:
     virtual ~Hooks() = default;
-    /// Whether it wants any point whose name begins with `prefix`; modules without one keep their
-    /// fastest form.
+    /// Whether the hooks want any point whose name begins with `prefix`; modules without a wanted
+    /// point keep their fastest form.
     virtual bool takes(std::string_view prefix) const = 0;
     /// Gets the tensor of a point and returns the one that the forward pass continues with.
     virtual torch::Tensor at(const HookPoint& point, const torch::Tensor& value) = 0;
-    /// If all that is done at a point multiplies whole entries along `axis`: their factors [size].
-    /// Then at() is not called, so that the point's tensor need not exist. Otherwise undefined.
+    /// The factors [size] of the entries along `axis`, if the hooks do nothing but multiply whole
+    /// entries at a point: at() is not called then, so that the point's tensor need not exist.
+    /// Otherwise undefined.
     virtual torch::Tensor factors(const std::string& /*point*/, Axis /*axis*/,
                                   const torch::Tensor& /*like*/) {
         return {};
@@ -51,8 +52,8 @@ public:
     /// The stream after the block of that prefix, if the pass may take it instead of running the
     /// block: no earlier point is changed. Otherwise undefined.
     virtual torch::Tensor streamAfter(const std::string& /*block*/) { return {}; }
-    /// Text whose first tokens have slid out of the context: the position of the first that is
-    /// left.
+    /// Called for a text whose first tokens have slid out of the context: the position of the first
+    /// token that is left.
     virtual void setOrigin(std::int64_t /*position*/) {}
 };
 

@@ -52,7 +52,7 @@ std::size_t decodeWorkspaceBytes(const DecodeArgs& args);
 /// Bytes of shared memory that a block takes; 0 if the sizes are not served.
 std::size_t decodeSharedBytes(const DecodeArgs& args);
 
-/// Two launches; returns a cudaError_t as the launches of rel_ffma.h do.
+/// Starts the two launches of a call; returns a cudaError_t as the launches of rel_ffma.h do.
 extern "C" int launchDecode(const DecodeArgs* args, void* stream);
 
 }  // namespace relascope::core::kernels

@@ -14,9 +14,9 @@ namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of what its functions are given.
 inline constexpr int kKernelTableVersion = 4;
-/// The symbol, a KernelTableFunction.
+/// The name of the library's symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
-/// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
+/// The least compute capability, 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
 inline constexpr int kLeastMajor = 7, kLeastMinor = 5;
 
 struct DeviceLimits {
@@ -65,7 +65,7 @@ struct KernelTable {
     const char* (*errorText)(int error) = nullptr;
 };
 
-/// Null for a version that the library does not have.
+/// Returns the table; null for a version that the library does not have.
 using KernelTableFunction = const KernelTable* (*)(int version);
 
 }  // namespace relascope::core::kernels

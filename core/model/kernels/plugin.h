@@ -24,7 +24,7 @@ struct KernelPlugin {
 /// they computed what LibTorch did.
 struct KernelProblems {
     std::string float32;
-    std::string tensor;  ///< of tensor cores: bf16 and fp16
+    std::string tensor;  ///< the problem of tensor cores: bf16 and fp16
 };
 
 /// Opens a library of kernels and asks it for the devices. Never throws for what it finds: a
@@ -43,9 +43,9 @@ const KernelTable* kernelTable(int device = 0);
 /// Why kernelTable() is null; empty if it is not.
 std::string kernelsProblem(int device = 0);
 
-// Where the program's own libraries for CUDA are, and opening them whatever is found there.
+// Finds and opens the program's own libraries for CUDA.
 
-/// Whether LibTorch's CUDA library is in the process; ours take CUDA's runtime from it.
+/// Whether LibTorch's CUDA library is in the process; our libraries take CUDA's runtime from it.
 bool torchCudaIsLoaded();
 
 /// The library of that name beside the program, or in ../lib/relascope from there.
