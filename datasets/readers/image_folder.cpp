@@ -118,7 +118,7 @@ struct ClassFolder {
     std::vector<fs::path> files;
 };
 
-// One folder for each class, and what lies beside and in them.
+// The folders of the classes, and other files beside and in them.
 struct ClassFolders {
     std::vector<ClassFolder> classes;
     SkippedFiles skipped;
@@ -196,7 +196,7 @@ public:
         requireMemory(m_root, m_files * imageBytes());
     }
 
-    // The images of those classes, labelled by their index in `names`.
+    // The images of the classes `names`, labelled by their index in it.
     core::ImageDatasetPtr read(ClassFolders part, const std::vector<std::string>& names,
                                const char* split) {
         std::vector<std::uint8_t> pixels;

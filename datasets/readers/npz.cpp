@@ -431,7 +431,7 @@ std::span<T> numbersAt(std::vector<T>& numbers) {
     return {numbers.data(), numbers.size()};
 }
 
-// A member of float or 64-bit numbers; `fill` writes those of one example.
+// Writes a member of float or 64-bit numbers; `fill` gives the numbers of one example.
 template <class T, class Fill>
 MemberSource numbersMember(std::vector<std::int64_t> shape, Fill fill) {
     static_assert(std::endian::native == std::endian::little);

@@ -85,7 +85,7 @@ int exifOrientation(std::string_view exif) {
     return 0;
 }
 
-// XMP says the same in words where there is no EXIF.
+// The orientation from EXIF, else from XMP.
 int orientationOf(const Decoded& decoded) {
     if (const int found = exifOrientation(decoded.exif)) return found;
     constexpr std::string_view name = "tiff:Orientation";
@@ -150,7 +150,7 @@ bool decodePng(png_structp png, png_infop info, png_infop end, Decoded& decoded)
     png_read_info(png, info);
     decoded.width = png_get_image_width(png, info);
     decoded.height = png_get_image_height(png, info);
-    // No gamma is ever set: the values are those of the file.
+    // No gamma is ever set: the values stay as in the file.
     png_set_strip_16(png);
     png_set_palette_to_rgb(png);
     png_set_expand_gray_1_2_4_to_8(png);
@@ -232,7 +232,7 @@ struct JpegErrors {
     char message[JMSG_LENGTH_MAX];
 };
 
-// Warnings about what does not change a pixel; all others are of damaged or missing data.
+// Warnings that concern no pixel; all others are about damaged or missing data.
 bool isHarmless(int warning) {
     return warning == JWRN_ADOBE_XFORM || warning == JWRN_EXTRANEOUS_DATA ||
            warning == JWRN_JFIF_MAJOR || warning == JWRN_TOO_MUCH_DATA || warning == JWRN_BOGUS_ICC;
@@ -290,7 +290,7 @@ bool readJpeg(const std::string& bytes, Decoded& decoded) {
     return ok;
 }
 
-// Both
+// Both formats
 // -------------------------------------------------------------------------------------------------
 
 // The picture in RGB. CMYK as Adobe stores it, 255 for no ink, is converted by Pillow's formula,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Arithmetic with a given value, and polynomials as sums of others: what questions are composed of.
+// The parts of questions: arithmetic with a given value, and polynomials as sums of others.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
