@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which parts of a model an ablation takes out, what it may be asked for, and its table as text.
+// The parts of a model that an ablation takes out, its options, and its table as text.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ablation tables measure, and their texts. Does not include torch.
+// The options of ablation tables, and their texts. Does not include torch.
 #pragma once
 
 #include <any>

@@ -34,7 +34,8 @@ std::vector<std::size_t> byStrength(const RelationAtlas& atlas, const Relation& 
     return order;
 }
 
-// Further from chance than other weights by 0.05, or by half of what they miss.
+// Whether an AUC is further from chance than that of other weights: by 0.05, or with half the
+// distance from 1.
 bool beats(double fixed, double other) {
     const bool yes = fixed > 0.5;
     const double here = yes ? fixed : 1.0 - fixed, there = yes ? other : 1.0 - other;
@@ -83,7 +84,7 @@ public:
             const bool asGood =
                 std::find(good.begin(), good.end(), static_cast<std::int64_t>(a)) != good.end();
             const double own = m_conditional(m_index, a, label);
-            // Where another one's answers leave nothing open, it is the same question.
+            // An attribute whose answers leave nothing open within this one asks the same question.
             const auto same = [&](std::size_t other) {
                 return std::isnan(m_conditional(m_index, a, other));
             };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an atlas concludes from its numbers, beside labelRelations() (atlas.h). Does not include
-// torch.
+// The conclusions of an atlas from its numbers, besides labelRelations() (atlas.h). Does not
+// include torch.
 #pragma once
 
 #include "analysis/atlas.h"

@@ -49,7 +49,7 @@ struct Direction {
     }
 };
 
-// Through the norm, whose scale is held at its value for x [d]: the weights [d] of x.
+// The weights [d] of x, through a norm whose scale is held at its value for x [d].
 torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
     if (!norm.weight.defined()) return weights;
     auto y = exact(norm.forward(x));
@@ -282,7 +282,7 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         addBlock(collector, static_cast<int>(layer), block(layer), blocks[layer]);
     for (const auto& [where, value] : direction.biases)
         collector.putBias(-1, "the " + where, value);
-    // An edit of the stream, or of what heads join to, lies between the parts.
+    // An edit of the stream, or of the joined outputs of heads, lies between the parts.
     const double rest = result.logit - result.sum();
     if (activeHooks() && std::abs(rest) > 1e-3 * (1.0 + std::abs(result.logit)))
         result.parts.push_back({PartKind::Edits, -1, -1, -1, {}, rest});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What direct attribution may be asked for, and its result as tables.
+// The options of direct attribution, and its result as tables.
 #include <algorithm>
 #include <cmath>
 #include <sstream>

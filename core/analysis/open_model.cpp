@@ -117,7 +117,7 @@ struct OpenedModel::Parts {
     /// The result of `reader` for the sample, with the interventions in force.
     template <class Read>
     auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
-    /// What `reader` gives for examples, of which it takes `batchSize` at a time: it applies the
+    /// The result of `reader` for examples, which it takes `batchSize` at a time: it applies the
     /// completed interventions itself.
     template <class Read>
     auto readData(const DatasetPtr& data, const Interventions& interventions,
@@ -298,7 +298,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     p.path = path, p.checkpoint = checkpoint;
     for (const auto& file : source->files())
         if (const auto mark = markOf(file)) p.files[file] = *mark;
-    // Before memory is taken for a model that the file does not have.
+    // Checked before memory is taken for a model that does not fit the file.
     if (p.options.info().opened) {
         requireFit(p.options, *source);
         requireMemoryFor(keptBytes(p.options, *source), path);

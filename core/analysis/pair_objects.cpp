@@ -155,8 +155,8 @@ bool isOfPlaces(const PairShape& shape, const PairAttribute& attribute) {
     return true;
 }
 
-/// Beside each ordered attribute that places do not determine whether it is large, so that it can
-/// be tested and named as the others are: above a value that halves the pairs best, or not.
+/// Adds, for each ordered attribute that places do not determine, whether it is large (above a
+/// value that halves the pairs best), so that it can be tested and named as the others are.
 void addHalves(PairAttributes& attributes, const PairShape& shape) {
     std::vector<PairAttribute> halves;
     for (const auto& one : attributes.all) {

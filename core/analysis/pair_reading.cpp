@@ -297,7 +297,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
 
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed) {
-    // The weights come from torch's generator, whose state is another's.
+    // The weights come from torch's generator, whose state belongs to other code.
     auto generator = at::globalContext().defaultGenerator(at::kCPU);
     const auto state = generator.get_state();
     ModelPtr model;

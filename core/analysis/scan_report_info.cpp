@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a scan: one HTML file with its pictures inline, and the same as Markdown.
+// The report of a scan: an HTML file with its pictures inline, and the same text as Markdown.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -122,7 +122,7 @@ private:
         return text;
     }
 
-    // While there are estimates alone
+    // Findings while there are only estimates
 
     void estimatesAlone() {
         for (const auto& part : m_scan.parts) {

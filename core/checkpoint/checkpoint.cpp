@@ -189,7 +189,7 @@ bool sameBytes(const CheckpointSource& source, const StoredTensor& a, const Stor
     return true;
 }
 
-// A tied output that is stored and differs from the embedding is the output all the same.
+// A tied output that is stored and differs from the embedding still counts as the output.
 void untieIfStored(ModelOptions& model, const CheckpointSource& source) {
     auto* decoder = model.find<PublicDecoderOptions>();
     if (!decoder || !decoder->tie_word_embeddings) return;

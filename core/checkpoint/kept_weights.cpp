@@ -114,7 +114,7 @@ void dropKeptAfter(const std::string& run, std::int64_t step) {
         std::error_code ignored;
         if (name.find(".tmp-") != std::string::npos) fs::remove(at->path(), ignored);
     }
-    // A base goes after what needs it.
+    // A base is dropped after the steps that need it.
     std::sort(later.rbegin(), later.rend());
     for (const auto kept : later) removeStep(folder, kept);
 }

@@ -3,7 +3,7 @@
 // section 2). No torch here, so that it can be fuzzed.
 //
 // Understood: the binary opcodes of protocols 2 to 5 that hold data. The name of a class or
-// function must be in one of two lists (pickle_globals.h); a call becomes an Object node with the
+// function must be in one of two lists (pickle_names.cpp); a call becomes an Object node with the
 // callee and its arguments. Memory is bounded by the length of the pickle: each opcode makes at
 // most one node, memoised values are shared and strings point into the bytes.
 #pragma once

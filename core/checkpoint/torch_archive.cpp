@@ -114,7 +114,7 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
     fail("contains no weights under 'model' or 'state_dict'; its keys: " + keys);
 }
 
-// If there is `model_args`, `config` is that of the training.
+// If there is `model_args`, `config` is the configuration of the training.
 void TorchArchive::findConfig(const Pickle& pickle) {
     for (const char* key : {"model_args", "config"}) {
         const auto* value = pickle.find(pickle.root(), key);

@@ -179,7 +179,7 @@ void ZipDirectory::readDirectory(const Found& found) {
     }
 }
 
-// From the local header's offset to that of the bytes, which end before the directory.
+// Replaces the offset of the local header by that of the bytes, which end before the directory.
 void ZipDirectory::locate(ZipEntry& entry, std::uint64_t directory) const {
     if (entry.offset > directory || directory - entry.offset < 30)
         fail(entryText(entry.name) + "is beyond the end of the entries");

@@ -62,9 +62,10 @@ private:
 struct DocumentSink {
     std::function<void()> begin;
     std::function<void(std::string_view)> text;
-    /// At the end of a plain text with bytes that are not UTF-8: where the first is, and how many.
+    /// Called at the end of a plain text with bytes that are not UTF-8: where the first is, and how
+    /// many there are.
     std::function<void(std::uint64_t first, std::uint64_t count)> invalid = {};
-    /// At the end of JSON records with halves of surrogate pairs, which are read as U+FFFD.
+    /// Called at the end of JSON records with halves of surrogate pairs, which are read as U+FFFD.
     std::function<void(std::uint64_t first, std::uint64_t count)> halves = {};
 };
 

@@ -103,7 +103,7 @@ namespace {
 
 using nlohmann::json;
 
-// Increment when the same files would give other tokens than before.
+// To be incremented when a change gives other tokens for the same files.
 constexpr const char* kVersion = "relascope tokens 2";
 
 std::uint64_t totalBytes(const std::vector<TextFile>& files) {

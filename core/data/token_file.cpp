@@ -75,7 +75,7 @@ void refuseAnswers(const MappedFile& file) {
         if (!what.empty()) throw FileError(file.path(), what);
 }
 
-// Texts, archives and others under the name of a shard.
+// Refuses texts, archives and other files under the name of a shard.
 void refuseOthers(const MappedFile& file) {
     const auto start = startOf(file);
     if (start.starts_with("\x93NUMPY"))

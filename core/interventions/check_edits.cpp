@@ -14,7 +14,7 @@ bool grows(const std::string& axis) {
     return axis == "position" || axis == "i" || axis == "j";
 }
 
-// In place of the size of an axis.
+// Stand in place of the size of an axis.
 constexpr std::int64_t kAnySize = -1, kOffsets = -2;
 
 class Check {

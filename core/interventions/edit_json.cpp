@@ -35,7 +35,7 @@ constexpr std::size_t kMostNumbers = 100'000;  // of one list; a file has at mos
     throw OptionError(field, text + " is not " + wanted);
 }
 
-// Also without NaN. A conversion of larger numbers to float would be undefined.
+// Whether a number is finite as a float; the conversion of larger numbers would be undefined.
 bool isFloat32(double value) {
     return std::abs(value) <= std::numeric_limits<float>::max();
 }

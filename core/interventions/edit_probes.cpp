@@ -31,7 +31,7 @@ void addMissingMaps(ProbeResult& result, const std::vector<RelationMap>& all) {
 }  // namespace
 
 bool EditProbes::keepsStreams(const ModelInput& input) {
-    // A text has those of its first token, which are found long before its maps.
+    // The points of a text's first token suffice, which are found long before its maps.
     const bool cut = m_options.input() == InputKind::Tokens && !input.target.defined();
     if (m_streamNames.empty()) {
         auto first = input;

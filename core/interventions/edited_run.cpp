@@ -19,7 +19,7 @@ std::map<std::string, torch::Tensor> readPoints(ModelImpl& model, const ModelInp
     PointReader reader({names.begin(), names.end()});
     const torch::NoGradGuard noGrad;
     const InterventionScope scope(&reader);
-    // A recorder of the caller's gets the edited pass alone.
+    // A recorder of the caller gets only the edited pass.
     const RecordingScope unrecorded(nullptr);
     model.forward(input);
     return reader.take();
@@ -188,7 +188,7 @@ private:
                    position = m_point.dimension("position");
         if (!cells) return position >= 0 ? t.sum(position, true) : t;
         if (m_over == "all") return t.sum({i, j}, true);
-        // By j - i: the diagonals, with i gone and j of 2 offsets + 1.
+        // Sums by j - i, over the diagonals: without i, and with 2 offsets + 1 values along j.
         const std::int64_t n = t.size(i), m = t.size(j), most = std::max(n, m) - 1;
         if (m_offsets < 0) m_offsets = most;
         const auto index = torch::TensorOptions(torch::kLong).device(t.device());
@@ -231,7 +231,7 @@ TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
             group.push_back(index);
             names.insert(editor.edit(index).point);
         }
-        // Edits of one point share a sum, as those of all relations of a layer.
+        // Edits of one point share a sum, as the edits of all relations of a layer do.
         std::map<std::pair<std::string, std::string>, MeanSum> sums;
         const auto keyOf = [&](std::size_t index) {
             const auto& edit = editor.edit(index);

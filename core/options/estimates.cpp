@@ -24,7 +24,7 @@ constexpr double kWholeMatrices = 256;
 
 namespace {
 
-// In bytes; `parameters` is what one copy of them takes.
+// The memory of a training step in bytes; `parameters`: one copy of the parameters.
 struct TrainingMemory {
     double parameters = 0, moments = 0, activations = 0;
     bool halves = false;  ///< autocast keeps a copy of half the width

@@ -209,7 +209,7 @@ Extent extentOfRows(const RelationMap& map, int count) {
     count = std::clamp(count, 1, map.rows);
     std::vector<float> row(static_cast<std::size_t>(map.columns));
     for (int k = 0; k < count; ++k) {
-        // The last row is one of them: of a causal map it has all columns.
+        // The last row is included: in a causal map it has all columns.
         const int i = static_cast<int>(static_cast<std::int64_t>(k + 1) * map.rows / count) - 1;
         map.readRows(i, 1, row.data());
         all.include(extentOfRow(row.data(), 0, openColumns(maskOf(map), i, map.columns).second));

@@ -186,7 +186,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
 
     result.sample.source = loadSequence(file, "", sample);
     result.sample.target = loadSequence(file, "target_", sample);
-    // The stored names are those of the first sample; use those of this sample.
+    // The stored names belong to the first sample; use the names of this sample.
     for (const auto* sequence : {&result.sample.source, &result.sample.target}) {
         const std::size_t side = sequence == &result.sample.source ? 0 : 1;
         if (side < result.sides.size() && !sequence->text &&

@@ -52,7 +52,7 @@ TokenizerPtr openJson(const fs::path& path) {
     return tokenizerOf(files);
 }
 
-// The file names of GPT-2 in addition to those of the library.
+// The file names of GPT-2, besides the library's.
 fs::path mergesBeside(const fs::path& vocabulary) {
     for (const char* name : {"merges.txt", "vocab.bpe"})
         if (isFile(vocabulary.parent_path() / name)) return vocabulary.parent_path() / name;
@@ -82,7 +82,8 @@ constexpr const char* kConversion =
     ", which is not read; give its tokenizer.json, which transformers writes with "
     "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER), or choose gpt2";
 
-// Tokenizers of other kinds by their usual names: what they are.
+// The kind of a tokenizer file that is not read, by its usual name, as the end of a sentence; null
+// for other files.
 const char* otherKind(const fs::path& path) {
     const auto name = path.filename().string();
     if (path.extension() == ".model") return "is a SentencePiece model";

@@ -274,7 +274,7 @@ private:
         }
     }
 
-    // bos_token and the others, of tokenizer_config.json and special_tokens_map.json.
+    // Reads bos_token and other roles of tokenizer_config.json and special_tokens_map.json.
     void readSpecialTokens() {
         const auto take = [&](const json& from, const std::string& path) {
             const auto one = [&](const std::string& role, const json& token) {
@@ -370,7 +370,7 @@ private:
         }
     }
 
-    // Named tokens are found in texts; those without an id get the next one.
+    // Named tokens are found in texts; tokens without an id get the next one.
     void addSpecialTokens() {
         auto all = m_special;
         for (const char* role : {"bos_token", "eos_token"})

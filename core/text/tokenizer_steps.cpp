@@ -169,7 +169,7 @@ public:
 private:
     void put(SplitPattern pattern) { read.steps.push_back({Step::Pattern, std::move(pattern)}); }
 
-    // Alone, ByteLevel is what a tokenizer does without steps.
+    // A single ByteLevel does the same as a tokenizer without steps.
     void addBytes(const Part& part) {
         if (read.bytes)
             part.fail("type", "'ByteLevel' twice, so bytes would be spelled twice; leave one out");

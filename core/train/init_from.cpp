@@ -66,13 +66,13 @@ void initFrom(const std::string& run, const std::string& which, ModelImpl& model
 
 namespace {
 
-// Puts the rows of a classifier into the order of `names`; those of `own` are the same in another.
+// Puts the rows of a classifier into the order of `names`, from the order of `own`.
 void orderClasses(const ModelOptions& options, const std::vector<std::string>& own,
                   const std::vector<std::string>& names, ModelImpl& model) {
     std::vector<std::int64_t> rows;
     for (const auto& name : names)
         rows.push_back(std::find(own.begin(), own.end(), name) - own.begin());
-    auto wider = options;  // its classifiers are what has another shape
+    auto wider = options;  // only its classifiers get another shape
     ++wider.get<ImageInput>().num_classes;
     std::map<std::string, std::vector<std::int64_t>> shapes;
     for (const auto& tensor : modelShapes(wider)) shapes[tensor.name] = tensor.shape;

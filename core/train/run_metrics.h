@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RunMetrics during training: metric points, the best weights, captures, tests. Private to
+// Measurements during training: metric points, the best weights, captures, tests. Private to
 // core/train.
 #pragma once
 
@@ -13,7 +13,7 @@ public:
     explicit RunMetrics(TrainJob& job)
         : m_job(job), m_recordEvery(std::max<std::int64_t>(1, job.totalSteps / 20000)) {}
 
-    /// After a step: records a metric point, in long runs only at evenly spaced steps.
+    /// Called after a step: records a metric point, in long runs only at evenly spaced steps.
     void recordStep(double rate, double norm);
     /// Evaluates on the validation set, keeps the best weights and decides on early stopping.
     void evaluate();

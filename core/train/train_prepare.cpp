@@ -189,8 +189,8 @@ std::int64_t stepsToTheEnd(const TrainJob& job) {
            (train.epochs - state.epoch - 1) * job.epochSteps();
 }
 
-// Puts the edits of the state in force, and checks others that were asked for, to be taken up after
-// what is left to be measured of this step.
+// Puts the edits of the state in force, and checks requested ones, which follow after the
+// measurements of this step that are still due.
 void prepareEdits(TrainJob& job, const EditChoice& edits) {
     const auto own = job.state.edits;
     if (!edits && own.edits.empty()) return;
@@ -217,7 +217,7 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     auto& info = job.folder.info();
     std::vector<std::string> problems;
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
-    if (newest.empty() && !problems.empty())  // from step 0 it would write over what is there
+    if (newest.empty() && !problems.empty())  // from step 0 it would overwrite the run's files
         throw FileError(job.folder.checkpointsPath(),
                         "has no checkpoint that can be used (" + problems.front() +
                             "); move the folder away to train the run from its start");

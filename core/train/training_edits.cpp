@@ -85,7 +85,7 @@ void useTrainingEdits(TrainJob& job, const EditList& list) {
 }
 
 void recordTrainingEdits(TrainJob& job) {
-    // With the new edits, so that a run that is killed now resumes with them.
+    // The checkpoint has the new edits, so that a run that is killed now resumes with them.
     job.checkpoint();
     job.keepThisCheckpoint(job.options);
     const auto& list = job.state.edits;

@@ -31,14 +31,14 @@ struct DataTask {
     std::optional<Unit> unit = {};  ///< where it differs from the kind's
 };
 
-/// A field of DataOptions that only this kind has, with its place in the form (data_fields.cpp
-/// lists the places of the common ones; those of new kinds begin at 300).
+/// A field of DataOptions that only this kind has, with its place in the form (run_fields.cpp lists
+/// the places of the common fields; places of new kinds begin at 300).
 struct OwnField {
     int order = 300;
     Field<DataOptions> field;
 };
 
-/// A common field of DataOptions (data_fields.cpp) that this kind uses, and the condition under
+/// A common field of DataOptions (run_fields.cpp) that this kind uses, and the condition under
 /// which it does; an empty `when` means always.
 struct CommonField {
     std::string name;

@@ -48,7 +48,7 @@ bool isSsh(const std::vector<std::string>& words) {
     return !words.empty() && fs::path(words[0]).filename() == "ssh";
 }
 
-// The program that asks what ssh has to ask; empty where it cannot show itself.
+// The program that asks the user for ssh's passwords; empty where it has no screen.
 std::string askingProgram() {
     const auto is = [](const char* name) {
         const char* value = std::getenv(name);

@@ -3,7 +3,7 @@
 // as here. The files of a far run that are shown lie in a mirror, a folder of this machine; paths
 // in it are sent as the paths of the far run.
 //
-//   ssh gpu1  sh -c '... exec relascope-cli session'        requests (wire/requests.h, remote.h)
+//   ssh gpu1  sh -c '... exec relascope-cli session'        requests (requests.h, host_files.h)
 //   ssh gpu1  sh -c '... exec relascope-cli attach RUN'     a frame {m: attached} or
 //                                                           {m: refused, text}, then the door
 #pragma once

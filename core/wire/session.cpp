@@ -194,7 +194,7 @@ Frame Session::ask(const char* what, Json request, const Progress& progress, con
         throw;
     } catch (const Error&) {
         m_asked = nullptr;
-        m_peers.erase(host);  // it is gone, or what follows cannot be understood
+        m_peers.erase(host);  // it is gone, or its further frames cannot be understood
         throw;
     }
     if (answer->message.contains("error")) throwError(answer->message["error"]);

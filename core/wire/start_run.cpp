@@ -203,7 +203,7 @@ void endWithLauncher(const ChildProcess& child, const std::string& run) {
     if (!isFreed(starting, std::chrono::milliseconds(500))) killProcess(child.id(), SIGKILL);
 }
 
-// On a host, whose answer names the run there.
+// Starts a run on a host, whose answer names the run there.
 StartedRun startFarRun(const StartRequest& request, const std::string& name,
                        const std::stop_token& stop, const std::stop_token& ending) {
     const auto host = findHost(name);
