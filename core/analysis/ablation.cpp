@@ -36,7 +36,7 @@ std::string blockOf(const std::string& point) {
 struct Trial {
     std::size_t row = 0, way = 0;
     Editor editor;
-    std::size_t source = 0;  // of its values among the shared edits
+    std::size_t source = 0;  // index of its values among the shared edits
 };
 
 class Ablation {
@@ -382,7 +382,7 @@ private:
     DatasetPtr m_data;
     const Interventions m_interventions;
     const AblationOptions m_how;
-    std::unique_ptr<EditSession> m_session;  // of the edits in force; null without any
+    std::unique_ptr<EditSession> m_session;  // session of the edits in force; null without any
     AblationTable m_table;                   // rows in the order of the forward pass
     std::vector<PointInfo> m_points;
     std::vector<std::int64_t> m_order, m_shifts;

@@ -21,7 +21,7 @@ struct AblationOptions {
     std::string metric = "accuracy";     ///< or "loss", "mean_error"
     std::int64_t examples = 2000;        ///< at most, drawn from the data set by seed 0
     std::int64_t batchSize = 250;
-    int draws = 3;  ///< of resample, averaged
+    int draws = 3;  ///< how many Resample averages
     bool cumulative = false, pairs = false;
 
     /// Throws OptionError for an unknown group or metric and for other operations.

@@ -39,7 +39,7 @@ void requireSum(const ModelOptions& o, const AnswerStream& stream) {
 /// The logit as a linear function of the last stream: sum_q <weights_q, x_q> + biases, over the
 /// positions q that the answer is read from.
 struct Direction {
-    std::int64_t first = 0;  ///< of the positions
+    std::int64_t first = 0;  ///< the first of the positions
     torch::Tensor weights;   ///< [positions, d]
     std::vector<std::pair<std::string, double>> biases;
 
@@ -55,7 +55,7 @@ torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::T
     auto y = exact(norm.forward(x));
     auto scaled = exact(x), back = weights * exact(norm.weight);
     if (norm.bias.defined()) y = y - exact(norm.bias);
-    if (norm.centres()) {  // which is linear and its own transpose
+    if (norm.centres()) {  // centring is linear and its own transpose
         scaled = scaled - scaled.mean();
         back = back - back.mean();
     }

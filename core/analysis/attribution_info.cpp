@@ -62,7 +62,7 @@ Answer answerOf(const Attribution& result) {
 
 namespace {
 
-constexpr double kShownRelation = 0.05;  // of the largest part, on a terminal
+constexpr double kShownRelation = 0.05;  // least share of the largest part, on a terminal
 
 std::string attributionText(const Answer& result) {
     const auto& r = result;

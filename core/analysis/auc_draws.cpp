@@ -20,7 +20,7 @@ namespace {
 // Places are dealt to so many threads, always as many: sums do not depend on the machine.
 constexpr std::size_t kWorkers = 4;
 constexpr double kStandardErrors = 1.959964;  // half of a 95 % interval
-constexpr std::size_t kWeights = 1U << 21;    // of yes, and of no, that one thread holds
+constexpr std::size_t kWeights = 1U << 21;    // weights of yes, and of no, that one thread holds
 
 /// The draws for one place and attribute: which pairs are needed, and their weights in some lanes.
 class DrawnWeights {
@@ -184,7 +184,7 @@ private:
     std::size_t m_cells, m_draws;
     std::vector<std::uint32_t> m_from;  // [examples, draws]
     Groups m_groups;
-    std::vector<const std::vector<std::uint32_t>*> m_members;  // of each example's group
+    std::vector<const std::vector<std::uint32_t>*> m_members;  // members of each example's group
 };
 
 class Redrawn : public DrawnWeights {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastPoints = 0.02, kLeastShare = 0.05;
-constexpr double kOneSided = 0.025;            // of a 95 % interval
+constexpr double kOneSided = 0.025;            // one tail of a 95 % interval
 constexpr double kStandardErrors = 1.959964;   // half of one
 constexpr std::int64_t kMostAdvised = 100000;  // examples, beyond which more are no advice
 

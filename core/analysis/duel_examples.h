@@ -30,11 +30,11 @@ public:
         std::array<std::int64_t, 2> first, count;
     };
     struct Part {
-        std::vector<std::int64_t> indices;     ///< of the data
-        std::array<Batch, 2> batches;          ///< of A and of B
+        std::vector<std::int64_t> indices;     ///< examples of the data
+        std::array<Batch, 2> batches;          ///< the inputs of A and of B
         std::array<torch::Tensor, 2> objects;  ///< positions [b, objects]; undefined: not the same
-        std::array<std::int64_t, 2> positions{};  ///< of the whole input of both
-        std::vector<Segment> segments;            ///< of texts of different tokenizers
+        std::array<std::int64_t, 2> positions{};  ///< how many the whole input of each has
+        std::vector<Segment> segments;            ///< only for texts of different tokenizers
     };
     Part part(std::int64_t first, std::int64_t count) const;
 
@@ -66,9 +66,9 @@ private:
     PairShape m_shape;
     std::array<std::vector<std::int64_t>, 2> m_positions;  // the same for all examples
     std::array<std::int64_t, 2> m_whole{};
-    std::vector<std::int64_t> m_starts;  // of texts: the first object of each
+    std::vector<std::int64_t> m_starts;  // for texts: the first object of each
     std::int64_t m_window = 0;           // tokens of a text that are read
-    std::vector<Text> m_texts;           // of different tokenizers
+    std::vector<Text> m_texts;           // only with different tokenizers
 };
 
 /// Keeps the objects alone of a forward pass: streams become [b, objects, dim] (averaged over the
@@ -82,7 +82,7 @@ public:
 private:
     torch::Tensor m_objects;
     std::int64_t m_positions;
-    bool m_same = true;  // of all examples
+    bool m_same = true;  // all examples have the same objects
 };
 
 }  // namespace relascope::core

@@ -47,7 +47,7 @@ struct HeadMeasures {
 
 struct HeadMeasureOptions {
     std::int64_t length = 50;  ///< random tokens that are repeated, for language models
-    std::int64_t seed = 0;     ///< of these tokens
+    std::int64_t seed = 0;     ///< draws these tokens
     bool operator==(const HeadMeasureOptions&) const = default;
 };
 

@@ -81,13 +81,13 @@ struct OpenedModel::Parts {
     TokenizerPtr tokenizer;
     std::vector<std::int64_t> fileEnds;   // by generation_config.json
     std::vector<std::int64_t> ends;       // tokens that end a text
-    std::vector<std::string> classNames;  // of the checkpoint's configuration
+    std::vector<std::string> classNames;  // from the checkpoint's configuration
     EditList training;
-    TakenMeans means;  // of the last call with edits
+    TakenMeans means;  // taken by the last call with edits
     std::unique_ptr<EditProbes> probes;
-    std::string path, checkpoint;           // that were asked for
+    std::string path, checkpoint;           // as they were asked for
     std::int64_t newest = -1;               // step of a checkpoint of the run, then
-    std::map<std::string, FileMark> files;  // of the weights, as they were when they were opened
+    std::map<std::string, FileMark> files;  // the files of the weights, as they were when opened
     std::optional<std::uint32_t> checksum;
 
     /// The names of classes: those given, else the checkpoint's own.

@@ -26,11 +26,11 @@ namespace relascope::core {
 
 struct AblationOptions;  // ablation_options.h
 struct PairReading;      // pair_reading.h
-struct PairReadings;     // of the same
-class AblationProgress;  // of the same
+struct PairReadings;     // pair_reading.h
+class AblationProgress;  // ablation_options.h
 class ModelInUse;        // model_in_use.h
 struct PatchOptions;     // patching_options.h
-struct EstimateOptions;  // of the same
+struct EstimateOptions;  // patching_options.h
 
 /// The weights that OpenedModel opens for a step of a run.
 struct StepToOpen {

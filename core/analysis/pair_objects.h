@@ -23,10 +23,10 @@ struct PairObjects {
     /// Positions of the objects, the same for all examples; or, where it is empty, consecutive ones
     /// that begin at `starts` of each example.
     std::vector<std::int64_t> positions, starts;
-    std::vector<std::int64_t> examples;  ///< of the data
+    std::vector<std::int64_t> examples;  ///< indices in the data
     std::int64_t whole = 0;              ///< positions of a map, of which the objects are some
-    std::int64_t columns = 0;            ///< of the grid of image patches; 0: none
-    std::string noun;                    ///< of the examples: "images"
+    std::int64_t columns = 0;            ///< columns of the grid of image patches; 0: none
+    std::string noun;                    ///< for the examples: "images"
 };
 
 /// The objects of at most `examples` examples, drawn by seed 0; with a file of attributes, of the

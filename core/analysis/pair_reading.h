@@ -33,7 +33,7 @@ struct PairMap {
     bool head = false;    ///< attention of a head, which has no sign
     Edit edit;            ///< takes it out
     std::string group;    ///< the point that takes all of its layer out; empty: none
-    std::string pattern;  ///< of a relation that heads attend with: their attention; empty: none
+    std::string pattern;  ///< attention of the heads that attend with this relation; empty: none
     bool causal = false;
 };
 
@@ -45,7 +45,7 @@ std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t
 struct PairReading {
     std::vector<PairMap> maps;
     PairShape shape;
-    std::vector<std::int64_t> examples;  ///< of the data
+    std::vector<std::int64_t> examples;  ///< indices in the data
     /// Positions of the objects along the map, the same for all examples; or, where it is empty,
     /// consecutive ones that begin at `starts` of each example.
     std::vector<std::int64_t> positions, starts;
@@ -54,14 +54,15 @@ struct PairReading {
 };
 
 struct PairReadings {
-    std::vector<std::vector<float>> values;  ///< of each map, by PairShape
+    std::vector<std::vector<float>> values;  ///< values of each map, by PairShape
     /// Relation times attention, averaged over the heads: what is really sent. Empty where the map
     /// has no pattern.
     std::vector<std::vector<float>> sent;
     /// For texts the mean value of each map towards the first token of the window; NaN: not known.
     std::vector<double> first;
-    std::vector<WeightMatrixFacts> weights;  ///< of each map; NaN where its projections are unknown
-    double accuracy = 0.0;                   ///< of the answers; mean error if they are numbers
+    std::vector<WeightMatrixFacts>
+        weights;            ///< for each map; NaN where its projections are unknown
+    double accuracy = 0.0;  ///< of the answers; mean error if they are numbers
 };
 
 /// Reads the maps in passes over the examples. `partial` gets the values so far and how many

@@ -29,7 +29,7 @@ constexpr double kSameAnswer = 1e-6;
 
 struct Grid {
     const char* over;
-    const char* end;     // of the points, after their block
+    const char* end;     // end of the points' names, after their block
     const char* column;  // the axis of the map's columns
 };
 const std::vector<Grid>& grids() {
@@ -329,7 +329,7 @@ private:
     PatchResult m_result;
     std::vector<PointInfo> m_points;
     std::vector<Cell> m_cells;
-    std::map<std::string, torch::Tensor> m_values, m_streams;  // of A; of B
+    std::map<std::string, torch::Tensor> m_values, m_streams;  // m_values: of A; m_streams: of B
     std::int64_t m_first = 0;
 };
 

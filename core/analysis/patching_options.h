@@ -14,7 +14,7 @@ namespace relascope {
 
 /// First-order estimates of how much the loss per target of a data set changes without each part.
 struct EffectEstimates {
-    std::vector<double> change;  ///< of each part; positive: the loss rises
+    std::vector<double> change;  ///< for each part; positive: the loss rises
     /// As `change`, with the absolute value at each example and position, so that nothing cancels.
     std::vector<double> size;
     std::int64_t examples = 0;  ///< measured so far

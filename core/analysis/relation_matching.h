@@ -13,7 +13,7 @@ namespace relascope::core {
 
 struct RelationMatching {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    std::vector<std::size_t> partner;  ///< of each relation; kNone where there are fewer others
+    std::vector<std::size_t> partner;  ///< for each relation; kNone where there are fewer others
     double matched = 0.0;              ///< mean |correlation| of the pairs
     double any = 0.0;                  ///< mean |correlation| over all assignments
 };

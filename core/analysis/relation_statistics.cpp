@@ -13,7 +13,7 @@ namespace relascope::core {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr int kSweeps = 20;        // of alternating means
+constexpr int kSweeps = 20;        // how often means alternate
 constexpr int kJacobiSweeps = 60;  // at most; about eight are needed
 // The share of |R + R^T|^2 that rounding to float32 leaves as |R - R^T|^2 of a symmetric relation.
 constexpr double kRounding = 1e-9;
@@ -536,7 +536,7 @@ void addWeightedAuc(const SortedPairs& pairs, std::size_t place,
     std::size_t k = 0;
     while (k < entries.size() && !used(k)) ++k;
     while (k < entries.size()) {
-        std::size_t next = k + 1;  // that counts
+        std::size_t next = k + 1;  // the next pair that counts
         while (next < entries.size() && !used(next)) ++next;
         const float value = pairs.value(entries[k]);
         if (next == entries.size() || pairs.value(entries[next]) != value) {

@@ -40,7 +40,7 @@ struct PairDistribution {
     static constexpr std::array<double, 7> kQuantiles = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
     static constexpr std::size_t kBins = 64;
 
-    double mean = 0.0, sd = 0.0;  ///< of the population
+    double mean = 0.0, sd = 0.0;  ///< sd: of the population
     double positive = 0.0;        ///< share of values above 0
     double low = 0.0, high = 0.0;
     std::array<double, 7> quantiles{};  ///< linear between neighbouring values

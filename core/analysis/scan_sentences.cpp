@@ -566,7 +566,7 @@ private:
     ModelScan& m_scan;
     MetricWords m_words;
     AblationTable m_table;
-    UseClaims m_claims;  // of its rows
+    UseClaims m_claims;  // claims of the rows of m_table
     std::size_t m_left = 0;
 };
 

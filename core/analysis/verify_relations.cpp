@@ -22,7 +22,7 @@ constexpr double kStatisticsTolerance = 1e-5;
 struct StoredRelations {
     PairShape shape;
     std::size_t relations = 0;
-    std::vector<std::vector<float>> values;  // of each relation
+    std::vector<std::vector<float>> values;  // values of each relation
     std::vector<std::uint8_t> truth;
     torch::Tensor query, key;  // [relation, width, d], double
 };

@@ -39,7 +39,7 @@ struct Shown {
     std::string title = {};
     NumberFormat format = {};
     std::string help = {};
-    std::string low = {}, high = {};  ///< as those of Column
+    std::string low = {}, high = {};  ///< as Column::low and high
     std::string into = {};
 };
 

@@ -21,9 +21,9 @@ using Finding = ModelScan::Finding;
 struct PartLine {
     Part part;
     std::string edit, label, attribute;
-    double way[3][3] = {};  ///< of zero, mean and another example: change, low, high
+    double way[3][3] = {};  ///< zero, mean and another example: change, low, high
     double auc = columns::kNone;
-    double finding = columns::kNone;  ///< its number, from 1
+    double finding = columns::kNone;  ///< number of the finding, from 1
 };
 
 constexpr EditOp kShownWays[] = {EditOp::Zero, EditOp::Mean, EditOp::Resample};

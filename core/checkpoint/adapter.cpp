@@ -350,7 +350,7 @@ private:
                 if (tensor.parts.front() == "layers.token_embedder.weight")
                     m_embedding = tensor.name;
             }
-        } catch (const Error&) {  // of no family
+        } catch (const Error&) {  // the model is of no family
         }
     }
     bool isTiedOutput(const std::string& name) const {

@@ -13,7 +13,7 @@
 namespace relascope::core {
 
 struct FamilyForm {
-    ModelOptions model;                 ///< of the run
+    ModelOptions model;                 ///< the run's model
     std::vector<StoredTensor> tensors;  ///< name and type of each in the file
     std::string folder;                 ///< config.json and the files beside it
 };

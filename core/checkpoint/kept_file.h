@@ -37,7 +37,7 @@ std::int64_t keptFileStep(const std::string& name);
 /// The tensors that a file holds, ready to be written, and how large it becomes about.
 struct PackedWeights {
     std::vector<TensorEntry> entries;
-    std::vector<std::vector<std::uint8_t>> data;  ///< of the entries
+    std::vector<std::vector<std::uint8_t>> data;  ///< bytes of the entries
     std::map<std::string, std::string> metadata;
     std::uint64_t bytes = 0;
 };
@@ -84,7 +84,7 @@ private:
     KeptForm m_form = KeptForm::Float32;
     std::uint32_t m_checksum = 0, m_baseChecksum = 0;
     WeightValues m_shapes;
-    std::vector<const TensorEntry*> m_entries;  ///< of m_shapes.tensors
+    std::vector<const TensorEntry*> m_entries;  ///< entries of m_shapes.tensors
     std::uint64_t m_valueBytes = 0;
 };
 

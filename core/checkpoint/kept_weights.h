@@ -19,10 +19,10 @@ namespace relascope::core {
 struct KeptStep {
     std::int64_t step = 0;
     KeptForm form = KeptForm::Float32;
-    std::uint64_t bytes = 0;     ///< of its file
+    std::uint64_t bytes = 0;     ///< size of its file
     std::int64_t base = -1;      ///< the step that it is the difference to; -1: none
     bool marked = false;         ///< never dropped for another one
-    std::uint32_t checksum = 0;  ///< of its values, as its header says
+    std::uint32_t checksum = 0;  ///< checksum of its values, from the header
 };
 
 /// The kept steps of a run, as its folder had them when this was made. The run may be training: a

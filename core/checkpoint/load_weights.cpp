@@ -267,7 +267,7 @@ MappedWeights keepFileTypes(ModelImpl& model, const ModelOptions& options,
     const torch::NoGradGuard noGrad;
     const FamilyFile file(options, source.tensors());
     FileMaps maps(source, mappedFrom, mapped);
-    std::set<std::string> matrices;  // of Linear and Embedding
+    std::set<std::string> matrices;  // weights of Linear and Embedding
     for (const auto& part : model.named_modules())
         if (part.value()->as<LinearImpl>() || part.value()->as<EmbeddingImpl>())
             matrices.insert(part.key() + ".weight");

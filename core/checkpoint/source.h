@@ -120,7 +120,7 @@ protected:
     std::string m_config, m_configFrom;
 
 private:
-    std::vector<std::size_t> m_numbers, m_shared;  // of each of m_tensors
+    std::vector<std::size_t> m_numbers, m_shared;  // for each of m_tensors
 };
 
 /// One file of weights or one index, by its content, without a configuration.

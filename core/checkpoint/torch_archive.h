@@ -68,7 +68,7 @@ private:
     [[noreturn]] void fail(const std::string& reason) const;
 
     ZipDirectory m_zip;
-    std::string m_folder;  // of the archive, with its slash
+    std::string m_folder;  // folder in the archive, with its slash
     std::vector<ArchiveTensor> m_tensors;
     std::map<std::string, std::string> m_others;
     std::string m_config, m_configFrom;

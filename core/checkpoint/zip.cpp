@@ -82,7 +82,7 @@ void ZipDirectory::fail(const std::string& reason) const {
 ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(std::move(bytes)) {
     const Found found = findDirectory();
     readDirectory(found);
-    std::vector<std::uint64_t> starts;  // of the local headers, which must not overlap
+    std::vector<std::uint64_t> starts;  // starts of the local headers, which must not overlap
     for (auto& entry : m_entries) {
         starts.push_back(entry.offset);
         locate(entry, found.offset);

@@ -124,7 +124,7 @@ private:
     std::string m_piece, m_held;
     bool m_inside = false, m_last = false;
     std::uint64_t m_halves = 0, m_firstHalf = 0;
-    std::string_view m_word;  ///< what is left of one of these
+    std::string_view m_word;  ///< the rest of one of these words
     int m_at = 0;
     std::uint64_t m_before = 0, m_recordStart = 0, m_record = 1;
 };

@@ -324,7 +324,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     }
     const auto made =
         makeCachedTokens(key, used->size() <= 65536 ? 2 : 4, [&](TokenWriter& writer) {
-            facts.erase("invalid");  // of a first try, which the cache could not store
+            facts.erase("invalid");  // left by a first try, which the cache could not store
             encodeAll(files, field, *used, progress, writer, facts);
             // The files changed while they were read, so the tokens must not be found under this
             // key.

@@ -170,7 +170,7 @@ public:
             const bool moved = answer.status >= 300 && answer.status < 400 && !to.empty();
             if (!moved) break;
             if (!to.starts_with('/') || to.starts_with("//")) {
-                file.address = to;  // what the headers say is of the file there
+                file.address = to;  // the headers are about the file there
                 break;
             }
             if (hop == kRedirects) throw lies("the address of " + name + " leads in a circle");

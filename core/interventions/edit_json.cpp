@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array kAxes = {"position", "head", "dim", "i", "j", "relation", "symbol", "slot"};
 constexpr std::int64_t kFarthest = 1'000'000'000;
-constexpr std::size_t kMostNumbers = 100'000;  // of one list; a file has at most 1 MiB
+constexpr std::size_t kMostNumbers = 100'000;  // the most of one list; a file has at most 1 MiB
 
 [[noreturn]] void refuse(const std::string& field, const Json& value, const std::string& wanted) {
     auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -9,7 +9,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;  // of all streams
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;  // for all streams
 constexpr std::string_view kStreamEnd = ".hook_resid_post";
 
 /// Blocks that did not run again have the maps of the pass without edits.

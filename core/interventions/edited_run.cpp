@@ -157,7 +157,7 @@ private:
     EditValues chosen(torch::Tensor mean, const Edit& edit) const {
         std::int64_t d = 0;
         for (const auto& axis : m_point.axes) {
-            if (m_offsets >= 0 && axis == "i") continue;  // its axis is gone
+            if (m_offsets >= 0 && axis == "i") continue;  // means by offset have no such axis
             const auto found = edit.selection.find(axis);
             if (axis == "batch") {
                 mean = mean.select(d, 0);

@@ -227,7 +227,7 @@ private:
             if (const auto* of = part("partial_rotary_factor"))
                 share = number(name + ".partial_rotary_factor", *of),
                 shareKey = name + ".partial_rotary_factor";
-            o.rope_factor = 1.0;  // of the other key, where a file has both
+            o.rope_factor = 1.0;  // undoes the other key, where a file has both
             if (type == "llama3") {
                 o.rope_factor = number(name + ".factor", needed("factor"));
                 o.rope_low_freq_factor =

@@ -378,7 +378,7 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
     *leftOut = static_cast<int>(all - shown);
     shorten(out->sample.source, shown);
     shorten(out->sample.target, answer);
-    std::vector<std::shared_ptr<const std::vector<int>>> kept;  // of each side
+    std::vector<std::shared_ptr<const std::vector<int>>> kept;  // kept elements of each side
     for (std::size_t k = 0; k < sides.size(); ++k) {
         std::vector<int> indices(k == 1 ? answer : shown);
         std::iota(indices.begin(), indices.end(), 0);

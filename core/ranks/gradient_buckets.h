@@ -76,7 +76,7 @@ private:
     std::vector<torch::Tensor> m_views;  ///< the gradients
     torch::Tensor m_flags;  ///< at the end of the last bucket: 1 for gradients that arrived
     std::vector<std::int64_t> m_arrivals;  ///< of each gradient, in the last pass of this step
-    std::vector<bool> m_seen;              ///< which have arrived in this step
+    std::vector<bool> m_seen;              ///< gradients that have arrived in this step
     std::size_t m_started = 0;
     bool m_planned = false, m_expectsLast = false, m_overlap = true;
     bool m_late = false;  ///< a gradient has arrived after its bucket was summed

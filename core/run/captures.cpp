@@ -274,7 +274,7 @@ void StoredSequences::addTo(std::vector<TensorToWrite>& out,
     const auto& picture = first.pictures.front();
     const auto bytes =
         static_cast<std::size_t>(samples * n * picture.height * picture.width * picture.channels);
-    if (m_pictures.size() != bytes) return;  // of different sizes: shown by their names
+    if (m_pictures.size() != bytes) return;  // different sizes: objects are shown by names
     out.push_back({m_prefix + "pictures",
                    "U8",
                    {samples, n, picture.height, picture.width, picture.channels},

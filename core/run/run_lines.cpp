@@ -109,7 +109,7 @@ void readLines(const std::string& path, LinesRead* read,
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
     const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
-    struct stat found = {};  // of the opened file: the path may name another one meanwhile
+    struct stat found = {};  // facts of the opened file: the path may name another one meanwhile
     if (file) ::fstat(::fileno(file.get()), &found);
     const auto bytes = static_cast<std::uint64_t>(found.st_size);
     LinesRead from = read ? *read : LinesRead();

@@ -56,7 +56,7 @@ void BytePairs::apply(std::vector<std::int32_t>& symbols) const {
 }
 
 void BytePairs::applyToWord(std::vector<std::int32_t>& symbols) const {
-    std::int32_t ranks[kLongestWord], results[kLongestWord];  // of symbol i with i + 1
+    std::int32_t ranks[kLongestWord], results[kLongestWord];  // for the pair of symbols i and i + 1
     std::size_t count = symbols.size();
     const auto lookUp = [&](std::size_t i) {
         const auto& found = slot(symbols[i], symbols[i + 1]);

@@ -16,7 +16,7 @@ struct NormalizerStep {
     enum class Kind { Nfc, Nfd, Nfkc, Nfkd, Lowercase, StripAccents, Strip, Prepend, Replace };
     Kind kind = Kind::Nfc;
     std::string text = {};                     ///< put before a text, or in place of a match
-    std::optional<SplitPattern> pattern = {};  ///< of Replace
+    std::optional<SplitPattern> pattern = {};  ///< for Replace
     bool left = true, right = true;            ///< the sides of Strip
 };
 

@@ -40,7 +40,7 @@ std::string textIn(const json& object, const char* field) {
 struct PairClass {
     const char* name;
     bool nfc;
-    const char* pattern;      ///< of words; null: GPT-2's
+    const char* pattern;      ///< pattern of words; null: GPT-2's
     const char *begin, *end;  ///< bos_token and eos_token where no file names them
     const char* other;        ///< another special token, where the vocabulary has it
     bool llama = false;       ///< texts begin with `begin`, and whole words are not merged

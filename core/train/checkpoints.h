@@ -29,7 +29,7 @@ struct TrainState {
     std::int64_t bestStep = -1;  ///< -1: none yet
     std::int64_t badEvaluations = 0;
     double lossSum = 0.0,
-           accuracySum = 0.0;  ///< of the training window since the last recorded point
+           accuracySum = 0.0;  ///< sums since the last recorded point of training
     std::int64_t windowExamples = 0;
     double sinceLoss = 0.0;  ///< summed over the examples since the last evaluation
     std::int64_t sinceExamples = 0;

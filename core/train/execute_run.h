@@ -19,7 +19,7 @@ class RankGroup;
 /// How the ranks of a run are started where train.device names several devices, and how long they
 /// wait for each other.
 struct RankSettings {
-    int threads = 0;                    ///< of each rank; 0: the threads of this process, divided
+    int threads = 0;                    ///< for each rank; 0: the threads of this process, divided
     std::chrono::seconds timeout{600};  ///< longest wait for another rank
     int restarts = 0;                   ///< how often a run that lost a rank is resumed
     std::string program;                ///< started for the other ranks; empty: rankProgram()

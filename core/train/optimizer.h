@@ -74,7 +74,7 @@ private:
     };
     std::vector<Span> spans(std::int64_t begin, std::int64_t end) const;
     struct Piece {
-        std::int64_t begin, end, share;  ///< of all numbers of all parameters
+        std::int64_t begin, end, share;  ///< counted over the numbers of all parameters
     };
     std::vector<Piece> pieces() const;
     std::vector<Span> ownSpans(const Piece& piece) const;

@@ -132,7 +132,7 @@ struct TrainJob {
         bool stop = false;             ///< after this epoch
         double sinceCheckpoint = 0.0;  ///< seconds
     };
-    std::function<Directives()> directivesNow;  ///< of rank 0
+    std::function<Directives()> directivesNow;  ///< called on rank 0
     Directives directives;                      ///< with several ranks: those that all know
 };
 

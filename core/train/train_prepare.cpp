@@ -224,7 +224,7 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     for (const auto& problem : problems)
         job.note(Note::Level::Warning, "checkpoint " + problem + "; an older checkpoint is used");
     if (newest.empty())
-        job.state.edits = info.edits;  // of a run that ended before its first checkpoint
+        job.state.edits = info.edits;  // the run ended before its first checkpoint
     else
         job.state = loadCheckpoint(newest, *job.model, job.options.model, job.optimizer.get());
     prepareEdits(job, edits);

@@ -58,7 +58,7 @@ private:
 struct StepFigures {
     double loss = 0.0;      ///< mean over the targets that count
     double accuracy = 0.0;  ///< fraction of correct targets; NaN for regression
-    double norm = 0.0;      ///< of the gradients, before clipping
+    double norm = 0.0;      ///< norm of the gradients, before clipping
     bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
 

@@ -57,7 +57,7 @@ private:
     KeptPlan m_plan;
     bool m_keeps = false;
     std::uint64_t m_budget = 0, m_reserve = 0;
-    double m_startSeconds = 0.0;  ///< of training
+    double m_startSeconds = 0.0;  ///< training time at the start
     std::int64_t m_startStep = 0, m_copied = -1;
     double m_spent = 0.0, m_lastCost = 0.0;  ///< seconds
 

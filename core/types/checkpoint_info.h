@@ -67,7 +67,7 @@ struct CheckpointInfo {
     std::string name;                   ///< the last part of `path`
     std::string form;                   ///< "safetensors", "sharded safetensors", "PyTorch archive"
     std::vector<std::string> files;     ///< absolute paths of everything read
-    std::uint64_t bytes = 0;            ///< of all weight files
+    std::uint64_t bytes = 0;            ///< size of all weight files
     std::vector<StoredTensor> tensors;  ///< the model's, in the order of the file
     std::vector<StoredTensor> leftOut;  ///< the files' others, with the reason as `note`
     std::map<std::string, std::string> metadata;

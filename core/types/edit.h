@@ -100,7 +100,7 @@ struct Edit {
     double factor = 1.0;                     ///< for Scale
     std::int64_t shift = 1;                  ///< for Resample
     std::string input;                       ///< for Patch: a name of EditList::inputs
-    std::string axis;                        ///< of swap
+    std::string axis;                        ///< for Swap
     std::int64_t first = 0, second = 0;      ///< for Swap: the pair of places
     std::optional<EditReference> reference;  ///< for Mean
     std::string textPart;  ///< "prompt" or "new": only receivers of that part of a text; "": all

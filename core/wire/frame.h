@@ -25,7 +25,7 @@ using Bytes = std::vector<std::uint8_t>;
 inline constexpr std::size_t kFrameHeader = 16;
 inline constexpr std::size_t kMostMessage = std::size_t{16} << 20;  // bytes
 inline constexpr std::size_t kMostBlob = std::size_t{512} << 20;    // bytes
-inline constexpr std::size_t kMostValues = 1'000'000;               ///< of a message
+inline constexpr std::size_t kMostValues = 1'000'000;               ///< the most in a message
 inline constexpr int kMostDepth = 32;
 
 /// A frame or a message that violates the protocol; the connection must be closed.

@@ -17,8 +17,8 @@ namespace relascope::wire {
 // host: {folder}; without a folder, the program's folder of runs there is used
 
 struct HostFacts {
-    std::string version;    ///< of the program there
-    std::string machine;    ///< its host name
+    std::string version;    ///< version of the program there
+    std::string machine;    ///< host name
     std::string runs;       ///< the folder of runs of the program there
     std::string studies;    ///< the folder of studies that goes with the folder of runs
     std::int64_t free = 0;  ///< bytes free where the folder of runs is or will be; 0: unknown
@@ -32,7 +32,7 @@ HostFacts hostFacts(Session& session, const std::string& folder, const Session::
 struct ListedFile {
     std::string name;  ///< "metrics.jsonl", "captures/step-100.safetensors"
     std::int64_t size = 0;
-    std::int64_t time = 0;  ///< of its last change, in nanoseconds of that machine's clock
+    std::int64_t time = 0;  ///< time of its last change, in nanoseconds of that machine's clock
     std::int64_t file = 0;  ///< its inode; another inode is another file of the same name
 };
 struct ListedRun {

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using Watch = std::function<bool(double)>;
 
-constexpr std::uint64_t kBlock = 512;       // of tar
+constexpr std::uint64_t kBlock = 512;       // size of a block of tar
 constexpr const char* kWhole = "complete";  // the last file of the stream
 
 Error notCopied(const std::string& reason) {

@@ -84,7 +84,7 @@ private:
     std::map<std::string, std::int64_t> m_since;  ///< Listing::now of each folder
     std::map<std::string, Known> m_known;         ///< runs and studies, by their paths there
     std::set<std::string> m_studies;              ///< studies in m_known
-    mutable std::mutex m_mutex;                   ///< of what follows
+    mutable std::mutex m_mutex;                   ///< guards the members below
     std::condition_variable_any m_wake;
     bool m_look = false, m_asks = false;
     Status m_status;

@@ -75,7 +75,7 @@ private:
     WakeUp m_wake;
     std::atomic<bool> m_endsWithFirst = false, m_ending = false;
 
-    mutable std::mutex m_mutex;  ///< of what follows
+    mutable std::mutex m_mutex;  ///< guards the members below
     std::string m_path;
     std::string m_run;
     std::string m_waiting;

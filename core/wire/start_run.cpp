@@ -228,7 +228,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop
         return startFarRun(request, far->host, stop, ending);
     const bool isNew = request.resume.empty();
     request.options.check();
-    core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
+    core::runOptionsFromJson(core::runOptionsToJson(request.options));  // checks bounds
     commandProgram();
     if (request.waits) runtimeFolder();  // a run without a door would be waited for in vain
     if (!isNew && core::isTrained(request.resume))

@@ -23,7 +23,7 @@ struct StartRequest {
     RunOptions options;  ///< one run for each of train.seeds, one after another
     std::string folder;  ///< where the new runs are made
     std::string resume;  ///< or the run to resume; `options` as RunRequest::options
-    int threads = 0;     ///< of the CPU; 0: one per core
+    int threads = 0;     ///< threads of the CPU; 0: one per core
     bool queue = false;  ///< waits while another training uses one of its devices
     std::vector<std::string> launch = {};  ///< words of a command that is put before the training's
     /// Whether startRun() waits until the process answers at its door; else it returns without one.
@@ -33,7 +33,7 @@ struct StartRequest {
 };
 
 struct StartedRun {
-    std::string path;  ///< of the first run
+    std::string path;  ///< folder of the first run
     Descriptor door;
 };
 

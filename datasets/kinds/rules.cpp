@@ -57,7 +57,7 @@ const std::vector<Glyph>& glyphs() {
 }
 
 struct Problem {
-    std::vector<int> row;  // of glyphs
+    std::vector<int> row;  // glyphs
     int label = 0;
 };
 

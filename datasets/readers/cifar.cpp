@@ -18,7 +18,7 @@ struct Layout {
     std::vector<std::string> train;
     std::string test, unpacked, python, names;
     int labels;                            // bytes of a record before its pixels
-    std::int64_t trainImages, testImages;  // of one file
+    std::int64_t trainImages, testImages;  // how many one file has
 };
 
 const Layout& layoutOf(int classes) {

@@ -74,7 +74,7 @@ int exifOrientation(std::string_view exif) {
         return value;
     };
     const std::size_t begin = number(4, 4);
-    constexpr int sizes[] = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4};  // of whole numbers, by their type
+    constexpr int sizes[] = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4};  // bytes of whole numbers, by type
     for (std::size_t i = 0, count = number(begin, 2); i < count; ++i) {
         const std::size_t at = begin + 2 + 12 * i;
         if (at + 12 > exif.size()) break;

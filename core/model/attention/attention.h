@@ -15,7 +15,7 @@ namespace relascope::core {
 
 class HookedModule;  // hooks.h
 struct KernelCall;   // cuda_attention.h
-struct KernelHeads;  // of the same
+struct KernelHeads;  // cuda_attention.h
 
 /// Options that sensory and relational heads share. 0 means the default in brackets.
 struct HeadOptions {

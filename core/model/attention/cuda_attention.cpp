@@ -147,7 +147,7 @@ using kernels::RelArgs;
 // Up to here one launch for all of a layer's heads counts for more than tuned products.
 constexpr std::int64_t kShortTokens = 128;
 constexpr std::int64_t kTensorTile = 16;
-constexpr std::int64_t kMostBatch = 65535;  // of a grid's second dimension
+constexpr std::int64_t kMostBatch = 65535;  // the largest second dimension of a grid
 
 /// Arguments without pointers, for the backward pass too.
 struct CudaPlan : torch::CustomClassHolder {
@@ -432,8 +432,8 @@ struct SmallHeads : torch::autograd::Function<SmallHeads> {
         const c10::DeviceGuard guard(device);
         point(args, in);
         variable_list found = {torch::Tensor()};  // of the calls
-        std::vector<std::size_t> summed;          // what several blocks write their parts of
-        variable_list dOut;                       // lives until the launch
+        std::vector<std::size_t> summed;  // gradients that several blocks write their parts of
+        variable_list dOut;               // lives until the launch
         const auto relationGradients = [&](const SmallPart& part, std::int64_t groups,
                                            std::int64_t& distance) {
             const auto& a = part.rel;

@@ -64,9 +64,9 @@ inline void unpack(const float* from, std::int64_t count, std::int64_t width, fl
 
 // The working memory of one batch element.
 struct Work {
-    std::int64_t rows;                                    // of a tile
+    std::int64_t rows;                                    // rows of a tile
     std::int64_t columns, keyWide, valueWide, relWide;    // padded widths
-    std::int64_t symbolRows;                              // of s: keys, or offsets
+    std::int64_t symbolRows;                              // rows of s: keys, or offsets
     float *keysT, *symbols, *relKeysT, *wr;               // transposed keys, packed symbols, W_r^T
     float *alpha, *relation, *tile, *shifted;             // [heads, rows, columns], a few relations
     float *keys, *symbolsT, *relKeys, *dropped, *given;   // backward: also A, dA,

@@ -12,7 +12,7 @@
 namespace relascope::core {
 
 struct CoRelNetOptions : StreamOptions, ImageInput {
-    bool softmax = false;  ///< of the architecture: CoRelNetSoftmax
+    bool softmax = false;  ///< fixed by the architecture: CoRelNetSoftmax
     bool operator==(const CoRelNetOptions&) const = default;
 };
 

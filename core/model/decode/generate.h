@@ -79,7 +79,7 @@ private:
     torch::Device m_device;
     std::vector<std::int64_t> m_tokens;
     std::unique_ptr<RowDecoder> m_row;          ///< for single tokens, if it supports the model
-    std::unique_ptr<RepeatedToken> m_repeated;  ///< the same, on a GPU
+    std::unique_ptr<RepeatedToken> m_repeated;  ///< for single tokens on a GPU
 };
 
 /// Chooses tokens from logits by temperature, top-k and top-p, with its own generator: the same

@@ -23,7 +23,7 @@ using Axes = std::span<const Axis>;
 /// One tensor of the forward pass.
 struct HookPoint {
     std::string name;
-    Axes axes;  ///< of every dimension, in the order of the tensor's
+    Axes axes;  ///< one for each dimension of the tensor, in order
     /// The position of the first entry along `position` (tensors of new tokens) or `i`: with a
     /// DecodingCache, or where rows are computed in blocks, it is not 0.
     std::int64_t first = 0;

@@ -17,7 +17,7 @@ namespace relascope::core::kernels {
 /// The new token's rows are appended to the caches. The views have one token; relations = 0: plain
 /// attention.
 struct DecodeArgs {
-    DataType type = DataType::Float32;  ///< of all tensors
+    DataType type = DataType::Float32;  ///< type of all tensors
     std::int32_t batch = 0, capacity = 0;
     std::int32_t heads = 0, keyHeads = 0;
     std::int32_t keyDim = 0, valueDim = 0;

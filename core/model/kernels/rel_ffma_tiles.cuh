@@ -9,7 +9,7 @@
 namespace relascope::core::kernels {
 
 constexpr int kThreads = 128;
-constexpr int kQueries = 8, kKeys = 16;  // of a tile
+constexpr int kQueries = 8, kKeys = 16;  // sizes of a tile
 constexpr int kRelations = 16;           // in shared memory at once
 constexpr int kRelationCells = kQueries * kRelations * kKeys;
 

@@ -13,7 +13,7 @@
 namespace relascope::core::kernels {
 
 struct TensorTile {
-    int b = 0, group = 0;  ///< of heads
+    int b = 0, group = 0;  ///< batch element, and group of heads
     int query0 = 0, key0 = 0;
 };
 

@@ -21,7 +21,7 @@ struct FamilyKey {
     std::vector<std::string> names;  ///< the first of these that the file has
     std::string option;              ///< a field of the descriptor
     FieldValue absent;               ///< as the family's class has it
-    FieldValue null = absent;        ///< what a null stands for
+    FieldValue null = absent;        ///< the value that a null stands for
 };
 
 /// A key that is taken with these values only; any other is refused.
@@ -59,7 +59,7 @@ struct Family {
     std::string architecture;          ///< the descriptor
     std::vector<std::string> classes;  ///< values of `architectures` that are this model
     std::string teacher;               ///< the class with two classifiers; empty: there is none
-    std::string prefix;                ///< of the base model's tensors, which may be absent
+    std::string prefix;                ///< prefix of the base model's tensors, which may be absent
     std::vector<std::pair<std::string, FieldValue>> fixed;  ///< options that are always so
     std::vector<FamilyKey> keys;
     std::vector<FamilyLimit> limits;
@@ -98,7 +98,7 @@ struct FileTensor {
     std::vector<std::int64_t> shape;
     std::vector<std::string> parts;
     StoredForm form = StoredForm::Plain;
-    std::int64_t heads = 1;  ///< of ByHead
+    std::int64_t heads = 1;  ///< for ByHead
     bool optional = false;   ///< a second name of a tied tensor
 };
 /// The tensors in files of a model of a family, in the order of the table.

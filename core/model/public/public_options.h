@@ -30,7 +30,7 @@ struct PublicDecoderOptions : TransformerLMOptions, BlockDetails, FamilyName {
 
 struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
     std::int64_t first_tokens = 1;  ///< the class token, and one for distillation
-    bool two_classifiers = false;   ///< of the first two tokens; the answer is their mean
+    bool two_classifiers = false;   ///< for the first two tokens; the answer is their mean
     /// How pictures become its images (options/image_processor.h); empty: it gets pixels as they
     /// are, without mean and deviation.
     std::string preprocessor;
