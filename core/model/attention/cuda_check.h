@@ -16,8 +16,8 @@ namespace relascope::core {
 kernels::KernelProblems cudaKernelProblems(const kernels::KernelTable& table,
                                            const c10::Device& device);
 
-/// The kernels for a device, and what it says of itself: asked once, since every call of a layer
-/// needs it.
+/// The kernels for a device, and the device's limits: asked once, since every call of a layer needs
+/// them.
 struct CheckedKernels {
     const kernels::KernelTable* table = nullptr;  ///< null: none run on the device
     kernels::DeviceLimits limits;

@@ -12,7 +12,7 @@
 
 namespace relascope::core::kernels {
 
-/// Grows with every change of the table or of what its functions are given.
+/// Grows with every change of the table or of the arguments of its functions.
 inline constexpr int kKernelTableVersion = 4;
 /// The name of the library's symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
@@ -39,7 +39,7 @@ struct KernelTable {
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
     int (*deviceFacts)(int device, DeviceFacts* facts) = nullptr;
-    /// Versions of CUDA: the newest that the driver serves, and that of the runtime; 13000 is 13.0.
+    /// Versions of CUDA: the newest that the driver serves, and the runtime's; 13000 is 13.0.
     int (*versions)(int* driver, int* runtime) = nullptr;
 
     decltype(&launchRelForward) relForward = nullptr;

@@ -21,14 +21,14 @@ struct KernelPlugin {
 };
 
 /// Why kernels are not used on a device that they run on (cuda_check.h): a sentence each, empty if
-/// they computed what LibTorch did.
+/// their results agree with LibTorch's.
 struct KernelProblems {
     std::string float32;
     std::string tensor;  ///< the problem of tensor cores: bf16 and fp16
 };
 
-/// Opens a library of kernels and asks it for the devices. Never throws for what it finds: a
-/// missing, damaged or foreign file is a problem in words.
+/// Opens a library of kernels and asks it for the devices. Never throws: a missing, damaged or
+/// foreign file is reported as a problem in words.
 KernelPlugin openKernelPlugin(const std::string& file);
 
 /// The file that RELASCOPE_CUDA_PLUGIN names, else librelascope_cuda.so next to the program or in

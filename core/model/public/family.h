@@ -104,7 +104,7 @@ struct FileTensor {
 /// The tensors in files of a model of a family, in the order of the table.
 std::vector<FileTensor> fileTensors(const ModelOptions& options);
 
-/// The tensors of one file by what they are: the file's own names, with or without the prefix.
+/// Finds the tensors of one file by their table: the file's own names, with or without the prefix.
 class FamilyFile {
 public:
     FamilyFile(const ModelOptions& options, const std::vector<StoredTensor>& stored);
