@@ -17,7 +17,7 @@ using columns::Shown;
 using Part = ModelScan::Part;
 using Finding = ModelScan::Finding;
 
-/// A part with what is shown of its ways, and of the map that it is.
+/// A part with the shown numbers of its ways, and of its map.
 struct PartLine {
     Part part;
     std::string edit, label, attribute;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Interventions on a forward pass: which tensor, which part of it, and what it becomes.
+// Interventions on a forward pass: the tensor, the selected part, and the operation on it.
 #pragma once
 
 #include <cstdint>
