@@ -23,7 +23,7 @@ inline constexpr std::size_t kFewestUntrained = 4;
 
 /// Whether so many examples carry a sentence.
 bool enoughToSay(std::int64_t examples, bool text);
-/// "10 images are too few for a sentence; 50 or more are needed".
+/// The words for too few examples: "10 images are too few for a sentence; 50 or more are needed".
 std::string tooFewText(std::int64_t examples, bool text, const std::string& noun);
 
 /// Which of the hypotheses with these p-values are rejected together at `level` (Holm 1979). NaN is
@@ -55,12 +55,12 @@ public:
     const char* points() const { return m_percent ? " points" : ""; }
     /// The loss that a change of the metric means; positive is worse.
     double cost(double change) const { return m_lower ? change : -change; }
-    /// The change with positive values for what is lost, and its interval likewise.
+    /// A change with positive values for a loss, and its interval likewise.
     PairedChange lost(const PairedChange& change) const;
     PairedChange gained(const PairedChange& change) const;
-    /// "0.2 points [-0.1, 0.5]": what is lost.
+    /// A loss in words: "0.2 points [-0.1, 0.5]".
     std::string amount(const PairedChange& change) const;
-    /// "50.0 % [48.1, 51.6]": the metric after the change.
+    /// The metric after a change, in words: "50.0 % [48.1, 51.6]".
     std::string after(const PairedChange& change, bool unit = true) const;
     /// The smallest loss that matters: 2 points of a fraction, or 5 % of what was learned above
     /// `untrained`, the metric of untrained models (NaN: above nothing), if that is more.

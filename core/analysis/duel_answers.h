@@ -21,7 +21,7 @@ public:
                 std::int64_t show);
     /// Adds the scores that A and B give for a part of the examples.
     void add(const DuelExamples::Part& part, const torch::Tensor& a, const torch::Tensor& b);
-    /// Fills in what has been added so far.
+    /// Fills in the results of the parts that were added so far.
     void fill(Duel& duel) const;
 
 private:

@@ -375,7 +375,7 @@ std::vector<double> correlationWithoutPlace(const PairShape& shape,
             }
     }
     std::vector<double> result(count * count, 0.0);
-    // Below this, what is left beside place is rounding of float32.
+    // Below this, the variance without place is rounding of float32.
     const auto varies = [&](std::size_t l) {
         return products[l * count + l] > 1e-12 * raw[l] && raw[l] > 0;
     };

@@ -209,7 +209,7 @@ private:
     std::string toldWithNumbers(const Relation& map) const {
         return told(map) + (map.reading.empty() ? " (" + numbersOf(map) + ")" : "");
     }
-    /// Named by what it tells, which untrained weights do not.
+    /// Whether a map has a name by what it tells, and untrained weights do not tell it.
     static bool isNamed(const Relation& map) {
         return !map.reading.empty() || (map.labelled >= 0 && map.origin != "inborn");
     }

@@ -44,7 +44,7 @@ std::string weightsOfAdapter(const std::string& folder) {
                                 kWeights[0] + "); copy or download them");
 }
 
-// The settings of an adapter that decide what is merged.
+// The settings of an adapter that decide how tensors are merged.
 class AdapterConfig {
 public:
     explicit AdapterConfig(const std::string& folder)

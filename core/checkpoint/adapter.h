@@ -21,7 +21,8 @@ std::string adapterFolderOf(const std::string& path);
 std::string baseOfAdapter(const std::string& adapter);
 
 /// A checkpoint with an adapter's changes: merged tensors are F32. Throws FileError naming file and
-/// key for what is no LoRA or cannot be merged, and the tensor that does not fit the base model.
+/// key for an adapter that is no LoRA or cannot be merged, or the tensor that does not fit the base
+/// model.
 std::unique_ptr<CheckpointSource> openAdapted(std::unique_ptr<CheckpointSource> base,
                                               const std::string& adapter);
 

@@ -12,7 +12,7 @@
 
 namespace relascope::core {
 
-/// The main metric: that of the kind of data, or for sequences that of free-running decoding.
+/// The main metric: the kind of data's, or for sequences the metric of free-running decoding.
 inline const std::string& shownMetric(const RunOptions& o) {
     const auto& kind = dataKind(o.data.kind);
     return kind.freeMetric.empty() || o.train.decode_examples == 0 ? kind.metric : kind.freeMetric;

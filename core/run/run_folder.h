@@ -50,7 +50,7 @@ std::string processesText(const std::vector<std::pair<std::string, std::string>>
 class RunFolder {
 public:
     /// Creates a new run and claims it. The folder must be absent or empty. Throws FileError if it
-    /// is not empty or cannot be written; what was made is removed then.
+    /// is not empty or cannot be written; files that were made are removed then.
     static RunFolder create(const std::string& path, const RunOptions& options);
     /// Opens an existing run to resume it. Throws FileError if it is not a run, damaged, or claimed
     /// by another process.

@@ -22,7 +22,7 @@ public:
 
 /// Whether an exception of LibTorch, CUDA or the standard library says that memory is missing.
 bool isOutOfMemory(const std::exception& error);
-/// "cuda:0 is out of memory", with what was asked for if the exception says it:
+/// "cuda:0 is out of memory", with the amount that was asked for if the exception tells it:
 /// " (2.50 GiB more were needed)". Without a way out.
 std::string shortageText(const std::string& device, const std::exception& error);
 /// The message of any exception for the user, of missing memory by shortageText().

@@ -254,8 +254,8 @@ bool HostLink::know(const std::string& path, ListedRun& run) {
     return true;
 }
 
-/// Removes from the mirror what was moved or deleted there, also while nobody looked. A folder of
-/// runs may hold studies, too, and the other way round.
+/// Removes runs and studies from the mirror that were moved or deleted on the host, also while
+/// nobody looked. A folder of runs may hold studies, too, and the other way round.
 bool HostLink::removeGone(const std::string& folder, const std::set<std::string>& there,
                           bool studies) {
     const std::string mirror = mirrorPath(m_host.name, folder);

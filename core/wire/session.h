@@ -108,7 +108,7 @@ public:
     void change(Json changes);
     /// Whether there is a process on this machine, which may hold weights.
     bool isRunning() const { return m_peers.contains(std::string()); }
-    /// Ends the processes, and frees what they hold.
+    /// Ends the processes, which frees the models that they hold.
     void end() { m_peers.clear(); }
     /// Takes answers of another version, too, for requests that are for every version.
     void takeEveryVersion() { m_everyVersion = true; }

@@ -177,7 +177,7 @@ StartRequest readStart(const std::string& run) {
 
 namespace {
 
-// A process that was started by startRun() leads a group, with what it has started.
+// A process that was started by startRun() leads a group with the processes that it has started.
 void killProcess(std::int64_t pid, int signal) {
     const auto id = static_cast<pid_t>(pid);
     if (::kill(-id, signal) != 0) ::kill(id, signal);
@@ -336,7 +336,7 @@ void endRun(const std::string& run) {
     } else if (process->boot == here.boot && hasOpen(process->pid, file)) {
         end(process->pid);
     } else {
-        // A launcher that was killed may have left behind what it had started.
+        // A launcher that was killed may have left the processes behind that it had started.
         const auto left = holdersOf(file);
         if (left.empty())
             throw Error("Process " + number + " does not train " + name +
