@@ -55,9 +55,9 @@ class SmoothRelations {
 public:
     /// `a` and `b` of the wave: unit vectors of R^dim from the seed.
     SmoothRelations(std::int64_t dim, SplitMix& random);
-    /// exp(-|x - y|^2).
+    /// The relation kernel: exp(-|x - y|^2).
     static double kernel(std::span<const float> x, std::span<const float> y);
-    /// sin(pi (<a, x> - <b, y>)).
+    /// The relation wave: sin(pi (<a, x> - <b, y>)).
     double wave(std::span<const float> x, std::span<const float> y) const;
 
 private:

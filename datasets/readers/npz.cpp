@@ -45,7 +45,7 @@ std::string zipErrorText(int code) {
     throw FileError(path, "cannot be opened as .npz: " + why);
 }
 
-// " (it has a.npy, b.npy)"
+// The other members, for a message: " (it has a.npy, b.npy)"; empty without any.
 std::string othersText(const std::set<std::string>& names) {
     std::string text;
     for (const auto& name : names)

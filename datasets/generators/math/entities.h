@@ -76,7 +76,7 @@ private:
     std::vector<std::string> m_letters;  // unused
 };
 
-/// "first", "second", "third".
+/// The word for an ordinal: "first", "second", "third".
 const char* ordinalWord(int n);
 /// Joins sentences or parts of them with a space; leaves out empty ones.
 std::string joined(const std::string& a, const std::string& b);

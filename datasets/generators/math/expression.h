@@ -18,7 +18,7 @@ struct Polynomial {
     std::vector<Rational> values;
 
     Polynomial() = default;
-    /// All coefficients 0.
+    /// A polynomial whose coefficients are all 0.
     explicit Polynomial(std::vector<int> shape);
     /// A polynomial of one variable, its coefficients by ascending power.
     explicit Polynomial(const std::vector<std::int64_t>& coefficients);
