@@ -64,7 +64,7 @@ torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::T
     return size > 0 ? back * ((y * scaled).sum() / size) : torch::zeros_like(back);
 }
 
-// `position`: of models with an answer for each position.
+// The direction of an answer. `position` counts for models with an answer for each position.
 Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
                       const AttributionOptions& what, std::int64_t position) {
     using Pool = AnswerStream::Pool;

@@ -233,7 +233,7 @@ double examplesFor(std::int64_t examples, double half, double room) {
                     : std::numeric_limits<double>::infinity();
 }
 
-/// Two digits, rounded up.
+/// A number rounded up to two digits.
 std::int64_t roundedUp(double value) {
     if (!(value <= static_cast<double>(kMostAdvised))) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(std::max(1.0, value))) - 1.0);

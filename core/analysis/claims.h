@@ -83,7 +83,8 @@ enum class PartUse {
     NotUsed,     ///< no replacement costs or gains
     Undecided    ///< none of these is shown
 };
-/// "needed", "listened to", "in the way", "not used", "undecided"; empty: unmeasured.
+/// The word for a use: "needed", "listened to", "in the way", "not used", "undecided"; empty for
+/// Unmeasured.
 const char* partUseName(PartUse use);
 
 struct Replacement {

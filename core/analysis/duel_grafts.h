@@ -13,7 +13,7 @@
 
 namespace relascope::core {
 
-/// "blocks.1.hook_attn_out" -> "layer 2", "encoder.0..." -> "encoder 1".
+/// The layer of a hook point: "blocks.1.hook_attn_out" -> "layer 2", "encoder.0..." -> "encoder 1".
 std::string layerOfPoint(const std::string& point);
 
 /// The grafts that fit, not measured yet: each part of `parts` (DuelOptions::graft) of a layer of B

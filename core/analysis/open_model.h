@@ -60,7 +60,7 @@ public:
     const RunOptions& run() const;
     bool isRun() const;
     std::int64_t step() const;
-    /// "not finite: ..." when the weights hold NaN or infinity; else empty.
+    /// A warning, "not finite: ...", when the weights hold NaN or infinity; else empty.
     const std::string& warning() const;
     /// CRC-32 of all weights in the order of stateOf() (model.h).
     std::uint32_t checksum() const;

@@ -27,7 +27,7 @@ std::string moduleOf(const std::string& point) {
     return point.substr(0, point.rfind('.'));
 }
 
-// "layer 2 relation 1" -> "layer 2", "layer 2 sensory head 1" -> "layer 2".
+// The layer of a part: "layer 2 relation 1" -> "layer 2", "layer 2 sensory head 1" -> "layer 2".
 std::string layerName(const std::string& part) {
     for (const char* word : {" relation ", " sensory head ", " relational head ", " head "})
         if (const auto at = part.find(word); at != std::string::npos) return part.substr(0, at);
@@ -95,7 +95,7 @@ std::vector<WeightMatrixFacts> weightFactsOf(ModelImpl& model, const std::vector
     return facts;
 }
 
-// Receivers first.
+// A map with its receivers along the rows.
 torch::Tensor turned(torch::Tensor one, const PointInfo& point) {
     return point.dimension("i") > point.dimension("j") ? one.transpose(1, 2) : one;
 }

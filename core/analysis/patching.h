@@ -22,9 +22,9 @@ struct AnswerMetric {
     std::int64_t answer = -1, other = -1;
     std::int64_t position = -1;  ///< negative: from the end
 
-    /// scores [1, classes] or [1, n, classes] -> a 0-dimensional tensor.
+    /// The metric of scores [1, classes] or [1, n, classes], a 0-dimensional tensor.
     torch::Tensor of(const torch::Tensor& scores) const;
-    /// "logit-difference 3 - 5 at the last position".
+    /// The metric in words: "logit-difference 3 - 5 at the last position".
     std::string text() const;
     /// Parses "logit:3", "probability:3", "logit-difference:3,5", with "@P" for a position; "auto"
     /// is the difference between the answers to A and to B. Throws OptionError("--metric", ...).

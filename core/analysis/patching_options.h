@@ -44,7 +44,8 @@ struct PatchOptions {
 
 /// Begins a name of the cells i, j of a relation, as "cells:2:1" for relation 1 of layer 2.
 constexpr std::string_view kPatchedCells = "cells:";
-/// "layer 2 relation 1 zero" for "cells:2:1". Throws OptionError("over", ...).
+/// The words of an edit of patched cells: "layer 2 relation 1 zero" for "cells:2:1". Throws
+/// OptionError("over", ...).
 std::string wordsOfPatchedCells(const std::string& over);
 
 /// The maps as an answer with the tables "cells" (every cell of every map, row by row), "maps"

@@ -27,7 +27,7 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// "1, 3 and 4".
+/// Words in a list: "1, 3 and 4".
 std::string enumerated(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t k = 0; k < words.size(); ++k)
@@ -417,7 +417,7 @@ private:
                 });
             });
     }
-    /// Empty: no attribute explains it.
+    /// Why a map has no name; empty: no attribute explains it.
     std::string whyUnnamed(const std::string& name, const Relation* map) const {
         if (name.ends_with(" symbols"))
             return "symbols say which object is meant, and have no attributes";

@@ -28,7 +28,8 @@ void addPublicKeys(std::map<std::string, torch::Tensor>& ours,
 /// first. Throws FileError if a file is not of that form.
 VerifyLine verifyTokenizer(const std::string& folder);
 
-/// [1, channels, height, width] of a picture that was scaled and cut, without mean and deviation.
+/// The pixels of a picture, [1, channels, height, width], scaled and cut, without mean and
+/// deviation.
 torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor);
 
 }  // namespace relascope::core

@@ -63,7 +63,7 @@ bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source);
 std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& model,
                                               const std::vector<StoredTensor>& stored);
 
-/// "[4, 3]".
+/// A shape as text: "[4, 3]".
 std::string shapeText(const std::vector<std::int64_t>& shape);
 
 }  // namespace relascope::core

@@ -18,7 +18,7 @@ struct FamilyForm {
     std::string folder;                 ///< config.json and the files beside it
 };
 
-/// RUN/family.
+/// The folder of a run's family form: RUN/family.
 std::string familyFolder(const std::string& run);
 
 /// Makes RUN/family from the checkpoint that a run starts from, if that has the names of a family.

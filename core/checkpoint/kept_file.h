@@ -29,7 +29,7 @@ struct WeightValues {
     std::uint32_t checksum() const;
 };
 
-/// "FOLDER/step-96.safetensors".
+/// The path of the file of a step: "FOLDER/step-96.safetensors".
 std::string keptFilePath(const std::string& folder, std::int64_t step);
 /// The step of such a file name; -1 for any other name.
 std::int64_t keptFileStep(const std::string& name);

@@ -126,12 +126,12 @@ private:
 /// One file of weights or one index, by its content, without a configuration.
 std::unique_ptr<CheckpointParts> openWeightsFile(const std::string& path);
 std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
-/// `index` is a model.safetensors.index.json; its shards are in the same folder.
+/// Opens the shards of `index`, a model.safetensors.index.json, in its folder.
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
 /// The parameters of llm.c's GPT-2; their sizes are those of the header.
 std::unique_ptr<CheckpointParts> openLlmc(const std::string& path);
-/// `index` is a pytorch_model.bin.index.json.
+/// Opens the shards of `index`, a pytorch_model.bin.index.json, in its folder.
 std::unique_ptr<CheckpointParts> openShardedTorchArchive(const std::string& index);
 
 }  // namespace relascope::core

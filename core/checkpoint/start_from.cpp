@@ -30,7 +30,7 @@ ModelOptions withFreeFields(ModelOptions model, const ModelOptions& of) {
     return model;
 }
 
-// "model.d_model is 64, and that of PATH 32".
+// Throws OptionError for the first field that differs: "model.d_model is 64, and that of PATH 32".
 void requireEqual(const ModelOptions& model, const ModelOptions& own, const std::string& from) {
     if (model.architecture() != own.architecture())
         throw OptionError(kOption, from + " is a " + modelTitle(own) + ", and the run a " +

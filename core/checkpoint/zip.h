@@ -68,7 +68,7 @@ public:
     void begin(const std::string& name, std::uint64_t size);
     void write(std::span<const std::uint8_t> bytes);
     void end();
-    /// begin, write and end.
+    /// Adds a complete entry: begin, write and end.
     void add(const std::string& name, std::string_view bytes);
     void commit();
 

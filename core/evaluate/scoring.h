@@ -43,8 +43,8 @@ torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std:
 class MetricAccumulator {
 public:
     MetricAccumulator(std::int64_t outputs, std::int64_t ignore);
-    /// scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of the
-    /// batch, without dimensions, is accumulated as well if it is given.
+    /// Adds scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of
+    /// the batch, without dimensions, is accumulated as well if it is given.
     void add(const torch::Tensor& scores, const Batch& batch);
     void addLoss(const torch::Tensor& mean, const Batch& batch);
 

@@ -25,13 +25,13 @@ public:
 /// over the target and makes the rename durable. Without commit() the temporary file is removed.
 class AtomicFile {
 public:
-    /// Throws FileError when the folder cannot be written.
+    /// Opens the temporary file. Throws FileError when the folder cannot be written.
     explicit AtomicFile(const std::string& path);
     ~AtomicFile();
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
-    /// Throws DiskFull or FileError.
+    /// Appends bytes. Throws DiskFull or FileError.
     void write(const void* data, std::size_t bytes);
     void write(std::string_view text) { write(text.data(), text.size()); }
     void commit();

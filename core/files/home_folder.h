@@ -10,7 +10,8 @@ namespace relascope::core {
 /// set it, or `other`". The current folder never serves in its place.
 std::string homeFolder(const std::string& what, const std::string& other);
 
-/// relascope in $XDG_CACHE_HOME or ~/.cache; empty where neither is an absolute path.
+/// The program's folder in the cache: relascope in $XDG_CACHE_HOME or ~/.cache; empty where neither
+/// is an absolute path.
 std::string programCacheFolder();
 
 }  // namespace relascope::core

@@ -19,7 +19,7 @@ public:
         Writable,  ///< a page that is written becomes a copy of this process
     };
 
-    /// Throws FileError.
+    /// Maps the file at `path`. Throws FileError.
     explicit MappedFile(const std::string& path);
     /// Takes ownership of an open file; `name` is for messages.
     MappedFile(int file, std::string name, Pages pages = Pages::ReadOnly);

@@ -15,7 +15,7 @@ std::filesystem::path programFile();
 /// The folder of programFile(), PREFIX/bin.
 std::filesystem::path programFolder();
 
-/// PREFIX/share/relascope/NAME; empty if there is none.
+/// The path PREFIX/share/relascope/NAME; empty if it does not exist.
 std::string installedData(const std::string& name);
 
 }  // namespace relascope::core

@@ -74,7 +74,7 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
 /// file cut short behind our back is an error and never a fault.
 class SafetensorsFile {
 public:
-    /// Throws SafetensorsError (or FileError when the file cannot be opened).
+    /// Opens a file. Throws SafetensorsError (or FileError when the file cannot be opened).
     explicit SafetensorsFile(const std::string& path);
     explicit SafetensorsFile(std::shared_ptr<const ByteSource> bytes);
 

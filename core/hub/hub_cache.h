@@ -22,7 +22,7 @@ inline constexpr const char* kHubPrefix = "hub:";
 struct HubModel {
     std::string name;               ///< "ORG/NAME", or "NAME"
     std::string revision = "main";  ///< a branch, a tag or a commit
-    /// "ORG/NAME", with "@REVISION" unless that is main.
+    /// The model as text: "ORG/NAME", with "@REVISION" unless that is main.
     std::string text() const { return revision == "main" ? name : name + "@" + revision; }
     bool operator==(const HubModel&) const = default;
 };

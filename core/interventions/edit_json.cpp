@@ -48,7 +48,7 @@ std::int64_t integer(const Json& json, const std::string& field) {
     return json.get<std::int64_t>();
 }
 
-// "lo:hi", either may be absent.
+// Reads a range "lo:hi", where either end may be absent.
 AxisSelection range(const Json& json, const std::string& field) {
     const auto text = json.get<std::string>();
     const auto colon = text.find(':');

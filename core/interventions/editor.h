@@ -47,7 +47,7 @@ public:
     /// first edited point of `points` are not run again. None: all blocks run.
     void keepStreams(std::map<std::string, torch::Tensor> streams,
                      const std::vector<PointInfo>& points);
-    /// Text: how many tokens the prompt has, for edits of one part of a text.
+    /// Sets how many tokens the prompt of a text has, for edits of one part of a text.
     void setPrompt(std::int64_t tokens) { m_prompt = tokens; }
 
 private:

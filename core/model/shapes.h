@@ -46,13 +46,14 @@ public:
     /// A further name of a parameter that is listed under `first`.
     void alias(const std::string& name, const std::string& first);
 
-    /// weight [out, in], bias [out].
+    /// Lists the tensors of a linear layer: weight [out, in], bias [out].
     void linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias = true,
                 bool trainable = true);
     void aliasOfLinear(const std::string& name, const std::string& first, bool bias);
-    /// "layernorm": weight and bias; "rmsnorm", "layernorm_no_bias": weight; "none": nothing.
+    /// Lists the tensors of a norm: weight and bias for "layernorm", weight for "rmsnorm" and
+    /// "layernorm_no_bias", nothing for "none".
     void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
-    /// Linear layers with the indices 0, 2, 4 ... (with a relu between them).
+    /// Lists linear layers with the indices 0, 2, 4 ... (with a relu between them).
     void mlp(const std::string& name, const std::vector<std::int64_t>& widths);
     /// Lists `hidden` and `final_out`, the layers between relations and outputs.
     void hidden(std::int64_t in, std::int64_t hidden, std::int64_t outputs) {

@@ -49,7 +49,7 @@ bool isNeutral(const std::string& key) {
            key.starts_with("pooler_");
 }
 
-// Refused for every family.
+// Keys whose values are refused for every family.
 const std::vector<FamilyLimit>& commonLimits() {
     static const std::vector<FamilyLimit> all = {{"add_cross_attention", {false}},
                                                  {"is_encoder_decoder", {false}},

@@ -24,7 +24,7 @@ public:
 
     /// Whether the key exists with a value; it then counts as read.
     bool has(const char* name) { return take(name) != nullptr; }
-    /// Throws if the key is missing.
+    /// Throws if one of the keys is missing.
     void require(std::initializer_list<const char*> names) const {
         for (const char* name : names)
             if (!m_object.is_object() || !m_object.contains(name))

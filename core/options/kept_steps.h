@@ -17,7 +17,7 @@ enum class KeptForm {
     Xor        ///< bfloat16, as the difference to the kept step before, compressed
 };
 
-/// "float32", "bfloat16", "xor".
+/// The name of a form: "float32", "bfloat16", "xor".
 const char* keptFormName(KeptForm form);
 
 struct KeptPlan {

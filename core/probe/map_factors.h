@@ -39,7 +39,7 @@ struct MapFactors {
 /// Makes maps from factors, in blocks of rows.
 class FactoredMaps final : public MapSource {
 public:
-    /// Throws Error if the sizes of the vectors do not match.
+    /// Maps from `factors`. Throws Error if the sizes of the vectors do not match.
     explicit FactoredMaps(MapFactors factors);
     const MapFactors& factors() const { return m_factors; }
 

@@ -17,12 +17,12 @@ std::string tensorBoardName(const std::string& run);
 /// files, which would show points twice.
 std::string exportTensorBoard(const std::string& run, const std::string& folder);
 
-/// Every point of metrics.jsonl: "split,step,epoch,examples,seconds" and a column for each value,
-/// empty where a point has none, "nan" where it is not finite. Numbers read back exactly.
+/// Every point of metrics.jsonl as CSV: "split,step,epoch,examples,seconds" and a column for each
+/// value, empty where a point has none, "nan" where it is not finite. Numbers read back exactly.
 std::string metricsCsv(const std::string& run);
 
-/// {"run": NAME, "info": run.json, "metrics": [...], "events": [...]}, as in the files of the run.
-/// Throws FileError.
+/// A run as JSON: {"run": NAME, "info": run.json, "metrics": [...], "events": [...]}, as in its
+/// files. Throws FileError.
 std::string runJson(const std::string& run);
 
 }  // namespace relascope::core

@@ -69,7 +69,7 @@ public:
 
     /// Changes the options on resume (for example more epochs) and run.json with them.
     void setOptions(const RunOptions& options) { m_options = options; }
-    /// Extra facts for run.json: versions, device, threads.
+    /// Sets an extra fact for run.json: versions, device, threads.
     void setFact(const std::string& key, const std::string& value);
     /// The fact with that key; empty if the run has none.
     std::string fact(const std::string& key) const;
@@ -128,8 +128,8 @@ RunOptions readRunOptions(const std::string& path);
 /// The data of a run as they were when it began: its own tokenizer in place of one made from the
 /// text.
 DataOptions runData(const std::string& path, DataOptions options);
-/// labels.json of a run folder: a separate file, so that it can be written while another process
-/// trains the run. Empty labels if it is missing or damaged.
+/// Reads labels.json of a run folder: a separate file, so that it can be written while another
+/// process trains the run. Empty labels if it is missing or damaged.
 RunLabels readRunLabels(const std::string& path);
 /// Writes labels.json of a run folder. Throws FileError.
 void writeRunLabels(const std::string& path, const RunLabels& labels);

@@ -16,7 +16,7 @@ using TakeText = std::function<void(std::string_view part)>;
 /// The treatment of the matches of a pattern, by the names of the published format.
 enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 
-/// Immutable, for all threads. Takes any bytes.
+/// A regular expression that divides texts. Immutable, for all threads. Takes any bytes.
 class SplitPattern {
 public:
     /// `pattern` as Oniguruma reads it by default: \s, \w and \b of Unicode, `^` and `$` at every

@@ -67,8 +67,8 @@ public:
     TextSplitter() = default;
     explicit TextSplitter(std::vector<SplitStep> steps) : m_steps(std::move(steps)) {}
     bool empty() const { return m_steps.empty(); }
-    /// `begins`: this is the beginning of a text, before any added token. Throws FileError for a
-    /// text that a pattern takes too many steps for.
+    /// Divides a text. `begins`: this is the beginning of a text, before any added token. Throws
+    /// FileError for a text that a pattern takes too many steps for.
     void split(std::string_view text, bool begins, const TakeText& take) const;
     /// A string for each step; they differ between splitters that divide differently.
     std::vector<std::string> keys() const;

@@ -18,7 +18,7 @@ namespace relascope::core {
 class Tokenizer {
 public:
     virtual ~Tokenizer() = default;
-    /// "gpt2", "characters", or the file it was read from.
+    /// The name: "gpt2", "characters", or the file that the tokenizer was read from.
     virtual std::string name() const = 0;
     /// Ids are 0..size() - 1.
     virtual std::int64_t size() const = 0;

@@ -40,7 +40,7 @@ struct TrainState {
     EditList edits;  ///< interventions of the steps from here on
 };
 
-/// state.json of a checkpoint.
+/// The text of state.json of a checkpoint.
 std::string trainStateToJson(const TrainState& state);
 /// Reads state.json. Throws FileError(`path`, ...).
 TrainState trainStateFromJson(const std::string& text, const std::string& path);
@@ -66,7 +66,7 @@ TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
 /// `problems` ("step-120: model.safetensors does not match its checksum").
 std::string newestCheckpoint(const std::string& checkpoints,
                              std::vector<std::string>* problems = nullptr);
-/// "" if every file exists with its size and checksum, else the problem.
+/// The problem of a checkpoint; "" if every file exists with its size and checksum.
 std::string checkpointProblem(const std::string& checkpoint);
 /// Steps of all checkpoints that have a manifest, ascending.
 std::vector<std::int64_t> checkpointSteps(const std::string& checkpoints);

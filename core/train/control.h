@@ -16,7 +16,7 @@
 
 namespace relascope::core {
 
-/// A sample to probe; `edits` are of the inspector alone.
+/// A sample to probe; `edits` are only the inspector's.
 struct ProbeRequest {
     std::uint64_t number = 0;
     ProbeSample sample;
@@ -25,8 +25,8 @@ struct ProbeRequest {
     std::uint64_t asker = 0;  ///< who asks: the newest request of each is answered
 };
 
-/// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
-/// Cancelling uses the stop token: at once, after a checkpoint.
+/// Requests to a running job. Thread-safe. Pausing holds the loop between steps; edits and probes
+/// are served even then. Cancelling uses the stop token: it ends at once, after a checkpoint.
 class Control {
 public:
     void pause() {

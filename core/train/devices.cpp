@@ -34,7 +34,7 @@ std::string& cudaProblem() {
 
 std::atomic<const FakeDevicesScope*> s_fake = nullptr;
 
-/// "13.0" of 13000.
+/// A version of CUDA as text: "13.0" for 13000.
 std::string versionText(long version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -56,7 +56,7 @@ DeviceMemory cudaMemory(const torch::Device& device) {
     }
 }
 
-/// "77.5 of 79.1 GiB free", as far as known.
+/// Memory in words, as far as known: "77.5 of 79.1 GiB free".
 std::string memoryText(std::uint64_t free, std::uint64_t total) {
     if (total == 0) return free == 0 ? "" : byteText(free) + " free";
     const std::string all = byteText(total), left = byteText(free);

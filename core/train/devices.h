@@ -48,8 +48,8 @@ const DeviceInfo* findDevice(const std::string& name);
 /// The properties of a CUDA device, from the library of kernels and LibTorch, without touching its
 /// memory.
 DeviceInfo cudaDevice(const kernels::KernelPlugin& plugin, int index);
-/// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not
-/// usable, and for a list of several.
+/// The device of a name; "auto" is the first CUDA device, else the CPU. Throws OptionError for a
+/// device that is not usable, and for a list of several.
 std::string resolveDevice(const std::string& wanted);
 /// resolveDevice() of each device in a list (train.device). Throws OptionError.
 std::vector<std::string> resolveDevices(const std::string& wanted);
@@ -86,9 +86,9 @@ std::string graphsProblem(const DeviceInfo& device);
 /// device; on the CPU they share the memory, and one may check for all.
 void requireMemory(const RunOptions& options, const std::string& device,
                    std::optional<Ranks> ranks = {});
-/// Threads that LibTorch uses.
+/// The number of threads that LibTorch uses.
 int threadCount();
-/// "LibTorch 2.11.0", of the library that is loaded.
+/// The version of the library that is loaded: "LibTorch 2.11.0".
 std::string torchVersion();
 
 /// Pretends other devices, or another memory, than this machine has, while it exists and for all

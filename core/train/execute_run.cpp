@@ -14,7 +14,7 @@
 namespace relascope::core {
 namespace {
 
-// "0.5.0" -> {0, 5, 0}.
+// The numbers of a version: "0.5.0" -> {0, 5, 0}.
 std::array<int, 3> versionNumbers(const std::string& text) {
     std::array<int, 3> numbers{};
     std::sscanf(text.c_str(), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]);

@@ -12,7 +12,7 @@
 
 namespace relascope::core {
 
-/// "one process", "2 ranks".
+/// A number of ranks in words: "one process", "2 ranks".
 std::string ranksText(int ranks);
 /// The number of ranks, and how many of them take their memory from this machine; one for a process
 /// that trains alone. Not collective.

@@ -51,7 +51,7 @@ private:
     void end(RunState state, const std::string& message);
     /// The end of a run that failed.
     void fail(const std::string& message);
-    /// Who saves a checkpoint: all ranks, or this one alone, for what the others do is not known.
+    /// Who saves a checkpoint: all ranks, or this one alone, if others may not take part.
     enum class Saving { Together, Alone };
     /// Saves a checkpoint at an end that was not meant, as far as that is possible. Alone: if this
     /// rank has all of the optimizer's state and the weights are those of a step. Never throws;

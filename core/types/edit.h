@@ -28,7 +28,7 @@ enum class EditOp {
     Swap       ///< two entries along an axis exchanged
 };
 inline constexpr int kEditOps = 11;
-/// "zero", "set" and so on, as files name them.
+/// The name of an operation in files: "zero", "set" and so on.
 const char* editOpName(EditOp op);
 
 /// The chosen places along one axis, from 0; negative ones count from the end.

@@ -68,8 +68,8 @@ enum class PartKind {
     Bias,            ///< `where` names its part
     Edits            ///< changes by edits at points between the parts
 };
-/// "embedding", "positions", "sensory head", "relational head", "relation", "symbols", "cross
-/// head", "feed-forward", "bias", "edits".
+/// The name of a kind: "embedding", "positions", "sensory head", "relational head", "relation",
+/// "symbols", "cross head", "feed-forward", "bias", "edits".
 inline const char* partKindName(PartKind kind) {
     static constexpr const char* names[] = {
         "embedding", "positions", "sensory head", "relational head",
@@ -86,7 +86,7 @@ struct AttributionPart {
     double value = 0.0;
     /// Relations and symbols are already counted in the relational head before them.
     bool inside() const { return kind == PartKind::Relation || kind == PartKind::Symbols; }
-    /// "layer 2 relational head 1 relation 3"; counts from 1.
+    /// The part in words, counted from 1: "layer 2 relational head 1 relation 3".
     std::string text() const {
         std::string words;
         if (layer >= 0) words = "layer " + std::to_string(layer + 1) + " ";

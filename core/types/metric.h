@@ -117,7 +117,7 @@ inline bool lowerIsBetter(std::string_view metric) {
     return metricInfo(metric).lowerIsBetter;
 }
 
-/// "sequence accuracy" for the key "sequence_accuracy".
+/// A metric in words: "sequence accuracy" for the key "sequence_accuracy".
 inline std::string metricLabel(std::string_view key) {
     std::string name(key);
     for (auto& c : name)

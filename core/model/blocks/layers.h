@@ -15,8 +15,8 @@
 
 namespace relascope::core {
 
-/// identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu, silu, softmax (over the
-/// last dimension).
+/// Applies an activation: identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu,
+/// silu, softmax (over the last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the

@@ -18,7 +18,7 @@ namespace relascope::core {
 /// cross-attention is projected once.
 class DecodingCache {
 public:
-    /// Room for `capacity` tokens.
+    /// A cache with room for `capacity` tokens.
     explicit DecodingCache(std::int64_t capacity) : m_capacity(capacity) {}
 
     std::int64_t capacity() const { return m_capacity; }
@@ -32,7 +32,7 @@ public:
     void setCount(std::int64_t past) { m_past = past; }
     /// Removes all tokens but keeps the memory.
     void clear();
-    /// Room for `capacity` tokens; those read so far are kept.
+    /// Makes room for `capacity` tokens; tokens read so far are kept.
     void grow(std::int64_t capacity);
     /// past() as an int64 tensor [1] in a device's memory, always the same one: for kernels that
     /// read it there. Steps of one token then need nothing of the host's, so that they can be

@@ -87,7 +87,8 @@ private:
 class TokenSampler {
 public:
     explicit TokenSampler(const GenerateOptions& options);
-    /// logits [vocabulary] float32 on the CPU. Ids and probabilities are filled, pieces are not.
+    /// Chooses from logits [vocabulary] float32 on the CPU. Fills in ids and probabilities, but no
+    /// pieces.
     GeneratedToken sample(const torch::Tensor& logits);
 
 private:
@@ -95,8 +96,8 @@ private:
     std::mt19937_64 m_random;
 };
 
-/// prompt [b, n] int64 followed by `count` tokens, each the most likely one; beyond the context,
-/// the model reads the last max_block_size tokens. Recomputes everything for each token; a
+/// The prompt [b, n] int64 and `count` tokens after it, each the most likely one; beyond the
+/// context, the model reads the last max_block_size tokens. Recomputes everything for each token; a
 /// reference for tests.
 torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
                              std::int64_t count);

@@ -15,7 +15,7 @@ namespace relascope::core {
 
 /// The kinds of dimensions of a hook point's tensor.
 enum class Axis { Batch, Position, Head, Dim, I, J, Relation, Symbol, Slot };
-/// "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot".
+/// The name of an axis: "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot".
 const char* axisName(Axis axis);
 
 using Axes = std::span<const Axis>;

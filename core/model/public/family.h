@@ -78,7 +78,7 @@ const std::vector<Family>& imageFamilies();
 const Family* findFamily(const std::string& type);
 /// The family of a model; null for the models of the papers.
 const Family* familyOf(const ModelOptions& options);
-/// "GPT-2", for messages; for other models their architecture's name.
+/// The title of a model for messages: "GPT-2"; for models of no family the architecture's name.
 std::string modelTitle(const ModelOptions& options);
 
 /// The model of a config.json whose model_type is that of a family. `unused` gets the keys that
