@@ -32,8 +32,8 @@ private:
     std::vector<float> m_objects, m_targets;
 };
 
-/// The first `count` of these indices (null: of all examples), as a data set to save. Returns null
-/// for text.
+/// The examples of the first `count` of these indices (null: of all), as a data set to save.
+/// Returns null for text.
 core::DatasetPtr pickedOf(const core::DatasetPtr& data,
                           std::shared_ptr<const std::vector<std::int64_t>> indices,
                           std::int64_t count);

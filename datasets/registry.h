@@ -15,7 +15,7 @@
 namespace relascope::datasets {
 
 // How a kind of data is opened: the part of its description that depends on files and generators.
-// Its descriptor is a DataKind (types/data_kind.h).
+// The descriptor of a kind is a DataKind (types/data_kind.h).
 
 /// Splits by name: "train", "hexos".
 using NamedSplits = std::vector<std::pair<std::string, core::DatasetPtr>>;
@@ -46,8 +46,8 @@ struct KindOpenerRegistrar {
 core::DataSplits openData(const DataOptions& options, const core::ProgressCallback& progress = {},
                           std::stop_token stop = {});
 
-/// The data of a run, and in `pretraining` those of its pretraining stage, if there is one
-/// (RunOptions::pretraining()). Throws the same as openData().
+/// The data of a run, with the data of its pretraining stage in `pretraining`, if there is one
+/// (RunOptions::pretraining()). Throws as openData().
 core::DataSplits openRunData(const RunOptions& options, const core::ProgressCallback& progress = {},
                              std::stop_token stop = {});
 

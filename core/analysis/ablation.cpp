@@ -32,11 +32,11 @@ std::string blockOf(const std::string& point) {
     return inner.contains(tail) && last != std::string::npos ? module.substr(0, last) : module;
 }
 
-// One part taken out in one way; of resample one for each draw.
+// One part taken out in one way; resample has a trial for each draw.
 struct Trial {
     std::size_t row = 0, way = 0;
     Editor editor;
-    std::size_t source = 0;  // of its values among the shared edits
+    std::size_t source = 0;  // index of its values among the shared edits
 };
 
 class Ablation {
@@ -140,7 +140,7 @@ private:
             const auto stream = blockOf(row.edit.point) + ".hook_resid_pre";
             if (hasPoint(stream)) m_names.insert(stream);
             for (const auto op : m_how.how) {
-                // Of a library, which no example changes, only zero and mean are different things.
+                // No example changes a library, so that resampling it would change nothing.
                 if (op == EditOp::Resample &&
                     findPoint(m_points, row.edit.point, "").axes[0] != "batch")
                     continue;
@@ -234,7 +234,7 @@ private:
         return result;
     }
 
-    // The same with the edits in force.
+    // Scores and tensors of a pass with the edits in force; read() has none.
     Read readHere(const ModelInput& input, const std::set<std::string>& names) {
         if (!m_session) return read(input, names);
         const InterventionScope below(&m_session->editor());
@@ -382,7 +382,7 @@ private:
     DatasetPtr m_data;
     const Interventions m_interventions;
     const AblationOptions m_how;
-    std::unique_ptr<EditSession> m_session;  // of the edits in force; null without any
+    std::unique_ptr<EditSession> m_session;  // session of the edits in force; null without any
     AblationTable m_table;                   // rows in the order of the forward pass
     std::vector<PointInfo> m_points;
     std::vector<std::int64_t> m_order, m_shifts;

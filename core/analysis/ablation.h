@@ -12,9 +12,9 @@
 namespace relascope::core {
 
 /// Measures every part. `partial` gets the table after each batch of examples; both it and
-/// `progress` are called on this thread. Means are taken over
-/// EditReference::usual() of the training set (or of the data set, without one); as all values of
-/// other runs, from passes without the edits that are in force. `kept`: see AblationProgress.
+/// `progress` are called on this thread. Means are taken over EditReference::usual() of the
+/// training set (or of the data set, without one). Like all values that are taken from other
+/// passes, they come from passes without the edits in force. `kept`: see AblationProgress.
 /// Throws OptionError if the model has no such parts or an edit does not fit, Cancelled. The
 /// interventions are in force in every pass on the data; means of parts take their values from
 /// them, too.

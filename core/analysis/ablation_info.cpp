@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which parts of a model an ablation takes out, what it may be asked for, and its table as text.
+// The parts of a model that an ablation takes out, its options, and its table as text.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<std::string> kMetrics = {"accuracy", "loss", "mean_error"};
 
-// What a point is made of, by the end of its name.
+// The kind of a hook point's parts, by the end of its name.
 struct AblatedParts {
     const char* end;
     const char* group;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ablation tables measure, and their texts. Does not include torch.
+// The options of ablation tables, and their texts. Does not include torch.
 #pragma once
 
 #include <any>
@@ -21,7 +21,7 @@ struct AblationOptions {
     std::string metric = "accuracy";     ///< or "loss", "mean_error"
     std::int64_t examples = 2000;        ///< at most, drawn from the data set by seed 0
     std::int64_t batchSize = 250;
-    int draws = 3;  ///< of resample, averaged
+    int draws = 3;  ///< how many Resample averages
     bool cumulative = false, pairs = false;
 
     /// Throws OptionError for an unknown group or metric and for other operations.
@@ -29,10 +29,10 @@ struct AblationOptions {
     bool operator==(const AblationOptions&) const = default;
 };
 
-/// Where ablate() keeps what it has measured when it is cancelled. Asked for the same again (the
-/// model, the data, the options, the edits in force), it continues at the batch, or the joint
-/// measurement, where it ended, and gives the same table to the last bit; asked for anything else,
-/// it starts anew. Used on the thread of the model, and cleared when its weights change.
+/// Where ablate() keeps its measurements when it is cancelled. Called again with the same model,
+/// data, options and edits in force, it continues at the batch, or the joint measurement, where it
+/// ended, and gives the same table to the last bit; called with anything else, it starts anew.
+/// Used on the thread of the model, and cleared when the model's weights change.
 class AblationProgress {
 public:
     AblationProgress();
@@ -46,7 +46,7 @@ public:
 
     struct State;  ///< ablation.cpp
     std::unique_ptr<State>& state() { return m_state; }
-    /// What a cancelled scan has besides (scan.cpp).
+    /// The state that a cancelled scan keeps here for its continuation (scan.cpp).
     std::any& scan() { return m_scan; }
 
 private:
@@ -63,15 +63,15 @@ struct AblationChoice {
     bool cumulative = false, pairs = false;
 };
 
-/// With the word for each row (claims.h).
+/// The table as an answer, with the word for the use of each part (claims.h).
 Answer answerOf(const AblationTable& table);
-/// "ablate" (answers/ablation_answer.h). A cancelled one continues where it ended
-/// (AblationProgress).
+/// The analysis "ablate" (answers/ablation_answer.h). After it was cancelled it continues where it
+/// ended (AblationProgress).
 const Analysis& ablationAnalysis();
 const FieldTable<AblationChoice>& ablationFields();
 const AnalysisRunner& ablationRunner();
 
-/// All that AblationOptions::what may name.
+/// All groups that AblationOptions::what may name.
 const std::vector<std::string>& ablationGroups();
 /// The parts of a model with these points as rows, in the order of the forward pass; `what` are
 /// groups of AblationOptions. Nothing is measured.

@@ -21,7 +21,7 @@ namespace relascope::core {
 
 struct AlongOptions {
     MapCell cell;
-    std::vector<std::int64_t> steps = {};  ///< empty: all whose weights were kept
+    std::vector<std::int64_t> steps = {};  ///< empty: all steps whose weights were kept
     EditList edits = {};
     EditData data = {};
     /// The class or token whose probability is given; -1: the likeliest one at the last step,
@@ -30,7 +30,7 @@ struct AlongOptions {
     /// An earlier result of the same run, input, edits and map: its layout and answer stay, and its
     /// steps are not computed again. With `steps` empty only.
     std::optional<AlongTraining> known = {};
-    bool leaveOutTrainingEdits = false;  ///< those that the weights were trained with
+    bool leaveOutTrainingEdits = false;  ///< without the edits that the weights were trained with
 };
 
 /// Opens the weights of one step after the other; the last one first where that gives the answer.
@@ -50,8 +50,8 @@ struct AlongChoice {
     std::int64_t layer = 1, index = 1, source = -1, to = -1;
 };
 
-/// "along" (answers/along_answer.h). Watch::known is an earlier one of the same run, input,
-/// edits and map.
+/// The analysis "along" (answers/along_answer.h). Watch::known is an earlier answer for the same
+/// run, input, edits and map.
 const Analysis& alongTrainingAnalysis();
 const FieldTable<AlongChoice>& alongFields();
 const AnalysisRunner& alongTrainingRunner();

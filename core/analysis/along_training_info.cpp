@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What values along training may be asked for, and what is said beside them.
+// The options of values along training, and the sentences beside them.
 #include "analysis/along_training.h"
 #include "types/text_piece.h"
 

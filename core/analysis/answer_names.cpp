@@ -64,7 +64,7 @@ std::int64_t AnswerNames::find(const std::string& word, const std::string& optio
         const auto ids = m_tokenizer->encode(word);
         if (ids.size() == 1 && ids[0] < m_size && m_tokenizer->decode(ids) == word) return ids[0];
         tokens = ids.size();
-        // As this program writes it: "\n", or bytes that are no character.
+        // A token as this program writes it: "\n", or bytes that are no character.
         for (std::int32_t id = 0; id < std::min(m_size, m_tokenizer->size()); ++id)
             if (pieceText(m_tokenizer->piece(id)).text == word) return id;
     }

@@ -39,7 +39,8 @@ private:
     std::map<std::int64_t, std::string> m_names;
 };
 
-/// What stands at each position that is answered, as text; empty for images and sets of objects.
+/// The input at each position that is answered, as text (a token, an element of a sequence); empty
+/// for images and sets of objects.
 std::vector<std::string> answeredInputs(const ModelOptions& options, const ProbeSample& sample,
                                         const TokenizerPtr& tokenizer);
 

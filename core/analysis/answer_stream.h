@@ -25,7 +25,7 @@ struct AnswerStream {
     std::string stack;  ///< prefix of the blocks' hook points: "blocks", "decoder"
     std::vector<std::string>
         points;          ///< hook points: the stream before the first block, after each
-    std::string before;  ///< what the first of them is: "embedding", "symbols"
+    std::string before;  ///< the name of the stream before the first block: "embedding", "symbols"
     Pool pool = Pool::None;
     Norm norm{nullptr};
     Linear hidden{nullptr}, out{nullptr};
@@ -33,14 +33,15 @@ struct AnswerStream {
 
     /// One answer for the whole input, not one for each position.
     bool whole() const { return pool != Pool::None; }
-    /// [b, n, d] -> [b, n, d] without pooling, otherwise [b, 1, d], [b, 2, d] or [b, 1, n d].
+    /// The pooled streams of x [b, n, d]: [b, n, d] without pooling, otherwise [b, 1, d], [b, 2, d]
+    /// or [b, 1, n d].
     torch::Tensor pooled(const torch::Tensor& x) const;
     /// Pooled streams [b, n, d] -> scores [b, n, answers]. A model with a single score answers yes
     /// or no: it gets a second one, 0 for no, in front.
     torch::Tensor answer(const torch::Tensor& pooled) const;
 };
 
-/// Throws OptionError for a model without such a stream, with the reason.
+/// The answer stream of a model. Throws OptionError for a model without one, with the reason.
 AnswerStream answerStream(ModelImpl& model, const ModelOptions& options);
 
 /// `position` from 0, also where it counts from the end. Throws OptionError("position", ...) if it

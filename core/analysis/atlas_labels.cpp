@@ -34,7 +34,8 @@ std::vector<std::size_t> byStrength(const RelationAtlas& atlas, const Relation& 
     return order;
 }
 
-// Further from chance than other weights by 0.05, or by half of what they miss.
+// Whether an AUC is further from chance than that of other weights: by 0.05, or with half the
+// distance from 1.
 bool beats(double fixed, double other) {
     const bool yes = fixed > 0.5;
     const double here = yes ? fixed : 1.0 - fixed, there = yes ? other : 1.0 - other;
@@ -53,7 +54,8 @@ std::string originOf(const RelationAtlas& atlas, const Fit& fit) {
     return learned ? "learned" : "inborn";
 }
 
-/// What one relation tells, by its fits and the AUCs of attributes within the answers of others.
+/// The label of one relation, from its fits and the AUCs of attributes within the answers of other
+/// attributes.
 class Labelling {
 public:
     Labelling(const RelationAtlas& atlas, std::size_t index, const ConditionalFit& conditional)
@@ -71,7 +73,7 @@ public:
             if (canBe(a) && !explained(a)) return static_cast<std::int64_t>(a);
         return -1;
     }
-    /// What else is named beside the label.
+    /// The attributes that are named beside the label.
     std::vector<std::int64_t> also(std::size_t label) const {
         std::vector<std::int64_t> named;
         const auto origin = originOf(m_atlas, m_relation.fits[label]);
@@ -82,7 +84,7 @@ public:
             const bool asGood =
                 std::find(good.begin(), good.end(), static_cast<std::int64_t>(a)) != good.end();
             const double own = m_conditional(m_index, a, label);
-            // Where another one's answers leave nothing open, it is the same question.
+            // An attribute whose answers leave nothing open within this one asks the same question.
             const auto same = [&](std::size_t other) {
                 return std::isnan(m_conditional(m_index, a, other));
             };
@@ -185,7 +187,8 @@ double logit(double auc) {
     return std::log(p / (1.0 - p));
 }
 
-/// Beyond models with these means by more than four standard deviations of their logits.
+/// Whether a value is beyond models with these means by more than four standard deviations of
+/// their logits.
 bool beyondModels(const std::vector<double>& models, double fixed) {
     if (models.size() < kFewestUntrained) return false;
     const auto count = static_cast<double>(models.size());

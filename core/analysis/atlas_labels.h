@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an atlas concludes from its numbers, beside labelRelations() (atlas.h). Does not include
-// torch.
+// The conclusions of an atlas from its numbers, besides labelRelations() (atlas.h). Does not
+// include torch.
 #pragma once
 
 #include "analysis/atlas.h"
@@ -20,7 +20,7 @@ struct NamedAttribute {
 std::vector<NamedAttribute> namedAttributes(const RelationAtlas& atlas,
                                             const RelationAtlas::Relation& relation);
 
-/// Whether the attribute can be of a label: p < 0.01, and an AUC at least 0.1 from 0.5.
+/// Whether the attribute can be part of a label: p < 0.01, and an AUC at least 0.1 from 0.5.
 bool canBeLabel(const RelationAtlas& atlas, const RelationAtlas::Relation& relation,
                 std::size_t attribute);
 

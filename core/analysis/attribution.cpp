@@ -39,7 +39,7 @@ void requireSum(const ModelOptions& o, const AnswerStream& stream) {
 /// The logit as a linear function of the last stream: sum_q <weights_q, x_q> + biases, over the
 /// positions q that the answer is read from.
 struct Direction {
-    std::int64_t first = 0;  ///< of the positions
+    std::int64_t first = 0;  ///< the first of the positions
     torch::Tensor weights;   ///< [positions, d]
     std::vector<std::pair<std::string, double>> biases;
 
@@ -49,13 +49,13 @@ struct Direction {
     }
 };
 
-// Through the norm, whose scale is held at its value for x [d]: the weights [d] of x.
+// The weights [d] of x, through a norm whose scale is held at its value for x [d].
 torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::Tensor& weights) {
     if (!norm.weight.defined()) return weights;
     auto y = exact(norm.forward(x));
     auto scaled = exact(x), back = weights * exact(norm.weight);
     if (norm.bias.defined()) y = y - exact(norm.bias);
-    if (norm.centres()) {  // which is linear and its own transpose
+    if (norm.centres()) {  // centring is linear and its own transpose
         scaled = scaled - scaled.mean();
         back = back - back.mean();
     }
@@ -64,7 +64,7 @@ torch::Tensor throughNorm(NormImpl& norm, const torch::Tensor& x, const torch::T
     return size > 0 ? back * ((y * scaled).sum() / size) : torch::zeros_like(back);
 }
 
-// `position`: of models with an answer for each position.
+// The direction of an answer. `position` counts for models with an answer for each position.
 Direction directionOf(const AnswerStream& stream, const torch::Tensor& x,
                       const AttributionOptions& what, std::int64_t position) {
     using Pool = AnswerStream::Pool;
@@ -139,7 +139,8 @@ public:
               const std::map<std::string, torch::Tensor>& points)
         : m_result(result), m_direction(direction), m_points(points) {}
 
-    /// What a point [1, n, d] adds, times `scale`.
+    /// Enters what the tensor of a point [1, n, d], times `scale` and minus `without`, adds to the
+    /// logit.
     void add(PartKind kind, int layer, const std::string& point, double scale = 1.0,
              const torch::Tensor& without = {}) {
         const auto found = m_points.find(point);
@@ -157,7 +158,7 @@ public:
     void putBias(int layer, const std::string& where, double value) {
         m_result.parts.push_back({PartKind::Bias, layer, -1, -1, where, value});
     }
-    /// Heads whose joined outputs `wo` maps to the stream from dimension `at` on.
+    /// Enters heads whose joined outputs `wo` maps to the stream from dimension `at` on.
     void heads(PartKind kind, int layer, const std::string& hook, const Linear& wo,
                std::int64_t at = 0) {
         const auto z = m_direction.rows(m_points.at(hook + ".hook_z"));  // [q, h, d_h]
@@ -165,7 +166,7 @@ public:
         for (std::int64_t h = 0; h < values.size(0); ++h)
             put(kind, layer, h, -1, values[h].item<double>());
     }
-    /// The same of relational attention, with what is inside each head.
+    /// Enters the heads of relational attention and, within each head, its relations and symbols.
     void relational(int layer, const RelationalAttentionImpl& attention, std::int64_t at) {
         const auto z = m_direction.rows(m_points.at(attention.hook + ".hook_z_sym"));
         const auto attended =
@@ -281,7 +282,7 @@ Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const 
         addBlock(collector, static_cast<int>(layer), block(layer), blocks[layer]);
     for (const auto& [where, value] : direction.biases)
         collector.putBias(-1, "the " + where, value);
-    // An edit of the stream, or of what heads join to, lies between the parts.
+    // An edit of the stream, or of the joined outputs of heads, lies between the parts.
     const double rest = result.logit - result.sum();
     if (activeHooks() && std::abs(rest) > 1e-3 * (1.0 + std::abs(result.logit)))
         result.parts.push_back({PartKind::Edits, -1, -1, -1, {}, rest});
@@ -302,7 +303,7 @@ Attribution runAttribution(AnalysisSubject& subject, const AttributionChoice& ch
     what.position = choice.position;
     if (!choice.logit.empty()) what.answer = model.answerId(choice.logit, "logit", sample, names);
     if (!choice.minus.empty()) what.minus = model.answerId(choice.minus, "minus", sample, names);
-    // What the model refuses is said before its answers are looked for.
+    // Throws for a model without attribution before the names of its answers are looked for.
     auto result = model.attribution(sample, what, names, subject.interventions);
     LensOptions look;
     look.top = kOffered;

@@ -14,9 +14,9 @@ namespace relascope::core {
 struct ModelImpl;
 struct ModelInput;
 
-/// Of an input of one example, in the order of the forward pass. Names of answers and inputs are
-/// left empty. Throws OptionError for a model whose last stream is no such sum, and for a position
-/// or an answer that is not there.
+/// Attributes a logit for an input of one example; the parts are in the order of the forward pass.
+/// Names of answers and inputs are left empty. Throws OptionError for a model whose last stream is
+/// no such sum, and for a position or an answer that is not there.
 Attribution attributeLogit(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                            const AttributionOptions& what);
 
@@ -26,7 +26,7 @@ struct AttributionChoice {
     std::int64_t position = AttributionOptions().position;
 };
 
-/// "parts", and "offered": other answers to ask for.
+/// The attribution as an answer with the tables "parts" and "offered" (other answers to ask for).
 Answer answerOf(const Attribution& result);
 const Analysis& attributionAnalysis();
 const FieldTable<AttributionChoice>& attributionFields();

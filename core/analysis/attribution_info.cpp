@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What direct attribution may be asked for, and its result as tables.
+// The options of direct attribution, and its result as tables.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -62,7 +62,7 @@ Answer answerOf(const Attribution& result) {
 
 namespace {
 
-constexpr double kShownRelation = 0.05;  // of the largest part, on a terminal
+constexpr double kShownRelation = 0.05;  // least share of the largest part, on a terminal
 
 std::string attributionText(const Answer& result) {
     const auto& r = result;

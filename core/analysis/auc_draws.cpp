@@ -20,15 +20,15 @@ namespace {
 // Places are dealt to so many threads, always as many: sums do not depend on the machine.
 constexpr std::size_t kWorkers = 4;
 constexpr double kStandardErrors = 1.959964;  // half of a 95 % interval
-constexpr std::size_t kWeights = 1U << 21;    // of yes, and of no, that one thread holds
+constexpr std::size_t kWeights = 1U << 21;    // weights of yes, and of no, that one thread holds
 
-/// Of one place and attribute: which pairs are needed, and their weights in some lanes.
+/// The draws for one place and attribute: which pairs are needed, and their weights in some lanes.
 class DrawnWeights {
 public:
     virtual ~DrawnWeights() = default;
     /// Whether the pair has an answer in any draw.
     virtual bool needed(PairTruth truth, std::size_t example, std::size_t cell) const = 0;
-    /// Writes its weights in lanes first .. first + count - 1.
+    /// Writes the pair's weights in lanes first .. first + count - 1.
     virtual void fill(PairTruth truth, std::size_t example, std::size_t cell, std::size_t first,
                       std::size_t count, float* yes, float* no) const = 0;
 };
@@ -184,7 +184,7 @@ private:
     std::size_t m_cells, m_draws;
     std::vector<std::uint32_t> m_from;  // [examples, draws]
     Groups m_groups;
-    std::vector<const std::vector<std::uint32_t>*> m_members;  // of each example's group
+    std::vector<const std::vector<std::uint32_t>*> m_members;  // members of each example's group
 };
 
 class Redrawn : public DrawnWeights {

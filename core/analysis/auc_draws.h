@@ -35,11 +35,12 @@ struct AucSubject {
 /// How draws are followed: gets the fraction done, on one of the threads; returns false to cancel.
 using DrawProgress = std::function<bool(double)>;
 
-/// In each draw the attributes of an example are those of another with the same number in
-/// `occupied`, a random permutation among these. Throws Cancelled.
+/// AUCs under permutation: in each draw the examples with the same number in `occupied` exchange
+/// their attributes by a random permutation. Throws Cancelled.
 AucDraws permutedAucs(const AucSubject& subject, const std::vector<std::int32_t>& occupied,
                       std::size_t draws, std::uint64_t seed, const DrawProgress& progress = {});
-/// In each draw the examples are drawn with return (Efron 1979). Throws Cancelled.
+/// AUCs of a bootstrap: in each draw the examples are drawn with return (Efron 1979). Throws
+/// Cancelled.
 AucDraws bootstrappedAucs(const AucSubject& subject, std::size_t draws, std::uint64_t seed,
                           const DrawProgress& progress = {});
 

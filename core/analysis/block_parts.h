@@ -6,14 +6,15 @@
 
 namespace relascope::core {
 
-/// Absent ones are null.
+/// The parts of one block; those that it does without are null.
 struct BlockParts {
     AttentionImpl *sensory = nullptr, *cross = nullptr;
     RelationalHeadsImpl* relational = nullptr;
     FeedForwardImpl* feedForward = nullptr;
 };
 
-/// Without a feed-forward part for what is no such block, as that of an Abstractor.
+/// The parts of a block. `feedForward` is null where the module is no block of a Transformer, such
+/// as a block of an Abstractor.
 BlockParts partsOf(const torch::nn::Module& module);
 
 }  // namespace relascope::core

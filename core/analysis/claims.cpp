@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastPoints = 0.02, kLeastShare = 0.05;
-constexpr double kOneSided = 0.025;            // of a 95 % interval
+constexpr double kOneSided = 0.025;            // one tail of a 95 % interval
 constexpr double kStandardErrors = 1.959964;   // half of one
 constexpr std::int64_t kMostAdvised = 100000;  // examples, beyond which more are no advice
 
@@ -69,8 +69,8 @@ bool beyondUntrained(double value, std::span<const double> untrained, bool rises
     for (const double one : untrained)
         if (!std::isfinite(one)) return false;
     const auto [low, high] = std::minmax_element(untrained.begin(), untrained.end());
-    // Of four models that are no different, one in 30 is beyond the others by their range, and of
-    // the best of many one in 18; these factors leave one in 100 to 1,000.
+    // Among four models that do not differ, one in 30 is beyond the others by their range, and the
+    // best of many is in one case of 18; these factors leave one in 100 to 1,000.
     const double ranges = untrained.size() >= 8 ? 1.5 : untrained.size() >= 6 ? 2.0 : 3.0;
     const double range = ranges * (*high - *low);
     return rises ? value - *high > range : *low - value > range;
@@ -165,7 +165,7 @@ std::string layerOf(const std::string& point) {
     return second == std::string::npos ? std::string() : point.substr(0, second);
 }
 
-/// What a part that holds another one is called at zero; null: it does not hold it.
+/// The words for zeroing a part that holds another one; null: it does not hold the other.
 const char* holderWords(const AblationRow& holder, const AblationRow& part) {
     const auto layer = layerOf(part.edit.point);
     if (layer.empty() || !holder.edit.selection.empty() || &holder == &part ||
@@ -208,7 +208,7 @@ std::vector<Replacement> replacementsOf(const AblationTable& table, const Ablati
         return words.cost(a.change.change) < words.cost(b.change.change);
     };
     std::stable_sort(all.begin(), all.end(), milder);
-    // What holds a part takes more out, so that it counts only where that costs less.
+    // Zeroing the holder of a part takes more out, so that it counts only where it costs less.
     for (const auto& other : table.rows)
         if (const auto* holder = holderWords(other, row))
             if (const auto* way = wayOf(other, EditOp::Zero)) {
@@ -233,7 +233,7 @@ double examplesFor(std::int64_t examples, double half, double room) {
                     : std::numeric_limits<double>::infinity();
 }
 
-/// Two digits, rounded up.
+/// A number rounded up to two digits.
 std::int64_t roundedUp(double value) {
     if (!(value <= static_cast<double>(kMostAdvised))) return 0;
     const double unit = std::pow(10.0, std::floor(std::log10(std::max(1.0, value))) - 1.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What may be said of a part of a model, or of two models, and in which words: the one place where
-// numbers become claims. Everything is decided by intervals, and what is one of many looks is
-// corrected for them. Pure numbers: no model, no LibTorch.
+// The claims that may be made about a part of a model, or about two models, and their words: the
+// one place where numbers become claims. Everything is decided by intervals, which are corrected
+// for the number of looks. Pure numbers: no model, no LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr std::size_t kFewestUntrained = 4;
 
 /// Whether so many examples carry a sentence.
 bool enoughToSay(std::int64_t examples, bool text);
-/// "10 images are too few for a sentence; 50 or more are needed".
+/// The words for too few examples: "10 images are too few for a sentence; 50 or more are needed".
 std::string tooFewText(std::int64_t examples, bool text, const std::string& noun);
 
 /// Which of the hypotheses with these p-values are rejected together at `level` (Holm 1979). NaN is
@@ -34,9 +34,9 @@ std::vector<bool> holm(std::span<const double> p, double level);
 /// side of the limit is taken for 1.96 standard errors. NaN without an interval.
 double pAbove(const PairedChange& change, double limit);
 
-/// Whether a value is beyond all of those of untrained models by more than 1.5 times their range,
-/// of fewer than eight by twice, of fewer than six by three times: at least kFewestUntrained of
-/// them, or nothing is claimed. `rises`: larger is beyond.
+/// Whether a value is beyond the values of all untrained models by more than 1.5 times their range
+/// (twice for fewer than eight models, three times for fewer than six). False for fewer than
+/// kFewestUntrained. `rises`: larger is beyond.
 bool beyondUntrained(double value, std::span<const double> untrained, bool rises = true);
 
 // Words for a metric
@@ -53,14 +53,14 @@ public:
     std::string interval(double low, double high) const;
     const char* unit() const { return m_percent ? " %" : ""; }
     const char* points() const { return m_percent ? " points" : ""; }
-    /// What a change loses; positive is worse.
+    /// The loss that a change of the metric means; positive is worse.
     double cost(double change) const { return m_lower ? change : -change; }
-    /// The change with positive values for what is lost, and its interval likewise.
+    /// A change with positive values for a loss, and its interval likewise.
     PairedChange lost(const PairedChange& change) const;
     PairedChange gained(const PairedChange& change) const;
-    /// "0.2 points [-0.1, 0.5]": what is lost.
+    /// A loss in words: "0.2 points [-0.1, 0.5]".
     std::string amount(const PairedChange& change) const;
-    /// "50.0 % [48.1, 51.6]": the metric after the change.
+    /// The metric after a change, in words: "50.0 % [48.1, 51.6]".
     std::string after(const PairedChange& change, bool unit = true) const;
     /// The smallest loss that matters: 2 points of a fraction, or 5 % of what was learned above
     /// `untrained`, the metric of untrained models (NaN: above nothing), if that is more.
@@ -83,7 +83,8 @@ enum class PartUse {
     NotUsed,     ///< no replacement costs or gains
     Undecided    ///< none of these is shown
 };
-/// "needed", "listened to", "in the way", "not used", "undecided"; empty: unmeasured.
+/// The word for a use: "needed", "listened to", "in the way", "not used", "undecided"; empty for
+/// Unmeasured.
 const char* partUseName(PartUse use);
 
 struct Replacement {
@@ -99,11 +100,11 @@ struct UseClaim {
     std::vector<Replacement> replacements;  ///< the mildest first
     double least = 0.0;                     ///< the loss that matters
     std::int64_t examples = 0;
-    std::int64_t wouldDo = 0;  ///< of Undecided: about so many examples; 0: not known
+    std::int64_t wouldDo = 0;  ///< if Undecided: about how many examples would decide; 0: not known
 
     const Replacement& mildest() const { return replacements.front(); }
     const Replacement& harshest() const { return replacements.back(); }
-    /// That with another example's values; the harshest where there is none.
+    /// The replacement by another example's values; the harshest one where there is none.
     const Replacement& otherExample() const {
         for (const auto& one : replacements)
             if (one.other) return one;
@@ -111,24 +112,24 @@ struct UseClaim {
     }
 };
 
-/// The claims of all rows of a table, which are corrected together. To the ways of a row comes what
-/// holds its part at zero, where the table has that and it is the mildest: the attention of its
-/// layer, or all relations of it. A row without its three ways has no claim.
+/// The claims of all rows of a table, which are corrected together. The replacements of a part also
+/// include zeroing what holds it (the attention of its layer, or all relations of the layer) where
+/// the table has that and it is the mildest. A row without its three ways has no claim.
 struct UseClaims {
     std::vector<UseClaim> rows;  ///< as AblationTable::rows
     double least = 0.0;
     std::int64_t looks = 0;  ///< parts that were measured
-    double byChance = 0.0;   ///< of them, how many an uncorrected 95 % interval would claim
+    double byChance = 0.0;   ///< how many of these an uncorrected 95 % interval would claim
     const UseClaim* of(const AblationTable& table, const std::string& part) const;
 };
-/// Whether taking `holder` out takes `part` out with others of its layer.
+/// Whether taking `holder` out takes `part` out together with other parts of its layer.
 bool holdsPart(const AblationRow& holder, const AblationRow& part);
-/// `untrained`: the metric of untrained models, NaN if it is not known. `text`: the examples are
-/// windows of text.
+/// The claims of a table. `untrained`: the metric of untrained models, NaN if it is not known.
+/// `text`: the examples are windows of text.
 UseClaims useClaims(const AblationTable& table, double untrained, bool text);
 
-/// What is said of a claim, without a capital and a full stop: "without it accuracy falls from 93.1
-/// to between 87.6 (the attention of its layer at zero) and 51.7 % (another example's values)".
+/// A claim in words, without a capital and a full stop: "without it accuracy falls from 93.1 to
+/// between 87.6 (the attention of its layer at zero) and 51.7 % (another example's values)".
 /// `it`: the part as an object of that clause; `noun`: "images".
 std::string useClause(const UseClaim& claim, const MetricWords& words, const std::string& noun,
                       const std::string& it = "it");

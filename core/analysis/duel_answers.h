@@ -15,12 +15,13 @@ namespace relascope::core {
 
 class DuelAnswers {
 public:
-    /// `ignore`: of both, as ModelOptions::ignoredTarget(). `show`: differences of each kind.
+    /// `ignore`: ModelOptions::ignoredTarget() of both models. `show`: how many differences of each
+    /// kind are given.
     DuelAnswers(const DuelExamples& examples, std::int64_t ignore, AnswerNames names,
                 std::int64_t show);
-    /// The scores of a part, of A and of B.
+    /// Adds the scores that A and B give for a part of the examples.
     void add(const DuelExamples::Part& part, const torch::Tensor& a, const torch::Tensor& b);
-    /// Fills in what has been added so far.
+    /// Fills in the results of the parts that were added so far.
     void fill(Duel& duel) const;
 
 private:
@@ -43,7 +44,7 @@ private:
     AnswerNames m_names;
     ExampleScores m_a, m_b;
     std::vector<Target> m_targets;
-    std::vector<double> m_nats[2];  // of each text, where their tokens differ
+    std::vector<double> m_nats[2];  // of A, of B: for each text, where tokens differ
     double m_largest;
     bool m_numbers = false, m_comparable = true;
 };

@@ -17,7 +17,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kDuelBatch = 250, kDuelTextBatch = 8;
-constexpr std::int64_t kFewestObjects = 4;  // of a text whose tokens end at the same characters
+constexpr std::int64_t kFewestObjects = 4;  // common ends of tokens in a text
 
 std::vector<std::string> piecesOf(const Tokenizer& tokenizer,
                                   const std::vector<std::int64_t>& tokens) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What two models read in a duel: the same examples, and the objects that both see in them. Texts
-// of different tokenizers are the same characters; their objects are the tokens that end at the
-// same character in both.
+// The input of two models in a duel: the same examples, and the objects that both see in them.
+// Texts of different tokenizers are the same characters; their objects are the tokens that end at
+// the same character in both.
 #pragma once
 
 #include <torch/types.h>
@@ -19,8 +19,9 @@ namespace relascope::core {
 
 class DuelExamples {
 public:
-    /// `examples` at most, of texts windows of at most `tokens` of A's tokens. Throws OptionError
-    /// for data that one of the two cannot read, and for fewer than two examples.
+    /// Takes at most `examples` examples; a text gives windows of at most `tokens` of A's tokens.
+    /// Throws OptionError for data that one of the two cannot read, and for fewer than two
+    /// examples.
     DuelExamples(const OpenedModel& a, const OpenedModel& b, DatasetPtr data, std::int64_t examples,
                  std::int64_t tokens);
 
@@ -29,11 +30,11 @@ public:
         std::array<std::int64_t, 2> first, count;
     };
     struct Part {
-        std::vector<std::int64_t> indices;     ///< of the data
-        std::array<Batch, 2> batches;          ///< of A and of B
+        std::vector<std::int64_t> indices;     ///< examples of the data
+        std::array<Batch, 2> batches;          ///< the inputs of A and of B
         std::array<torch::Tensor, 2> objects;  ///< positions [b, objects]; undefined: not the same
-        std::array<std::int64_t, 2> positions{};  ///< of the whole input of both
-        std::vector<Segment> segments;            ///< of texts of different tokenizers
+        std::array<std::int64_t, 2> positions{};  ///< how many the whole input of each has
+        std::vector<Segment> segments;            ///< only for texts of different tokenizers
     };
     Part part(std::int64_t first, std::int64_t count) const;
 
@@ -65,23 +66,23 @@ private:
     PairShape m_shape;
     std::array<std::vector<std::int64_t>, 2> m_positions;  // the same for all examples
     std::array<std::int64_t, 2> m_whole{};
-    std::vector<std::int64_t> m_starts;  // of texts: the first object of each
+    std::vector<std::int64_t> m_starts;  // for texts: the first object of each
     std::int64_t m_window = 0;           // tokens of a text that are read
-    std::vector<Text> m_texts;           // of different tokenizers
+    std::vector<Text> m_texts;           // only with different tokenizers
 };
 
-/// Keeps of a forward pass the objects alone: of streams [b, objects, dim] (averaged over the
-/// positions where `objects` is undefined), of maps their rows and columns.
+/// Keeps the objects alone of a forward pass: streams become [b, objects, dim] (averaged over the
+/// positions where `objects` is undefined), maps keep the rows and columns of the objects.
 class ObjectReader : public PointReader {
 public:
-    /// `positions`: of the whole input.
+    /// `positions`: how many the whole input has.
     ObjectReader(std::vector<std::string> names, torch::Tensor objects, std::int64_t positions);
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
 
 private:
     torch::Tensor m_objects;
     std::int64_t m_positions;
-    bool m_same = true;  // of all examples
+    bool m_same = true;  // all examples have the same objects
 };
 
 }  // namespace relascope::core

@@ -77,7 +77,7 @@ public:
         for (const auto& one : values) all.push_back(mean.expand_as(one));
         return all;
     }
-    /// Each example's values become those of the next one.
+    /// The values with each example's replaced by the next example's.
     std::vector<torch::Tensor> exchanged(const std::vector<torch::Tensor>& values) const {
         const auto rolled = torch::cat(values).roll(1, 0);
         std::vector<torch::Tensor> all;

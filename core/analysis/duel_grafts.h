@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a model can use of another one: parts of B in the place of those of A.
+// Grafts: which parts of another model a model can use, with parts of B in the place of A's.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace relascope::core {
 
-/// "blocks.1.hook_attn_out" -> "layer 2", "encoder.0..." -> "encoder 1".
+/// The layer of a hook point: "blocks.1.hook_attn_out" -> "layer 2", "encoder.0..." -> "encoder 1".
 std::string layerOfPoint(const std::string& point);
 
 /// The grafts that fit, not measured yet: each part of `parts` (DuelOptions::graft) of a layer of B
@@ -22,13 +22,14 @@ std::vector<Duel::Graft> possibleGrafts(const std::vector<PointInfo>& a,
                                         const std::vector<PointInfo>& b,
                                         const std::vector<std::string>& parts, bool across);
 
-/// The one of that name among all that fit. Throws OptionError naming those of its layer, or all.
+/// The graft of that name among all that fit. Throws OptionError that names the grafts of its
+/// layer, or all grafts.
 Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointInfo>& b,
                        const std::string& name);
 
-/// Measures those of `duel.grafts` from number `done` on, over the first `count` examples, beside
-/// `untrained`, a model like B (null: none, and nothing is claimed). After each, `progress` gets
-/// how many are done, and returns false to cancel.
+/// Measures `duel.grafts` from number `done` on, over the first `count` examples, and the same
+/// parts of `untrained`, a model like B (null: none, and nothing is claimed). After each graft
+/// `progress` gets how many are done; it returns false to cancel.
 void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,
                    ModelInUse* untrained, const DuelExamples& examples, std::int64_t count,
                    const std::function<bool(std::size_t)>& progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is computed of the outputs and streams of two models on the same inputs.
+// Numbers that compare the outputs and streams of two models on the same inputs.
 #pragma once
 
 #include <torch/types.h>

@@ -66,7 +66,7 @@ const ColumnTable<Duel::Match>& matchColumns() {
     return all;
 }
 
-/// Of one pair of untrained models.
+/// How well one pair of untrained models matches: a row of the table.
 struct UntrainedMatch {
     std::int64_t match = 0;
     double correlation = 0.0, explained = 0.0;
@@ -127,7 +127,7 @@ ColumnTable<Duel::Difference> differenceColumns(const std::string& divergence) {
         columns::flag(&R::rightB, "right_b")};
 }
 
-/// Of two layers.
+/// How alike the streams of two layers are: a row of the table.
 struct Alignment {
     std::string a, b;
     double cka = 0.0, untrained = columns::kNone;
@@ -283,7 +283,7 @@ Answer answerOf(const Duel& duel) {
     answer.tables.push_back(tableOf("streams", "Streams", alignmentColumns(), alignments));
     answer.tables.push_back(
         tableOf("parts_in_a", "Parts of B in A", graftColumns(duel.metric), duel.grafts));
-    // Of a part that is not measured yet there are no numbers.
+    // A graft that is not measured yet has no numbers.
     for (auto& column : answer.tables.back().columns)
         for (std::size_t k = 0; k < column.numbers.size(); ++k)
             if (column.kind != ColumnKind::Flag && duel.grafts[k].change.metric.empty())

@@ -50,7 +50,7 @@ EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSessi
         const std::vector<std::int64_t> indices(order.begin() + done,
                                                 order.begin() + done + batch->size());
         const HookScope scope(below ? &below->editor() : nullptr);
-        if (below) below->forgetValues();  // those of the last batch do not fit other inputs
+        if (below) below->forgetValues();  // values of the last batch do not fit other inputs
         session.prepareBatch(input, data, indices);
         if (below) below->prepareBatch(input, data, indices);
         base.add(answersOf(model, input), *batch, ignore);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What edits do to a model over a data set.
+// The effect of edits on the scores of a model over a data set.
 #pragma once
 
 #include <stop_token>
@@ -10,13 +10,13 @@
 
 namespace relascope::core {
 
-/// The comparison of two runs over the same examples: loss and accuracy (of regression the mean
-/// error), answers that changed.
+/// Compares two passes over the same examples: loss and accuracy (for regression the mean error),
+/// and the answers that changed.
 EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool regression);
 
-/// Runs the data set, or `examples` of it that are drawn by seed 0, with and without the edits of
-/// the session, in evaluation mode without gradients; edits of `below`, with which the model is
-/// trained, are in both. Throws OptionError if an edit does not fit, Cancelled.
+/// Runs the data set, or `examples` of it that are drawn by seed 0 (0: all), with and without the
+/// edits of the session, in evaluation mode without gradients. The edits of `below`, with which the
+/// model is trained, are in force in both. Throws OptionError if an edit does not fit, Cancelled.
 EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
                         const DatasetPtr& data, std::int64_t batchSize,
                         const std::stop_token& stop = {}, const ProgressCallback& progress = {},

@@ -17,7 +17,7 @@
 namespace relascope::core {
 namespace {
 
-/// Gradients of parameters are not wanted, and what they need is not kept.
+/// Freezes the parameters while it exists, so that nothing is kept for their gradients.
 class FrozenParameters {
 public:
     explicit FrozenParameters(ModelImpl& model) {

@@ -24,7 +24,7 @@ struct HeadMeasures {
         bool operator==(const Head&) const = default;
     };
     std::vector<std::string> measures;  ///< "previous token", "induction", ...
-    /// The same of attention that is spread evenly over the open cells of each row.
+    /// The values, by measure, of attention that is spread evenly over the open cells of each row.
     std::vector<double> even;
     std::vector<std::string> layers;  ///< their names
     std::vector<Head> heads;          ///< by layer, sensory heads before relational ones
@@ -47,7 +47,7 @@ struct HeadMeasures {
 
 struct HeadMeasureOptions {
     std::int64_t length = 50;  ///< random tokens that are repeated, for language models
-    std::int64_t seed = 0;     ///< of these tokens
+    std::int64_t seed = 0;     ///< draws these tokens
     bool operator==(const HeadMeasureOptions&) const = default;
 };
 
@@ -61,13 +61,15 @@ class OpenedModel;
 /// half the context and to the vocabulary. Throws OptionError("length", ...) below 2.
 ProbeSample repeatedTokens(const OpenedModel& model, const HeadMeasureOptions& options);
 
-/// Of one pass on the sample; without one, of repeatedTokens(). Throws OptionError for a model that
-/// reads neither text nor images, or has no attention among its own elements.
+/// Measures the heads in one pass on the sample; without one, on repeatedTokens(). Throws
+/// OptionError for a model that reads neither text nor images, or has no attention among its own
+/// elements.
 HeadMeasures measureHeads(OpenedModel& model, const std::optional<ProbeSample>& sample,
                           const HeadMeasureOptions& options,
                           const Interventions& interventions = {});
 
-/// "heads": for each head its values, "even": what even attention gives, "layers": their names.
+/// The measures as an answer with the tables "heads" (the values of each head), "even" (the values
+/// of even attention) and "layers" (their names).
 Answer answerOf(const HeadMeasures& result);
 const Analysis& headMeasuresAnalysis();
 const FieldTable<HeadMeasureOptions>& headMeasureFields();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What head measures may be asked for, and their result as tables.
+// The options of head measures, and their result as tables.
 #include "analysis/head_measures.h"
 #include "answers/column_table.h"
 

@@ -14,8 +14,9 @@ namespace relascope::core {
 struct ModelImpl;
 struct ModelInput;
 
-/// Of an input of one example. Names of answers and inputs are left empty. Throws OptionError for a
-/// model without such a stream, and for a position or an answer that is not there.
+/// The lens on an input of one example. Names of answers and inputs are left empty. Throws
+/// OptionError for a model without such a stream, and for a position or an answer that is not
+/// there.
 LensResult logitLens(ModelImpl& model, const ModelOptions& options, const ModelInput& input,
                      const LensOptions& what = {});
 
@@ -25,8 +26,8 @@ struct LensChoice {
     std::vector<std::string> answers;
 };
 
-/// "lens": "cells", the answers of each cell; "answers", the model's own; "layers", their names
-/// (answers/lens_table.h).
+/// The lens as an answer with the tables "cells" (the answers of each cell), "answers" (the model's
+/// own) and "layers" (their names); see answers/lens_table.h.
 Answer answerOf(const LensResult& result);
 const Analysis& lensAnalysis();
 const FieldTable<LensChoice>& lensFields();

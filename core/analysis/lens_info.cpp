@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the logit lens may be asked for, and its result as tables.
+// The options of the logit lens, and its result as tables.
 #include <ostream>
 #include <sstream>
 

@@ -21,7 +21,7 @@ public:
                std::unique_ptr<EditSession> edits = nullptr);
 
     /// The scores of a batch, whose examples are `indices` of `data`, in evaluation mode without
-    /// gradients. `above` gets what the edits leave.
+    /// gradients. The hooks `above` see the tensors as the edits leave them.
     torch::Tensor answers(const Batch& batch, const DatasetPtr& data,
                           const std::vector<std::int64_t>& indices, Hooks* above = nullptr);
     std::vector<PointInfo> points(const Batch& batch);

@@ -223,7 +223,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& checkpoint,
     p.path = path, p.checkpoint = checkpoint;
     for (const auto& file : source->files())
         if (const auto mark = markOf(file)) p.files[file] = *mark;
-    // Before memory is taken for a model that the file does not have.
+    // Checked before memory is taken for a model that does not fit the file.
     if (p.options.info().opened) {
         requireFit(p.options, *source);
         requireMemoryFor(keptBytes(p.options, *source), path);

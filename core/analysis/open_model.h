@@ -26,13 +26,13 @@ namespace relascope::core {
 
 struct AblationOptions;  // ablation_options.h
 struct PairReading;      // pair_reading.h
-struct PairReadings;     // of the same
-class AblationProgress;  // of the same
+struct PairReadings;     // pair_reading.h
+class AblationProgress;  // ablation_options.h
 class ModelInUse;        // model_in_use.h
 struct PatchOptions;     // patching_options.h
-struct EstimateOptions;  // of the same
+struct EstimateOptions;  // patching_options.h
 
-/// What OpenedModel opens for a step of a run.
+/// The weights that OpenedModel opens for a step of a run.
 struct StepToOpen {
     std::string checkpoint;  ///< the step, or the kept one nearest to it where it has no checkpoint
     std::string kept;        ///< "step 96 (kept nearest to 100)"; empty for a checkpoint
@@ -49,7 +49,7 @@ public:
     /// Cancelled.
     OpenedModel(const std::string& path, const std::string& checkpoint, const std::string& device,
                 std::stop_token stop = {}, const ProgressCallback& progress = {});
-    /// A model of no file, with weights that are drawn by `seed` as a training begins.
+    /// A model without a file, whose weights are drawn by `seed` as when a training begins.
     OpenedModel(const ModelOptions& options, std::uint64_t seed, const std::string& device);
     ~OpenedModel();
     OpenedModel(OpenedModel&&) noexcept;
@@ -60,7 +60,7 @@ public:
     const RunOptions& run() const;
     bool isRun() const;
     std::int64_t step() const;
-    /// "not finite: ..." when the weights hold NaN or infinity; else empty.
+    /// A warning, "not finite: ...", when the weights hold NaN or infinity; else empty.
     const std::string& warning() const;
     /// CRC-32 of all weights in the order of stateOf() (model.h).
     std::uint32_t checksum() const;
@@ -71,7 +71,7 @@ public:
 
     /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
     int referenceInputs() const;
-    /// One of them. Throws OptionError for an invalid index.
+    /// Stored input number `index`, from 0. Throws OptionError for an invalid index.
     ProbeSample referenceInput(int index) const;
     /// A random input of the right shape, the same for the same seed.
     ProbeSample randomInput(std::uint64_t seed) const;
@@ -85,8 +85,8 @@ public:
     /// A text as input, cut to the context of the model. Throws OptionError without a tokenizer or
     /// a token.
     ProbeSample textInput(const std::string& text) const;
-    /// The tokens that generate() reads first, cut to the context: those of the prompt, or of an
-    /// empty one the token that separates documents. Throws OptionError as generate().
+    /// The tokens that generate() reads first, cut to the context: the tokens of the prompt, or for
+    /// an empty one the token that separates documents. Throws OptionError as generate().
     ProbeSample promptInput(const std::string& prompt) const;
     /// Continues a text, token by token. Throws OptionError for invalid options or an invalid
     /// prompt, or if the edits do not fit.
@@ -105,33 +105,36 @@ public:
     /// wherever the model runs. Usually empty. ablate(), patch(), lens() and attribution() skip
     /// those that take values from other examples (resample).
     const EditList& trainingEdits() const;
-    /// The weights run without them from now on.
+    /// Runs the weights without their training edits from now on.
     void leaveOutTrainingEdits();
     /// The means that the edits of the last call took, by the index of the edit; empty if they took
     /// none, and after ablate().
     const TakenMeans& takenMeans() const;
-    /// What the edits change over a data set, or over `examples` of it that are drawn by seed 0, as
-    /// analyses draw them. Throws OptionError if they do not fit, Cancelled.
+    /// The change of the scores by the edits over a data set, or over `examples` of it that are
+    /// drawn by seed 0, as analyses draw them. Throws OptionError if an edit does not fit,
+    /// Cancelled.
     EditEffect effect(const DatasetPtr& data, std::int64_t batchSize,
                       const Interventions& interventions, const std::stop_token& stop = {},
                       const ProgressCallback& progress = {}, std::int64_t examples = 0);
 
-    /// The model with these edits in force, for analyses of two models; this one must outlive it.
+    /// The model with these edits in force, for analyses of two models; this OpenedModel must
+    /// outlive the result.
     std::unique_ptr<ModelInUse> inUse(const Interventions& interventions);
     /// The ablation table over a data set (ablation.h): parts are taken out of the model that has
-    /// these edits. `kept`: where a cancelled one is kept, and continued.
+    /// these edits. `kept`: where a cancelled ablation is kept, and continued from.
     AblationTable ablate(const DatasetPtr& data, const Interventions& interventions,
                          const AblationOptions& how, std::stop_token stop = {},
                          const ProgressCallback& progress = {},
                          const std::function<void(const AblationTable&)>& partial = {},
                          AblationProgress* kept = nullptr);
-    /// The values of maps on pairs of objects (pair_reading.h), with the edits in force; of an
+    /// The values of maps on pairs of objects (pair_reading.h), with the edits in force, for an
     /// atlas.
     PairReadings readPairs(
         const DatasetPtr& data, const Interventions& interventions, const PairReading& what,
         const std::stop_token& stop = {}, const ProgressCallback& progress = {},
         const std::function<void(const PairReadings&, std::int64_t)>& partial = {});
-    /// The same of untrained weights, without edits.
+    /// The values of maps as readPairs(), of weights drawn by `seed` and not trained, without
+    /// edits.
     PairReadings readUntrainedPairs(std::uint64_t seed, const DatasetPtr& data,
                                     const PairReading& what, const std::stop_token& stop = {},
                                     const ProgressCallback& progress = {}) const;
@@ -146,12 +149,14 @@ public:
                       const PatchOptions& how, const Interventions& interventions = {},
                       const std::stop_token& stop = {}, const ProgressCallback& progress = {},
                       const std::function<void(const PatchResult&)>& partial = {});
-    /// What the model would answer after each layer (analysis/lens.h). Throws OptionError if the
-    /// model or the sample has none, or the sample does not fit the model.
+    /// The logit lens: the answers of the model after each layer (analysis/lens.h). Throws
+    /// OptionError if the model or the sample has no such answers, or the sample does not fit the
+    /// model.
     LensResult lens(const ProbeSample& sample, const LensOptions& what,
                     const std::vector<std::string>& classNames,
                     const Interventions& interventions = {});
-    /// What each part of the model adds to an answer (analysis/attribution.h). Throws as lens().
+    /// The amount that each part of the model adds to the logit of an answer
+    /// (analysis/attribution.h). Throws as lens().
     Attribution attribution(const ProbeSample& sample, const AttributionOptions& what,
                             const std::vector<std::string>& classNames,
                             const Interventions& interventions = {});
@@ -179,8 +184,8 @@ struct TextToEvaluate {
         0;  ///< at most so many windows; 0 = all of a file, or the validation size of the run
 };
 
-/// Opens it with the model's tokenizer and context. Throws FileError, OptionError for a model whose
-/// tokenizer is not known, Cancelled.
+/// Opens the text with the model's tokenizer and context. Throws FileError, OptionError for a model
+/// whose tokenizer is not known, Cancelled.
 DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
                               const ProgressCallback& progress = {}, std::stop_token stop = {});
 

@@ -36,13 +36,13 @@ struct OpenedModel::Parts {
     TokenizerPtr tokenizer;
     std::vector<std::int64_t> fileEnds;   // by generation_config.json
     std::vector<std::int64_t> ends;       // tokens that end a text
-    std::vector<std::string> classNames;  // of the checkpoint's configuration
+    std::vector<std::string> classNames;  // from the checkpoint's configuration
     EditList training;
-    TakenMeans means;  // of the last call with edits
+    TakenMeans means;  // taken by the last call with edits
     std::unique_ptr<EditProbes> probes;
-    std::string path, checkpoint;           // that were asked for
+    std::string path, checkpoint;           // as they were asked for
     std::int64_t newest = -1;               // step of a checkpoint of the run, then
-    std::map<std::string, FileMark> files;  // of the weights, as they were when they were opened
+    std::map<std::string, FileMark> files;  // the files of the weights, as they were when opened
     std::optional<std::uint32_t> checksum;
 
     /// The names of classes: those given, else the checkpoint's own.
@@ -69,10 +69,10 @@ struct OpenedModel::Parts {
         return std::make_unique<EditSession>(*model, options, interventions.edits,
                                              completed(interventions.data));
     }
-    /// What `reader` gives for the sample, with the interventions in force.
+    /// The result of `reader` for the sample, with the interventions in force.
     template <class Read>
     auto read(const ProbeSample& sample, const Interventions& interventions, Read&& reader);
-    /// What `reader` gives for examples, of which it takes `batchSize` at a time: it applies the
+    /// The result of `reader` for examples, which it takes `batchSize` at a time: it applies the
     /// completed interventions itself.
     template <class Read>
     auto readData(const DatasetPtr& data, const Interventions& interventions,

@@ -159,11 +159,11 @@ struct ReadToken {
     std::int64_t id = 0;
     TokenClass kind = TokenClass::Letter;
     int word = -1;              // number of its word in the window; -1: of none
-    std::ptrdiff_t opens = -1;  // of a closing bracket or quotation mark: where it opens
+    std::ptrdiff_t opens = -1;  // where a closing bracket or quotation mark was opened
 };
 
 struct TextExample {
-    const ReadToken* tokens;  // of the window
+    const ReadToken* tokens;  // tokens of the window
     std::size_t start;        // object 0
     const ReadToken& at(std::size_t object) const { return tokens[start + object]; }
 };
@@ -199,7 +199,7 @@ void matchBrackets(std::vector<ReadToken>& tokens, const std::vector<char>& mark
 std::vector<ReadToken> readTokens(const std::int64_t* ids, std::size_t window,
                                   const Tokenizer* tokenizer) {
     std::vector<ReadToken> tokens(window);
-    std::vector<char> marks(window, ' ');  // of tokens that are one of a pair
+    std::vector<char> marks(window, ' ');  // marks of tokens that are one of a pair
     int words = 0;
     bool inWord = false;
     for (std::size_t k = 0; k < window; ++k) {
@@ -264,7 +264,7 @@ struct ReadCharacter {
     char c = 0;
     bool variable = false, digit = false, operates = false;
     int operand = -1;           // number of its number or variable; -1: of none
-    int left = -1, right = -1;  // of an operator: its operands
+    int left = -1, right = -1;  // the operands of an operator
 };
 using MathExample = std::vector<ReadCharacter>;
 

@@ -19,7 +19,7 @@ struct PairAttribute {
     bool ordered = false;  ///< it has values, not yes and no
     std::vector<std::uint8_t>
         truth;                  ///< [examples, objects, objects] as PairTruth; empty if ordered
-    std::vector<float> values;  ///< the same of an ordered one, NaN where it is undefined
+    std::vector<float> values;  ///< the values of an ordered one, NaN: undefined
 };
 
 struct PairAttributes {
@@ -29,26 +29,26 @@ struct PairAttributes {
     std::vector<std::int32_t> occupied;
 };
 
-/// What the facts of a data set say, `facts` [examples, objects, facts]. Yes and no: the same fact,
-/// the same of two facts where the other differs, the same object (all facts), greater by an
-/// ordered fact; one and both empty; by the grid neighbours, the same row, column and line. With
-/// values: how many facts agree (of three or more), the distance in an ordered fact.
+/// Attributes from the facts of a data set, `facts` [examples, objects, facts]. With yes and no:
+/// the same fact, the same of two facts where the other differs, the same object (all facts),
+/// greater by an ordered fact; one and both empty; by the grid, neighbours and the same row, column
+/// and line. With values: how many facts agree (of three or more), the distance in an ordered fact.
 PairAttributes attributesOfFacts(const PairShape& shape, const ObjectFacts& about,
                                  const std::vector<std::int32_t>& facts);
 
-/// Of windows of a text [examples, window]: objects 0, 1, ... of example e are the tokens from
-/// `start[e]` on. Same token; without a tokenizer no class and word.
+/// Attributes of windows of a text, `tokens` [examples, window]: objects 0, 1, ... of example e are
+/// the tokens from `start[e]` on. Same token, and with a tokenizer classes and words.
 PairAttributes attributesOfText(const PairShape& shape, const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::size_t>& start, const Tokenizer* tokenizer);
 
-/// Of questions of mathematics, by their characters: same character, same variable, both variables,
-/// both digits, operator and operand (a number or variable beside the operator). Object k of
-/// example e is `characters[e][k]`; 0 is padding, whose pairs are left out.
+/// Attributes of questions of mathematics, by their characters: same character, same variable, both
+/// variables, both digits, operator and operand (a number or variable beside the operator). Object
+/// k of example e is `characters[e][k]`; 0 is padding, whose pairs are left out.
 PairAttributes attributesOfMathematics(const PairShape& shape,
                                        const std::vector<std::string>& characters);
 
-/// Of images in patches: object k is patch `patches[k]` of a grid with so many columns, of which
-/// `colours` [examples, objects, channels] are the mean colours, 0..1.
+/// Attributes of images in patches: object k is patch `patches[k]` of a grid with `columns`
+/// columns; `colours` [examples, objects, channels] are the mean colours of the patches, 0..1.
 PairAttributes attributesOfPatches(const PairShape& shape, std::size_t columns,
                                    const std::vector<std::size_t>& patches,
                                    const std::vector<float>& colours, std::size_t channels);

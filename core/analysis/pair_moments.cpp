@@ -9,7 +9,7 @@ namespace relascope::core {
 namespace {
 
 constexpr double kMomentRidge = 1e-9;  // as explainedByOthers()
-constexpr double kVariesBy = 1e-10;    // of the mean square; less is rounding
+constexpr double kVariesBy = 1e-10;    // least share of the mean square that is more than rounding
 constexpr std::int64_t kFewest = 4;    // examples for a fit
 
 torch::Tensor zerosOf(std::int64_t rows, std::int64_t columns) {

@@ -17,7 +17,7 @@ namespace relascope::core {
 struct LayeredMaps {
     std::vector<std::int64_t> layers;  ///< how many maps each layer has
     std::int64_t all() const;
-    std::int64_t first(std::size_t layer) const;  ///< of its maps
+    std::int64_t first(std::size_t layer) const;  ///< index of its first map
 };
 
 class PairMoments {
@@ -38,7 +38,7 @@ public:
     double explained(std::size_t layer, std::size_t theirLayer, bool back = false) const;
 
 private:
-    /// Sums of a half of the examples, in double precision.
+    /// Sums over one half of the examples, in double precision.
     struct Half {
         std::int64_t examples = 0;
         torch::Tensor ours, theirs;                           ///< at each place [places, maps]
@@ -48,9 +48,9 @@ private:
     void add(Half& half, const torch::Tensor& ours, const torch::Tensor& theirs) const;
 
     LayeredMaps m_ours, m_theirs;
-    torch::Tensor m_cells;   ///< of the pairs, [pairs]
-    torch::Tensor m_places;  ///< of each of them, [pairs]
-    torch::Tensor m_pairs;   ///< of each place in one example, [places, 1]
+    torch::Tensor m_cells;   ///< the cell of each pair, [pairs]
+    torch::Tensor m_places;  ///< the place of each pair, [pairs]
+    torch::Tensor m_pairs;   ///< how many pairs each place has in one example, [places, 1]
     Half m_halves[2];
 };
 

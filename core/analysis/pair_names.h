@@ -6,7 +6,7 @@
 
 namespace relascope::core {
 
-/// What the places of examples with empty ones say.
+/// Names of the attributes of pairs one or both of whose places are empty.
 inline constexpr const char *kOneEmpty = "one empty", *kBothEmpty = "both empty";
 
 /// The name of whether an ordered attribute is large: "large distance in A", "many facts that

@@ -122,7 +122,7 @@ void addFile(PairAttributes& attributes, const PairObjects& objects, const std::
     }
 }
 
-// Whether pairs that count differ in it.
+// Whether pairs that count differ in the attribute.
 bool differs(const PairShape& shape, const PairAttribute& attribute) {
     const std::size_t n = shape.objects;
     bool yes = false, no = false;
@@ -155,8 +155,8 @@ bool isOfPlaces(const PairShape& shape, const PairAttribute& attribute) {
     return true;
 }
 
-/// Beside each ordered attribute that places do not determine whether it is large, so that it can
-/// be tested and named as the others are: above a value that halves the pairs best, or not.
+/// Adds, for each ordered attribute that places do not determine, whether it is large (above a
+/// value that halves the pairs best), so that it can be tested and named as the others are.
 void addHalves(PairAttributes& attributes, const PairShape& shape) {
     std::vector<PairAttribute> halves;
     for (const auto& one : attributes.all) {
@@ -170,7 +170,7 @@ void addHalves(PairAttributes& attributes, const PairShape& shape) {
         const float median = *middle;
         std::ptrdiff_t below = 0, above = 0;
         for (const float value : sorted) below += value<median, above += value> median;
-        // Of many equal ones the median goes to the smaller half.
+        // Values equal to the median go to the smaller half.
         const bool up = below < above;
         PairAttribute half{largeName(one.name), false, {}, {}};
         for (const float value : one.values)
@@ -197,7 +197,7 @@ void joinEqual(PairAttributes& attributes) {
     attributes.all = std::move(all);
 }
 
-// What the data know
+// Attributes from the data
 // -------------------------------------------------------------------------------------------------
 
 bool hasFacts(const PairObjects& objects, const Dataset& data) {
@@ -214,7 +214,7 @@ PairAttributes ofFacts(const PairObjects& objects, const Dataset& data) {
     return attributesOfFacts(objects.shape, about, facts);
 }
 
-// Of sets with two classes whether a pair is of an example of the second: "completes a SET".
+// For sets with two classes, whether a pair is of an example of the second: "completes a SET".
 void addAnswer(PairAttributes& attributes, const PairObjects& objects, const ObjectDataset& data) {
     const auto& info = data.info();
     const auto shape = data.shape();

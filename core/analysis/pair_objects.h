@@ -23,29 +23,29 @@ struct PairObjects {
     /// Positions of the objects, the same for all examples; or, where it is empty, consecutive ones
     /// that begin at `starts` of each example.
     std::vector<std::int64_t> positions, starts;
-    std::vector<std::int64_t> examples;  ///< of the data
+    std::vector<std::int64_t> examples;  ///< indices in the data
     std::int64_t whole = 0;              ///< positions of a map, of which the objects are some
-    std::int64_t columns = 0;            ///< of the grid of image patches; 0: none
-    std::string noun;                    ///< of the examples: "images"
+    std::int64_t columns = 0;            ///< columns of the grid of image patches; 0: none
+    std::string noun;                    ///< for the examples: "images"
 };
 
-/// `examples` at most, drawn by seed 0; with a file of attributes those that it names. Throws
-/// OptionError("examples", ...) for fewer than two, FileError.
+/// The objects of at most `examples` examples, drawn by seed 0; with a file of attributes, of the
+/// examples that it names. Throws OptionError("examples", ...) for fewer than two, FileError.
 PairObjects pairObjects(const ModelOptions& model, const Dataset& data, std::int64_t examples,
                         const std::string& attributes);
-/// Leaves the first ones.
+/// Keeps the first `examples` examples and drops the others.
 void keepExamples(PairObjects& objects, std::size_t examples);
 
-/// What the data, the tokens or the patches say of pairs of these objects, and what a file says:
-/// CSV with the columns example, i, j and a column of numbers for each attribute, with yes and no
-/// as 1 and 0. Places are counted from 0, and pairs that the file does not name are left out.
-/// Attributes that never differ are dropped, those that are the same on all pairs are joined by
-/// "=", and beside an ordered one stands whether it is large ("large distance in A"). Throws
-/// FileError for a file of another form.
+/// The attributes of pairs of these objects that follow from the data, the tokens or the patches,
+/// and those of a file (empty: none): CSV with the columns example, i, j and a column of numbers
+/// for each attribute, with yes and no as 1 and 0. Places are counted from 0, and pairs that the
+/// file does not name are left out. Attributes that never differ are dropped, attributes that are
+/// the same on all pairs are joined by "=", and an ordered one is followed by whether it is large
+/// ("large distance in A"). Throws FileError for a file of another form.
 PairAttributes attributesOf(const PairObjects& objects, const ModelOptions& model,
                             const Dataset& data, const std::string& attributes);
 
-/// The position of an object along the maps of that example.
+/// The position of an object along the maps of an example.
 std::int64_t positionOf(const PairObjects& objects, std::size_t example, std::size_t object);
 
 /// The objects i and j of an example, for people: "patch (0, 1)", or 40 characters of a text.

@@ -27,7 +27,7 @@ std::string moduleOf(const std::string& point) {
     return point.substr(0, point.rfind('.'));
 }
 
-// "layer 2 relation 1" -> "layer 2", "layer 2 sensory head 1" -> "layer 2".
+// The layer of a part: "layer 2 relation 1" -> "layer 2", "layer 2 sensory head 1" -> "layer 2".
 std::string layerName(const std::string& part) {
     for (const char* word : {" relation ", " sensory head ", " relational head ", " head "})
         if (const auto at = part.find(word); at != std::string::npos) return part.substr(0, at);
@@ -95,7 +95,7 @@ std::vector<WeightMatrixFacts> weightFactsOf(ModelImpl& model, const std::vector
     return facts;
 }
 
-// Receivers first.
+// A map with its receivers along the rows.
 torch::Tensor turned(torch::Tensor one, const PointInfo& point) {
     return point.dimension("i") > point.dimension("j") ? one.transpose(1, 2) : one;
 }
@@ -112,8 +112,8 @@ ReadTensor readAt(const PointReader& reader, const std::string& name) {
     return {found->second, *point};
 }
 
-/// Keeps of maps over a text the block of each example alone, so that whole maps of one layer at a
-/// time exist. Without `starts` whole ones.
+/// Keeps only the block of each example of maps over a text, so that complete maps exist for one
+/// layer at a time. Without `starts` it keeps complete maps.
 class BlockReader : public PointReader {
 public:
     BlockReader(std::vector<std::string> names, const PairReading& what, std::int64_t first)
@@ -297,7 +297,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
 
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed) {
-    // The weights come from torch's generator, whose state is another's.
+    // The weights come from torch's generator, whose state belongs to other code.
     auto generator = at::globalContext().defaultGenerator(at::kCPU);
     const auto state = generator.get_state();
     ModelPtr model;

@@ -27,25 +27,25 @@ struct PairMap {
     std::string point;       ///< "blocks.1.rel.hook_r"
     std::string axis;        ///< "relation", "head"
     std::int64_t index = 0;  ///< along it
-    std::int64_t count = 0;  ///< of the model's maps at this point
-    /// Of a relation: which of the points with relations it is at, and how many there are.
+    std::int64_t count = 0;  ///< how many maps the model has at this point
+    /// For a relation: which of the points with relations it is at, and how many there are.
     std::int64_t place = 0, places = 0;
     bool head = false;    ///< attention of a head, which has no sign
     Edit edit;            ///< takes it out
     std::string group;    ///< the point that takes all of its layer out; empty: none
-    std::string pattern;  ///< of a relation that heads attend with: their attention; empty: none
+    std::string pattern;  ///< attention of the heads that attend with this relation; empty: none
     bool causal = false;
 };
 
-/// The relations, and the attention of heads, over the objects that a model reads, which have so
-/// many positions: not those of a decoder over its answer.
+/// The relations, and the attention of heads, over the `positions` objects that a model reads: not
+/// the maps of a decoder over its answer.
 std::vector<PairMap> pairMaps(const std::vector<PointInfo>& points, std::int64_t positions,
                               bool relations, bool heads);
 
 struct PairReading {
     std::vector<PairMap> maps;
     PairShape shape;
-    std::vector<std::int64_t> examples;  ///< of the data
+    std::vector<std::int64_t> examples;  ///< indices in the data
     /// Positions of the objects along the map, the same for all examples; or, where it is empty,
     /// consecutive ones that begin at `starts` of each example.
     std::vector<std::int64_t> positions, starts;
@@ -54,18 +54,19 @@ struct PairReading {
 };
 
 struct PairReadings {
-    std::vector<std::vector<float>> values;  ///< of each map, by PairShape
+    std::vector<std::vector<float>> values;  ///< values of each map, by PairShape
     /// Relation times attention, averaged over the heads: what is really sent. Empty where the map
     /// has no pattern.
     std::vector<std::vector<float>> sent;
-    /// Of texts the mean value towards the first token of the window; NaN: not known.
+    /// For texts the mean value of each map towards the first token of the window; NaN: not known.
     std::vector<double> first;
-    std::vector<WeightMatrixFacts> weights;  ///< of each map; NaN where its projections are unknown
-    double accuracy = 0.0;                   ///< of the answers; of numbers their mean error
+    std::vector<WeightMatrixFacts> weights;  ///< of each map; NaN without known projections
+    double accuracy = 0.0;                   ///< of the answers; mean error if they are numbers
 };
 
-/// `partial` gets the values so far and how many examples are read, after each batch. Throws
-/// OptionError for values that are not finite, Cancelled.
+/// Reads the maps in passes over the examples. `partial` gets the values so far and how many
+/// examples are read, after each batch. Throws OptionError for values that are not finite,
+/// Cancelled.
 PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
                        const Interventions& interventions, const PairReading& what,
                        const std::stop_token& stop = {}, const ProgressCallback& progress = {},
@@ -74,7 +75,7 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
 /// A model whose weights are drawn by `seed`, as a training that begins with `init` would.
 std::shared_ptr<ModelImpl> untrainedModel(const ModelOptions& options, const std::string& init,
                                           std::uint64_t seed);
-/// The same as readPairs() of such a model.
+/// readPairs() of an untrainedModel() on `device`.
 PairReadings readUntrainedPairs(const ModelOptions& options, const std::string& init,
                                 std::uint64_t seed, const std::string& device,
                                 const DatasetPtr& data, const PairReading& what,

@@ -29,7 +29,7 @@ constexpr double kSameAnswer = 1e-6;
 
 struct Grid {
     const char* over;
-    const char* end;     // of the points, after their block
+    const char* end;     // end of the points' names, after their block
     const char* column;  // the axis of the map's columns
 };
 const std::vector<Grid>& grids() {
@@ -108,7 +108,7 @@ public:
                                              " for both; choose another input or --metric");
         bool causal = false;
         for (const auto& point : m_points) causal = causal || point.causal;
-        // Of other examples A and B get different values also where they are alike.
+        // Values of other examples (resample) differ between A and B even where the inputs agree.
         if (!resampled()) m_first = firstDifference(m_clean, m_corrupted, causal);
         makeMaps();
         estimate();
@@ -329,7 +329,7 @@ private:
     PatchResult m_result;
     std::vector<PointInfo> m_points;
     std::vector<Cell> m_cells;
-    std::map<std::string, torch::Tensor> m_values, m_streams;  // of A; of B
+    std::map<std::string, torch::Tensor> m_values, m_streams;  // m_values: of A; m_streams: of B
     std::int64_t m_first = 0;
 };
 

@@ -22,9 +22,9 @@ struct AnswerMetric {
     std::int64_t answer = -1, other = -1;
     std::int64_t position = -1;  ///< negative: from the end
 
-    /// scores [1, classes] or [1, n, classes] -> a 0-dimensional tensor.
+    /// The metric of scores [1, classes] or [1, n, classes], a 0-dimensional tensor.
     torch::Tensor of(const torch::Tensor& scores) const;
-    /// "logit-difference 3 - 5 at the last position".
+    /// The metric in words: "logit-difference 3 - 5 at the last position".
     std::string text() const;
     /// Parses "logit:3", "probability:3", "logit-difference:3,5", with "@P" for a position; "auto"
     /// is the difference between the answers to A and to B. Throws OptionError("--metric", ...).
@@ -61,10 +61,10 @@ PatchResult patch(ModelImpl& model, const ModelOptions& options, const ModelInpu
                   const std::function<void(const PatchResult&)>& partial = {},
                   const PatchedEdits& edits = {});
 
-/// Estimates of all parts at once: sum (mean(T) - T) dL/dT over the examples, of the mean of T over
-/// the same examples at each position (of texts over all positions, and of cells for each j - i),
-/// with one forward and one backward pass a batch (attribution patching, Nanda 2023). A cancelled
-/// call leaves what it has in `kept`, and the next one with the same model, data and options
+/// Estimates of all parts at once: sum (mean(T) - T) dL/dT over the examples, where the mean of T
+/// is over the same examples at each position (in texts over all positions, in cells for each
+/// j - i), with one forward and one backward pass a batch (attribution patching, Nanda 2023). A
+/// cancelled call leaves its sums in `kept`, and the next one with the same model, data and options
 /// continues there to the same numbers. Throws Error for values that are not finite, Cancelled.
 EffectEstimates estimateEffects(ModelImpl& model, const ModelOptions& options,
                                 const DatasetPtr& data, const Interventions& interventions,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a patching map may be asked for, and the maps as tables.
+// The options of patching maps, and the maps as tables.
 #include <algorithm>
 
 #include "analysis/patching_options.h"

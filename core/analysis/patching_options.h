@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What patching maps measure, and their texts. Does not include torch.
+// The options of patching maps and of estimates, and their texts. Does not include torch.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace relascope {
 
-/// First-order estimates of what the loss of a data set changes by, a target, without each part.
+/// First-order estimates of how much the loss per target of a data set changes without each part.
 struct EffectEstimates {
-    std::vector<double> change;  ///< of each part; positive: the loss rises
-    /// The same with the absolute value of each example and position, so that nothing cancels.
+    std::vector<double> change;  ///< for each part; positive: the loss rises
+    /// As `change`, with the absolute value at each example and position, so that nothing cancels.
     std::vector<double> size;
     std::int64_t examples = 0;  ///< measured so far
 };
@@ -24,7 +24,7 @@ struct EffectEstimates {
 
 namespace relascope::core {
 
-/// What is estimated, on which examples of the data.
+/// The parts whose effects are estimated, and the examples of the data.
 struct EstimateOptions {
     std::vector<AblationRow> parts;
     std::vector<std::int64_t> examples;
@@ -44,13 +44,14 @@ struct PatchOptions {
 
 /// Begins a name of the cells i, j of a relation, as "cells:2:1" for relation 1 of layer 2.
 constexpr std::string_view kPatchedCells = "cells:";
-/// "layer 2 relation 1 zero" for "cells:2:1". Throws OptionError("over", ...).
+/// The words of an edit of patched cells: "layer 2 relation 1 zero" for "cells:2:1". Throws
+/// OptionError("over", ...).
 std::string wordsOfPatchedCells(const std::string& over);
 
-/// "cells": every cell of every map, row by row; "maps": their kinds and sizes, in that order;
-/// "positions", where there are any.
+/// The maps as an answer with the tables "cells" (every cell of every map, row by row), "maps"
+/// (their kinds and sizes, in that order) and "positions", where there are any.
 Answer answerOf(const PatchResult& result);
-/// "patch". "cells" among the options `over` are those of the relation that is
+/// The analysis "patch". "cells" among the options `over` means the cells of the relation that is
 /// shown.
 const Analysis& patchingAnalysis();
 const FieldTable<PatchOptions>& patchingFields();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What explains a map before any attribute of pairs is asked for. Pure numbers: no model, no
-// LibTorch.
+// Explains a map by its shape alone, before any attribute of pairs is considered. Pure numbers: no
+// model, no LibTorch.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct DescribedMap {
     PairShape shape;
     PairValues values;
     std::array<double, 5> shares{};  ///< varianceShares()
-    double mean = 0.0, sd = 0.0;     ///< of the pairs
+    double mean = 0.0, sd = 0.0;     ///< over the pairs
     bool head = false;               ///< attention, whose rows add up to 1
     double first = 0.0;              ///< attention to the first token of a text; NaN: not known
     /// Whether places are empty: one empty, and both; empty where places never are.

@@ -13,9 +13,9 @@ namespace relascope::core {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr int kSweeps = 20;        // of alternating means
+constexpr int kSweeps = 20;        // how often means alternate
 constexpr int kJacobiSweeps = 60;  // at most; about eight are needed
-// Of |R + R^T|^2: what rounding leaves of a symmetric relation in float32.
+// The share of |R + R^T|^2 that rounding to float32 leaves as |R - R^T|^2 of a symmetric relation.
 constexpr double kRounding = 1e-9;
 
 template <class Action>
@@ -320,7 +320,7 @@ std::array<double, 5> varianceShares(const PairShape& shape, PairValues values) 
         g /= inExample;
         sums[1] += inExample * g * g;
         std::fill(a.begin(), a.end(), 0.0), std::fill(b.begin(), b.end(), 0.0);
-        // Of full matrices one sweep is the answer: rows and columns are orthogonal.
+        // One sweep fits full matrices exactly: their rows and columns are orthogonal.
         for (int sweep = 0; sweep < (exact ? 1 : kSweeps); ++sweep) {
             std::fill(a.begin(), a.end(), 0.0);
             for (std::size_t i = 0; i < n; ++i) {
@@ -338,7 +338,7 @@ std::array<double, 5> varianceShares(const PairShape& shape, PairValues values) 
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t j = 0; j < n; ++j)
                 if (taken(i, j)) {
-                    // What a and b explain is sum a d + sum b d; the rest is what they leave.
+                    // Together a and b explain sum a d + sum b d; the rest is unexplained.
                     const double left = d[i * n + j] - g;
                     sums[2] += a[i] * left, sums[3] += b[j] * left;
                     sums[4] += left * (left - a[i] - b[j]);
@@ -375,7 +375,7 @@ std::vector<double> correlationWithoutPlace(const PairShape& shape,
             }
     }
     std::vector<double> result(count * count, 0.0);
-    // Below this, what is left beside place is rounding of float32.
+    // Below this, the variance without place is rounding of float32.
     const auto varies = [&](std::size_t l) {
         return products[l * count + l] > 1e-12 * raw[l] && raw[l] > 0;
     };
@@ -405,7 +405,7 @@ std::vector<LinkageJoin> averageLinkage(std::span<const double> correlation,
                 size.begin()));
         const std::size_t last = chain.back();
         const auto to = [&](std::size_t k) { return between[last * relations + k]; };
-        // Of equal ones that before it in the chain, so that the chain ends.
+        // Among equally near clusters the one before `last` is taken, so that the chain ends.
         std::size_t nearest = chain.size() > 1 ? chain[chain.size() - 2] : relations;
         for (std::size_t k = 0; k < relations; ++k)
             if (k != last && size[k] > 0 && (nearest == relations || to(k) > to(nearest)))
@@ -536,7 +536,7 @@ void addWeightedAuc(const SortedPairs& pairs, std::size_t place,
     std::size_t k = 0;
     while (k < entries.size() && !used(k)) ++k;
     while (k < entries.size()) {
-        std::size_t next = k + 1;  // that counts
+        std::size_t next = k + 1;  // the next pair that counts
         while (next < entries.size() && !used(next)) ++next;
         const float value = pairs.value(entries[k]);
         if (next == entries.size() || pairs.value(entries[next]) != value) {

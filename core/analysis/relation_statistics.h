@@ -40,7 +40,7 @@ struct PairDistribution {
     static constexpr std::array<double, 7> kQuantiles = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
     static constexpr std::size_t kBins = 64;
 
-    double mean = 0.0, sd = 0.0;  ///< of the population
+    double mean = 0.0, sd = 0.0;  ///< sd: of the population
     double positive = 0.0;        ///< share of values above 0
     double low = 0.0, high = 0.0;
     std::array<double, 7> quantiles{};  ///< linear between neighbouring values
@@ -52,7 +52,7 @@ PairDistribution distributionOf(const PairShape& shape, PairValues values);
 /// sqrt(sum |R + R^T|^2 / sum |R - R^T|^2) over all pairs i != j, causal or not; infinity where R
 /// and R^T differ by rounding alone, NaN where all values are 0.
 double symmetryRatio(const PairShape& shape, PairValues values);
-/// The same of one square matrix, [size, size] row-major.
+/// The symmetry ratio of one square matrix, [size, size] row-major.
 double symmetryRatio(std::span<const double> matrix, std::size_t size);
 
 /// Singular values of a matrix [rows, columns] row-major, descending (one-sided Jacobi).
@@ -60,7 +60,8 @@ std::vector<double> singularValues(std::vector<double> matrix, std::size_t rows,
                                    std::size_t columns);
 /// exp(-sum p ln p) with p = s / sum s (Roy and Vetterli 2007); NaN if all are 0.
 double effectiveRank(std::span<const double> singular);
-/// Of the matrices R, averaged over at most `most` examples, evenly spread; of causal ones j <= i.
+/// The effective rank of the matrices R, averaged over at most `most` examples, evenly spread;
+/// causal matrices are taken for j <= i.
 double meanEffectiveRank(const PairShape& shape, PairValues values, std::size_t most);
 /// M = Q^T K of projections Q, K [width, d] row-major, as x_i^T M x_j = r_ij up to a factor.
 struct WeightMatrixFacts {
@@ -79,7 +80,8 @@ std::array<double, 5> varianceShares(const PairShape& shape, PairValues values);
 /// [relations, relations]. NaN beside a relation that place alone determines.
 std::vector<double> correlationWithoutPlace(const PairShape& shape,
                                             std::span<const PairValues> relations);
-/// Two clusters of an average-linkage tree: a relation, or from `relations` on the joins before.
+/// Two clusters that an average-linkage tree joins. Numbers below `relations` are relations, and
+/// `relations` + k is the cluster that join k made.
 struct LinkageJoin {
     std::size_t first = 0, second = 0;
     double correlation = 0.0;  ///< mean |correlation| between them
@@ -87,8 +89,8 @@ struct LinkageJoin {
 /// The tree of relations by |correlation| [relations, relations], the closest clusters first; NaN
 /// counts as 0.
 std::vector<LinkageJoin> averageLinkage(std::span<const double> correlation, std::size_t relations);
-/// Groups of relations: clusters of that tree, joined while it is at least `threshold`. The group
-/// of each relation, numbered from 0 in the order of their first members.
+/// The group of each relation: clusters of that tree, joined while their correlation is at least
+/// `threshold`, and numbered from 0 in the order of their first members.
 std::vector<int> correlatedGroups(std::span<const LinkageJoin> tree, std::size_t relations,
                                   double threshold);
 
@@ -115,7 +117,8 @@ private:
 double plainAuc(const SortedPairs& pairs, PairTruth truth);
 /// The mean of the AUCs within each place, weighted by n_yes n_no.
 double placeFixedAuc(const SortedPairs& pairs, PairTruth truth);
-/// The same within each answer of a rival as well. NaN where no place has both answers.
+/// The mean of the AUCs within each place and each answer of a rival attribute. NaN where no place
+/// has both answers.
 double conditionalAuc(const SortedPairs& pairs, PairTruth truth, PairTruth rival);
 
 /// Weights of yes and no for some pairs of one place, in many variants ("lanes"): draws of a
@@ -134,7 +137,7 @@ void addWeightedAuc(const SortedPairs& pairs, std::size_t place,
 /// Spearman's correlation of a relation with an ordered attribute [examples, objects, objects] over
 /// all pairs i != j, with mean ranks of ties; NaN where either is constant.
 double plainSpearman(const SortedPairs& pairs, std::span<const float> attribute);
-/// The mean of those within each place, weighted by the number of pairs.
+/// The mean of Spearman's correlations within each place, weighted by the number of pairs.
 double placeFixedSpearman(const SortedPairs& pairs, std::span<const float> attribute);
 
 }  // namespace relascope::core

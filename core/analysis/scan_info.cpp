@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a scan may be asked for, and its result as text.
+// The options of a scan, and its result as text.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -61,7 +61,7 @@ std::string partTitle(const std::string& part) {
         if (!rest.starts_with("head ")) return title + ", " + rest;
         return title + ", relation " + std::to_string(std::stoll(rest.substr(5)) + 1);
     }
-    // After the number of the layer.
+    // The part's own words follow the number of the layer.
     const auto first = part.find(' ');
     const auto second = first == std::string::npos ? first : part.find(' ', first + 1);
     if (second == std::string::npos ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report of a scan: one HTML file with its pictures inline, and the same as Markdown.
+// The report of a scan: an HTML file with its pictures inline, and the same text as Markdown.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -510,7 +510,7 @@ std::vector<ReportFile> scanReport(const ModelScan& scan, const std::string& nam
     for (auto&& figure :
          {effectFigure(scan), labelFigure(scan), exampleFigure(scan), stepFigure(scan)})
         if (!figure.svg.empty()) figures.push_back(figure);
-    // What the time decided, so that the command gives the same numbers.
+    // The command names the options that the time decided, so that it gives the same numbers.
     auto again = command;
     for (const auto& [option, count] :
          {std::pair(" --examples ", scan.wanted), std::pair(" --exact ", scan.exact),

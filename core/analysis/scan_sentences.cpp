@@ -27,7 +27,7 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// "1, 3 and 4".
+/// Words in a list: "1, 3 and 4".
 std::string enumerated(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t k = 0; k < words.size(); ++k)
@@ -122,7 +122,7 @@ private:
         return text;
     }
 
-    // While there are estimates alone
+    // Findings while there are only estimates
 
     void estimatesAlone() {
         for (const auto& part : m_scan.parts) {
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    // What untrained models do, too
+    // Findings that untrained models have, too
 
     bool beatsUntrained() const {
         for (const double score : m_scan.atlas.untrainedScores) {
@@ -209,7 +209,7 @@ private:
     std::string toldWithNumbers(const Relation& map) const {
         return told(map) + (map.reading.empty() ? " (" + numbersOf(map) + ")" : "");
     }
-    /// Named by what it tells, which untrained weights do not.
+    /// Whether a map has a name by what it tells, and untrained weights do not tell it.
     static bool isNamed(const Relation& map) {
         return !map.reading.empty() || (map.labelled >= 0 && map.origin != "inborn");
     }
@@ -323,7 +323,7 @@ private:
             const bool relations = name.ends_with(" relations"),
                        symbols = name.ends_with(" symbols");
             const auto* map = mapNamed(name);
-            // That whole layers and all attention matter says little.
+            // A sentence that complete layers or all attention matter would say little.
             const bool early =
                 m_scan.passes < 3 && (part.row.group == "relations" || part.row.group == "heads");
             if ((!relations && !symbols && !map && !early) || isFound(name)) continue;
@@ -417,7 +417,7 @@ private:
                 });
             });
     }
-    /// Empty: no attribute explains it.
+    /// Why a map has no name; empty: no attribute explains it.
     std::string whyUnnamed(const std::string& name, const Relation* map) const {
         if (name.ends_with(" symbols"))
             return "symbols say which object is meant, and have no attributes";
@@ -448,7 +448,7 @@ private:
         m_scan.findings.resize(kMostFindings);
     }
 
-    // What was not found
+    // Parts that were not found
 
     /// The layer of a relation by its name.
     static std::string layerOf(const std::string& relation) {
@@ -566,7 +566,7 @@ private:
     ModelScan& m_scan;
     MetricWords m_words;
     AblationTable m_table;
-    UseClaims m_claims;  // of its rows
+    UseClaims m_claims;  // claims of the rows of m_table
     std::size_t m_left = 0;
 };
 

@@ -27,7 +27,7 @@ struct LayerShare {
 
 struct LayerShares {
     std::vector<LayerShare> parts;  ///< layer by layer
-    /// By layer what its parts of one kind have together: SensoryHead, Relation, Symbols, ...
+    /// The sums of each layer over its parts of one kind: SensoryHead, Relation, Symbols, ...
     std::vector<LayerShare> kinds;
     std::int64_t examples = 0;
     bool linked = false;  ///< layers and numbers are those of the maps in the inspector
@@ -41,10 +41,11 @@ struct ShareOptions {
 
 namespace relascope::core {
 
-/// "parts" and "layers".
+/// The shares as an answer with the tables "parts" and "layers".
 Answer answerOf(const LayerShares& shares);
 
-/// "shares". Throws OptionError for a model without the blocks of a Transformer, Cancelled.
+/// The analysis "shares". Throws OptionError for a model without the blocks of a Transformer,
+/// Cancelled.
 const Analysis& sharesAnalysis();
 const FieldTable<ShareOptions>& shareFields();
 const AnalysisRunner& sharesRunner();

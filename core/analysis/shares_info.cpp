@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What shares may be asked for, and their tables.
+// The options of shares, and their tables.
 #include "analysis/shares.h"
 #include "answers/column_table.h"
 

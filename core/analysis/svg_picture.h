@@ -57,7 +57,7 @@ public:
     }
     /// An image of `size` px height, as a PNG within the file.
     void picture(double x, double y, double size, const Image& image);
-    /// A whole file.
+    /// The picture as a complete SVG file.
     std::string file() const;
 
 private:

@@ -14,10 +14,10 @@
 
 namespace relascope::core {
 
-/// Adds to `ours` what is computed for the keys of `io` that are of that form: "hidden/0" and so
+/// Adds to `ours` the tensors for the keys of `io` that have one of these forms: "hidden/0" and so
 /// on, "scores/I", "lens/I", "cut/...", "patch/resid", "heads/...", "output/class_logits" and
-/// "output/distillation_logits". `input` is on the model's device, `folder` is named
-/// in errors, and streams are those with the edits, if there are any.
+/// "output/distillation_logits". `input` is on the model's device, `folder` is named in errors, and
+/// streams have the `edits` in force, unless it is null.
 void addPublicKeys(std::map<std::string, torch::Tensor>& ours,
                    const std::map<std::string, torch::Tensor>& io, ModelImpl& model,
                    const ModelOptions& options, const ModelInput& input, const std::string& folder,
@@ -28,7 +28,8 @@ void addPublicKeys(std::map<std::string, torch::Tensor>& ours,
 /// first. Throws FileError if a file is not of that form.
 VerifyLine verifyTokenizer(const std::string& folder);
 
-/// [1, channels, height, width] of a picture that was scaled and cut, without mean and deviation.
+/// The pixels of a picture, [1, channels, height, width], scaled and cut, without mean and
+/// deviation.
 torch::Tensor pixelValues(const Image& image, const ImageProcessor& processor);
 
 }  // namespace relascope::core

@@ -22,7 +22,7 @@ constexpr double kStatisticsTolerance = 1e-5;
 struct StoredRelations {
     PairShape shape;
     std::size_t relations = 0;
-    std::vector<std::vector<float>> values;  // of each relation
+    std::vector<std::vector<float>> values;  // values of each relation
     std::vector<std::uint8_t> truth;
     torch::Tensor query, key;  // [relation, width, d], double
 };
@@ -67,7 +67,7 @@ std::span<const double> rowsOf(const torch::Tensor& weights, std::size_t relatio
     return {weights.const_data_ptr<double>() + relation * size, size};
 }
 
-/// What an atlas says, under the names of expected.json.
+/// The numbers of an atlas, under the names of expected.json.
 std::map<std::string, std::vector<double>> statisticsOf(const StoredRelations& all,
                                                         std::size_t relation) {
     const PairValues values = all.values[relation];

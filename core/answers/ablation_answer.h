@@ -11,17 +11,18 @@
 
 namespace relascope::core {
 
-/// `uses`: for each row whether the model needs the part, as a word; or none at all.
+/// The table as an answer. `uses`: for each row a word for whether the model needs the part; or
+/// empty.
 Answer answerOf(const AblationTable& table, const std::vector<std::string>& uses);
 
-/// Throw Error for what is no such answer.
+/// Read an ablation table back. Throw Error for another answer.
 AblationTable ablationTableOf(const Answer& answer);
 std::vector<std::string> usesOf(const Answer& answer);
 
 /// The edit of a row as JSON in one line, and back; empty: there is none.
 std::string editText(const Edit& edit);
 Edit editOfText(const std::string& text);
-/// The operations by their numbers, as files name them.
+/// The names of operations in files, by the number of the operation.
 const std::vector<std::string>& editOpNames();
 
 }  // namespace relascope::core

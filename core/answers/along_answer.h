@@ -8,7 +8,7 @@
 namespace relascope::core {
 
 Answer answerOf(const AlongTraining& along);
-/// Throws Error for what is no such answer.
+/// Reads values along training back. Throws Error for another answer.
 AlongTraining alongTrainingOf(const Answer& answer);
 
 }  // namespace relascope::core

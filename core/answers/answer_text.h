@@ -16,23 +16,25 @@ std::string shownValue(const Column& column, std::size_t row);
 
 /// The value with its interval, where its column has one: "-0.21 [-0.30, -0.12]".
 std::string shownValue(const Table& table, const Column& column, std::size_t row);
-/// Whether people see it: it has a title, and not in all rows nothing.
+/// Whether people see a column: it has a title, and a value in some row.
 bool isShown(const Column& column);
-bool isShown(const Table& table);  ///< it has such a column
+bool isShown(const Table& table);  ///< whether it has a shown column
 
-/// RFC 4180 with a line of keys; numbers have all their digits, and an empty field is none.
+/// A table as CSV (RFC 4180) with a line of keys; numbers have all their digits, and a missing
+/// value is an empty field.
 std::string csvOf(const Table& table);
 /// The CSV of the main table: the first one with a key that is more than a list.
 std::string csvOf(const Answer& answer);
 /// The tables that people see after the main one.
 std::vector<const Table*> furtherTables(const Answer& answer);
-/// The values of the answer itself, then each table as a list of objects. What is not finite, and
-/// an index or a count that is not there, is null.
+/// An answer as JSON: the values of the answer itself, then each table as a list of objects.
+/// Numbers that are not finite, and missing indices and counts, are null.
 nlohmann::ordered_json jsonOf(const Answer& answer);
 /// A tabular of the columns with a title, for \input with the package booktabs.
 std::string latexOf(const Table& table);
 std::string latexOf(const Answer& answer);
-/// For a terminal: the values of the answer itself and every table, as far as they have titles.
+/// An answer as text for a terminal: the values of the answer itself and every table, as far as
+/// they have titles.
 std::string plainText(const Answer& answer);
 
 }  // namespace relascope::core

@@ -39,7 +39,7 @@ struct Shown {
     std::string title = {};
     NumberFormat format = {};
     std::string help = {};
-    std::string low = {}, high = {};  ///< as those of Column
+    std::string low = {}, high = {};  ///< as Column::low and high
     std::string into = {};
 };
 
@@ -62,8 +62,8 @@ RowColumn<Row> derived(ColumnKind kind, std::string key, Shown shown, Get get) {
             }};
 }
 
-/// A number of a file or message as a `Whole`; what is not there is -1, as in the rows that have
-/// it. Throws Error for one that is too large.
+/// A number of a file or message as a `Whole`; -1 for NaN, a missing number, as in the rows. Throws
+/// Error for a number that does not fit.
 template <class Whole>
 Whole wholeOf(double number, const std::string& key) {
     if (std::isnan(number)) return static_cast<Whole>(-1);
@@ -73,8 +73,8 @@ Whole wholeOf(double number, const std::string& key) {
     return static_cast<Whole>(number);
 }
 
-/// What `ref` finds in a row: a number, a text, or an enumeration whose values are named by
-/// `names`, from the first on.
+/// A column of the values that `ref` returns for a row: a number, a text, or an enumeration whose
+/// values are named by `names`, from the first on.
 template <class Row, class Ref>
 RowColumn<Row> found(ColumnKind kind, std::string key, Ref ref, Shown shown = {},
                      std::vector<std::string> names = {}) {
@@ -175,7 +175,7 @@ Table tableOf(std::string key, std::string title, const ColumnTable<Row>& column
     return table;
 }
 
-/// The rows of a table, without what is derived. Throws Error for a table that lacks a column.
+/// The rows of a table, without derived values. Throws Error for a table that lacks a column.
 template <class Row>
 std::vector<Row> rowsOf(const ColumnTable<Row>& columns, const Table& table) {
     std::vector<Row> rows(table.rows());

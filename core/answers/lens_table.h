@@ -11,7 +11,7 @@ namespace relascope::core {
 
 struct LensTable {
     LensTable() = default;
-    /// Throws Error where it is not such an answer.
+    /// Reads the answer of a lens. Throws Error for another answer.
     explicit LensTable(const Answer& answer);
 
     std::vector<std::string> layers;  ///< "embedding", "layer 1", ...
@@ -22,7 +22,7 @@ struct LensTable {
     // A value for each answer of each cell, layer by layer and column by column.
     std::vector<std::string> k, names;
     std::vector<double> ids, probabilities, probabilityOfOwn, ranks, entropies;
-    std::size_t each = 0;  ///< answers of a cell
+    std::size_t each = 0;  ///< how many answers a cell has
 
     std::size_t columns() const { return own.size(); }
     bool whole() const { return columns() == 1 && positions[0] != positions[0]; }

@@ -17,13 +17,13 @@ using columns::Shown;
 using Part = ModelScan::Part;
 using Finding = ModelScan::Finding;
 
-/// A part with what is shown of its ways, and of the map that it is.
+/// A part with the shown numbers of its ways, and of its map.
 struct PartLine {
     Part part;
     std::string edit, label, attribute;
-    double way[3][3] = {};  ///< of zero, mean and another example: change, low, high
+    double way[3][3] = {};  ///< zero, mean and another example: change, low, high
     double auc = columns::kNone;
-    double finding = columns::kNone;  ///< its number, from 1
+    double finding = columns::kNone;  ///< number of the finding, from 1
 };
 
 constexpr EditOp kShownWays[] = {EditOp::Zero, EditOp::Mean, EditOp::Resample};

@@ -8,7 +8,7 @@
 namespace relascope::core {
 
 Answer answerOf(const ModelScan& scan);
-/// Throws Error for what is no such answer.
+/// Reads a scan back. Throws Error for another answer.
 ModelScan modelScanOf(const Answer& answer);
 
 }  // namespace relascope::core

@@ -13,11 +13,11 @@ struct BenchmarkResult {
     double trainStepMs = 0.0;  ///< median: zero gradients, forward, loss, backward, AdamW
     double trainStepBestMs = 0.0;
     double forwardMs = 0.0;  ///< median, evaluation mode
-    double peakRssMb = 0.0;  ///< of the whole process so far
+    double peakRssMb = 0.0;  ///< peak of the whole process so far
     std::int64_t parameters = 0;
-    std::string form;  ///< of relational attention; "none" for a Transformer
+    std::string form;  ///< form of relational attention; "none" for a Transformer
     std::string device;
-    int steps = 0;  ///< timed
+    int steps = 0;  ///< how many were timed
     /// "train_step_cpu_ms" (all threads, best: to compare on a machine that others use, too),
     /// "tokens_per_s" and whatever else the workload measures, in the order printed.
     std::vector<std::pair<std::string, double>> figures;
@@ -30,13 +30,13 @@ struct BenchmarkResult {
 /// relgames_dat alone and beside a busy process, with the ratio), and of two ranks on the CPU
 /// (ranks: lm_dat_512).
 const std::vector<std::string>& benchmarkNames();
-/// Runs one for at least `seconds` and three steps after a warm-up. Throws OptionError for an
-/// unknown name.
+/// Runs a benchmark for at least `seconds` and three steps after a warm-up. Throws OptionError for
+/// an unknown name.
 BenchmarkResult runBenchmark(const std::string& name, const std::string& device,
                              double seconds = 8.0);
 
 class RankGroup;  // ranks/rank_group.h
-/// What another rank does in the benchmark `ranks`, as rank 0 has said with this JSON.
+/// The work of a rank other than 0 in the benchmark `ranks`; `json`: the request of rank 0.
 void followRankBenchmark(RankGroup& ranks, const std::string& json);
 
 }  // namespace relascope::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the benchmarks share: times, and a training step on a device. Private to core/bench.
+// Code shared by the benchmarks: times, and a training step on a device. Private to core/bench.
 #pragma once
 
 #include <torch/types.h>
@@ -16,11 +16,12 @@ namespace relascope::core {
 /// A memory figure of this process ("VmRSS", "VmHWM"), in megabytes.
 double ownMb(const char* name);
 double medianOf(std::vector<double> values);
-/// The times of `work` in milliseconds: after two runs to warm up, as many as fit into the time,
-/// three at least. Each is waited for on its device.
+/// The times of `work` in milliseconds: after two calls to warm up, as many as fit into `seconds`,
+/// three at least. Each call is waited for on the device.
 std::vector<double> timesOf(double seconds, const torch::Device& device,
                             const std::function<void()>& work);
-/// What the relational heads computed last by, as they say; "none" where there are none.
+/// The form by which the relational heads computed last (RelationalHeadsImpl::lastForm()); "none"
+/// without relational heads.
 std::string lastFormOf(const ModelImpl& model);
 
 /// One step: zero gradients, forward pass (in bfloat16 by autocast if `half`), cross entropy,
@@ -36,14 +37,14 @@ struct DeviceStep {
 /// Times the step with LibTorch's attention ("libtorch_step_ms"), with the program's own kernels
 /// ("kernels_step_ms") where they serve, and repeated as a CUDA graph ("graph_step_ms") where there
 /// are graphs, for about `seconds` each; and the most memory of the device that each took
-/// ("libtorch_peak_mb" and so on), of weights, optimizer and step. The form that the relational
-/// heads chose and the time of the fastest become those of the result. A way that fails, for want
-/// of memory say, is said on stderr and leaves its figures out; where all do, the last one's
-/// exception is thrown.
+/// ("libtorch_peak_mb" and so on), for weights, optimizer and step. The form that the relational
+/// heads chose and the time of the fastest way are entered into the result. A way that fails, for
+/// want of memory say, is reported on stderr and leaves its figures out; if all fail, the exception
+/// of the last one is thrown.
 void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& result);
 
 /// The largest power of two of examples whose step fits into the memory of the device, up to
-/// `most`; `step` makes a step of that many. Throws what the step with one example throws.
+/// `most`; `step` makes a step of a number of examples. Throws as the step with one example.
 std::int64_t largestBatch(std::int64_t most, const std::function<DeviceStep(std::int64_t)>& step);
 
 }  // namespace relascope::core

@@ -95,7 +95,7 @@ double factorMb(const ProbeResult& result) {
     return static_cast<double>(4 * floats) / 1048576.0;
 }
 
-// From the request to the values of the first relation of that layer.
+// Milliseconds from the request to the values of the first relation of that layer.
 double firstMapMs(ModelImpl& model, const InspectSubject& subject, const ProbeSample& sample,
                   int layer) {
     const auto start = Clock::now();

@@ -19,13 +19,14 @@ namespace relascope::core {
 /// and 12 heads.
 const std::vector<std::string>& inspectBenchmarkNames();
 
-/// Measures one, with random weights. Figures, in milliseconds: the whole probe; the first map when
-/// the first, and when the last layer is looked at, from the request to its values; another
-/// relation, head and layer; the numbers of one cell of all maps of a layer (hover). In megabytes:
-/// the factors that the result keeps, and the peak memory of the process over its weights. Of the
-/// last two, in seconds: the first result and the whole; of the scan a forward pass of all texts,
-/// and the first pass in those. Of a duel: the maps of one input in both, and the matching of their
-/// maps over 500 images, or 100 texts of 128 tokens.
+/// Runs one of these benchmarks, with random weights. Figures of a probe, in milliseconds: the
+/// whole probe; the first map when the first, and when the last layer is looked at, from the
+/// request to its values; another relation, head and layer; the numbers of one cell of all maps of
+/// a layer (hover). In megabytes: the factors that the result keeps, and the peak memory of the
+/// process over its weights. Figures of an atlas and a scan, in seconds: the first result and the
+/// whole; for the scan also a forward pass of all texts, and the first pass in such passes. Figures
+/// of a duel: the maps of one input in both models, and the matching of their maps over 500 images,
+/// or 100 texts of 128 tokens.
 BenchmarkResult runInspectBenchmark(const std::string& name, double seconds);
 
 }  // namespace relascope::core

@@ -68,7 +68,7 @@ Times timed(Subject& subject, GradientBuckets& buckets, double weight, bool over
     return times;
 }
 
-// The same on every rank; the figures are those of rank 0.
+// Times the steps. Called on every rank; the figures are those of rank 0.
 void runSteps(RankGroup& ranks, const RankSteps& work, BenchmarkResult& result) {
     const auto share = shareOf(work.batch, ranks.rank(), ranks.size());
     Subject subject(work, share.last - share.first);

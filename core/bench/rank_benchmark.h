@@ -14,8 +14,8 @@ namespace relascope::core {
 /// A step of a model whose batch is made at random.
 struct RankSteps {
     ModelOptions model;
-    std::int64_t batch = 0;   ///< of all ranks together
-    std::int64_t tokens = 0;  ///< of a text
+    std::int64_t batch = 0;   ///< examples of all ranks together
+    std::int64_t tokens = 0;  ///< tokens of a text
     int steps = 0;            ///< timed, of each kind
 };
 

@@ -44,7 +44,7 @@ std::string weightsOfAdapter(const std::string& folder) {
                                 kWeights[0] + "); copy or download them");
 }
 
-// The settings of an adapter that decide what is merged.
+// The settings of an adapter that decide how tensors are merged.
 class AdapterConfig {
 public:
     explicit AdapterConfig(const std::string& folder)
@@ -149,8 +149,8 @@ Factor factorOf(const CheckpointSource& source, const StoredTensor& tensor) {
     return factor;
 }
 
-// What an adapter does to one tensor of the base: all of it is replaced, left times right is added,
-// or both.
+// The change of one tensor of the base by an adapter: all of it is replaced, left times right is
+// added, or both.
 struct Change {
     Factor left, right;  // [rows, r], scaled; [r, columns]
     const StoredTensor* replacement = nullptr;
@@ -217,7 +217,7 @@ private:
         if (!own) throw FileError(m_files.at(0), "has no tensor '" + tensor.name + "'");
         return own;
     }
-    // Of the tensor itself, or of the one that it shares its bytes with.
+    // The change of the tensor itself, or of the one that it shares its bytes with; null for none.
     const Change* changeOf(const StoredTensor& tensor) const {
         const auto found = m_changes.find(tensor.sameAs.empty() ? tensor.name : tensor.sameAs);
         return found == m_changes.end() ? nullptr : &found->second;
@@ -340,7 +340,8 @@ private:
         m_replaced.insert(own->name);
     }
 
-    // What the model of the configuration ties to its embedding, where the base does not store it.
+    // Finds the output that the configuration's model ties to its embedding, where the base does
+    // not store it.
     void findTiedOutput() {
         try {
             const auto model = modelFromPublishedConfig(m_base->config());
@@ -349,7 +350,7 @@ private:
                 if (tensor.parts.front() == "layers.token_embedder.weight")
                     m_embedding = tensor.name;
             }
-        } catch (const Error&) {  // of no family
+        } catch (const Error&) {  // the model is of no family
         }
     }
     bool isTiedOutput(const std::string& name) const {

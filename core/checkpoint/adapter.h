@@ -21,26 +21,28 @@ std::string adapterFolderOf(const std::string& path);
 std::string baseOfAdapter(const std::string& adapter);
 
 /// A checkpoint with an adapter's changes: merged tensors are F32. Throws FileError naming file and
-/// key for what is no LoRA or cannot be merged, and the tensor that does not fit the base model.
+/// key for an adapter that is no LoRA or cannot be merged, or the tensor that does not fit the base
+/// model.
 std::unique_ptr<CheckpointSource> openAdapted(std::unique_ptr<CheckpointSource> base,
                                               const std::string& adapter);
 
-/// What a person should know of how the adapter of a checkpoint was merged; empty for nothing.
+/// A sentence for people about how the adapter of a checkpoint was merged; empty for nothing.
 std::string noteOfAdapter(const CheckpointSource& source);
 
-/// A folder that stands for both, as any path of a checkpoint does: made in the cache of the
-/// program, with one small file. Throws FileError, DiskFull.
+/// A folder that stands for the base with the adapter wherever the path of a checkpoint is asked
+/// for: made in the cache of the program, with one small file. Throws FileError, DiskFull.
 std::string adaptedFolder(const std::string& base, const std::string& adapter);
 
-/// What such a folder stands for; empty for any other.
+/// The base and the adapter that such a folder stands for; empty for any other folder.
 struct AdaptedPaths {
     std::string base, adapter;
 };
 AdaptedPaths adaptedPathsOf(const std::string& folder);
-/// The folder of the adapter in what a path stands for, in either way; empty without one.
+/// The folder of the adapter that a path names itself or through an adaptedFolder(); empty without
+/// an adapter.
 std::string adapterAt(const std::string& path);
-/// The tokenizer of a checkpoint: that of its adapter, else the one beside the weights of its base
-/// model; as tokenizerBeside() for any other.
+/// The tokenizer of a checkpoint with an adapter: the adapter's, else the one beside the weights of
+/// its base model. For any other checkpoint tokenizerBeside().
 TokenizerPtr checkpointTokenizer(const std::string& path, std::int64_t vocabulary);
 
 }  // namespace relascope::core

@@ -28,7 +28,7 @@ void nameParts(OutlineNode& node, const FamilyFile& file) {
     for (auto& child : node.children) nameParts(child, file);
 }
 
-// What is particular to checkpoints of public families: names of parts, notes on tensors, classes.
+// Adds the properties of checkpoints of public families: names of parts, notes on tensors, classes.
 void describeFamily(CheckpointInfo& info, const ModelOptions& model) {
     const FamilyFile file(model, info.tensors);
     nameParts(info.outline, file);
@@ -189,7 +189,7 @@ bool sameBytes(const CheckpointSource& source, const StoredTensor& a, const Stor
     return true;
 }
 
-// A tied output that is stored and differs from the embedding is the output all the same.
+// A tied output that is stored and differs from the embedding still counts as the output.
 void untieIfStored(ModelOptions& model, const CheckpointSource& source) {
     auto* decoder = model.find<PublicDecoderOptions>();
     if (!decoder || !decoder->tie_word_embeddings) return;

@@ -22,8 +22,8 @@ namespace relascope::core {
 /// outline, and every difference between the two. Throws FileError if the file is not a checkpoint.
 CheckpointInfo readCheckpointInfo(const std::string& path);
 
-/// The same, and the run of the checkpoint. `path` may also be a run, of which the newest
-/// checkpoint is meant, or a file that belongs to a checkpoint folder, such as config.json.
+/// readCheckpointInfo(), and the run of the checkpoint. `path` may also be a run, which stands for
+/// its newest checkpoint, or a file that belongs to a checkpoint folder, such as config.json.
 OpenedCheckpoint openCheckpoint(const std::string& path);
 
 /// Reads one tensor (by its name in CheckpointInfo) and computes statistics of its values. Throws
@@ -63,7 +63,7 @@ bool hasFamilyNames(const ModelOptions& model, const CheckpointSource& source);
 std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& model,
                                               const std::vector<StoredTensor>& stored);
 
-/// "[4, 3]".
+/// A shape as text: "[4, 3]".
 std::string shapeText(const std::vector<std::int64_t>& shape);
 
 }  // namespace relascope::core

@@ -13,20 +13,20 @@
 namespace relascope::core {
 
 struct FamilyForm {
-    ModelOptions model;                 ///< of the run
+    ModelOptions model;                 ///< the run's model
     std::vector<StoredTensor> tensors;  ///< name and type of each in the file
     std::string folder;                 ///< config.json and the files beside it
 };
 
-/// RUN/family.
+/// The folder of a run's family form: RUN/family.
 std::string familyFolder(const std::string& run);
 
 /// Makes RUN/family from the checkpoint that a run starts from, if that has the names of a family.
-/// Its configuration becomes that of the run's model: `classNames` where that has a new classifier.
-/// Throws FileError, DiskFull.
+/// The configuration is adapted to the run's model, with `classNames` where that has a new
+/// classifier. Throws FileError, DiskFull.
 void writeFamilyForm(const CheckpointSource& source, const ModelOptions& model,
                      const std::vector<std::string>& classNames, const std::string& run);
-/// Reads it; empty for a run without one. Throws FileError naming file and field.
+/// Reads RUN/family; empty for a run without it. Throws FileError naming file and field.
 std::optional<FamilyForm> readFamilyForm(const std::string& run, const ModelOptions& model);
 
 /// Copies what stands beside the weights of a family, tokenizer, generation and preprocessor, where

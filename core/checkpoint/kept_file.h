@@ -29,7 +29,7 @@ struct WeightValues {
     std::uint32_t checksum() const;
 };
 
-/// "FOLDER/step-96.safetensors".
+/// The path of the file of a step: "FOLDER/step-96.safetensors".
 std::string keptFilePath(const std::string& folder, std::int64_t step);
 /// The step of such a file name; -1 for any other name.
 std::int64_t keptFileStep(const std::string& name);
@@ -37,7 +37,7 @@ std::int64_t keptFileStep(const std::string& name);
 /// The tensors that a file holds, ready to be written, and how large it becomes about.
 struct PackedWeights {
     std::vector<TensorEntry> entries;
-    std::vector<std::vector<std::uint8_t>> data;  ///< of the entries
+    std::vector<std::vector<std::uint8_t>> data;  ///< bytes of the entries
     std::map<std::string, std::string> metadata;
     std::uint64_t bytes = 0;
 };
@@ -62,7 +62,7 @@ public:
     /// The step whose values this file changes; -1 if it stands alone.
     std::int64_t base() const { return m_base; }
     std::uint64_t bytes() const { return m_file.size(); }
-    /// Of the values, as the header says; read() compares them.
+    /// The checksum of the values according to the header; read() verifies it.
     std::uint32_t checksum() const { return m_checksum; }
     const std::string& path() const { return m_file.path(); }
 
@@ -84,7 +84,7 @@ private:
     KeptForm m_form = KeptForm::Float32;
     std::uint32_t m_checksum = 0, m_baseChecksum = 0;
     WeightValues m_shapes;
-    std::vector<const TensorEntry*> m_entries;  ///< of m_shapes.tensors
+    std::vector<const TensorEntry*> m_entries;  ///< entries of m_shapes.tensors
     std::uint64_t m_valueBytes = 0;
 };
 

@@ -88,7 +88,8 @@ void KeptRing::drop(std::size_t index) {
     const auto gone = m_steps[index];
     for (auto& kept : m_steps) {
         if (kept.base != gone.step) continue;
-        // It becomes the difference to the base of the one that goes, which stays until then.
+        // A step that was stored as a difference to the dropped one becomes a difference to that
+        // one's base; the dropped file stays until then.
         auto values = readKeptValues(m_folder, kept.step);
         std::optional<WeightValues> base;
         if (gone.base >= 0) base = readKeptValues(m_folder, gone.base);
@@ -113,7 +114,7 @@ void dropKeptAfter(const std::string& run, std::int64_t step) {
         std::error_code ignored;
         if (name.find(".tmp-") != std::string::npos) fs::remove(at->path(), ignored);
     }
-    // A base goes after what needs it.
+    // A base is dropped after the steps that need it.
     std::sort(later.rbegin(), later.rend());
     for (const auto kept : later) removeStep(folder, kept);
 }
@@ -140,15 +141,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file that stands alone comes every 16 steps (kept_ring.h); one that is written again for a step
-// that goes has a shorter way.
+// A file that stands alone comes every kKeptChain differences; files that are written again when a
+// step is dropped have shorter chains.
 constexpr std::size_t kLongestChain = 16;
 
 std::string markPath(const std::string& folder, std::int64_t step) {
     return folder + "/step-" + std::to_string(step) + ".marked";
 }
 
-// The files that a step is made of, the one that stands alone last.
+// The files that a step is made of; the last one stands alone.
 using Chain = std::vector<std::unique_ptr<KeptFile>>;
 
 Chain openChain(const std::string& folder, std::int64_t step) {
@@ -230,7 +231,7 @@ public:
         if (!m_values)
             m_values = again([&] { return readChain(openChain(m_folder, m_step), stop); });
         const auto place = m_places[numberOf(tensor)];
-        // Of another file than the one whose header was shown.
+        // The file may be another one than when its header was read.
         const bool same = place < m_values->tensors.size() &&
                           m_values->tensors[place].name == m_tensors[place].name &&
                           m_values->tensors[place].shape == m_tensors[place].shape;

@@ -19,10 +19,10 @@ namespace relascope::core {
 struct KeptStep {
     std::int64_t step = 0;
     KeptForm form = KeptForm::Float32;
-    std::uint64_t bytes = 0;     ///< of its file
+    std::uint64_t bytes = 0;     ///< size of its file
     std::int64_t base = -1;      ///< the step that it is the difference to; -1: none
     bool marked = false;         ///< never dropped for another one
-    std::uint32_t checksum = 0;  ///< of its values, as its header says
+    std::uint32_t checksum = 0;  ///< checksum of its values, from the header
 };
 
 /// The kept steps of a run, as its folder had them when this was made. The run may be training: a
@@ -52,7 +52,7 @@ private:
     std::vector<std::string> m_problems;
 };
 
-/// Where a run keeps them: "RUN/weights".
+/// The folder of a run's kept weights: "RUN/weights".
 std::string keptFolder(const std::string& run);
 /// Marks a kept step, so that it is never dropped for another one, or takes the mark away. Throws
 /// FileError.
@@ -66,13 +66,13 @@ WeightValues readKeptValues(const std::string& folder, std::int64_t step,
 // The kept weights of a run that trains: written within a budget, and dropped. Does not include
 // torch; for one thread.
 
-/// Every so many differences one file stands alone.
+/// One file stands alone after every kKeptChain differences.
 constexpr int kKeptChain = 16;
 
 class KeptRing {
 public:
-    /// Takes over what the folder has. `mayGo` says of a step other than the first, the last and
-    /// the marked ones whether it may be dropped when the budget is full.
+    /// Takes over the steps in the folder. `mayGo` decides whether a step other than the first, the
+    /// last and the marked ones may be dropped when the budget is full.
     KeptRing(const std::string& run, std::uint64_t budget,
              std::function<bool(std::int64_t)> mayGo = {});
 
@@ -93,15 +93,15 @@ private:
     std::uint64_t m_budget;
     std::function<bool(std::int64_t)> m_mayGo;
     std::vector<KeptStep> m_steps;
-    /// Of the last step that was added with KeptForm::Xor, and how many differences it is away from
-    /// a file that stands alone.
+    /// The values of the last step that was added with KeptForm::Xor, its number, and how many
+    /// differences it is away from a file that stands alone.
     std::optional<WeightValues> m_last;
     std::int64_t m_lastStep = -1;
     int m_chain = 0;
 };
 
 /// Removes the kept weights after a step, which a run that continues from there makes again, and
-/// what a killed process left behind. Nothing is thrown: what cannot be removed stays.
+/// files that a killed process left behind. Throws nothing: files that cannot be removed stay.
 void dropKeptAfter(const std::string& run, std::int64_t step);
 
 /// Copies the kept weights up to a step into another run; `from` may be training. Throws DiskFull,

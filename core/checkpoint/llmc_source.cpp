@@ -10,7 +10,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kHeader = 1024;
-constexpr std::int64_t kMost = 1 << 20;  // of each size
+constexpr std::int64_t kMost = 1 << 20;  // the most that each size may be
 
 // The sizes that the header says.
 struct LlmcSizes {

@@ -47,10 +47,11 @@ public:
            const std::function<bool(double)>& progress, std::uint64_t total)
         : m_source(source), m_stop(std::move(stop)), m_progress(progress), m_total(total) {}
 
-    /// The same of a tensor of a family's file, into the parameters that are its parts.
+    /// Loads a tensor of a family's file into the parameters that are its parts; false if it holds
+    /// values that are not finite.
     bool load(const StoredTensor& stored, const FileTensor& tensor,
               const std::vector<torch::Tensor>& parameters) {
-        // A plain one has the bytes of its parameter in their order.
+        // A plain tensor has the bytes of its parameter in their order.
         const bool plain = tensor.form == StoredForm::Plain || tensor.form == StoredForm::Patches;
         if (plain) return load(stored, parameters.front());
         auto whole = torch::empty(stored.shape, *scalarType(stored.dtype));
@@ -118,7 +119,7 @@ std::string LoadReport::text() const {
 
 namespace {
 
-// What is in the file in another form says so.
+// The name of a missing tensor, with the reason if the file holds it in another form.
 std::string missingText(const std::string& name, const CheckpointSource& source) {
     const auto* there = source.findLeftOut(name);
     return there ? name + " (it " + there->note + ")" : name;
@@ -266,7 +267,7 @@ MappedWeights keepFileTypes(ModelImpl& model, const ModelOptions& options,
     const torch::NoGradGuard noGrad;
     const FamilyFile file(options, source.tensors());
     FileMaps maps(source, mappedFrom, mapped);
-    std::set<std::string> matrices;  // of Linear and Embedding
+    std::set<std::string> matrices;  // weights of Linear and Embedding
     for (const auto& part : model.named_modules())
         if (part.value()->as<LinearImpl>() || part.value()->as<EmbeddingImpl>())
             matrices.insert(part.key() + ".weight");

@@ -11,7 +11,7 @@ namespace relascope::core {
 namespace {
 
 struct Packer {
-    std::string_view part;  ///< of a name, between dots: how it begins
+    std::string_view part;  ///< how a part of a name, between dots, begins
     const char* what;       ///< before the name of the tensor
     const char* wayOut;
 };

@@ -14,8 +14,8 @@ namespace relascope::core {
 constexpr const char* kZeroToFloat =
     "'python zero_to_fp32.py FOLDER OUT', with the script that DeepSpeed wrote there, writes them";
 
-/// What the tensors are and the way out, as the end of a sentence: "holds weights that bitsandbytes
-/// packed into 8 bits ('h.0.attn.SCB'); ...". Known are bitsandbytes, GPTQ, AWQ, HQQ,
+/// The format of packed tensors and the way out, as the end of a sentence: "holds weights that
+/// bitsandbytes packed into 8 bits ('h.0.attn.SCB'); ...". Known are bitsandbytes, GPTQ, AWQ, HQQ,
 /// compressed-tensors, 8-bit floats and integers, ZeRO-3 and FSDP's flat parameters; empty for
 /// anything else.
 std::string packedWeights(const std::vector<StoredTensor>& tensors);

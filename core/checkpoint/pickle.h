@@ -3,7 +3,7 @@
 // section 2). No torch here, so that it can be fuzzed.
 //
 // Understood: the binary opcodes of protocols 2 to 5 that hold data. The name of a class or
-// function must be in one of two lists (pickle_globals.h); a call becomes an Object node with the
+// function must be in one of two lists (pickle_names.cpp); a call becomes an Object node with the
 // callee and its arguments. Memory is bounded by the length of the pickle: each opcode makes at
 // most one node, memoised values are shared and strings point into the bytes.
 #pragma once
@@ -93,7 +93,7 @@ constexpr const char* kGather =
     "get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True)) "
     "of torch.distributed.checkpoint.state_dict";
 
-/// `name` is "module.name".
+/// How a global may be used; `name` is "module.name".
 GlobalUse globalUse(std::string_view name);
 
 enum class PickleKind : std::uint8_t {
@@ -140,7 +140,7 @@ public:
     std::string_view callee(const PickleValue& value) const;
     /// An Object's arguments, else none.
     const std::vector<std::uint32_t>& arguments(const PickleValue& value) const;
-    /// "a dict", "torch.device(...)": for messages.
+    /// A value in words for messages: "a dict", "torch.device(...)".
     std::string describe(const PickleValue& value) const;
 
 private:

@@ -219,7 +219,7 @@ void CheckpointParts::nameAsModel() {
     const auto beside = nameTensors(m_tensors, namesOfConfig(m_config, m_tensors));
     std::vector<StoredTensor> kept;
     std::vector<std::size_t> numbers;
-    std::map<std::size_t, std::string> first;  // of what shares bytes, by the number of one of them
+    std::map<std::size_t, std::string> first;  // name of a tensor, for others that share its bytes
     for (std::size_t i = 0; i < m_tensors.size(); ++i) {
         auto& tensor = m_tensors[i];
         if (!beside[i].empty()) {
@@ -308,7 +308,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kMaxShards = 512;  // each stays open
 
-// What an index says counts, whatever else its shards hold.
+// The index of a sharded checkpoint: it decides which tensors are read, whatever else the shards
+// hold.
 struct ShardIndex {
     std::map<std::string, std::string> fileOf;
     std::map<std::string, std::string> metadata;
@@ -372,7 +373,7 @@ class SafetensorsSource : public ShardedParts {
 public:
     explicit SafetensorsSource(std::string form) { m_form = std::move(form); }
 
-    /// With `index`, what that puts into the file.
+    /// Adds the tensors of a file; with `index`, those that the index assigns to it.
     void addFile(const std::string& path, const ShardIndex* index = nullptr) {
         m_shards.push_back(std::make_unique<SafetensorsFile>(path));
         const auto& file = *m_shards.back();
@@ -453,7 +454,7 @@ std::unique_ptr<Source> openShards(const std::string& path, const char* form) {
         const std::string name = (fs::path(path).parent_path() / shard).string();
         requireTarget(name);
         requireShard(name, shards.size());
-        contentOf(name);  // refuses what is no weights by its name
+        contentOf(name);  // throws FileError if the shard holds no weights
         source->addFile(name, &index);
     }
     source->addIndex(path, index);
@@ -497,7 +498,7 @@ public:
             const auto& t = archive.tensors()[i];
             StoredTensor tensor{t.name, t.name, t.dtype, t.shape, t.bytes, "", number, ""};
             if (leavesOut(tensor, index)) continue;
-            // What shares bytes has the number of the first of it that is read.
+            // Tensors that share bytes have the number of the first one that is read.
             auto& first = numbers[t.sameAs == ArchiveTensor::kItself ? i : t.sameAs];
             add(std::move(tensor), first);
             if (first == kItself) first = m_places.size();

@@ -32,13 +32,13 @@ public:
 
     virtual const std::string& form() const = 0;
     virtual const std::vector<std::string>& files() const = 0;
-    /// Those of the model, with names as the model calls them; second names of shared storage carry
-    /// `sameAs`.
+    /// The tensors of the model, with the names that the model gives them; second names of shared
+    /// storage carry `sameAs`.
     virtual const std::vector<StoredTensor>& tensors() const = 0;
     /// Tensors of the files that are not read, with the reason as `note`: they do not belong to the
     /// model, or an index does not list them.
     virtual const std::vector<StoredTensor>& leftOut() const = 0;
-    /// What an index lists and its shard lacks, with the name of the shard.
+    /// Tensors that an index lists but its shard does not hold, with the name of the shard.
     virtual const std::map<std::string, std::string>& absent() const = 0;
     virtual const std::map<std::string, std::string>& metadata() const = 0;
     /// The configuration as JSON text, and its source; empty without one.
@@ -48,8 +48,9 @@ public:
     /// Throws FileError, Cancelled.
     virtual void read(const StoredTensor& tensor, std::span<std::uint8_t> out,
                       std::stop_token stop = {}) const;
-    /// Copies a part of them, from byte `at`; both are multiples of the element size. Reading all
-    /// parts in order is as fast as reading the whole. Throws FileError, Cancelled.
+    /// Copies a part of a tensor's bytes, from byte `at`; `at` and the size of `out` are multiples
+    /// of the element size. Reading all parts in order is as fast as reading the whole. Throws
+    /// FileError, Cancelled.
     virtual void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
                           std::stop_token stop = {}) const = 0;
 
@@ -98,10 +99,10 @@ public:
     void addConfigFile(const std::string& path);
     /// Uses the configuration in the metadata (kConfigKey), if there is no other.
     void addStoredConfig();
-    /// Says that an adapter beside the weights is not merged.
+    /// Notes that an adapter beside the weights is not merged.
     void noteAdapter();
     /// Gives the tensors the names of the model that the configuration describes, and leaves out
-    /// those that do not belong to it (tensor_names.h). Throws FileError if two get the same name.
+    /// tensors that do not belong to it (tensor_names.h). Throws FileError if two get one name.
     void nameAsModel();
 
 protected:
@@ -119,18 +120,18 @@ protected:
     std::string m_config, m_configFrom;
 
 private:
-    std::vector<std::size_t> m_numbers, m_shared;  // of each of m_tensors
+    std::vector<std::size_t> m_numbers, m_shared;  // for each of m_tensors
 };
 
 /// One file of weights or one index, by its content, without a configuration.
 std::unique_ptr<CheckpointParts> openWeightsFile(const std::string& path);
 std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
-/// `index` is a model.safetensors.index.json; its shards are in the same folder.
+/// Opens the shards of `index`, a model.safetensors.index.json, in its folder.
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
 /// The parameters of llm.c's GPT-2; their sizes are those of the header.
 std::unique_ptr<CheckpointParts> openLlmc(const std::string& path);
-/// `index` is a pytorch_model.bin.index.json.
+/// Opens the shards of `index`, a pytorch_model.bin.index.json, in its folder.
 std::unique_ptr<CheckpointParts> openShardedTorchArchive(const std::string& index);
 
 }  // namespace relascope::core

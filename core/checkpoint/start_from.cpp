@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kOption = "train.init_from";
 
-// What may differ in a run: dropout is of training alone, and a new classifier is drawn.
+// The fields that may differ in a run: dropout concerns training alone, and a new classifier is
+// drawn.
 const std::vector<std::string>& freeFields() {
     static const std::vector<std::string> names = {"dropout_rate", "num_classes"};
     return names;
@@ -29,7 +30,7 @@ ModelOptions withFreeFields(ModelOptions model, const ModelOptions& of) {
     return model;
 }
 
-// "model.d_model is 64, and that of PATH 32".
+// Throws OptionError for the first field that differs: "model.d_model is 64, and that of PATH 32".
 void requireEqual(const ModelOptions& model, const ModelOptions& own, const std::string& from) {
     if (model.architecture() != own.architecture())
         throw OptionError(kOption, from + " is a " + modelTitle(own) + ", and the run a " +
@@ -81,7 +82,7 @@ void startFrom(RunOptions& options, const std::string& from) {
 
 void requireStart(const RunOptions& options, const StartCheckpoint& start) {
     const auto own = withFreeFields(start.model, options.model);
-    // Of other models a configuration does not say all.
+    // The configuration of another model does not tell everything: shapes are compared instead.
     if (start.ofRun || familyOf(own) || familyOf(options.model)) {
         requireEqual(options.model, own, options.train.init_from);
         return;

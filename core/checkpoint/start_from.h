@@ -11,7 +11,8 @@
 
 namespace relascope::core {
 
-/// The rate that such a run begins with: that of a new model would undo what it has learned.
+/// The learning rate of a run that starts from a checkpoint: the rate for a new model would undo
+/// what the weights have learned.
 constexpr double kStartRate = 5e-5;
 
 /// The checkpoint that a run starts from; only its headers are read.
@@ -19,20 +20,20 @@ struct StartCheckpoint {
     std::string weights;  ///< the first of its files
     ModelOptions model;
     std::unique_ptr<CheckpointSource> source;
-    bool ofRun = false;  ///< the model is that of a run.json, which says all of it
-    /// Its own tokenizer, null without one. Throws FileError for one that cannot be read.
+    bool ofRun = false;  ///< the model is that of a run.json, which describes it completely
+    /// The checkpoint's own tokenizer, null without one. Throws FileError if it cannot be read.
     TokenizerPtr tokenizer() const;
 };
-/// `from` is train.init_from: any form of checkpoint, a run (its newest checkpoint), or
-/// hub:ORG/NAME. Throws FileError with the first problem unless its weights load.
+/// Opens the checkpoint `from` (train.init_from): any form of checkpoint, a run (its newest
+/// checkpoint), or hub:ORG/NAME. Throws FileError with the first problem unless its weights load.
 StartCheckpoint openStart(const std::string& from);
 
 /// Lets a new run start from a checkpoint: sets train.init_from, the model, its tokenizer and at
 /// most its context, how pictures are prepared for it, and kStartRate. Throws as openStart().
 void startFrom(RunOptions& options, const std::string& from);
 
-/// Throws OptionError unless the model of the options is that of the checkpoint; of an image model
-/// the number of classes may be another one.
+/// Throws OptionError unless the model of the options is the checkpoint's; only the number of
+/// classes of an image model may differ.
 void requireStart(const RunOptions& options, const StartCheckpoint& start);
 
 }  // namespace relascope::core

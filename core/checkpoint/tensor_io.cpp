@@ -80,8 +80,8 @@ void saveWeights(ModelImpl& model, const std::string& path) {
 
 namespace {
 
-// Calls with each tensor of a family's file, the one that it was read from, and the model's tensors
-// that it holds.
+// Calls `use` with each tensor of a family's file, the one that it was read from, and the model's
+// tensors that it holds.
 template <class Use>
 void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
     std::map<std::string, torch::Tensor> state;
@@ -89,7 +89,7 @@ void ofFamily(ModelImpl& model, const FamilyForm& form, Use&& use) {
     const FamilyFile file(form.model, form.tensors);
     for (const auto& tensor : file.tensors()) {
         const auto* stored = file.find(tensor);
-        if (!stored) continue;  // of a tied output
+        if (!stored) continue;  // a tied output
         std::vector<torch::Tensor> parts;
         for (const auto& part : tensor.parts) parts.push_back(state.at(part));
         use(tensor, *stored, parts);

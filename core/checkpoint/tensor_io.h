@@ -51,8 +51,8 @@ struct LoadReport {
 /// Compares a checkpoint with a model without changing it. A tied tensor may be stored under any of
 /// its names; floating point is converted, integers are taken as they are.
 LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
-/// The same without the model, and of any family. Throws FileError with the report's text unless
-/// the weights load.
+/// Compares a checkpoint with a model that is not built, of any family. Throws FileError with the
+/// report's text unless the weights load.
 LoadReport requireFit(const ModelOptions& options, const CheckpointSource& source);
 
 /// The files in which weights of a model lie, instead of copies of them.
@@ -61,8 +61,8 @@ public:
     void add(std::shared_ptr<const MappedFile> file) { m_files.push_back(std::move(file)); }
     bool empty() const { return m_files.empty(); }
     bool hold(const torch::Tensor& tensor) const;
-    /// Throws FileError if one of the files was truncated or changed since. A model asks before
-    /// every pass (ModelImpl::beforePass).
+    /// Throws FileError if one of the files was truncated or changed since it was mapped. A model
+    /// asks before every pass (ModelImpl::beforePass).
     void requireUnchanged() const;
 
 private:
@@ -75,10 +75,11 @@ constexpr std::uint64_t kMappedFrom = std::uint64_t{256} << 20;
 
 /// Gives the weights of a new model of a public family the types of the file where they are
 /// multiplied or looked up in 16 bits as well (bfloat16, float16), so that it takes no more memory
-/// than the file. What the file has as the model has it then lies in the file itself: it is loaded.
+/// than the file. Tensors that the file stores as the model has them stay in the mapped file and
+/// count as loaded.
 MappedWeights keepFileTypes(ModelImpl& model, const ModelOptions& options,
                             const CheckpointSource& source, std::uint64_t mappedFrom = kMappedFrom);
-/// The bytes of its weights then; for any other model as float32.
+/// The bytes that the weights of such a model take; for any other model, as float32.
 std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& source);
 
 /// Loads all weights, piece by piece straight into the parameters, so that memory peaks at the
@@ -89,19 +90,19 @@ std::uint64_t keptBytes(const ModelOptions& options, const CheckpointSource& sou
 /// 4 MiB. Non-finite weights load; the report names them.
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});
-/// The same, also from the files of a public family (model/public/family.h). What `mapped` holds
-/// already is neither copied nor looked at.
+/// Loads all weights, also from the files of a public family (model/public/family.h). Tensors that
+/// `mapped` holds already are neither copied nor checked.
 LoadReport loadWeights(ModelImpl& model, const ModelOptions& options,
                        const CheckpointSource& source, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {},
                        const MappedWeights& mapped = {});
-/// The same for any form of checkpoint.h.
+/// Loads all weights from any form of checkpoint.h.
 LoadReport loadWeights(ModelImpl& model, const std::string& path);
 
 /// Writes the model's weights, a tied tensor once with its second name in the metadata.
 void saveWeights(ModelImpl& model, const std::string& path);
-/// The same with the names and types of a family's file: a tensor that was not changed keeps its
-/// bytes, but for float64, which is rounded to float32.
+/// Writes the model's weights with the names and types of a family's file: a tensor that was not
+/// changed keeps its bytes, but for float64, which is rounded to float32.
 void saveWeights(ModelImpl& model, const FamilyForm& form, const std::string& path);
 /// The weights that are rounded in that file, to 16 bits: by their names in the model.
 std::vector<std::pair<std::string, torch::Tensor>> roundedWeights(ModelImpl& model,
@@ -113,8 +114,8 @@ std::vector<std::pair<std::string, torch::Tensor>> roundedWeights(ModelImpl& mod
 torch::Tensor storedTensor(const std::map<std::string, torch::Tensor>& tensors,
                            const std::string& name, const std::string& file);
 
-/// The input of such a model: `prefix` + "images", "tokens", "objects", or "source" and
-/// "target_in". Its shapes are checked by the model.
+/// The input of a model from tensors of a file: `prefix` + "images", "tokens", "objects", or
+/// "source" and "target_in". The model checks their shapes.
 ModelInput storedInput(const std::map<std::string, torch::Tensor>& tensors,
                        const std::string& prefix, const ModelOptions& options,
                        const std::string& file);

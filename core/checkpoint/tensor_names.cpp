@@ -18,11 +18,12 @@ namespace {
 constexpr std::array<std::string_view, 5> kAnywhere = {"_orig_mod", "_fsdp_wrapped_module",
                                                        "_fpw_module", "_checkpoint_wrapped_module",
                                                        "_forward_module"};
-// NameSet of a whole model in what holds it. Weights before their averages.
+// Names under which training modules hold a whole model. Weights before their averages.
 constexpr std::array<std::string_view, 9> kBefore = {"module",  "model",          "net",
                                                      "network", "base_model",     "ema_model",
                                                      "ema",     "averaged_model", "module_ema"};
-// Words in names of what training keeps beside a model: metrics, losses, counts of averages.
+// Words in names of tensors that training keeps beside a model: metrics, losses, counts of
+// averages.
 constexpr std::array<std::string_view, 14> kBeside = {
     "metric",   "metrics",  "loss", "losses", "criterion", "optimizer", "scheduler",
     "averaged", "accuracy", "acc",  "auroc",  "confmat",   "f1",        "updates"};

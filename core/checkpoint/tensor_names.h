@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the tensors of a file are called in the model, whatever training wrapped around it, and
-// which do not belong to the model. Does not include torch.
+// Maps the names of a file's tensors to the model's, whatever training wrapped around it, and finds
+// tensors that do not belong to the model. Does not include torch.
 //
 // Wrappers and the names that they add: torch.nn.DataParallel and DistributedDataParallel
 // ("module."), torch.compile ("_orig_mod."), FSDP ("_fsdp_wrapped_module.", "_fpw_module."),
@@ -18,7 +18,7 @@
 
 namespace relascope::core {
 
-/// One name that a model's tensors may have in files: those of the model itself, or those of a
+/// One set of names that a model's tensors may have in files: the model's own, or the names of a
 /// public family with or without the prefix of its base model.
 struct NamesOfModel {
     std::vector<std::string> required;

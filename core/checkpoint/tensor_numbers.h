@@ -8,7 +8,7 @@
 
 namespace relascope::core {
 
-/// False for complex numbers and those of less than a byte.
+/// Whether a dtype can be decoded: false for complex numbers and numbers of less than a byte.
 bool hasNumbers(std::string_view dtype);
 
 /// Decodes little-endian `bytes`, a whole number of elements of a dtype with numbers; `out` is as

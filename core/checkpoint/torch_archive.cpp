@@ -66,8 +66,8 @@ TorchArchive::TorchArchive(std::shared_ptr<const ByteSource> bytes) : m_zip(std:
     if (&state != &pickle.root()) findConfig(pickle);
 }
 
-// What was unpacked and packed again may lie in further folders, beside those of macOS: the only
-// data.pkl tells where.
+// The data.pkl of an archive that was unpacked and packed again: it may lie in further folders,
+// beside those of macOS. Null unless there is exactly one.
 const ZipEntry* TorchArchive::repacked() {
     const ZipEntry* found = nullptr;
     for (const auto& one : m_zip.entries()) {
@@ -114,7 +114,7 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
     fail("contains no weights under 'model' or 'state_dict'; its keys: " + keys);
 }
 
-// If there is `model_args`, `config` is that of the training.
+// If there is `model_args`, `config` is the configuration of the training.
 void TorchArchive::findConfig(const Pickle& pickle) {
     for (const char* key : {"model_args", "config"}) {
         const auto* value = pickle.find(pickle.root(), key);
@@ -301,7 +301,7 @@ public:
     }
 
 private:
-    // What is not a plain view of a storage.
+    // The reason why a tensor is not read that is no plain view of a storage; empty if it is one.
     static std::string otherKind(std::string_view callee) {
         const auto has = [&](std::string_view word) {
             return callee.find(word) != std::string_view::npos;

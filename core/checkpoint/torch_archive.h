@@ -42,7 +42,7 @@ public:
     /// Reads and checks everything except the weights. Throws FileError.
     explicit TorchArchive(std::shared_ptr<const ByteSource> bytes);
 
-    /// In the order of the state.
+    /// The tensors, in the order of the state.
     const std::vector<ArchiveTensor>& tensors() const { return m_tensors; }
     /// Values of the state that are not read, and why, as the end of a sentence: those that are no
     /// tensors, which metrics and Lightning keep, and tensors that are sparse, quantised, expanded.
@@ -68,7 +68,7 @@ private:
     [[noreturn]] void fail(const std::string& reason) const;
 
     ZipDirectory m_zip;
-    std::string m_folder;  // of the archive, with its slash
+    std::string m_folder;  // folder in the archive, with its slash
     std::vector<ArchiveTensor> m_tensors;
     std::map<std::string, std::string> m_others;
     std::string m_config, m_configFrom;

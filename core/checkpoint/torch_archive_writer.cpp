@@ -158,7 +158,7 @@ std::string stateText(const std::vector<StoredTensor>& tensors, const std::strin
         out.json(json);
         out.text("model");
     }
-    std::map<std::string, std::string> keys;  // of storages, by the name of their tensor
+    std::map<std::string, std::string> keys;  // keys of storages, by the name of their tensor
     for (const auto& t : tensors)
         if (t.sameAs.empty()) keys.emplace(t.name, std::to_string(keys.size()));
     out.bytes += "}(";

@@ -82,7 +82,7 @@ void ZipDirectory::fail(const std::string& reason) const {
 ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(std::move(bytes)) {
     const Found found = findDirectory();
     readDirectory(found);
-    std::vector<std::uint64_t> starts;  // of the local headers, which must not overlap
+    std::vector<std::uint64_t> starts;  // starts of the local headers, which must not overlap
     for (auto& entry : m_entries) {
         starts.push_back(entry.offset);
         locate(entry, found.offset);
@@ -179,7 +179,7 @@ void ZipDirectory::readDirectory(const Found& found) {
     }
 }
 
-// From the local header's offset to that of the bytes, which end before the directory.
+// Replaces the offset of the local header by that of the bytes, which end before the directory.
 void ZipDirectory::locate(ZipEntry& entry, std::uint64_t directory) const {
     if (entry.offset > directory || directory - entry.offset < 30)
         fail(entryText(entry.name) + "is beyond the end of the entries");

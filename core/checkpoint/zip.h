@@ -22,8 +22,8 @@ struct ZipEntry {
     std::uint32_t crc = 0;
 };
 
-/// What an archive is that has such an entry, as the end of a sentence: one of NumPy, a TorchScript
-/// program; empty for a checkpoint's.
+/// The kind of archive that has such an entry, as the end of a sentence: one of NumPy, a
+/// TorchScript program; empty for an entry of a checkpoint.
 std::string otherArchive(const std::string& entry);
 
 /// Reads and checks the central directory, ZIP64 included. Throws FileError for anything that the
@@ -34,7 +34,7 @@ public:
     explicit ZipDirectory(std::shared_ptr<const ByteSource> bytes);
 
     const std::string& path() const { return m_bytes->path(); }
-    /// In the order of the file.
+    /// The entries, in the order of the file.
     const std::vector<ZipEntry>& entries() const { return m_entries; }
     /// The entry of that name, or nullptr.
     const ZipEntry* find(std::string_view name) const;
@@ -68,7 +68,7 @@ public:
     void begin(const std::string& name, std::uint64_t size);
     void write(std::span<const std::uint8_t> bytes);
     void end();
-    /// begin, write and end.
+    /// Adds a complete entry: begin, write and end.
     void add(const std::string& name, std::string_view bytes);
     void commit();
 

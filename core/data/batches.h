@@ -19,24 +19,24 @@ namespace relascope::core {
 
 struct Batch {
     /// On the CPU: images [b, c, H, W] float, 0..1; tokens [b, n] int64; objects [b, n, width]
-    /// float; of sequences the source, [b, n] int64 or [b, n, width] float.
+    /// float; for sequences the source, [b, n] int64 or [b, n, width] float.
     torch::Tensor inputs;
-    /// Labels [b] int64; the token that follows each [b, n] int64; of objects also bits or numbers
-    /// [b, targets] float; of sequences the answer [b, m] int64.
+    /// Labels [b] int64; for text the token that follows each [b, n] int64; for objects also bits
+    /// or numbers [b, targets] float; for sequences the answer [b, m] int64.
     torch::Tensor targets;
-    torch::Tensor targetIn;  ///< of sequences: the start, then the answer but its last; [b, m]
-    torch::Tensor mixed;     ///< of mixed images: the fraction of each class, [b, classes] float
+    torch::Tensor targetIn;  ///< for sequences: the start, then the answer but its last; [b, m]
+    torch::Tensor mixed;     ///< for mixed images: the fraction of each class, [b, classes] float
     TargetKind kind = TargetKind::Class;
     std::int64_t size() const { return targets.size(0); }
 };
 
-/// Pixels are divided by 255 and turned from [H, W, C] to [C, H, W]; a window of tokens gives its
-/// first n as inputs and its last n as targets.
+/// Makes a batch of examples. Pixels are divided by 255 and turned from [H, W, C] to [C, H, W]; a
+/// window of tokens gives its first n as inputs and its last n as targets.
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count);
 
-/// Mixes the images of a batch in place with those of a permutation of it, and sets `mixed`: CutMix
-/// (Yun et al. 2019) pastes a rectangle, MixUp (Zhang et al. 2018) adds, both with a weight drawn
-/// from Beta(1, 1); "either" draws one of the two. Deterministic for a seed.
+/// Mixes the images of a batch in place with the images of a permutation of it, and sets `mixed`:
+/// CutMix (Yun et al. 2019) pastes a rectangle, MixUp (Zhang et al. 2018) adds, both with a weight
+/// drawn from Beta(1, 1); "either" draws one of the two. Deterministic for a seed.
 void mixImages(Batch& batch, const std::string& how, std::int64_t classes, std::uint64_t seed);
 
 /// The order of one epoch of `size` examples: a permutation that depends on (seed, epoch) alone.

@@ -18,28 +18,30 @@ TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const T
                      const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink);
 
-/// The same from token ids, for models with or without (null) a tokenizer; `ends` are the tokens
-/// that end the text. Of a model of a public family (architecture.h, `opened`) no row of the
-/// vocabulary is left out.
+/// continueText() from token ids, for models with or without (null) a tokenizer; `ends` are the
+/// tokens that end the text. For a model of a public family (architecture.h, `opened`) no row of
+/// the vocabulary is left out.
 TextEnd continueTokens(ModelImpl& model, const ModelOptions& modelOptions,
                        const Tokenizer* tokenizer, std::vector<std::int64_t> prompt,
                        const std::vector<std::int64_t>& ends, const GenerateOptions& options,
                        const TokenSink& sink);
 
-/// "12 7, 3": the ids of a text that is typed for a model without a tokenizer. Throws OptionError
-/// (`option`) for anything else.
+/// The ids in a text that is typed for a model without a tokenizer, such as "12 7, 3". Throws
+/// OptionError (`option`) for anything else.
 std::vector<std::int64_t> typedIds(const std::string& text, const ModelOptions& options,
                                    const std::string& option);
 
-/// The tokens that a language model reads before it chooses the first one: those of the prompt, or
-/// of an empty prompt the token that separates documents. Throws OptionError if there is none.
+/// The tokens that a language model reads before it chooses the first one: the tokens of the
+/// prompt, or for an empty prompt the token that separates documents. Throws OptionError if there
+/// is none.
 std::vector<std::int64_t> promptTokens(const Tokenizer& tokenizer, const std::string& prompt);
 
-/// Those tokens as an input, at most `longest` of them. Throws as promptTokens().
+/// promptTokens() as an input, at most `longest` of them. Throws as promptTokens().
 ProbeSample promptSample(const Tokenizer& tokenizer, const std::string& prompt,
                          std::int64_t longest);
 
-/// Throws OptionError if the model is no language model, or if its tokenizer is unknown (null).
+/// The tokenizer of a model. Throws OptionError if the model is no language model, or if its
+/// tokenizer is unknown (null).
 const Tokenizer& requireTokenizer(const TokenizerPtr& tokenizer, const ModelOptions& options);
 
 /// A text as input of the inspector: token ids and their pieces. At most `longest` tokens are used.

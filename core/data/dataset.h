@@ -25,10 +25,10 @@ public:
     /// An example for display.
     virtual ProbeSample sample(std::int64_t index) const = 0;
 
-    /// What is known of the objects of each example; null: nothing.
+    /// The facts about the objects of each example; null without any.
     virtual const ObjectFacts* objectFacts() const { return nullptr; }
-    /// Writes the facts of an example, [objects, facts] by objectFacts(); kEmptyPlace for those of
-    /// an empty place.
+    /// Writes the facts of an example, [objects, facts] by objectFacts(); the facts of an empty
+    /// place are kEmptyPlace.
     virtual void readFacts(std::int64_t index, std::span<std::int32_t> facts) const;
 
     std::int64_t size() const { return info().size; }
@@ -59,7 +59,7 @@ public:
     }
 };
 using ImageDatasetPtr = std::shared_ptr<const ImageDataset>;
-/// The same data as images. Throws OptionError when they are something else.
+/// The data cast to images. Throws OptionError when they are something else.
 inline ImageDatasetPtr asImages(const DatasetPtr& data) {
     auto images = std::dynamic_pointer_cast<const ImageDataset>(data);
     if (!images) throw OptionError("data", data->info().name + " has no images");
@@ -80,7 +80,7 @@ public:
 class ObjectDataset : public Dataset {
 public:
     struct Shape {
-        std::int64_t objects = 0;  ///< of one set
+        std::int64_t objects = 0;  ///< how many a set has
         std::int64_t width = 0;    ///< numbers of one object
         std::int64_t targets = 1;  ///< numbers to predict; 1 for a class
         bool operator==(const Shape&) const = default;
@@ -98,7 +98,7 @@ public:
     struct Shape {
         std::int64_t source = 0;            ///< elements, after padding
         std::int64_t width = 0;             ///< numbers of one source vector; 0: tokens
-        std::int64_t sourceVocabulary = 0;  ///< of tokens
+        std::int64_t sourceVocabulary = 0;  ///< of source tokens
         std::int64_t target = 0;            ///< tokens, after padding
         std::int64_t targetVocabulary = 0;
         std::int64_t start = 0;  ///< the token that the decoder reads first
@@ -121,7 +121,7 @@ struct DataSplits {
     /// The training set of each epoch, where epochs differ; empty when it is fixed.
     std::function<DatasetPtr(std::int64_t epoch)> trainEpoch;
 
-    TokenizerPtr tokenizer;  ///< of text; null otherwise
+    TokenizerPtr tokenizer;  ///< for text; null otherwise
 
     std::string mix = "none";  ///< how images of a batch are mixed (data_options.h)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Examples by what is in them. Does not include torch.
+// A checksum of the contents of examples. Does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace relascope::core {
 
-/// CRC-32 of all that a model or an analysis can read of these examples, in their order: inputs,
+/// CRC-32 of everything that a model or an analysis can read of these examples, in order: inputs,
 /// targets and the facts of their objects.
 std::uint32_t examplesChecksum(const Dataset& data, const std::vector<std::int64_t>& examples);
 

@@ -52,7 +52,8 @@ OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) 
     return opened;
 }
 
-// A folder that is parted already, as nanoGPT's and llm.c's are, is one text all the same.
+// A note for a folder that is divided into splits already, as nanoGPT's and llm.c's: it is still
+// read as one text. Empty for other folders.
 std::string partsNote(const std::vector<TextFile>& files) {
     const auto named = [&](std::initializer_list<const char*> words) {
         for (const auto& file : files) {

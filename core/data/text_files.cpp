@@ -146,7 +146,7 @@ constexpr std::size_t kPiece = 1u << 18;
 struct TextBytes::Inflater {
     z_stream stream{};
     std::vector<std::uint8_t> out = std::vector<std::uint8_t>(kPiece);
-    bool ended = false;  // of the member that is unpacked; more may follow
+    bool ended = false;  // the member that is unpacked has ended; more may follow
     Inflater() {
         if (::inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
     }

@@ -22,10 +22,10 @@ struct TextFile {
     std::int64_t modified = 0;  ///< nanoseconds
 };
 
-/// One file, or those of a folder and of its sub-folders in the order of their names: its token
-/// shards (.bin, .npy) when it has any, else .txt, .text, .md, .json and .jsonl (each also .gz),
-/// else all files. `leftOut` gets a sentence on the files of a folder that are not among them,
-/// counted by their endings. Throws FileError.
+/// One file, or the files of a folder and of its sub-folders in the order of their names: the token
+/// shards (.bin, .npy) if there are any, else .txt, .text, .md, .json and .jsonl (each also .gz),
+/// else all files. `leftOut` gets a sentence on the other files of a folder, counted by their
+/// endings. Throws FileError.
 std::vector<TextFile> listTextFiles(const std::string& path, std::string* leftOut = nullptr);
 
 /// Identifies the state of the files (path, size, time), not their content.
@@ -62,9 +62,10 @@ private:
 struct DocumentSink {
     std::function<void()> begin;
     std::function<void(std::string_view)> text;
-    /// At the end of a plain text with bytes that are not UTF-8: where the first is, and how many.
+    /// Called at the end of a plain text with bytes that are not UTF-8: where the first is, and how
+    /// many there are.
     std::function<void(std::uint64_t first, std::uint64_t count)> invalid = {};
-    /// At the end of JSON records with halves of surrogate pairs, which are read as U+FFFD.
+    /// Called at the end of JSON records with halves of surrogate pairs, which are read as U+FFFD.
     std::function<void(std::uint64_t first, std::uint64_t count)> halves = {};
 };
 
@@ -78,10 +79,10 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
 /// The JSON records of readDocuments.
 void readJsonDocuments(TextBytes& bytes, const std::string& field, const DocumentSink& sink);
 
-/// Refuses what begins as no UTF-8 text does: UTF-16 and UTF-32, archives, pages, binary files.
+/// Refuses files that do not begin as UTF-8 text: UTF-16 and UTF-32, archives, pages, binary files.
 /// `start` are the first bytes, the more the better. Throws FileError with the way out.
 void requireUtf8Text(const std::string& path, std::string_view start);
-/// Refuses also pages and answers of servers whose name does not say so, whatever its ending.
+/// requireUtf8Text(); also refuses pages and answers of servers, whatever the ending of the name.
 void requireCorpus(const std::string& path, std::string_view start);
 
 }  // namespace relascope::core

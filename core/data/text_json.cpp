@@ -49,8 +49,8 @@ protected:
     }
 
 private:
-    // What Python writes and is no JSON: numbers and escapes as long as these take their place. An
-    // escape whose end is not there yet is held.
+    // The held text with Python's deviations from JSON replaced by numbers and escapes of equal
+    // length. An escape whose end is not there yet is held.
     std::string mended() {
         std::string out;
         out.reserve(m_held.size());
@@ -124,7 +124,7 @@ private:
     std::string m_piece, m_held;
     bool m_inside = false, m_last = false;
     std::uint64_t m_halves = 0, m_firstHalf = 0;
-    std::string_view m_word;  ///< what is left of one of these
+    std::string_view m_word;  ///< the rest of one of these words
     int m_at = 0;
     std::uint64_t m_before = 0, m_recordStart = 0, m_record = 1;
 };

@@ -103,7 +103,7 @@ namespace {
 
 using nlohmann::json;
 
-// Increment when the same files would give other tokens than before.
+// To be incremented when a change gives other tokens for the same files.
 constexpr const char* kVersion = "relascope tokens 2";
 
 std::uint64_t totalBytes(const std::vector<TextFile>& files) {
@@ -150,7 +150,7 @@ std::string contentOf(const std::vector<TextFile>& files, TextProgress& progress
     return content;
 }
 
-// What files have that is no text, by kind: [file, the first, how many].
+// Bytes of files that are no text, by kind; their facts are [file, the first, how many].
 struct Lost {
     const char *key, *one, *several, *wayOut;
 };
@@ -219,7 +219,8 @@ void forEachDocument(const std::vector<TextFile>& files, const std::string& fiel
     });
 }
 
-// The same with a blank line between two documents, for tokenizers without a separator token.
+// Gives the text of the documents with a blank line between two, for tokenizers without a separator
+// token.
 void forEachText(const std::vector<TextFile>& files, const std::string& field,
                  TextProgress& progress, const std::function<void(std::string_view)>& text,
                  json* facts = nullptr) {
@@ -323,7 +324,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     }
     const auto made =
         makeCachedTokens(key, used->size() <= 65536 ? 2 : 4, [&](TokenWriter& writer) {
-            facts.erase("invalid");  // of a first try, which the cache could not store
+            facts.erase("invalid");  // left by a first try, which the cache could not store
             encodeAll(files, field, *used, progress, writer, facts);
             // The files changed while they were read, so the tokens must not be found under this
             // key.

@@ -12,8 +12,8 @@ namespace relascope::core {
 /// Token ids as an input of the inspector, with their pieces of text if there is a tokenizer.
 ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
                         const std::string& origin);
-/// The same text in the tokens of this tokenizer. As it is where its tokens are those, where it is
-/// no text, and without a tokenizer.
+/// A text in the tokens of this tokenizer. Unchanged if it has these tokens already, if it is no
+/// text, and without a tokenizer.
 ProbeSample inTokensOf(const Tokenizer* tokenizer, ProbeSample sample);
 
 // Windows of a token sequence as examples, and how the windows of one epoch are chosen.
@@ -36,11 +36,11 @@ struct TokenRange {
     std::int64_t evenStart(std::int64_t i, std::int64_t count) const;
 };
 
-/// Throws std::out_of_range for an invalid index.
+/// Windows as a data set. Throws std::out_of_range for an invalid index.
 class TokenWindows : public TokenDataset {
 public:
     using Start = std::function<std::int64_t(std::int64_t)>;
-    /// `start` says where in the sequence window i of info.size begins.
+    /// `start` returns where in the sequence window i of info.size begins.
     TokenWindows(TokenSequencePtr sequence, TokenizerPtr tokenizer, DatasetInfo info,
                  std::string split, std::int64_t context, Start start);
 
@@ -82,7 +82,7 @@ private:
 struct EncodedText {
     TokenPart tokens;
     TokenizerPtr tokenizer;
-    std::string note;  ///< on bytes that are not UTF-8; empty: none
+    std::string note;  ///< a sentence on bytes that are not UTF-8; empty: none
 };
 
 /// Encodes the documents of the files, or returns them from the cache. `tokenizer` is null for
@@ -90,7 +90,8 @@ struct EncodedText {
 EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& tokenizer,
                         const std::string& field, TextProgress& progress);
 
-/// False if the files were written so recently that a further change could leave the same time.
+/// Whether the files are unlikely to change unseen: false if they were written so recently that a
+/// further change could leave the same time.
 bool isSettled(const std::vector<TextFile>& files);
 
 }  // namespace relascope::core

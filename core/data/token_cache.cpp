@@ -118,7 +118,7 @@ CachedTokens makeNameless(bool memory, int width,
     const int file = namelessFile(memory);
     if (file < 0) throw Unwritable();
     try {
-        // In memory at most half of what is free, so that the machine stays usable.
+        // A file in memory takes at most half of the free memory, so that the machine stays usable.
         const std::uint64_t most = memory ? availableMemory() / 2 : UINT64_MAX;
         std::uint64_t written = 0;
         TokenWriter writer(width, [&](const void* data, std::size_t bytes) {

@@ -75,7 +75,7 @@ void refuseAnswers(const MappedFile& file) {
         if (!what.empty()) throw FileError(file.path(), what);
 }
 
-// Texts, archives and others under the name of a shard.
+// Refuses texts, archives and other files under the name of a shard.
 void refuseOthers(const MappedFile& file) {
     const auto start = startOf(file);
     if (start.starts_with("\x93NUMPY"))
@@ -83,7 +83,7 @@ void refuseOthers(const MappedFile& file) {
     if (start.starts_with("PK\x03\x04"))
         throw FileError(file.path(), "is an archive or a model of PyTorch, not a token shard");
     if (const auto what = foreignContent(start); !what.empty()) throw FileError(file.path(), what);
-    // Of ids half of the bytes are anything; all of a text's are printed.
+    // Half of the bytes of ids may be anything, but all bytes of a text are printable.
     constexpr std::size_t kLeast = 64;
     if (start.size() >= kLeast && std::all_of(start.begin(), start.end(), [](unsigned char c) {
             return (c >= 32 && c < 127) || c == '\n' || c == '\r' || c == '\t';
@@ -91,8 +91,8 @@ void refuseOthers(const MappedFile& file) {
         throw FileError(file.path(), "is text, not token ids; name it .txt");
 }
 
-// Of raw numbers the width is not known: ids of 32 or 64 bits, read as 16 bits, have next to
-// nothing in every second place, or in three of four.
+// The width of raw numbers is not known: ids of 32 or 64 bits, read as 16 bits, are nearly 0 in
+// every second place, or in three of four.
 void refuseWideIds(const MappedFile& file) {
     constexpr std::size_t kLeast = 32, kLooked = 1u << 16;  // numbers of 16 bits
     constexpr std::uint64_t kUpper = 8;  // the upper half of an id below 524288 is less
@@ -103,7 +103,7 @@ void refuseWideIds(const MappedFile& file) {
     std::array<std::uint64_t, 4> largest{};
     std::array<std::size_t, 4> zeros{};
     for (std::size_t i = 0; i < bytes.size() / 2; ++i) {
-        // Of big-endian ids the upper half comes first, and its bytes as well.
+        // Big-endian ids have the upper half first, and its upper byte first.
         const auto number = std::min(littleEndian(&bytes[2 * i], 2),
                                      std::uint64_t{bytes[2 * i]} << 8 | bytes[2 * i + 1]);
         largest[i % 4] = std::max(largest[i % 4], number);

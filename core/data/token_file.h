@@ -15,14 +15,14 @@ namespace relascope::core {
 /// Little-endian ids of `width` bytes (1, 2, 4 or 8) in a file.
 struct TokenPart {
     std::shared_ptr<const MappedFile> file;
-    std::uint64_t offset = 0;  ///< of the first, in bytes
+    std::uint64_t offset = 0;  ///< of the first id, in bytes
     std::int64_t count = 0;
     int width = 2;
     bool isSigned = false;
     bool foreign = false;  ///< a shard of another program; its ids may be out of range
 };
 
-/// The id at an address within the part; negative where a foreign shard has it so.
+/// The id at an address within the part; negative if a foreign shard has a negative one there.
 std::int64_t tokenAt(const std::uint8_t* at, const TokenPart& part);
 
 /// The ids of all parts, one after another.
@@ -46,7 +46,7 @@ private:
 /// recognised. Throws FileError.
 TokenPart openShard(const std::string& path);
 TokenPart openShard(std::shared_ptr<const MappedFile> file);
-/// Whether the header of the shard says that its ids are those of GPT-2.
+/// Whether the header of the shard says that its ids are GPT-2's.
 bool isGpt2Shard(const TokenPart& shard);
 
 }  // namespace relascope::core

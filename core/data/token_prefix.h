@@ -6,8 +6,8 @@
 
 namespace relascope::core {
 
-/// The data with windows of at most `tokens` tokens, each the beginning of one of theirs; the data
-/// themselves where they are no text, or no longer. 0: whole windows.
+/// The data with windows cut to their first `tokens` tokens; the data themselves where they are no
+/// text, or their windows are no longer. 0: whole windows.
 DatasetPtr withShorterWindows(DatasetPtr data, std::int64_t tokens);
 
 }  // namespace relascope::core

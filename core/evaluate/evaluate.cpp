@@ -71,7 +71,7 @@ AutocastScope::~AutocastScope() {
 
 namespace {
 
-// Of several ranks: the rounds in which each evaluates one batch, or none in the last.
+// With several ranks: the number of rounds in which each evaluates one batch, or none in the last.
 std::int64_t roundsOf(std::int64_t size, const EvaluationOptions& options) {
     const auto each = options.batchSize * options.ranks->size();
     return (size + each - 1) / each;

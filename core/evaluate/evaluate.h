@@ -39,16 +39,17 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
 struct EvaluationOptions {
     std::int64_t batchSize = 256;
     bool bfloat16 = false;
-    /// The number of sequences for free-running decoding (free_running.h): 0 = none, -1 = all.
+    /// The number of sequences for free-running decoding: 0 = none, -1 = all.
     std::int64_t freely = 0;
     EditSession* edits = nullptr;  ///< in force in every pass; null for none
-    /// Take the batches in turn, and all have the results of all; null: this process alone.
+    /// Ranks that take the batches in turn, and all get the results of all; null: this process
+    /// alone.
     RankGroup* ranks = nullptr;
 };
 
-/// In evaluation mode, without gradients; the model's mode is restored. Loss and accuracy are means
-/// over targets: labels, tokens (sequences with teacher forcing), bits. Throws OptionError for a
-/// label out of the range of the model's classes, Cancelled.
+/// Measures a model in evaluation mode, without gradients; its mode is restored. Loss and accuracy
+/// are means over targets: labels, tokens (sequences with teacher forcing), bits. Throws
+/// OptionError for a label out of the range of the model's classes, Cancelled.
 Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, const DatasetPtr& data,
                          const EvaluationOptions& options = {}, std::stop_token stop = {},
                          const ProgressCallback& progress = {});

@@ -16,8 +16,8 @@ constexpr std::int64_t kLarge = std::int64_t{1} << 20;
 // begins, with all activations still there: their logarithmic softmax and two gradients. This one
 // holds a number for each row and one gradient.
 struct LargeCrossEntropy : torch::autograd::Function<LargeCrossEntropy> {
-    // Of scores [rows, classes], targets [rows] and the weight of each row [rows]: the weighted
-    // sum.
+    // The weighted sum of the cross entropy of scores [rows, classes] and targets [rows], with a
+    // weight for each row [rows].
     static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                  const torch::Tensor& scores, const torch::Tensor& targets,
                                  const torch::Tensor& weights) {
@@ -55,7 +55,7 @@ torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& tar
 namespace {
 
 constexpr double kRecovered = 1e-3;  // experiments.md section 8
-// Of what may wait on a device: 16 MiB.
+// The most numbers that may wait on a device: 16 MiB.
 constexpr std::int64_t kMostWaiting = std::int64_t{1} << 22;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 

@@ -16,7 +16,7 @@ namespace relascope::core {
 
 /// Mean cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or
 /// [b, n], without the targets equal to `ignore`. Targets have to be classes or `ignore`
-/// (requireLabels() of scoring.h).
+/// (requireLabels()).
 torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
                            std::int64_t ignore = -100);
 
@@ -34,17 +34,17 @@ void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore
 /// The number of targets of a batch that count: all of them, but tokens equal to `ignore` (-1:
 /// none).
 std::int64_t answersIn(const Batch& batch, std::int64_t ignore);
-/// How many of them are right, a 0-dimensional double on the device of the scores; NaN for
-/// regression. The batch is on that device too.
+/// How many targets that count are right, a 0-dimensional double on the device of the scores; NaN
+/// for regression. The batch is on that device too.
 torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
 
-/// Accumulates metrics over the batches of a data set. What a device computes stays there until a
-/// result is asked for: the host does not wait for it after each batch.
+/// Accumulates metrics over the batches of a data set. Values stay on the device that computes them
+/// until a result is asked for: the host does not wait after each batch.
 class MetricAccumulator {
 public:
     MetricAccumulator(std::int64_t outputs, std::int64_t ignore);
-    /// scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of the
-    /// batch, without dimensions, is accumulated as well if it is given.
+    /// Adds scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of
+    /// the batch, without dimensions, is accumulated as well if it is given.
     void add(const torch::Tensor& scores, const Batch& batch);
     void addLoss(const torch::Tensor& mean, const Batch& batch);
 
@@ -56,17 +56,16 @@ public:
     /// For regression: "mean_error", "largest_error" and "recovered", the fraction of examples with
     /// a largest error below 0.001. Empty otherwise.
     std::vector<std::pair<std::string, double>> values();
-    /// Adds what the other ranks have accumulated, over other batches; all have the same then.
-    /// Collective.
+    /// Adds the sums of the other ranks over other batches, so that all have the same. Collective.
     void addRanks(RankGroup& ranks);
 
 private:
-    /// What a batch was answered, where it was computed, and what it asks for, on the CPU.
+    /// The answers to a batch, on the device that computed them, and its targets, on the CPU.
     struct Answers {
         torch::Tensor given, wanted;
         TargetKind kind;
     };
-    /// Enters what waits on a device.
+    /// Adds the values that wait on a device.
     void settle();
     void enterLosses(const torch::Tensor& means);
     void enter(const torch::Tensor& given, const Answers& answers);
@@ -79,7 +78,7 @@ private:
 
     std::vector<Answers> m_waiting;
     std::int64_t m_waitingNumbers = 0;
-    std::vector<torch::Tensor> m_means;  ///< losses that wait, and the targets of each
+    std::vector<torch::Tensor> m_means;  ///< losses that wait; m_meanCounts: targets of each
     std::vector<std::int64_t> m_meanCounts;
 };
 

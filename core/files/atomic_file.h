@@ -17,21 +17,21 @@ public:
     using FileError::FileError;
 };
 
-/// Throws what errno `error` means for writing that file: DiskFull or FileError with what was being
-/// done ("cannot be written").
+/// Throws the exception for errno `error` while writing that file: DiskFull, or FileError with
+/// `doing` ("cannot be written").
 [[noreturn]] void throwWriteError(const std::string& path, const char* doing, int error);
 
 /// Writes beside the target under a temporary name; commit() makes it durable (fsync), renames it
 /// over the target and makes the rename durable. Without commit() the temporary file is removed.
 class AtomicFile {
 public:
-    /// Throws FileError when the folder cannot be written.
+    /// Opens the temporary file. Throws FileError when the folder cannot be written.
     explicit AtomicFile(const std::string& path);
     ~AtomicFile();
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
-    /// Throws DiskFull or FileError.
+    /// Appends bytes. Throws DiskFull or FileError.
     void write(const void* data, std::size_t bytes);
     void write(std::string_view text) { write(text.data(), text.size()); }
     void commit();
@@ -49,7 +49,7 @@ void writeTextFile(const std::string& path, std::string_view text);
 void syncDirectory(const std::string& directory);
 /// Creates the directory and its parents; FileError with the reason when that fails.
 void makeDirectories(const std::string& directory);
-/// Free bytes for an unprivileged user on that file system.
+/// Free bytes for an unprivileged user on the file system of the directory.
 std::uint64_t freeBytes(const std::string& directory);
 /// Throws FileError unless a file can be created in the directory now.
 void requireWritable(const std::string& directory);

@@ -71,7 +71,7 @@ protected:
     }
 
 private:
-    // After the bytes were copied, so that a change in the meantime is seen.
+    // Called after the bytes were copied, so that a change in the meantime is seen.
     void requireUnchanged() const {
         struct stat now {
         }, named{};

@@ -26,7 +26,7 @@ public:
     /// Fills `out` from `offset`. Throws FileError when the range is not there, or when the file is
     /// no longer the one that was opened; Cancelled.
     void read(std::uint64_t offset, std::span<std::uint8_t> out, std::stop_token stop = {}) const;
-    /// The same bytes as writable memory; null where they have to be read: those of a network or of
+    /// The bytes as writable memory; null where they have to be read: pages of a network or of
     /// another program's file system can fail in the middle. Throws FileError as read().
     virtual std::shared_ptr<const MappedFile> map() const { return nullptr; }
 

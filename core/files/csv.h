@@ -27,12 +27,12 @@ public:
     /// The next row, with as many fields as columns(); false at the end.
     bool next();
     const std::vector<std::string>& fields() const { return m_fields; }
-    /// Of the row, from 1 on.
+    /// The line of the row, from 1 on.
     std::int64_t line() const { return m_line; }
 
-    /// A field as a number; NaN where it is empty or NA. TRUE and FALSE are 1 and 0. A comma is the
-    /// decimal comma, but where commas part the fields, or tabs do, not before just three digits,
-    /// which could be thousands as well.
+    /// A field as a number; NaN where it is empty or NA. TRUE and FALSE are 1 and 0. A comma is a
+    /// decimal comma; before exactly three digits, which could be thousands as well, it is an error
+    /// unless semicolons part the fields.
     double number(std::size_t column) const;
     std::int64_t whole(std::size_t column) const;
 

@@ -21,10 +21,10 @@ public:
     ~FileLock();
 
     bool held() const { return m_file >= 0; }
-    /// Replaces what the held file says, for readers to learn who holds it. False if that fails.
+    /// Replaces the text of the held file, from which others learn who holds it. False on failure.
     bool write(const std::string& text);
     int descriptor() const { return m_file; }
-    /// Whether a process holds that file.
+    /// Whether a process holds a file.
     static bool isHeld(const std::string& path);
 
 private:

@@ -9,18 +9,18 @@
 
 namespace relascope::core {
 
-/// What a file is by its first 512 bytes, and the way out, as the end of a sentence that begins
+/// The kind of a file by its first 512 bytes, and the way out, as the end of a sentence that begins
 /// with its path: "is a Git LFS pointer, not the file itself; ..." (also web pages, GGUF, ONNX,
-/// HDF5, compressed files, NumPy arrays, pictures). Empty for what is none of these.
+/// HDF5, compressed files, NumPy arrays, pictures). Empty for other files.
 std::string foreignContent(std::string_view start);
 
-/// The same for text in the place of `wanted` ("weights"), as servers answer in place of a file:
-/// "is text and no weights: 'Entry not found'; download the file again". `start` are the first
-/// bytes; empty where they are no text.
+/// The end of such a sentence for text in the place of `wanted` ("weights"), as servers answer
+/// instead of a file: "is text and no weights: 'Entry not found'; download the file again". `start`
+/// are the first bytes; empty where they are no text.
 std::string textInPlaceOf(const std::string& wanted, std::string_view start);
 
-/// Throws FileError for a link to a file that is not there: one of a cache that was never fetched,
-/// or was removed.
+/// Throws FileError for a link to a missing file: a file of a cache that was never fetched, or was
+/// removed.
 void requireTarget(const std::string& path);
 
 /// The text of a JSON file as a standard parser takes it: without a byte order mark, and with

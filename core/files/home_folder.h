@@ -7,10 +7,11 @@
 namespace relascope::core {
 
 /// $HOME. Throws Error where it is not set: "HOME is not set, so that there is no place for `what`;
-/// set it, or `other`". Nothing is ever put into the current folder in its place.
+/// set it, or `other`". The current folder never serves in its place.
 std::string homeFolder(const std::string& what, const std::string& other);
 
-/// relascope in $XDG_CACHE_HOME or ~/.cache; empty where neither is an absolute path.
+/// The program's folder in the cache: relascope in $XDG_CACHE_HOME or ~/.cache; empty where neither
+/// is an absolute path.
 std::string programCacheFolder();
 
 }  // namespace relascope::core

@@ -19,7 +19,7 @@ public:
         Writable,  ///< a page that is written becomes a copy of this process
     };
 
-    /// Throws FileError.
+    /// Maps the file at `path`. Throws FileError.
     explicit MappedFile(const std::string& path);
     /// Takes ownership of an open file; `name` is for messages.
     MappedFile(int file, std::string name, Pages pages = Pages::ReadOnly);
@@ -31,7 +31,7 @@ public:
     std::uint64_t size() const { return m_size; }
     /// A view of the mapping. Throws FileError if the file has been truncated.
     const std::uint8_t* at(std::uint64_t offset, std::uint64_t bytes) const;
-    /// The same of writable pages.
+    /// A view of writable pages.
     std::uint8_t* writable(std::uint64_t offset, std::uint64_t bytes) const {
         return const_cast<std::uint8_t*>(at(offset, bytes));
     }
@@ -43,7 +43,7 @@ public:
     }
     /// Throws FileError if the file was truncated or written to since it was mapped.
     void requireUnchanged() const;
-    /// Whether the pages come from this machine's own disks or memory. Those of a network, or of
+    /// Whether the pages come from this machine's own disks or memory. Pages of a network, or of
     /// another program, can fail in the middle.
     bool isLocal() const;
 

@@ -16,7 +16,7 @@ inline std::uint64_t availableMemory() {
     return memoryFigure("/proc/meminfo", "MemAvailable");
 }
 
-/// "1.3 GiB", "210 MiB".
+/// A number of bytes in words: "1.3 GiB", "210 MiB".
 std::string byteText(std::uint64_t bytes);
 
 }  // namespace relascope::core

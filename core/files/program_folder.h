@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the running program is, and what is installed with it: PREFIX/bin, PREFIX/lib/relascope,
-// PREFIX/share/relascope. A build folder has the same layout. Nothing is found by an absolute path,
-// so that the whole can be moved.
+// The places of the running program and of the files installed with it: PREFIX/bin,
+// PREFIX/lib/relascope, PREFIX/share/relascope. A build folder has the same layout. Nothing is
+// found by an absolute path, so that the whole can be moved.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@ namespace relascope::core {
 /// The file of the running program; empty if it cannot be determined.
 std::filesystem::path programFile();
 
-/// Its folder, PREFIX/bin.
+/// The folder of programFile(), PREFIX/bin.
 std::filesystem::path programFolder();
 
-/// PREFIX/share/relascope/NAME; empty if there is none.
+/// The path PREFIX/share/relascope/NAME; empty if it does not exist.
 std::string installedData(const std::string& name);
 
 }  // namespace relascope::core

@@ -26,7 +26,7 @@ public:
     std::map<std::string, std::string> metadata;
 
     bool null() override {
-        // As some programs write a file without any.
+        // Some programs write null for a file without metadata.
         if (m_where == Where::Top && m_key == "__metadata__") return true;
         return refuse("a null where a value belongs");
     }
@@ -235,7 +235,7 @@ SafetensorsFile::SafetensorsFile(std::shared_ptr<const ByteSource> bytes)
     m_bytes->read(0, prefix);
     if (prefix.size() == 8) {
         const std::uint64_t length = littleEndian(prefix.data(), 8);
-        if (length <= kMaxHeader && length <= size - 8) {  // else the parser says what is wrong
+        if (length <= kMaxHeader && length <= size - 8) {  // else the parser reports the fault
             prefix.resize(8 + length);
             m_bytes->read(8, std::span(prefix).subspan(8));
         }

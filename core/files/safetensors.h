@@ -17,7 +17,7 @@
 
 namespace relascope::core {
 
-/// What is wrong with a file, under the names that the format's own reader uses.
+/// The faults of a file, under the names that the format's own reader uses.
 enum class SafetensorsFault {
     HeaderTooSmall,
     HeaderTooLarge,
@@ -74,7 +74,7 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
 /// file cut short behind our back is an error and never a fault.
 class SafetensorsFile {
 public:
-    /// Throws SafetensorsError (or FileError when the file cannot be opened).
+    /// Opens a file. Throws SafetensorsError (or FileError when the file cannot be opened).
     explicit SafetensorsFile(const std::string& path);
     explicit SafetensorsFile(std::shared_ptr<const ByteSource> bytes);
 
@@ -100,10 +100,11 @@ private:
 /// padded to a multiple of 8.
 class SafetensorsWriter {
 public:
-    /// Of each entry only name, dtype, shape and bytes() count. Throws FileError.
+    /// Writes the header. Only name, dtype, shape and bytes() of each entry count. Throws
+    /// FileError.
     SafetensorsWriter(const std::string& path, std::vector<TensorEntry> tensors,
                       const std::map<std::string, std::string>& metadata = {});
-    /// In the order in which their bytes are to be given.
+    /// The entries, in the order in which write() must get their bytes.
     const std::vector<TensorEntry>& tensors() const { return m_tensors; }
     void write(std::span<const std::uint8_t> bytes);
     void commit();
@@ -126,7 +127,7 @@ struct TensorToWrite {
 /// SafetensorsWriter for tensors that are at hand.
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata = {});
-/// The bytes of such a file, behind those of `out`.
+/// Appends the bytes of a safetensors file to `out`.
 void appendSafetensors(std::vector<std::uint8_t>& out, const std::vector<TensorToWrite>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -64,7 +64,7 @@ std::string originOf(const std::string& url) {
     return text.substr(0, text.find_first_of("/?#", begin + 3));
 }
 
-/// What the functions that libcurl calls need; exceptions do not pass through it.
+/// The state for the functions that libcurl calls; exceptions do not pass through libcurl.
 struct Http::Call {
     HttpAnswer answer;
     const Http& http;

@@ -38,8 +38,8 @@ public:
     Http(const Http&) = delete;
     Http& operator=(const Http&) = delete;
 
-    /// `headers`: "Name: value". Throws ConnectionLost; Error for an address or an answer that is
-    /// none of HTTP; Cancelled.
+    /// Sends HEAD. `headers`: "Name: value". Throws ConnectionLost; Error for an address or an
+    /// answer that is not HTTP; Cancelled.
     HttpAnswer head(const std::string& url, const std::vector<std::string>& headers);
     HttpAnswer get(const std::string& url, const std::vector<std::string>& headers,
                    const Take& take);
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<void, Closer> m_handle;
 };
 
-/// "https://host:port" of an address in lower case; empty if it is none of HTTP.
+/// "https://host:port" of an address in lower case; empty if it is not HTTP.
 std::string originOf(const std::string& url);
 
 }  // namespace relascope::core

@@ -84,7 +84,7 @@ std::int64_t secondsOf(const fs::path& path) {
         .count();
 }
 
-// The only snapshot whose commit begins so, as people shorten them.
+// The only snapshot whose commit begins with a shortened one; empty if there is none or several.
 std::string wholeCommit(const fs::path& snapshots, const std::string& begin) {
     constexpr std::size_t kFewest = 7;
     std::string found;

@@ -15,47 +15,48 @@
 
 namespace relascope::core {
 
-/// What a command takes in place of a path: "hub:ORG/NAME@REVISION".
+/// Begins the name of a model where a command takes a path: "hub:ORG/NAME@REVISION".
 inline constexpr const char* kHubPrefix = "hub:";
 
 /// A model of the hub.
 struct HubModel {
     std::string name;               ///< "ORG/NAME", or "NAME"
     std::string revision = "main";  ///< a branch, a tag or a commit
-    /// "ORG/NAME", with "@REVISION" unless that is main.
+    /// The model as text: "ORG/NAME", with "@REVISION" unless that is main.
     std::string text() const { return revision == "main" ? name : name + "@" + revision; }
     bool operator==(const HubModel&) const = default;
 };
 /// Reads "ORG/NAME[@REVISION]". Throws OptionError("model", ...) for what cannot be a name.
 HubModel hubModel(const std::string& text);
 
-/// A variable that names a place, as the hub's Python client reads it: ~ and $NAME in it are
-/// replaced. The first of these that is set; "" where none is.
+/// The value of the first of these environment variables that is set, with ~ and $NAME in it
+/// replaced as the hub's Python client does; "" where none is set.
 std::string hubPlace(std::initializer_list<const char*> names);
 
-/// $HF_HUB_CACHE, $HUGGINGFACE_HUB_CACHE, $TRANSFORMERS_CACHE, else $HF_HOME/hub, else
-/// huggingface/hub in $XDG_CACHE_HOME or ~/.cache. Throws Error where none of them nor HOME is set.
+/// The folder of the cache: $HF_HUB_CACHE, $HUGGINGFACE_HUB_CACHE, $TRANSFORMERS_CACHE, else
+/// $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache. Throws Error where neither
+/// one of these nor HOME is set.
 std::string hubCacheFolder();
-/// CACHE/models--ORG--NAME.
+/// The folder of a model in the cache, CACHE/models--ORG--NAME.
 std::string hubModelFolder(const HubModel& model);
 /// Whether the name of a file or folder of the hub stays below where it is put.
 bool isHubFileName(const std::string& name);
 
 struct CachedModel {
     std::string name;       ///< "ORG/NAME"
-    std::string commit;     ///< of the newest snapshot
+    std::string commit;     ///< commit of the newest snapshot
     std::string path;       ///< the folder of that snapshot
     std::int64_t time = 0;  ///< when the snapshot was made, in seconds since 1970
 };
-/// The models of the cache of which there is a snapshot with weights, newest first. Looks at names
-/// of files alone.
+/// The models of the cache that have a snapshot with weights, newest first. Looks at names of files
+/// alone.
 std::vector<CachedModel> cachedModels();
 
-/// The commit and the folder of a model in the cache, as its revision says; nothing if it is not
-/// there. Throws FileError where a link of the snapshot leads out of the folder of the model.
+/// The commit and the folder of a model's revision in the cache; nothing if it is not there. Throws
+/// FileError where a link of the snapshot leads out of the folder of the model.
 std::optional<CachedModel> findCachedModel(const HubModel& model);
 
-/// "ORG/NAME" for a snapshot of a cache, or a file in it; else empty.
+/// The name "ORG/NAME" for a snapshot of a cache, or a file in it; else empty.
 std::string hubNameOf(const std::string& path);
 
 /// The path that a text stands for: "hub:ORG/NAME" is the folder of its snapshot in the cache,

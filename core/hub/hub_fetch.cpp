@@ -58,7 +58,7 @@ std::set<std::string> shardsOf(const std::string& index, const Hub& hub) {
     return names;
 }
 
-/// Of the files of a model, those that this program reads.
+/// The files of a model that this program reads.
 std::vector<std::string> namesToFetch(const std::vector<std::string>& all,
                                       const std::string& commit, Hub& hub) {
     const std::set<std::string> there(all.begin(), all.end());

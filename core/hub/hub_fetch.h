@@ -3,7 +3,7 @@
 // either finds what the other has fetched, and both may fetch at the same time.
 //
 // $HF_ENDPOINT is the address of the hub; $HF_TOKEN, $HUGGING_FACE_HUB_TOKEN, the file
-// $HF_TOKEN_PATH or $HF_HOME/token the token, which goes to that address alone; with
+// $HF_TOKEN_PATH or $HF_HOME/token give the token, which goes to that address alone; with
 // $HF_HUB_OFFLINE=1 or $TRANSFORMERS_OFFLINE=1 no connection is made. Certificates: hub/http.h.
 #pragma once
 
@@ -20,11 +20,11 @@ struct HubFile {
     std::string name;       ///< "model.safetensors"
     std::string etag;       ///< the name of its blob
     std::int64_t size = 0;  ///< bytes
-    std::string address;    ///< of its bytes
+    std::string address;    ///< where its bytes are fetched
 };
 struct HubListing {
     std::string commit;
-    std::vector<HubFile> files;  ///< those that this program reads
+    std::vector<HubFile> files;  ///< the files that this program reads
     std::int64_t bytes() const;
 };
 struct HubProgress {
@@ -32,13 +32,13 @@ struct HubProgress {
     double rate = 0.0;                 ///< bytes a second, of the last seconds
 };
 
-/// What a model has on the hub. `wanted` is asked several times a second. Throws Error with one
+/// The files of a model on the hub. `wanted` is asked several times a second. Throws Error with one
 /// sentence that names the model and the way out, Cancelled.
 HubListing listHubModel(const HubModel& model, const std::function<bool()>& wanted);
 
-/// Fetches what is missing and returns the folder of the snapshot. `progress` is called from any
-/// thread, one at a time; false cancels. What has come stays as blobs/ETAG.incomplete, and the next
-/// call continues from there. Throws as listHubModel(); DiskFull, FileError.
+/// Fetches missing files and returns the folder of the snapshot. `progress` is called from any
+/// thread, one at a time; false cancels. An incomplete file stays as blobs/ETAG.incomplete, and the
+/// next call continues from there. Throws as listHubModel(); DiskFull, FileError.
 std::string fetchHubModel(const HubModel& model,
                           const std::function<bool(const HubProgress&)>& progress);
 

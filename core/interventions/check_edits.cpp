@@ -14,7 +14,7 @@ bool grows(const std::string& axis) {
     return axis == "position" || axis == "i" || axis == "j";
 }
 
-// In place of the size of an axis.
+// Stand in place of the size of an axis.
 constexpr std::int64_t kAnySize = -1, kOffsets = -2;
 
 class Check {
@@ -116,8 +116,8 @@ private:
                               "nothing is ever sent");
     }
 
-    // The sizes of the selected part without the batch; 1 where an axis is fixed by one integer. Of
-    // a mean by offset i is missing, and along j there are the offsets, any odd number of them.
+    // The sizes of the selected part without the batch; 1 where an axis is fixed by one integer. A
+    // mean by offset has no axis i, and along j any odd number of offsets.
     std::vector<std::int64_t> freeSizes() const {
         std::vector<std::int64_t> sizes;
         for (std::size_t d = 0; d < m_point.axes.size(); ++d) {

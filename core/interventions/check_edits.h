@@ -9,7 +9,7 @@
 
 namespace relascope::core {
 
-/// What edits are used for; some operations have no meaning in all of them.
+/// The use of edits; some operations have no meaning in some uses.
 enum class EditUse {
     Inspect,   ///< one input of a known length, or a split of inputs
     Generate,  ///< a growing text; edits of positions not generated yet are skipped
@@ -26,8 +26,8 @@ const PointInfo& findPoint(const std::vector<PointInfo>& points, const std::stri
 std::vector<std::int64_t> placesOf(const AxisSelection& selection, std::int64_t size,
                                    const std::string& field);
 
-/// Whether the mean has one value for each j - i. `cells`: its point has the axes i and j; at
-/// others an offset is no place.
+/// Whether the mean has one value for each j - i. `cells`: its point has the axes i and j; other
+/// points have no offsets.
 inline bool meanByOffset(const Edit& edit, bool cells) {
     return cells && edit.op == EditOp::Mean && edit.reference && edit.reference->over == "offset";
 }

@@ -13,32 +13,32 @@
 
 namespace relascope::core {
 
-/// Every member may be empty.
+/// Functions that give edits their examples, texts and pictures. Every member may be empty.
 struct EditData {
-    std::function<DatasetPtr(const std::string& split)> split;  ///< null for an unknown one
+    std::function<DatasetPtr(const std::string& split)> split;  ///< null for an unknown split
     std::function<ProbeSample(const std::string& text)> text;
     std::function<ProbeSample(const std::string& file)> image;
-    /// The example that is inspected, for resample; -1: it is of no split.
+    /// The example that is inspected, for resample; -1: the sample is no example of a split.
     std::string exampleSplit = {};
     std::int64_t example = -1;
 };
 
-/// Where there are no training examples, means are taken over `own`, the data that are measured.
+/// `data` with the measured data `own` for means, where there are no training examples.
 EditData withOwnExamples(EditData data, DatasetPtr own);
 
-/// What is changed in a forward pass, above the edits that a run was trained with.
+/// The edits of a forward pass, on top of the edits that a run was trained with.
 struct Interventions {
     EditList edits = {};
-    /// Where these edits, and those of training, take values from.
+    /// The source of values for these edits and for the edits of training.
     EditData data = {};
 };
 
-/// Edits for a model that is known only once its data are: gets its hook points for an example.
-/// Throws OptionError, FileError.
+/// Chooses edits for a model that is known only after its data are opened: gets the model's hook
+/// points for an example. Throws OptionError, FileError.
 using EditChoice = std::function<EditList(const std::vector<PointInfo>& points)>;
 
-/// The examples of `splits`, which must outlive it, and texts for the tokenizer of a language
-/// model. Pictures cannot be read.
+/// The examples of `splits`, which must outlive the result, and texts for the tokenizer of a
+/// language model. Pictures cannot be read.
 EditData editDataOf(const DataSplits& splits, const ModelOptions& options);
 
 /// Finds the sample among the examples by the number at the end of its origin ("validation 12"),

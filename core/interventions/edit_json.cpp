@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array kAxes = {"position", "head", "dim", "i", "j", "relation", "symbol", "slot"};
 constexpr std::int64_t kFarthest = 1'000'000'000;
-constexpr std::size_t kMostNumbers = 100'000;  // of one list; a file has at most 1 MiB
+constexpr std::size_t kMostNumbers = 100'000;  // the most of one list; a file has at most 1 MiB
 
 [[noreturn]] void refuse(const std::string& field, const Json& value, const std::string& wanted) {
     auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -35,7 +35,7 @@ constexpr std::size_t kMostNumbers = 100'000;  // of one list; a file has at mos
     throw OptionError(field, text + " is not " + wanted);
 }
 
-// Also without NaN. A conversion of larger numbers to float would be undefined.
+// Whether a number is finite as a float; the conversion of larger numbers would be undefined.
 bool isFloat32(double value) {
     return std::abs(value) <= std::numeric_limits<float>::max();
 }
@@ -48,7 +48,7 @@ std::int64_t integer(const Json& json, const std::string& field) {
     return json.get<std::int64_t>();
 }
 
-// "lo:hi", either may be absent.
+// Reads a range "lo:hi", where either end may be absent.
 AxisSelection range(const Json& json, const std::string& field) {
     const auto text = json.get<std::string>();
     const auto colon = text.find(':');

@@ -21,9 +21,9 @@ EditList editsFromJson(const std::string& text, const std::string& origin);
 EditList readEdits(const std::string& path);
 /// The text of a file; its numbers give the same floats when read.
 std::string editsToJson(const EditList& list);
-/// Writes it atomically. Values of means that take over 64 KiB of text are written to
-/// NAME.safetensors beside NAME.json, before it. Throws FileError if that fails, or if it would be
-/// too large to be read.
+/// Writes a file atomically. Values of means that take over 64 KiB of text are written to
+/// NAME.safetensors beside NAME.json, before it. Throws FileError if that fails, or if the file
+/// would be too large to be read.
 void writeEdits(const EditList& list, const std::string& path);
 
 }  // namespace relascope::core

@@ -9,7 +9,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;  // of all streams
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;  // for all streams
 constexpr std::string_view kStreamEnd = ".hook_resid_post";
 
 /// Blocks that did not run again have the maps of the pass without edits.
@@ -31,7 +31,7 @@ void addMissingMaps(ProbeResult& result, const std::vector<RelationMap>& all) {
 }  // namespace
 
 bool EditProbes::keepsStreams(const ModelInput& input) {
-    // A text has those of its first token, which are found long before its maps.
+    // The points of a text's first token suffice, which are found long before its maps.
     const bool cut = m_options.input() == InputKind::Tokens && !input.target.defined();
     if (m_streamNames.empty()) {
         auto first = input;

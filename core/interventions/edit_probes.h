@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Probes of one model with changing edits: what stays the same from one to the next is kept.
+// Probes of one model with changing edits: results that stay the same from one probe to the next
+// are kept.
 #pragma once
 
 #include <torch/types.h>
@@ -24,13 +25,13 @@ public:
     /// A probe without edits. The streams between its blocks are kept if they take at most 64 MiB.
     ProbeResult plain(const ProbeSample& sample, std::int64_t step,
                       const std::vector<std::string>& classNames, const ProbeWatch& watch);
-    /// A probe with edits. Of the sample of the last plain() only the blocks from the first edit on
-    /// run again; means are taken once. `below`: hooks of training are in force, with which nothing
-    /// is kept. Throws OptionError if an edit does not fit.
+    /// A probe with edits. For the sample of the last plain() only the blocks from the first edit
+    /// on run again; means are taken once. `below`: hooks of training are in force, with which
+    /// nothing is kept. Throws OptionError if an edit does not fit.
     ProbeResult edited(const Interventions& interventions, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames,
                        const ProbeWatch& watch, bool below);
-    /// Of the means in the last edited(), by index.
+    /// The means that the edits of the last edited() took, by the index of the edit.
     TakenMeans means() const { return m_session ? m_session->means() : TakenMeans(); }
 
 private:
@@ -42,9 +43,9 @@ private:
     const ModelOptions& m_options;
     std::unique_ptr<EditSession> m_session;
     std::vector<std::string> m_streamNames;
-    std::int64_t m_streamBytes = 0;                  // of a text: of one token
-    ProbeSample m_sample;                            // of the last plain()
-    std::map<std::string, torch::Tensor> m_streams;  // after its blocks, by block
+    std::int64_t m_streamBytes = 0;                  // of all; for a text of one token
+    ProbeSample m_sample;                            // sample of the last plain()
+    std::map<std::string, torch::Tensor> m_streams;  // those of m_sample, by block
     std::vector<RelationMap> m_maps;
 };
 

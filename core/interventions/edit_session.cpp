@@ -176,7 +176,7 @@ void EditSession::prepare(const ModelInput& given) {
 
 void EditSession::prepareSample(const ProbeSample& sample) {
     m_data.example = -1;
-    // To find it the data may have to be read.
+    // Finding the example may require reading the data.
     const bool resamples =
         std::any_of(m_editor.references().begin(), m_editor.references().end(),
                     [&](auto i) { return m_editor.edit(i).op == EditOp::Resample; });

@@ -29,23 +29,24 @@ public:
                 EditUse use = EditUse::Inspect);
 
     const EditList& list() const { return m_list; }
-    /// Takes over what an earlier session of the same model knows: the hook points, and the means
-    /// that this one has as well.
+    /// Takes over the hook points of an earlier session of the same model, and the means of edits
+    /// that both have.
     void continueFrom(const EditSession& before);
     /// Sets the data that reference values are taken from.
     void setData(const EditData& data) { m_data = data; }
     /// Checks the edits against that input, on any device, and takes their values.
     void prepare(const ModelInput& input);
-    /// The same for a sample. If it is an example of a split, resample finds the others by that.
+    /// prepare() for a sample. If it is an example of a split, resample takes other examples of
+    /// that split.
     void prepareSample(const ProbeSample& sample);
-    /// The same for a batch of training: resample takes example (b + shift) mod B of this batch,
+    /// prepare() for a batch of training: resample takes example (b + shift) mod B of this batch,
     /// from a pass in evaluation mode, which draws no random numbers.
     void prepareStep(const ModelInput& input) { prepareStep(input, input, 0); }
-    /// The same where `input` is the part of the batch `whole` that begins at example `first`.
+    /// prepareStep() where `input` is the part of the batch `whole` from example `first` on.
     void prepareStep(const ModelInput& input, const ModelInput& whole, std::int64_t first);
     /// The next input is unknown: resample edits are skipped.
     void forgetValues() { m_editor.clearValues(); }
-    /// The same for the examples `indices` of a data set.
+    /// prepare() for the examples `indices` of a data set.
     void prepareBatch(const ModelInput& input, const DatasetPtr& data,
                       const std::vector<std::int64_t>& indices);
     /// The points of the last input.
@@ -68,8 +69,8 @@ private:
     Editor m_editor;
     EditInputs m_inputs;
     std::vector<PointInfo> m_points;
-    std::vector<std::int64_t> m_checked;  // the sizes that the points are of
-    std::vector<PointInfo> m_known;       // of an earlier session
+    std::vector<std::int64_t> m_checked;  // the sizes of the input that m_points are for
+    std::vector<PointInfo> m_known;       // points of an earlier session
     std::vector<std::int64_t> m_knownSizes;
     TakenMeans m_means;
     bool m_meansTaken = false;

@@ -15,7 +15,7 @@
 namespace relascope::core {
 
 inline constexpr const char* kEditValuesFormat = "relascope-edit-values/1";
-/// Of all means of a file together: 16 MiB of float32.
+/// The most numbers of all means of a file together: 16 MiB of float32.
 inline constexpr std::int64_t kMostStoredNumbers = std::int64_t{1} << 22;
 /// Means that take more text than this together are written to the file beside.
 inline constexpr std::size_t kMostInlineValues = std::size_t{64} << 10;  // bytes
@@ -28,8 +28,8 @@ std::vector<double> storedNumbers(std::span<const float> numbers);
 class StoredValues {
 public:
     explicit StoredValues(std::filesystem::path folder) : m_folder(std::move(folder)) {}
-    /// F32, at most four axes, finite. Its header is checked before anything is allocated. Throws
-    /// OptionError(field, ...), FileError if the file is none.
+    /// Reads a tensor: F32, at most four axes, finite. The header is checked before anything is
+    /// allocated. Throws OptionError(field, ...), FileError if it is no such file.
     EditValues read(const std::string& file, const std::string& tensor, const std::string& field);
 
 private:
@@ -40,19 +40,19 @@ private:
 
 /// The tensor of edit number `index` in the file beside.
 std::string valuesTensor(std::size_t index);
-/// NAME.safetensors for NAME.json.
+/// The file beside a file of edits: NAME.safetensors for NAME.json.
 std::string valuesFileOf(const std::string& path);
-/// Writes the values of the means of a list there, atomically. Throws FileError if the file exists
-/// and holds something else, or if the values are too many.
+/// Writes the values of the means of a list to `path`, atomically. Throws FileError if the file
+/// exists and holds something else, or if the values are too many.
 void writeValues(const EditList& list, const std::string& path);
 
-/// The list with the values of its means, so that it stands alone; their references say what they
-/// are of, with the examples that were really used.
+/// The list with the values of its means, so that it stands alone; their references name the
+/// examples that were really used.
 EditList withValues(EditList list, const TakenMeans& means);
 
-/// "mean of 1,024 examples of train, standard error 0.012", of a few examples a warning; of given
-/// values without a reference "mean as given". `taken` is null while the mean is not known. Empty
-/// for other operations.
+/// A mean in words: "mean of 1,024 examples of train, standard error 0.012", for a few examples
+/// with a warning; "mean as given" for values without a reference. `taken` is null while the mean
+/// is not known. Empty for other operations.
 std::string meanText(const Edit& edit, const TakenMean* taken);
 
 }  // namespace relascope::core

@@ -272,7 +272,7 @@ private:
         if (heads != AxisSelection{}) m_edit.selection["head"] = heads;
         m_edit.selection["i"] = m_words.places("a receiver i", 0);
         m_edit.selection["j"] = m_words.places("a sender j", 0);
-        m_module = module;  // which of its points depends on the operation
+        m_module = module;  // which of its points is meant depends on the operation
     }
 
     bool isPlace() const {

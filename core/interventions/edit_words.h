@@ -17,20 +17,21 @@ namespace relascope::core {
 /// symbol J, library symbol S, edge I J, attention, cross attention, feed-forward, stream, or a
 /// hook point with its axes from 0 ("blocks.0.rel.hook_q position 3"). PLACES are "i A", "j B",
 /// "position P", "head H". OPERATION is zero, set V, scale F, invert, add V, mean, resample
-/// [SHIFT], patch INPUT, clean, uniform, mask, or swap A B. Which point serves a part depends on
-/// the model: of heads whose relations are attention (RCA), relation l is the pattern of head l.
+/// [SHIFT], patch INPUT, clean, uniform, mask, or swap A B. The point of a part depends on the
+/// model: where the relations of heads are their attention (RCA), relation l is the pattern of head
+/// l.
 /// Throws OptionError("--edit", ...) naming the word.
 Edit editFromWords(const std::string& words, const std::vector<PointInfo>& points);
 
 /// The words of an edit: "layer 2 relation 3 zero". Parsing them gives the edit again, except for
-/// what words do not have: its note, lists of numbers, a mean's reference, the part of a text that
-/// `when` names, and whether it is enabled.
+/// members without words: its note, lists of numbers, a mean's reference, the part of a text
+/// (Edit::textPart), and whether it is enabled.
 std::string wordsOf(const Edit& edit);
 
 /// The words of the enabled edits of a list: "layer 2 relation 3 zero; layer 1 attention zero".
 std::string wordsOf(const EditList& list);
 
-/// Lists and ranges as in files: "3", "2,5", "4:9".
+/// The places of a selection as lists and ranges, counted from `counted`: "3", "2,5", "4:9".
 std::string placesText(const AxisSelection& selection, std::int64_t counted);
 
 }  // namespace relascope::core

@@ -19,7 +19,7 @@ std::map<std::string, torch::Tensor> readPoints(ModelImpl& model, const ModelInp
     PointReader reader({names.begin(), names.end()});
     const torch::NoGradGuard noGrad;
     const InterventionScope scope(&reader);
-    // A recorder of the caller's gets the edited pass alone.
+    // A recorder of the caller gets only the edited pass.
     const RecordingScope unrecorded(nullptr);
     model.forward(input);
     return reader.take();
@@ -46,7 +46,7 @@ std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input) {
         model.forward(input);
     }
     auto points = reader.points();
-    // What relations carry is weighted by a pattern: their cells are closed where its are.
+    // Relations are weighted by a pattern: their cells are closed where the pattern's are.
     std::set<std::string> causal;
     for (const auto& point : points)
         if (point.causal) causal.insert(point.name.substr(0, point.name.rfind('.')));
@@ -157,7 +157,7 @@ private:
     EditValues chosen(torch::Tensor mean, const Edit& edit) const {
         std::int64_t d = 0;
         for (const auto& axis : m_point.axes) {
-            if (m_offsets >= 0 && axis == "i") continue;  // its axis is gone
+            if (m_offsets >= 0 && axis == "i") continue;  // means by offset have no such axis
             const auto found = edit.selection.find(axis);
             if (axis == "batch") {
                 mean = mean.select(d, 0);
@@ -188,7 +188,7 @@ private:
                    position = m_point.dimension("position");
         if (!cells) return position >= 0 ? t.sum(position, true) : t;
         if (m_over == "all") return t.sum({i, j}, true);
-        // By j - i: the diagonals, with i gone and j of 2 offsets + 1.
+        // Sums by j - i, over the diagonals: without i, and with 2 offsets + 1 values along j.
         const std::int64_t n = t.size(i), m = t.size(j), most = std::max(n, m) - 1;
         if (m_offsets < 0) m_offsets = most;
         const auto index = torch::TensorOptions(torch::kLong).device(t.device());
@@ -231,7 +231,7 @@ TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
             group.push_back(index);
             names.insert(editor.edit(index).point);
         }
-        // Edits of one point share a sum, as those of all relations of a layer.
+        // Edits of one point share a sum, as the edits of all relations of a layer do.
         std::map<std::pair<std::string, std::string>, MeanSum> sums;
         const auto keyOf = [&](std::size_t index) {
             const auto& edit = editor.edit(index);

@@ -22,8 +22,8 @@ std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input);
 
 /// The inputs that edits take values from.
 struct EditInputs {
-    std::map<std::string, ModelInput> named;  ///< of patch
-    /// Of resample: for each example b of the batch the example (b + shift) mod N of its split.
+    std::map<std::string, ModelInput> named;  ///< for Patch, by name
+    /// For Resample: the examples (b + shift) mod N of the split, for each example b of the batch.
     std::function<ModelInput(std::int64_t shift)> shifted = {};
 };
 
@@ -37,9 +37,10 @@ void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
 /// takeValues() comes first where the editor has references.
 torch::Tensor forwardEdited(ModelImpl& model, const ModelInput& input, Editor& editor);
 
-/// Gives the editor the values of its means without numbers that it does not have yet, over the
-/// batches that `next` returns. Along places (`over` position), by j - i for cells and one for all
-/// places otherwise (offset), or one for all places (all); an empty `over` is `usual`.
+/// Takes the means of the editor's edits that have neither numbers nor a value yet, over the
+/// batches that `next` returns. A mean has a value for each place (`over` "position"), for each
+/// j - i of cells and one for all places otherwise ("offset"), or one for all places ("all"); an
+/// empty `over` is `usual`.
 TakenMeans takeMeans(Editor& editor, ModelImpl& model, const std::string& usual,
                      const std::function<std::optional<ModelInput>(std::size_t index)>& next);
 

@@ -39,7 +39,7 @@ torch::Tensor cellsOf(const torch::Tensor& byOffset, std::int64_t offsets, const
         .unflatten(j - 1, {value.size(i), value.size(j)});
 }
 
-// Where entry 0 of a dimension stands in the text.
+// The position in the text of entry 0 of a dimension.
 std::int64_t firstOf(Axis axis, const HookPoint& point, std::int64_t origin) {
     if (axis == Axis::Position || axis == Axis::I) return origin + point.first;
     return axis == Axis::J ? origin : 0;

@@ -25,18 +25,19 @@ public:
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
     torch::Tensor factors(const std::string& point, Axis axis, const torch::Tensor& like) override;
 
-    /// The enabled edits whose op takes values of another run, as indices of the list.
+    /// The enabled edits whose operation takes values of another pass, as indices of the list.
     const std::vector<std::size_t>& references() const { return m_references; }
     const Edit& edit(std::size_t index) const { return m_list.edits[index]; }
     const EditList& list() const { return m_list; }
-    /// Those values: the whole tensor of the point, in the order of its axes; a batch of 1 serves
-    /// every example. Means over offsets: `i` missing, and `j` of the size 2 `offsets` + 1.
+    /// Sets the values of such an edit: the whole tensor of the point, in the order of its axes; a
+    /// batch of 1 serves every example. Means over offsets have no axis `i`, and 2 `offsets` + 1
+    /// values along `j`.
     void setValues(std::size_t index, torch::Tensor values, std::int64_t offsets = -1);
-    /// Forgets those values.
+    /// Forgets the values of all edits.
     void clearValues() { m_values.clear(); }
     /// Skips edits whose values are not known, instead of throwing.
     void skipUnknownValues() { m_skipsUnknown = true; }
-    /// The same from another editor's edit, if it has them.
+    /// Copies the values of an edit of another editor, if it has them.
     void copyValues(std::size_t index, const Editor& other, std::size_t from);
 
     void setOrigin(std::int64_t position) override { m_origin = position; }
@@ -46,7 +47,7 @@ public:
     /// first edited point of `points` are not run again. None: all blocks run.
     void keepStreams(std::map<std::string, torch::Tensor> streams,
                      const std::vector<PointInfo>& points);
-    /// Text: how many tokens the prompt has, for edits of one part of a text.
+    /// Sets how many tokens the prompt of a text has, for edits of one part of a text.
     void setPrompt(std::int64_t tokens) { m_prompt = tokens; }
 
 private:
@@ -72,7 +73,8 @@ private:
                         const Region& region) const;
     torch::Tensor numbers(const Edit& edit, const HookPoint& point, const torch::Tensor& part,
                           const Region& region) const;
-    /// The same for a mean given by offset: i is missing, and along j there are 2 offsets + 1.
+    /// The values of a mean by offset, for the region: `value` has no axis i, and 2 offsets + 1
+    /// values along j.
     torch::Tensor offsetNumbers(const Edit& edit, const HookPoint& point,
                                 const torch::Tensor& value, const Region& region) const;
 
@@ -80,7 +82,7 @@ private:
     std::map<std::string, std::vector<std::size_t>, std::less<>> m_byPoint;
     std::vector<std::size_t> m_references;
     std::map<std::size_t, Values> m_values;
-    std::map<std::string, torch::Tensor> m_streams;  // of blocks that need not run
+    std::map<std::string, torch::Tensor> m_streams;  // streams after blocks that need not run
     std::int64_t m_origin = 0, m_prompt = 0;
     bool m_skipsUnknown = false;
 };
@@ -88,13 +90,13 @@ private:
 /// Keeps the tensors of some points, as they are in the forward pass.
 class PointReader : public Hooks {
 public:
-    /// No names: every point.
+    /// Reads the named points; without names every point.
     explicit PointReader(std::vector<std::string> names = {});
 
     bool takes(std::string_view prefix) const override;
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override;
 
-    /// By name; those that the forward pass did not meet are absent.
+    /// The tensors by the name of their point; points that the pass did not meet are absent.
     const std::map<std::string, torch::Tensor>& tensors() const { return m_tensors; }
     std::map<std::string, torch::Tensor> take() { return std::move(m_tensors); }
     /// All points met, in order.
@@ -109,7 +111,8 @@ private:
     bool m_keeps = true;
 };
 
-/// One editor or reader after another on the same pass: the second gets what the first leaves.
+/// One editor or reader after another on the same pass: the second gets the tensors that the first
+/// returns.
 class HookChain : public Hooks {
 public:
     HookChain(Hooks* first, Hooks* second) : m_hooks{first, second} {}
@@ -131,8 +134,8 @@ private:
     std::array<Hooks*, 2> m_hooks;
 };
 
-/// Makes `hooks` current in its scope, after those that are: edits that a run trains with stay in
-/// force below.
+/// Makes `hooks` current while it exists, after the current hooks: edits that a run trains with
+/// stay in force below.
 class InterventionScope {
 public:
     explicit InterventionScope(Hooks* hooks)

@@ -160,7 +160,7 @@ MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points) 
                                 ? names.first({"relation.hook_rel_scores"})
                                 : std::string();
             if (target.values.empty()) target.values = target.part;
-            // The map of a single relational head shows what is sent, which its relations add to.
+            // The map of a single relational head shows what is sent, to which its relations add.
             if (target.part == "rel.hook_r") target.values.clear();
             break;
         case MapKind::RelationalAttention:

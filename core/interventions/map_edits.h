@@ -17,15 +17,15 @@ struct MapPlace {
     MapKind kind = MapKind::Relation;
     std::string layer;          ///< ProbeLayer::name: "layer 2", "decoder 1 cross"
     int index = 0;              ///< relation or head, from 0
-    int rows = 0, columns = 0;  ///< of the map; 0: those of its hook points
+    int rows = 0, columns = 0;  ///< size of the map; 0: the size of its hook points
 };
 
 /// The hook points of one map. Names are empty where the model has no such point.
 struct MapTarget {
-    std::string part;    ///< what takes the whole map out: r itself, or what a head adds
-    std::string axis;    ///< "relation" or "head"; empty: the point is one whole
-    std::string values;  ///< what the map shows: r, or the attention weights; empty: computed alone
-    std::string scores;  ///< those before the softmax, where an edge is cut
+    std::string part;    ///< the point that takes the map out: r itself, or a head's output
+    std::string axis;    ///< "relation" or "head"; empty: the point has one map
+    std::string values;  ///< point of the map's values: r, or attention weights; empty: none
+    std::string scores;  ///< point before the softmax, where an edge is cut
     std::string block;   ///< prefix of the layer's points: "blocks.1"; empty in models of one layer
     int index = 0;
     std::int64_t count = 0;  ///< maps of that axis in the layer
@@ -33,10 +33,10 @@ struct MapTarget {
     std::int64_t firstRow = 0, firstColumn = 0;
 };
 
-/// Whether the name of any of the points begins with that.
+/// Whether the name of any of the points begins with `prefix`.
 bool hasPrefix(const std::vector<PointInfo>& points, const std::string& prefix);
 
-/// Throws OptionError if the map has no hook points.
+/// The hook points of a map. Throws OptionError if it has none.
 MapTarget targetOf(const MapPlace& place, const std::vector<PointInfo>& points);
 
 /// Zero, mean, resample or a scale of the whole map.
@@ -53,13 +53,13 @@ Edit cellEdit(const MapTarget& target, std::int64_t i, std::int64_t j, double va
 /// Throws for models whose symbols do not belong to objects.
 Edit symbolEdit(const MapTarget& target, const std::vector<PointInfo>& points,
                 std::int64_t position, std::optional<std::int64_t> other);
-/// Replaces the stream that enters the layer at `position` by that of the input `from`.
+/// Replaces the stream that enters the layer at `position` by the stream of the input `from`.
 Edit streamEdit(const MapTarget& target, const std::vector<PointInfo>& points,
                 std::int64_t position, const std::string& from);
 
 /// Whether an enabled edit takes the whole map out: zero, mean, resample or scale 0.
 bool takesOut(const EditList& list, const MapTarget& target);
-/// The index of the edit that partEdit() with that operation would be; -1 if it is not in the list.
+/// The index of an edit with the operation, point and places of `edit`; -1 if there is none.
 int indexOf(const EditList& list, const Edit& edit);
 
 }  // namespace relascope::core

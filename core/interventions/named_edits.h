@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits as options give them: files of edits, words, or "none". Does not include torch.
+// Edits from options: files of edits, words, or "none". Does not include torch.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace relascope::core {
 
 /// The edits of all arguments, in order: files of edits, "none", or words (edit_words.h). `points`
-/// are those of the model for the input, `option` is what errors name. Throws OptionError,
+/// are the model's hook points for the input, and errors name `option`. Throws OptionError,
 /// FileError.
 EditList editsNamed(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points,
                     EditUse use = EditUse::Inspect, const std::string& option = "--edit");
 
-/// Whether "none" is among them: then edits that a run trains with are left out, too.
+/// Whether "none" is among the arguments: then edits that a run trains with are left out, too.
 bool namesNone(const std::vector<std::string>& arguments);
 
 }  // namespace relascope::core

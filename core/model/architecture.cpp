@@ -101,7 +101,7 @@ FieldTable<ModelOptions> allFields() {
         which.spec.choices.push_back(info->name);
         which.spec.choiceTitles.push_back(info->title);
     }
-    // Those that are opened alone are no choice for a model that is another.
+    // Architectures that are only opened from checkpoints are offered only to a model that has one.
     which.choicesFor = [](const ModelOptions& m) {
         auto names = ModelOptions::architectures();
         if (m.info().opened) names.push_back(m.architecture());

@@ -28,7 +28,7 @@ struct LayerPlace {
     bool relational = false;  ///< its attention mixes relations, or symbols weighted by them
 };
 
-/// For Architecture::layers: the same for all options.
+/// A value of Architecture::layers for layers that are the same for all options.
 inline auto fixedLayers(std::vector<LayerPlace> places) {
     return [places = std::move(places)](const auto&) { return places; };
 }
@@ -60,9 +60,9 @@ struct Architecture {
     int order = 0;      ///< place in the form
     Options defaults = {};
     FieldTable<Options> fields;
-    /// Adds to the problems of the groups (ProblemList::groups). Null: there are no others.
+    /// Adds problems to those of the groups (ProblemList::groups). Null: there are no others.
     void (*problems)(const Options&, ProblemList&) = nullptr;
-    /// "ViDAT sa4 ra4", for lists of runs.
+    /// A short description of the model for lists of runs: "ViDAT sa4 ra4".
     std::string (*text)(const Options&) = nullptr;
     void (*shapes)(const Options&, ShapeList&) = nullptr;
     void (*outline)(const Options&, OutlineBuilder&) = nullptr;
@@ -74,25 +74,25 @@ struct Architecture {
                                int retrieval) = nullptr;
     /// Further objects along the maps, besides those of the input: "selection" with E1 and E2.
     std::vector<ProbeSide> furtherSides = {};
-    /// Without tokenNumbers and vocabulary, which follow from the input.
+    /// The estimate of work without tokenNumbers and vocabulary, which follow from the input.
     WorkEstimate (*work)(const Options&) = nullptr;
     /// The published constructor's arguments, read over its defaults, and written. Null: the fields
     /// under their own names, over `constructed`.
     Options constructed = {};
     void (*readConfig)(Options&, JsonArguments&) = nullptr;
     ConfigJson (*writeConfig)(const Options&) = nullptr;
-    /// Sets options that a configuration lacks and the tensors show; `shape` returns the shape of a
-    /// tensor by name, empty if there is none.
+    /// Sets options that are missing from a configuration but follow from the tensors; `shape`
+    /// returns the shape of a tensor by name, empty if there is none.
     using ShapeOf = std::function<std::vector<std::int64_t>(const std::string&)>;
     void (*readTensors)(Options&, const ShapeOf& shape) = nullptr;
     bool numbers = false;      ///< its outputs are values, not scores of classes
     bool dual = false;         ///< has sensory and relational heads
-    bool classToken = false;   ///< of images: token 0 stands for the whole image
+    bool classToken = false;   ///< for images: token 0 stands for the whole image
     bool plainConfig = false;  ///< config.json holds the bare arguments, as the hub's files do
     bool opened = false;       ///< opened from checkpoints alone, and not offered for new models
 };
 
-/// The same for options of any type, as used by the rest of the program.
+/// An architecture with the type of its options erased, as used by the rest of the program.
 struct ArchitectureInfo {
     template <class Options>
     explicit ArchitectureInfo(Architecture<Options> a);
@@ -122,7 +122,7 @@ struct ArchitectureInfo {
                        const std::function<std::vector<std::int64_t>(const std::string&)>&)>
         readTensors;
 
-    /// Null if the architecture has no such field.
+    /// The field of that name; null if the architecture has none.
     const Field<ModelOptions>* field(const std::string& name) const;
 
 private:
@@ -136,7 +136,8 @@ private:
 
 /// Every registered architecture, in the order of the form.
 const std::vector<const ArchitectureInfo*>& architectures();
-/// Throws OptionError("architecture", ...) with the nearest names for an unknown one.
+/// The architecture of that name. Throws OptionError("architecture", ...) with the nearest names
+/// for an unknown one.
 const ArchitectureInfo& architectureInfo(const std::string& name);
 
 /// Adds a descriptor to architectures(), as a static object in the file that defines it.
@@ -151,7 +152,7 @@ private:
 };
 
 namespace fields {
-using namespace relascope::fields;  // those of one value; here are those of an architecture
+using namespace relascope::fields;  // fields of one value; here are fields of an architecture
 
 /// Converts the fields of a group to fields of a struct that inherits it.
 template <class Options, class Group>

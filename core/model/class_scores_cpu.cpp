@@ -119,7 +119,7 @@ RELASCOPE_INLINE void compareRow(const Number* a, const Number* b, std::int64_t 
         exponential(p);
         sum += p * apart;
         const DoubleLanes size = apart < 0.0 ? -apart : apart;
-        most = size <= most ? most : size;  // what is no number stays none
+        most = size <= most ? most : size;  // NaN stays NaN
     }
     // Rounding may leave less than 0 where both agree.
     const double apart = sumOfLanes(sum) - (normalizerA - normalizerB);

@@ -10,7 +10,7 @@
 namespace relascope::core {
 namespace {
 
-// Whether a point's values can be those of a good pass. Scores are -infinity in closed cells.
+// Whether a point's values may occur in a sound pass. Scores are -infinity in closed cells.
 bool isSound(const HookPoint& point, const torch::Tensor& value) {
     if (!value.is_floating_point()) return true;
     const bool closes = point.closed.defined() || point.name.ends_with("scores");
@@ -21,7 +21,7 @@ bool isSound(const HookPoint& point, const torch::Tensor& value) {
 
 class FirstNotFinite : public Hooks {
 public:
-    /// After other hooks, of which the pass may keep streams: all of it is run.
+    /// Works after the hooks `before`; their kept streams are not used, so that all blocks run.
     explicit FirstNotFinite(Hooks* before) : m_before(before) {}
     bool takes(std::string_view) const override { return true; }
     torch::Tensor at(const HookPoint& point, const torch::Tensor& value) override {

@@ -39,7 +39,7 @@ inline const std::vector<std::string> kSymbolKinds = {"positional_symbols", "pos
 /// what 0 stands for.
 FieldTable<SymbolOptions> symbolOptions(const std::vector<std::string>& kinds);
 
-/// "1/sqrt(32)", the scale of attention with `heads` heads on a stream of width d.
+/// The scale of attention with `heads` heads on a stream of width d, in words: "1/sqrt(32)".
 std::string rootScale(std::int64_t d, std::int64_t heads);
 
 /// symbolOptions() of an architecture whose stream and longest input are known. `owns`: whether the

@@ -31,9 +31,9 @@ struct ModelInput {
     torch::Tensor target;  ///< for sequence-to-sequence models; otherwise undefined
 };
 
-/// Returns scores: [b, classes] for images and objects, [b, n, vocabulary] for tokens, [b, m,
-/// out_dim] for a target of m elements. Throws OptionError if the input is too long or has ids
-/// outside of the vocabulary.
+/// A complete model. Its forward pass returns scores: [b, classes] for images and objects, [b, n,
+/// vocabulary] for tokens, [b, m, out_dim] for a target of m elements. It throws OptionError if the
+/// input is too long or has ids outside of the vocabulary.
 struct ModelImpl : torch::nn::Module {
     virtual torch::Tensor forward(const ModelInput& input) = 0;
 

@@ -38,11 +38,11 @@ private:
     OutlineNode m_root;
 };
 
-/// "3 objects of 8 numbers".
+/// The objects in words: "3 objects of 8 numbers".
 std::string objectText(const ObjectInput& o);
-/// The hidden layer between relations and outputs, of models over objects.
+/// Adds the hidden layer between relations and outputs, for models over objects.
 void addHiddenOutline(OutlineBuilder& builder, std::int64_t hidden, std::int64_t outputs);
-/// "1 head", "3 heads".
+/// A number with its noun: "1 head", "3 heads".
 std::string countText(std::int64_t n, const std::string& one);
 
 }  // namespace relascope::core

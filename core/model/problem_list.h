@@ -64,7 +64,8 @@ public:
         atLeast("object_dim", o.object_dim, 1);
         atLeast("out_dim", o.out_dim, 1);
     }
-    /// `fixedLength`: every input has that many objects, and each needs its own row.
+    /// Adds the problems of symbols. `fixedLength`: every input has that many objects, and each
+    /// needs its own row.
     void symbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength = 0);
     /// symbols() of models without an Abstractor.
     void blockSymbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength = 0);

@@ -32,7 +32,7 @@ struct TensorShape {
 /// options that cannot be built.
 std::vector<TensorShape> modelShapes(const ModelOptions& options);
 
-/// Parameters of such a model, each once.
+/// The number of parameters of a model, each counted once.
 struct ParameterCount {
     std::int64_t total = 0, trainable = 0;
 };
@@ -46,20 +46,21 @@ public:
     /// A further name of a parameter that is listed under `first`.
     void alias(const std::string& name, const std::string& first);
 
-    /// weight [out, in], bias [out].
+    /// Lists the tensors of a linear layer: weight [out, in], bias [out].
     void linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias = true,
                 bool trainable = true);
     void aliasOfLinear(const std::string& name, const std::string& first, bool bias);
-    /// "layernorm": weight and bias; "rmsnorm", "layernorm_no_bias": weight; "none": nothing.
+    /// Lists the tensors of a norm: weight and bias for "layernorm", weight for "rmsnorm" and
+    /// "layernorm_no_bias", nothing for "none".
     void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
-    /// Linear layers with the indices 0, 2, 4 ... (with a relu between them).
+    /// Lists linear layers with the indices 0, 2, 4 ... (with a relu between them).
     void mlp(const std::string& name, const std::vector<std::int64_t>& widths);
-    /// `hidden` and `final_out`, the layers between relations and outputs.
+    /// Lists `hidden` and `final_out`, the layers between relations and outputs.
     void hidden(std::int64_t in, std::int64_t hidden, std::int64_t outputs) {
         linear("hidden", in, hidden);
         linear("final_out", hidden, outputs);
     }
-    /// dff 0: 4 d, of swiglu 8/3 d.
+    /// Lists a feed-forward block. dff 0: 4 d, for swiglu 8/3 d.
     void feedForward(const std::string& name, std::int64_t d, std::int64_t dff,
                      const std::string& activation, bool bias);
 
@@ -69,7 +70,7 @@ private:
     std::vector<TensorShape> m_parameters, m_buffers, m_aliases;
 };
 
-/// The width of a feed-forward block: dff, or what 0 stands for.
+/// The width of a feed-forward block: dff, or the default if it is 0.
 std::int64_t feedForwardWidth(std::int64_t d, std::int64_t dff, const std::string& activation);
 
 }  // namespace relascope::core

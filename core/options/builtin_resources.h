@@ -7,16 +7,18 @@
 
 namespace relascope::core::builtin {
 
-/// Each file of resources/presets.
+/// The text of each file of resources/presets.
 const std::vector<std::string>& presetFiles();
-/// resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
+/// The text of resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
 const std::string& publishedRelationalGames();
-/// resources/published/object_argsort.csv: metric,model,train_size,mean,sem, models as printed.
+/// The text of resources/published/object_argsort.csv: metric,model,train_size,mean,sem, models as
+/// printed.
 const std::string& publishedSorting();
-/// resources/published/tables.csv: preset,model,layers,split,accuracy; of no training size.
+/// The text of resources/published/tables.csv: preset,model,layers,split,accuracy; without training
+/// sizes.
 const std::string& publishedTables();
-/// resources/reference/relational_games.csv:
-/// task,test,model,train_size,mean,sem,runs,commit,machine, date; measured with this program.
+/// The text of resources/reference/relational_games.csv:
+/// task,test,model,train_size,mean,sem,runs,commit,machine,date; measured with this program.
 const std::string& referenceRelationalGames();
 /// The program's version, "0.2.0".
 const char* version();

@@ -17,7 +17,7 @@ std::vector<std::string> deviceList(const std::string& text);
 std::int64_t deviceCount(const std::string& text) noexcept;
 /// The inverse of deviceList(): "cuda:0,cuda:1".
 std::string joinedDevices(const std::vector<std::string>& devices);
-/// In words: "cuda:0", "2 devices: cuda:0, cuda:1", "3 processes on the CPU".
+/// The devices in words: "cuda:0", "2 devices: cuda:0, cuda:1", "3 processes on the CPU".
 std::string devicesText(const std::vector<std::string>& devices);
 
 }  // namespace relascope::core

@@ -24,7 +24,7 @@ constexpr double kWholeMatrices = 256;
 
 namespace {
 
-// In bytes; `parameters` is what one copy of them takes.
+// The memory of a training step in bytes; `parameters`: one copy of the parameters.
 struct TrainingMemory {
     double parameters = 0, moments = 0, activations = 0;
     bool halves = false;  ///< autocast keeps a copy of half the width
@@ -86,7 +86,7 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free, std::optional
     const auto fits = [&](const RunOptions& options) {
         return all(options) <= free && rankProblems(options, ranks.count).empty();
     };
-    // What costs no time comes first.
+    // Changes that cost no time come first.
     for (const bool recompute : {false, true})
         for (const bool shard : {false, true}) {
             auto smaller = o;

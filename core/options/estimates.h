@@ -11,13 +11,13 @@
 
 namespace relascope::core {
 
-/// Parameters, each counted once (tied ones too), equal to those of the built model.
+/// The number of parameters, each counted once (tied ones too), equal to that of the built model.
 std::int64_t parameterCount(const ModelOptions& model);
 /// Bytes of weights, gradients, Adam's moments and the activations of one training step, in one of
-/// the processes of the run; those that train.device names if `ranks` are not given.
+/// the processes of the run: `ranks`, or without these as many as train.device names.
 std::uint64_t trainingBytes(const RunOptions& options, std::optional<Ranks> ranks = {});
-/// The same in words: "training needs about 3.1 GiB: weights 0.5 GiB, gradients 0.5 GiB, moments of
-/// the optimizer 1.0 GiB, activations 1.1 GiB; 12.0 GiB are free". `free` 0: unknown.
+/// trainingBytes() in words: "training needs about 3.1 GiB: weights 0.5 GiB, gradients 0.5 GiB,
+/// moments of the optimizer 1.0 GiB, activations 1.1 GiB; 12.0 GiB are free". `free` 0: unknown.
 std::string trainingMemoryText(const RunOptions& options, std::uint64_t free,
                                std::optional<Ranks> ranks = {});
 /// Why a training does not fit into `free` bytes, with a suggestion; "" if it fits or `free` is 0.
@@ -33,7 +33,8 @@ std::int64_t fittingBatch(const RunOptions& options, std::uint64_t free,
 /// Optimizer steps of the whole run.
 std::int64_t totalSteps(const RunOptions& options);
 std::int64_t stepsPerEpoch(const RunOptions& options);
-/// What train.keep_mib keeps along a training, as a sentence for a form: "none", or keptPlanText().
+/// The weights that train.keep_mib keeps along a training, as a sentence for a form: "none", or
+/// keptPlanText().
 std::string keptWeightsText(const RunOptions& options);
 /// Floating-point operations of one training step (forward and backward), for a first guess of the
 /// time.

@@ -49,7 +49,7 @@ bool isNeutral(const std::string& key) {
            key.starts_with("pooler_");
 }
 
-// Refused for every family.
+// Keys whose values are refused for every family.
 const std::vector<FamilyLimit>& commonLimits() {
     static const std::vector<FamilyLimit> all = {{"add_cross_attention", {false}},
                                                  {"is_encoder_decoder", {false}},
@@ -227,7 +227,7 @@ private:
             if (const auto* of = part("partial_rotary_factor"))
                 share = number(name + ".partial_rotary_factor", *of),
                 shareKey = name + ".partial_rotary_factor";
-            o.rope_factor = 1.0;  // of the other key, where a file has both
+            o.rope_factor = 1.0;  // undoes the other key, where a file has both
             if (type == "llama3") {
                 o.rope_factor = number(name + ".factor", needed("factor"));
                 o.rope_low_freq_factor =

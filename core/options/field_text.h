@@ -8,7 +8,7 @@
 
 namespace relascope::core {
 
-/// "0.001", "true", "0, 1", "swiglu"; the shortest text that reads back as the same value.
+/// A value as the shortest text that reads back the same: "0.001", "true", "0, 1", "swiglu".
 std::string fieldValueText(const FieldValue& value);
 
 /// Parses `text` as a value of the field and checks its bounds and choices. Throws OptionError
@@ -18,21 +18,21 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
 /// Throws OptionError unless the value is within the field's bounds and choices.
 void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value);
 
-/// What to do with a model option that only other architectures have.
+/// Whether a model option that only other architectures have is an error or has no effect.
 enum class OtherArchitectures { Refuse, Ignore };
 
-/// --set KEY=TEXT. "train.early_stopping={...}" takes a JSON object of its fields. Throws
-/// OptionError; an unknown key names the nearest ones.
+/// Sets an option as --set KEY=TEXT does. "train.early_stopping={...}" takes a JSON object of its
+/// fields. Throws OptionError, for an unknown key with the nearest ones.
 void setOption(RunOptions& options, const std::string& key, const std::string& text,
                OtherArchitectures others = OtherArchitectures::Refuse);
-/// Applies them in order, the architecture first, as its options exist only after that.
+/// Sets options in order, the architecture first, as its options exist only after that.
 void setOptions(RunOptions& options, const std::vector<std::pair<std::string, std::string>>& values,
                 OtherArchitectures others = OtherArchitectures::Refuse);
 
 /// Every option as key and text, in the order of the form; those that do not apply are left out.
 std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options);
 
-/// "ViDAT sa1 ra1", "ViT sa2".
+/// A short description of a model: "ViDAT sa1 ra1", "ViT sa2".
 std::string modelText(const ModelOptions& model);
 
 }  // namespace relascope::core

@@ -81,7 +81,7 @@ ImageProcessor usualImageProcessor(int width, int height, int channels) {
 }
 
 ImageProcessor imageProcessorOf(const std::string& text, int width, int height) {
-    // What is deeper would be walked by recursion.
+    // Values that are nested deeper are refused, since walking them would recurse deeply.
     bool deep = false;
     const auto json = Json::parse(
         text,

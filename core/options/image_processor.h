@@ -14,7 +14,7 @@ namespace relascope::core {
 struct ImageProcessor {
     enum class Filter { Nearest = 0, Bilinear = 2, Bicubic = 3 };  ///< numbers of `resample`
 
-    int height = 0, width = 0;  ///< scaled to; 0: as it is
+    int height = 0, width = 0;  ///< size that pictures are scaled to; 0: not scaled
     bool scales = true;         ///< else pictures have that size already
     Filter filter = Filter::Bilinear;
     int cropHeight = 0, cropWidth = 0;    ///< the middle that is kept; 0: all
@@ -26,10 +26,10 @@ struct ImageProcessor {
 /// Parses a preprocessor_config.json for a model of RGB images. `size`: width and height of the
 /// model's images, for files that leave out theirs. Throws OptionError naming key and value.
 ImageProcessor imageProcessorOf(const std::string& text, int width, int height);
-/// Without a file: scaled bilinearly, mean and deviation 0.5.
+/// The processor without a file: scales bilinearly, mean and deviation 0.5.
 ImageProcessor usualImageProcessor(int width, int height, int channels);
 
-/// In one line, and back; the text is empty for none. Throws OptionError for anything else.
+/// A processor as one line of text, empty for none, and back. Throws OptionError for other texts.
 std::string imageProcessorText(const ImageProcessor& processor);
 ImageProcessor imageProcessorFrom(const std::string& text);
 

@@ -24,14 +24,14 @@ public:
 
     /// Whether the key exists with a value; it then counts as read.
     bool has(const char* name) { return take(name) != nullptr; }
-    /// Throws if the key is missing.
+    /// Throws if one of the keys is missing.
     void require(std::initializer_list<const char*> names) const {
         for (const char* name : names)
             if (!m_object.is_object() || !m_object.contains(name))
                 throw OptionError(key(name), "is missing");
     }
 
-    // Each leaves `out` as it is when the key is absent or null.
+    // Each read() leaves `out` as it is when the key is absent or null.
     void read(const char* name, std::int64_t& out, std::int64_t least = 0) {
         constexpr std::int64_t most = 1'000'000'000;
         const auto* json = take(name);

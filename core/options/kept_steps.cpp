@@ -9,7 +9,7 @@
 namespace relascope::core {
 namespace {
 
-// Of values, without headers: a few kB a step.
+// Bytes of the values alone; headers add a few kB a step.
 std::uint64_t plannedBytes(std::int64_t parameters, std::size_t steps, KeptForm form) {
     const std::uint64_t each = form == KeptForm::Float32 ? 4 : form == KeptForm::BFloat16 ? 2 : 1;
     std::uint64_t bytes = 0;

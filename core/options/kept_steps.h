@@ -17,18 +17,18 @@ enum class KeptForm {
     Xor        ///< bfloat16, as the difference to the kept step before, compressed
 };
 
-/// "float32", "bfloat16", "xor".
+/// The name of a form: "float32", "bfloat16", "xor".
 const char* keptFormName(KeptForm form);
 
 struct KeptPlan {
     std::vector<std::int64_t> steps;  ///< ascending; empty: nothing is kept
     KeptForm form = KeptForm::Float32;
-    std::uint64_t bytes = 0;  ///< of all steps, estimated; where nothing is kept, the least needed
+    std::uint64_t bytes = 0;  ///< estimate for all steps; if nothing is kept, the least needed
 
     bool keeps(std::int64_t step) const;
 };
 
-/// Step 0, the whole numbers next to 2^(k / perDoubling), and the last step.
+/// The steps to keep: 0, the whole numbers next to 2^(k / perDoubling), and the last step.
 std::vector<std::int64_t> keptSteps(std::int64_t totalSteps, int perDoubling);
 
 /// The finest plan within `budget` bytes: eight steps a doubling in float32, then in bfloat16, then

@@ -12,13 +12,14 @@
 
 namespace relascope::core {
 
-/// The metric of the kind of data; another one for sequences with free-running decoding.
+/// The main metric: the kind of data's, or for sequences the metric of free-running decoding.
 inline const std::string& shownMetric(const RunOptions& o) {
     const auto& kind = dataKind(o.data.kind);
     return kind.freeMetric.empty() || o.train.decode_examples == 0 ? kind.metric : kind.freeMetric;
 }
 
-/// The batches in which a training measures its splits. A sum over others is rounded otherwise.
+/// The batch size with which a training measures its splits. Sums over other batches are rounded
+/// otherwise.
 inline std::int64_t evaluationBatch(const RunOptions& run) {
     const auto trained = run.train.batch_size;
     return run.data.isText() ? trained : std::max<std::int64_t>(trained, 256);

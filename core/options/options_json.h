@@ -9,14 +9,16 @@
 
 namespace relascope::core {
 
-/// {"preset", "variant", "model": {...}, "train": {...}, "data": {...}}, every field that this
-/// architecture has.
+/// The options as {"preset", "variant", "model": {...}, "train": {...}, "data": {...}}, with every
+/// field that this architecture has.
 std::string runOptionsToJson(const RunOptions& options);
-/// The inverse; fields that are missing keep their defaults, those of other architectures (stored
-/// by earlier versions) are left out, unknown or ill-typed ones throw OptionError.
+/// The inverse of runOptionsToJson(). Missing fields keep their defaults, fields of other
+/// architectures (stored by earlier versions) are left out, unknown or ill-typed ones throw
+/// OptionError.
 RunOptions runOptionsFromJson(const std::string& text);
 
-/// The value of one field; and back, with its bounds checked. Throws OptionError(`key`, ...).
+/// The value of one field as JSON; and back, with its bounds checked. Throws OptionError(`key`,
+/// ...).
 nlohmann::ordered_json fieldValueToJson(const FieldValue& value);
 FieldValue fieldValueFromJson(const std::string& key, const FieldSpec& spec,
                               const nlohmann::ordered_json& json);

@@ -17,7 +17,7 @@ struct PresetInfo {
     std::string help;                      ///< one sentence
     std::vector<std::string> variants;     ///< models; the first is the default
     std::vector<std::string> variantHelp;  ///< one sentence for each of them
-    /// Option key -> a sentence on the source of the value where the papers do not state it.
+    /// Sentences by option key: the source of the value, where the papers do not state it.
     std::map<std::string, std::string> notes;
     /// The sentence of a variant; empty for an unknown name.
     std::string helpOf(const std::string& variant) const;

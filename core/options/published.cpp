@@ -50,7 +50,7 @@ const std::string* sortingSuffix(const std::string& preset) {
     return found == suffixes.end() ? nullptr : &found->second;
 }
 
-// Converts published names of the sorting models to those of the preset; empty for those of another
+// Converts published names of the sorting models to the preset's; empty for names of another
 // preset.
 std::string sortingModel(const std::string& suffix, const std::string& printed) {
     if (!printed.ends_with(suffix)) return {};

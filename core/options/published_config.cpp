@@ -88,7 +88,7 @@ Json parseShallow(const std::string& text) {
                                          [&](const auto& key) { return json.contains(key); }))
             continue;
         json["model_type"] = family.type;
-        // The norms' biases go with those of the layers.
+        // The norms have biases where the layers have them.
         if (json.value("bias", Json(true)) == Json(false)) json["norm_type"] = "layernorm_no_bias";
     }
     return json;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fields of a whole run: those of its model, its training and its data under one table.
+// The fields of a whole run: its model's, its training's and its data's in one table.
 #include <algorithm>
 
 #include "options/device_list.h"
@@ -84,7 +84,7 @@ std::vector<FieldProblem> RunOptions::problems() const {
                                            " tokens exceed model.max_block_size " +
                                            std::to_string(model.tokens())});
     }
-    if (kind && all.empty())  // what follows computes with these values
+    if (kind && all.empty())  // the next check computes with these values
         all = core::rankProblems(*this, core::ranksOf(*this).count);
     if (!train.pretrain.empty() && train.start_from.empty())
         all.push_back(
@@ -103,8 +103,8 @@ void RunOptions::check() const {
 }
 
 std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const {
-    // For another architecture than that of the preset, common fields are compared with the preset
-    // and the others with the defaults.
+    // If the architecture is not the preset's, common fields are compared with the preset and the
+    // others with the defaults.
     RunOptions reference = presetValues;
     if (reference.model.architecture() != model.architecture())
         reference.model.setArchitecture(model.architecture());
@@ -125,7 +125,7 @@ namespace {
 
 using O = DataOptions;
 
-// A field that applies to those kinds of data that use it.
+// A field that applies to the kinds of data that use it.
 OwnField common(int order, Field<O> field) {
     field.applies = [name = field.spec.name](const O& o) {
         const auto* kind = findDataKind(o.kind);

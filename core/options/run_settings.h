@@ -30,8 +30,8 @@ RunOptions runOptions(const RunSettings& settings);
 
 /// Sets the model options that follow from the data options: sizes of objects, vocabularies,
 /// lengths, classes, image shapes. Options that the data do not determine (relational games, text,
-/// folders of images) stay unchanged, and so
-/// does a model that has weights (train.init_from). Throws OptionError for an unknown kind.
+/// folders of images) stay unchanged, and so does a model that has weights (train.init_from).
+/// Throws OptionError for an unknown kind.
 void fitToData(RunOptions& options);
 
 }  // namespace relascope::core

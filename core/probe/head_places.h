@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The places of an input whose share of a head's attention says what the head does. Of a text: the
+// The places of an input whose share of a head's attention tells what the head does. In a text: the
 // token itself, the previous one, the first one, earlier copies of the token (duplicate token) and
 // the tokens that followed earlier copies (induction; Olsson et al., "In-context Learning and
-// Induction Heads", 2022). Of an image: the class token, the patch itself and its neighbours. Does
+// Induction Heads", 2022). In an image: the class token, the patch itself and its neighbours. Does
 // not include torch.
 #pragma once
 
@@ -15,18 +15,19 @@ namespace relascope::core {
 
 class HeadPlaces {
 public:
-    /// Of the tokens of a text or the patches of an image; there are no measures for other inputs.
+    /// The places among the tokens of a text or the patches of an image; other inputs have no
+    /// measures.
     explicit HeadPlaces(const ProbeResult& result);
 
     const std::vector<std::string>& measures() const { return m_names; }
-    /// Whether it is attention of the tokens or patches to one another.
+    /// Whether a map is attention of the tokens or patches to one another.
     bool fits(const RelationMap& map) const;
     /// The mean attention to the places of each measure, over the rows that have such places. NaN
     /// where no row has any.
     std::vector<double> of(const RelationMap& map) const;
-    /// The same of some rows, [rows, columns of the map].
+    /// The mean attention for some rows of a map, `values` [rows, columns of the map].
     std::vector<double> of(const std::vector<int>& rows, const float* values, bool causal) const;
-    /// The same of attention that is spread evenly over the open cells of each row.
+    /// The mean attention if it were spread evenly over the open cells of each row.
     std::vector<double> even(bool causal) const;
 
 private:

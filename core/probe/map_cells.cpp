@@ -209,7 +209,7 @@ Extent extentOfRows(const RelationMap& map, int count) {
     count = std::clamp(count, 1, map.rows);
     std::vector<float> row(static_cast<std::size_t>(map.columns));
     for (int k = 0; k < count; ++k) {
-        // The last row is one of them: of a causal map it has all columns.
+        // The last row is included: in a causal map it has all columns.
         const int i = static_cast<int>(static_cast<std::int64_t>(k + 1) * map.rows / count) - 1;
         map.readRows(i, 1, row.data());
         all.include(extentOfRow(row.data(), 0, openColumns(maskOf(map), i, map.columns).second));
@@ -378,7 +378,7 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
     *leftOut = static_cast<int>(all - shown);
     shorten(out->sample.source, shown);
     shorten(out->sample.target, answer);
-    std::vector<std::shared_ptr<const std::vector<int>>> kept;  // of each side
+    std::vector<std::shared_ptr<const std::vector<int>>> kept;  // kept elements of each side
     for (std::size_t k = 0; k < sides.size(); ++k) {
         std::vector<int> indices(k == 1 ? answer : shown);
         std::iota(indices.begin(), indices.end(), 0);

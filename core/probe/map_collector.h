@@ -34,16 +34,16 @@ public:
         m_tensors["symbols/" + module + "/" + std::to_string(layer)] = weights.detach();
     }
 
-    /// By "scores/PATH", "relations/PATH", "hidden/PATH", "symbols/PATH/LAYER".
+    /// The tensors by "scores/PATH", "relations/PATH", "hidden/PATH", "symbols/PATH/LAYER".
     const std::map<std::string, torch::Tensor>& tensors() const { return m_tensors; }
-    /// The same, moved out of the collector.
+    /// The tensors, moved out of the collector.
     std::map<std::string, torch::Tensor> take() { return std::move(m_tensors); }
 
 private:
     std::map<std::string, torch::Tensor> m_tensors;
 };
 
-/// Keeps of each kind in each layer the maps or their factors, whichever takes less memory, on the
+/// Keeps the maps of each kind in each layer, or their factors if these take less memory, on the
 /// CPU in float32. `layerDone` is called when all maps of a layer are known.
 class MapCollector : public Recorder {
 public:
@@ -69,7 +69,7 @@ public:
 private:
     MapKind scoresKind(const std::string& module, int layer) const;
     int symbolsLayer(const std::string& module, int retrieval) const;
-    /// The layer of a module, and that the one before it has run; -1 for a module without one.
+    /// The layer of a module, -1 without one. Entering a layer means that the one before has run.
     int enter(const std::string& module);
     void enter(int layer);
     void add(MapKind kind, int layer, const InnerProducts& products);
@@ -81,11 +81,11 @@ private:
     const ModelOptions& m_options;
     std::vector<LayerPlace> m_places;
     LayerDone m_layerDone;
-    int m_layer = -1;  ///< that runs
+    int m_layer = -1;  ///< the layer that runs
     std::vector<RelationMap> m_maps;
     /// Keys that several layers read, by their memory.
     std::map<const void*, std::shared_ptr<const std::vector<float>>> m_keys;
-    std::vector<torch::Tensor> m_held;  ///< keeps that memory from being used again
+    std::vector<torch::Tensor> m_held;  ///< keeps the memory in m_keys from being used again
 };
 
 }  // namespace relascope::core

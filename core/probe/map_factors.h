@@ -19,27 +19,27 @@ struct MapFactors {
     std::int64_t maps = 0, groups = 0, rows = 0, columns = 0, width = 0;
     std::vector<float> queries;  ///< [maps, rows, width]
     /// [groups, width, columns]: as columns of keys, since a row of a map reads all of them. Shared
-    /// by the layers that read the same keys, as those of a library of symbols are.
+    /// by the layers that read the same keys, as the keys of a library of symbols.
     std::shared_ptr<const std::vector<float>> keys;
     double scale = 1.0;
     std::string activation = "identity";
     /// Cells j > i take no part in a softmax, and are 0 after any activation.
     bool causal = false;
 
-    /// Floats that they take, keys included.
+    /// The number of floats of the factors, keys included.
     std::uint64_t floats() const { return floats(maps, groups, rows, columns, width); }
     static std::uint64_t floats(std::int64_t maps, std::int64_t groups, std::int64_t rows,
                                 std::int64_t columns, std::int64_t width) {
         return static_cast<std::uint64_t>((maps * rows + groups * columns) * width);
     }
-    /// Floats of the maps themselves.
+    /// The number of floats of the maps themselves.
     std::uint64_t mapFloats() const { return static_cast<std::uint64_t>(maps * rows * columns); }
 };
 
 /// Makes maps from factors, in blocks of rows.
 class FactoredMaps final : public MapSource {
 public:
-    /// Throws Error if the sizes of the vectors do not match.
+    /// Maps from `factors`. Throws Error if the sizes of the vectors do not match.
     explicit FactoredMaps(MapFactors factors);
     const MapFactors& factors() const { return m_factors; }
 

@@ -111,7 +111,7 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
 
 namespace {
 
-/// What is known of a probe before the model runs.
+/// The members of a result that are known before the model runs.
 ProbeResult emptyResult(const ModelOptions& options, const ProbeSample& sample, std::int64_t step) {
     ProbeResult result;
     result.step = step;

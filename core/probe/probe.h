@@ -11,7 +11,7 @@
 
 namespace relascope::core {
 
-/// A batch of one sample. Throws OptionError if it does not fit the model.
+/// A batch of one sample. Throws OptionError if the sample does not fit the model.
 ModelInput inputOf(const ProbeSample& sample, const ModelOptions& options);
 
 /// Runs the model on one sample (in evaluation mode, without gradients; its mode is restored) and

@@ -9,8 +9,8 @@
 
 namespace relascope::core {
 
-/// Bytes that the result of a probe of `tokens` tokens takes: of each kind in each layer the maps
-/// or their factors, whichever are smaller, in float32.
+/// Bytes that the result of a probe of `tokens` tokens takes: the maps of each kind in each layer,
+/// or their factors if these are smaller, in float32.
 std::uint64_t mapBytes(const ModelOptions& model, std::int64_t tokens);
 
 /// Peak bytes of a probe of `tokens` tokens, without weights: its result, and the forward pass of
@@ -20,7 +20,8 @@ std::uint64_t probeBytes(const ModelOptions& model, std::int64_t tokens);
 /// The largest number of tokens for which a probe fits into `bytes`, at least 1 and at most the
 /// context of the model.
 std::int64_t longestProbe(const ModelOptions& model, std::uint64_t bytes);
-/// The same for the result of a probe alone, as captures store it.
+/// The largest number of tokens for which the result of a probe alone fits into `bytes`, as
+/// captures store it.
 std::int64_t longestResult(const ModelOptions& model, std::uint64_t bytes);
 
 /// The memory that a probe may use now: four fifths of the free memory; unlimited if that is

@@ -132,7 +132,7 @@ void followParent() {
     const char* parent = std::getenv(kParent);
     if (!parent) return;  // started by mpirun, srun or torchrun, which end all of them
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (std::to_string(getppid()) != parent) std::exit(1);  // it has ended already
+    if (std::to_string(getppid()) != parent) std::exit(1);  // the parent has ended already
 }
 
 }  // namespace relascope::core

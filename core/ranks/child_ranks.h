@@ -14,18 +14,19 @@ namespace relascope::core {
 
 class ChildRanks {
 public:
-    /// Starts ranks 1, 2, ... of `devices` (that of rank 0 is the first): `program rank`, which
-    /// finds its place in its environment (launchedPlace). Each uses so many threads. `place` is
-    /// that of rank 0, listening. They end with the thread that has started them, however it ends.
-    /// Throws Error.
+    /// Starts ranks 1, 2, ... of `devices` (the first is the device of rank 0): `program rank`,
+    /// which finds its place in its environment (launchedPlace). Each uses `threads` threads.
+    /// `place` is the place of rank 0, listening. The ranks end with the thread that has started
+    /// them, however it ends. Throws Error.
     ChildRanks(const RankPlace& place, const std::vector<std::string>& devices, int threads,
                const std::string& program);
-    /// Waits two seconds for those that still run, then kills them.
+    /// Waits two seconds for ranks that still run, then kills them.
     ~ChildRanks();
     ChildRanks(const ChildRanks&) = delete;
     ChildRanks& operator=(const ChildRanks&) = delete;
 
-    /// "killed by signal 9", "its process ended with 1"; empty while it runs or has ended well.
+    /// How a rank has ended: "killed by signal 9", "its process ended with 1"; empty while it runs
+    /// or if it has ended well.
     std::string endOf(int rank);
 
 private:
@@ -41,8 +42,8 @@ private:
 
 /// The program that is to be started: relascope-cli beside this program, else this one.
 std::string rankProgram();
-/// To be called by a rank first: it ends when its parent has ended, and Ctrl+C in the terminal is
-/// for rank 0 alone, which lets the others end well.
+/// To be called first by a started rank: it ends when its parent has ended, and Ctrl+C in the
+/// terminal is for rank 0 alone, which lets the other ranks end well.
 void followParent();
 
 }  // namespace relascope::core

@@ -17,7 +17,7 @@
 #include <future>
 #include <thread>
 
-// The declarations of gloo_declarations/ stand for those that this version was built with.
+// The declarations in gloo_declarations/ stand for the headers that this version was built with.
 static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 11,
               "read c10d/ProcessGroupGloo.hpp of the new LibTorch: the layout of the class and the "
               "names of gloo in it must still be those of gloo_declarations/");
@@ -25,7 +25,7 @@ static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 11,
 namespace relascope::core {
 namespace {
 
-// What c10d or gloo says, without the stack and the place in their sources.
+// The message of c10d or gloo, without the stack and the place in their sources.
 std::string cause(const std::exception& error) {
     auto text = userMessage(error);
     if (text.starts_with('[')) {
@@ -49,13 +49,13 @@ auto orLost(Work work) {
 class TcpRankStore : public RankStore {
 public:
     explicit TcpRankStore(const RankPlace& place) {
-        FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what goes wrong is said once, by exceptions
+        FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // errors are reported once, by exceptions
         c10d::TCPStoreOptions options;
         options.isServer = place.rank == 0;
         options.port = place.port;
         options.waitWorkers = false;
         options.timeout = place.timeout;
-        // Its own socket would listen at every address of the machine.
+        // A socket of the store itself would listen at every address of the machine.
         if (place.listening >= 0) options.masterListenFd = place.listening;
         m_whole = opened(place, options);
         m_store = c10::make_intrusive<c10d::PrefixStore>(place.key, m_whole);

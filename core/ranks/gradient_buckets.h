@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums the gradients of all ranks, while the backward pass still computes those of earlier layers.
+// Sums the gradients of all ranks, while the backward pass still computes gradients of earlier
+// layers.
 #pragma once
 
 #include <torch/types.h>
@@ -25,21 +26,21 @@ public:
     };
     static Sizes usualSizes(const torch::Device& device);
 
-    /// All ranks with parameters of the same shapes, float32, on one device. They must outlive
-    /// this.
+    /// All ranks must have parameters of the same shapes, float32, on one device. The parameters
+    /// must outlive this object.
     GradientBuckets(std::vector<torch::Tensor> parameters, RankGroup& ranks, const Sizes& sizes);
     ~GradientBuckets();
     GradientBuckets(const GradientBuckets&) = delete;
     GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-    /// Before the backward passes of a step: every gradient is zeros, in its bucket.
+    /// Call before the backward passes of a step: every gradient becomes zeros, in its bucket.
     void zero();
-    /// Before each of them. What arrives in the last one is complete: it is summed at once, so no
-    /// other exchange may follow until finish().
+    /// Call before each backward pass. Gradients that arrive in the last one are complete and are
+    /// summed at once, so no other exchange may follow until finish().
     void beginPass(bool last);
-    /// After the last of them, or where this rank has none: every gradient is the sum over all
-    /// ranks; one that arrived on no rank is undefined. Throws RankLost, or Error if a gradient
-    /// arrived after its bucket was summed.
+    /// Call after the last backward pass, also if this rank had none: every gradient becomes the
+    /// sum over all ranks; a gradient that arrived on no rank is undefined. Throws RankLost, or
+    /// Error if a gradient arrived after its bucket was summed.
     void finish();
 
     /// Whether buckets are summed during the backward pass; for measurements.
@@ -64,7 +65,7 @@ private:
     void addBucket(const std::vector<std::size_t>& parameters, std::int64_t extra);
     void startReady();
     void start(Bucket& bucket);
-    /// After the first step.
+    /// Lays the buckets out by the arrivals of the first step.
     void planByArrivals();
 
     std::vector<torch::Tensor> m_parameters;
@@ -72,13 +73,13 @@ private:
     Sizes m_sizes;
     std::vector<Bucket> m_buckets;  ///< the last one only for finish()
     std::vector<std::size_t> m_bucketOf;
-    std::vector<torch::Tensor> m_views;    ///< of the gradients
-    torch::Tensor m_flags;                 ///< at the end of the last bucket: 1 where one arrived
-    std::vector<std::int64_t> m_arrivals;  ///< in the last pass of this step
-    std::vector<bool> m_seen;              ///< which have arrived in this step
+    std::vector<torch::Tensor> m_views;  ///< the gradients
+    torch::Tensor m_flags;  ///< at the end of the last bucket: 1 for gradients that arrived
+    std::vector<std::int64_t> m_arrivals;  ///< of each gradient, in the last pass of this step
+    std::vector<bool> m_seen;              ///< gradients that have arrived in this step
     std::size_t m_started = 0;
     bool m_planned = false, m_expectsLast = false, m_overlap = true;
-    bool m_late = false;  ///< one has arrived after its bucket was summed
+    bool m_late = false;  ///< a gradient has arrived after its bucket was summed
     double m_waited = 0.0;
 };
 

@@ -181,7 +181,7 @@ private:
     template <class Call>
     std::unique_ptr<Pending> start(const torch::Tensor& tensor, const char* what, Call call) {
         const c10::DeviceGuard guard(m_device);
-        c10::Event ready(m_device.type());  // what is given to the current stream so far
+        c10::Event ready(m_device.type());  // marks the work queued on the current stream so far
         ready.record(m_guard.getStream(m_device));
         ready.block(m_stream);
         require(call(nccl().rawStream(&m_stream)), what);

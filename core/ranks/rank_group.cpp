@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr auto kLossNoticeTimeout =
-    std::chrono::milliseconds(2000);  // for what the others say of a loss
+    std::chrono::milliseconds(2000);  // the time for messages of the others about a loss
 
 std::string machineName() {
     std::array<char, 256> name{};

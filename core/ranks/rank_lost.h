@@ -6,11 +6,12 @@
 
 namespace relascope::core {
 
-/// In the sentence of a run that has ended so: "rank 1 (node7, cuda:1) was lost at step 812: ...".
+/// Part of the sentence of a run that lost a rank: "rank 1 (node7, cuda:1) was lost at step 812:
+/// ...".
 inline constexpr const char* kWasLost = " was lost at step ";
 
-/// Another rank is gone, has failed, or has not answered in time. `what()` is what the connection
-/// says of it; RankGroup::describeLoss() says which rank it was and why.
+/// Another rank is gone, has failed, or has not answered in time. `what()` is the message of the
+/// connection; RankGroup::describeLoss() tells which rank it was and why.
 class RankLost : public Error {
 public:
     using Error::Error;

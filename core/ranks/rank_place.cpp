@@ -29,14 +29,16 @@ namespace {
 namespace fs = std::filesystem;
 using Environment = std::map<std::string, std::string>;
 
-// What a launcher calls the rank, the number of ranks, the rank within the machine, the number of
-// ranks of the machine, and its job. srun comes first: under it Open MPI's own may be set too.
+// The variables of a launcher for the rank, the number of ranks, the rank within the machine, the
+// number of ranks of the machine, and its job. srun comes first: under it Open MPI's own may be set
+// too.
 struct Launcher {
     const char *name, *rank, *size, *localRank, *localSize, *job;
 };
 constexpr std::array<Launcher, 4> kLaunchers = {{
     {"relascope-cli", "RELASCOPE_RANK", "RELASCOPE_RANKS", "RELASCOPE_RANK", "RELASCOPE_RANKS", ""},
-    // Of a step of srun alone: a batch script has SLURM_NTASKS and SLURM_PROCID as well.
+    // SLURM_STEP_NUM_TASKS is set in a step of srun alone: a batch script has SLURM_NTASKS and
+    // SLURM_PROCID as well.
     {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "", "SLURM_JOB_ID"},
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},

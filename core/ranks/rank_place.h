@@ -17,24 +17,23 @@ struct RankPlace {
     /// Where rank 0 waits for the others: an address or a name, and a port.
     std::string host = "127.0.0.1";
     std::uint16_t port = 0;
-    int listening = -1;  ///< of rank 0: a socket that listens there already, -1: none
-    std::string key;     ///< a secret of this run: those who do not have it do not find the others
-    std::string meetingFile;  ///< of rank 0: to be removed once all have joined; usually empty
-    std::chrono::seconds timeout{600};  ///< for an answer of another rank
-    /// What this rank was told to do, a text for each option, which must be the same for all. Empty
-    /// for a rank that rank 0 has started.
+    int listening = -1;       ///< on rank 0: a socket that listens there already, -1: none
+    std::string key;          ///< a secret of this run, without which no process finds the ranks
+    std::string meetingFile;  ///< on rank 0: to be removed once all have joined; usually empty
+    std::chrono::seconds timeout{600};  ///< longest wait for another rank
+    /// The options of this rank as texts, which must be the same on all ranks. Empty for a rank
+    /// that rank 0 has started.
     std::vector<std::string> options;
 };
 
-/// "HOST:PORT" or "[IPv6]:PORT". Throws OptionError("--rendezvous", ...).
+/// Reads "HOST:PORT" or "[IPv6]:PORT" into `place`. Throws OptionError("--rendezvous", ...).
 void readRendezvous(const std::string& text, RankPlace& place);
 
 /// The place that a launcher gives this process by its variables: srun (SLURM_PROCID), mpirun of
 /// Open MPI (OMPI_COMM_WORLD_RANK), torchrun (RANK, WORLD_SIZE), or the parent that starts the
 /// ranks of one machine (RELASCOPE_RANK). Nothing if there is none, or one rank alone. `rendezvous`
-/// is
-/// --rendezvous, or empty. Throws OptionError if the variables contradict each other, or ranks of
-/// several machines are not told where to meet.
+/// is --rendezvous, or empty. Throws OptionError if the variables contradict each other, or ranks
+/// of several machines are not told where to meet.
 std::optional<RankPlace> launchedPlace(const std::map<std::string, std::string>& environment,
                                        const std::string& rendezvous);
 /// The environment of this process.

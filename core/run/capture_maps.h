@@ -28,7 +28,7 @@ public:
     void addTo(std::vector<TensorToWrite>& out, std::map<std::string, std::string>& metadata) const;
 
 private:
-    using Group = std::vector<const RelationMap*>;  ///< of one sample
+    using Group = std::vector<const RelationMap*>;  ///< maps of one sample
 
     void add(const std::string& key, const std::vector<Group>& samples);
     void addFactors(const std::string& key, const std::vector<Group>& samples);
@@ -44,7 +44,7 @@ private:
 };
 
 /// The maps of one sample, of every kind in `layers` layers, sorted. Throws FileError for a damaged
-/// one.
+/// capture.
 std::vector<RelationMap> loadMaps(const SafetensorsFile& file, int layers, std::int64_t sample);
 
 }  // namespace relascope::core

@@ -186,7 +186,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
 
     result.sample.source = loadSequence(file, "", sample);
     result.sample.target = loadSequence(file, "target_", sample);
-    // The stored names are those of the first sample; use those of this sample.
+    // The stored names belong to the first sample; use the names of this sample.
     for (const auto* sequence : {&result.sample.source, &result.sample.target}) {
         const std::size_t side = sequence == &result.sample.source ? 0 : 1;
         if (side < result.sides.size() && !sequence->text &&
@@ -274,7 +274,7 @@ void StoredSequences::addTo(std::vector<TensorToWrite>& out,
     const auto& picture = first.pictures.front();
     const auto bytes =
         static_cast<std::size_t>(samples * n * picture.height * picture.width * picture.channels);
-    if (m_pictures.size() != bytes) return;  // of different sizes: shown by their names
+    if (m_pictures.size() != bytes) return;  // different sizes: objects are shown by names
     out.push_back({m_prefix + "pictures",
                    "U8",
                    {samples, n, picture.height, picture.width, picture.channels},

@@ -19,7 +19,7 @@ constexpr std::uint64_t kCaptureBudget = 256ull << 20;
 /// True when growing intervals put a capture at this step: 0 to 5, 8, 11, 16, 22, 32, ... (a factor
 /// of sqrt 2), about 35 captures in 100,000 steps.
 bool isGrowingCaptureStep(std::int64_t step);
-/// The number of captures in that many steps; `every` 0 means growing intervals.
+/// The number of captures in `totalSteps` steps; `every` 0 means growing intervals.
 std::int64_t captureCount(std::int64_t totalSteps, std::int64_t every);
 
 /// Writes captures/step-N.safetensors: for each kind and layer the maps of all inputs or their
@@ -62,7 +62,8 @@ private:
     std::vector<std::uint8_t> m_pieces, m_pictures;
 };
 
-/// That side of one sample; empty if the capture has none. Throws FileError for a damaged one.
+/// The sequence of one sample under `prefix`; empty if the capture has none. Throws FileError for a
+/// damaged capture.
 ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefix,
                            std::int64_t sample);
 

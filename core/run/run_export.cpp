@@ -148,7 +148,7 @@ std::string metricsCsv(const std::string& run) {
 }
 
 std::string runJson(const std::string& run) {
-    readRunInfo(run);  // refuses what is no run of this format
+    readRunInfo(run);  // throws if it is no run of this format
     const Json json = {
         {"run", tensorBoardName(run)},
         {"info", Json::parse(readTextFile(run + "/run.json", 16u << 20), nullptr, false)},

@@ -110,7 +110,7 @@ Validation validationFromJson(const Json& json) {
     return validation;
 }
 
-// Of a long run a small part of its points.
+// The validation points of a run, a small part of the points of a long run.
 std::vector<MetricPoint> validationsOf(const std::string& run) {
     std::vector<MetricPoint> points;
     std::ifstream file(run + "/metrics.jsonl", std::ios::binary);
@@ -131,7 +131,7 @@ std::int64_t bestStepOf(const std::string& run) {
     return json.is_object() ? get<std::int64_t>(json, "best_step", -1) : -1;
 }
 
-// Whether something was trained in a run folder, or may have been: what cannot be read counts.
+// Whether something was trained in a run folder, or may have been: unreadable files count.
 bool holdsTraining(const std::string& path) {
     std::error_code error;
     for (const char* name : {"/checkpoints", "/captures", "/weights"}) {
@@ -141,7 +141,7 @@ bool holdsTraining(const std::string& path) {
     return fs::exists(path + "/before", error) ? holdsTraining(path + "/before") : bool(error);
 }
 
-// What a run writes before its first step. Nothing is removed with its contents.
+// Removes the files that a run writes before its first step. Folders go only if they are empty.
 void removeStartFiles(const std::string& path) {
     std::error_code ignored;
     std::vector<fs::path> files;
@@ -181,7 +181,7 @@ void RunFolder::claim() {
 }
 
 void RunFolder::setDoor(const std::string& socket) {
-    // Without the line, on a full disk, the run is trained as well; others cannot steer it then.
+    // Without the line, as on a full disk, the run is still trained, but others cannot steer it.
     if (m_lock.held()) m_lock.write(processLine(thisProcess(socket)) + "\n");
 }
 
@@ -203,7 +203,7 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
         makeDirectories(folder.checkpointsPath());
         makeDirectories(folder.capturesPath());
     } catch (const FileError&) {
-        // Without the claim all that is in it belongs to another process.
+        // Without the claim the contents of the folder belong to another process.
         if (!folder.removeStart() && folder.m_isMine) fs::remove(path, error);
         throw;
     }
@@ -307,7 +307,7 @@ bool RunFolder::removeStart() {
 }
 
 bool RunFolder::discardStart(const std::string& path) {
-    RunFolder folder(path);  // its options may be what is wrong
+    RunFolder folder(path);  // the fault may be in its options
     folder.claim();
     if (isRunFolder(path))  // else it was killed before that was written
         folder.m_info.step = get<std::int64_t>(readRunJson(path), "step", 0);

@@ -36,13 +36,13 @@ inline bool hasKeptCheckpoint(const std::string& run, std::int64_t step) {
     return isKeptCheckpoint(run + "/checkpoints/step-" + std::to_string(step));
 }
 
-// What run.json says of how a run was made, without the run being opened.
+// Facts in run.json about how a run was made, read without opening the run.
 
 /// The facts of run.json, in their order: "version", "torch", "threads" ... Throws FileError.
 std::vector<std::pair<std::string, std::string>> readRunFacts(const std::string& path);
 
-/// The processes of a run of several, from its facts: "2 ranks: cuda:0, cuda:1 on node7, node8", as
-/// far as they are there; empty for one process.
+/// The processes of a run of several, as far as its facts tell: "2 ranks: cuda:0, cuda:1 on node7,
+/// node8"; empty for one process.
 std::string processesText(const std::vector<std::pair<std::string, std::string>>& facts);
 
 /// A run on disk that this process has claimed for training. To read a run, use the free functions
@@ -50,7 +50,7 @@ std::string processesText(const std::vector<std::pair<std::string, std::string>>
 class RunFolder {
 public:
     /// Creates a new run and claims it. The folder must be absent or empty. Throws FileError if it
-    /// is not empty or cannot be written; what was made is removed then.
+    /// is not empty or cannot be written; files that were made are removed then.
     static RunFolder create(const std::string& path, const RunOptions& options);
     /// Opens an existing run to resume it. Throws FileError if it is not a run, damaged, or claimed
     /// by another process.
@@ -69,33 +69,33 @@ public:
 
     /// Changes the options on resume (for example more epochs) and run.json with them.
     void setOptions(const RunOptions& options) { m_options = options; }
-    /// Extra facts for run.json: versions, device, threads.
+    /// Sets an extra fact for run.json: versions, device, threads.
     void setFact(const std::string& key, const std::string& value);
-    /// One of these facts; empty if the run has none.
+    /// The fact with that key; empty if the run has none.
     std::string fact(const std::string& key) const;
     /// Rewrites run.json atomically.
     void saveInfo();
-    /// The same where a failure changes nothing any more.
+    /// saveInfo() where a failure changes nothing any more.
     void trySaveInfo() noexcept;
-    /// Of a run that could not start: removes its files, and the folder if create() made it. Does
+    /// Removes the files of a run that could not start, and the folder if create() made it. Does
     /// nothing and returns false once a step was trained or a checkpoint, capture or kept weight is
     /// there, also of the pretraining stage. Files that a run does not write are left alone.
     bool removeStart();
-    /// The same for a run that no process trains any more, and its folder. Throws FileError if one
-    /// does.
+    /// removeStart() for a run that no process trains any more, with its folder. Throws FileError
+    /// if a process trains it.
     static bool discardStart(const std::string& path);
 
     /// Writes the socket of this process's door into .lock, where others find it.
     void setDoor(const std::string& socket);
 
-    /// Kept in memory until flush() writes them.
+    /// Appends a line, which is kept in memory until flush() writes it.
     void append(const MetricPoint& point);
     void append(const Note& note);
-    /// Whether there are lines to be written, and the last flush() is so long ago (0.9 s unless
+    /// Whether there are lines to be written, and the last flush() is long enough ago (0.9 s unless
     /// set: shorter while somebody watches the run).
     bool flushIsDue() const;
     void flushEvery(std::chrono::milliseconds interval) { m_flushInterval = interval; }
-    /// Throws DiskFull or FileError, after which the unwritten lines are kept.
+    /// Writes the lines. Throws DiskFull or FileError, after which the unwritten lines are kept.
     void flush();
     /// Removes metric points after `step` and an incomplete last line: a resumed run measures them
     /// again.
@@ -128,15 +128,16 @@ RunOptions readRunOptions(const std::string& path);
 /// The data of a run as they were when it began: its own tokenizer in place of one made from the
 /// text.
 DataOptions runData(const std::string& path, DataOptions options);
-/// labels.json of a run folder: a separate file, so that it can be written while another process
-/// trains the run. Empty labels if it is missing or damaged.
+/// Reads labels.json of a run folder: a separate file, so that it can be written while another
+/// process trains the run. Empty labels if it is missing or damaged.
 RunLabels readRunLabels(const std::string& path);
-/// Throws FileError.
+/// Writes labels.json of a run folder. Throws FileError.
 void writeRunLabels(const std::string& path, const RunLabels& labels);
 /// Puts a validation point into the last, kept and best values of a run. Before training nothing is
-/// best. A run that restores its best weights keeps only those of `chosen` points.
+/// best. A run that restores its best weights keeps only weights of `chosen` points.
 void takeValidation(RunInfo& info, const MetricPoint& validation, bool chosen = false);
-/// The same with all points of a run from its start; `bestStep`: whose weights it would restore.
+/// takeValidation() with all points of a run from its start; `bestStep`: the step whose weights the
+/// run would restore.
 void takeValidations(RunInfo& info, const std::vector<MetricPoint>& points, std::int64_t bestStep);
 
 }  // namespace relascope::core

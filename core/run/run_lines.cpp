@@ -109,7 +109,7 @@ void readLines(const std::string& path, LinesRead* read,
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
     const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
-    struct stat found = {};  // of the opened file: the path may name another one meanwhile
+    struct stat found = {};  // facts of the opened file: the path may name another one meanwhile
     if (file) ::fstat(::fileno(file.get()), &found);
     const auto bytes = static_cast<std::uint64_t>(found.st_size);
     LinesRead from = read ? *read : LinesRead();
@@ -119,7 +119,7 @@ void readLines(const std::string& path, LinesRead* read,
         std::string text(bytes - from.position, '\0');
         std::fseek(file.get(), static_cast<long>(from.position), SEEK_SET);
         text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-        // What follows the last line end is incomplete, or still being written.
+        // The text after the last line end is incomplete, or still being written.
         std::size_t begin = 0;
         for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
             take(text.substr(begin, end - begin));

@@ -16,27 +16,27 @@ namespace relascope::core {
 /// How far a file of lines was read. A run that is resumed replaces its metrics.jsonl by another
 /// file, with fewer lines.
 struct LinesRead {
-    std::uint64_t file = 0;  ///< which one, its inode; 0: none
+    std::uint64_t file = 0;  ///< the inode of the file; 0: none
     std::uint64_t position = 0;
-    /// Whether the last reading began at the first line: what was read before has been replaced.
+    /// Whether the last reading began at the first line: lines read before have been replaced.
     bool whole = true;
     bool operator==(const LinesRead&) const = default;
 };
 
-/// All complete lines behind `*read`, which is then set to their end. Without it: all.
+/// All complete lines behind `*read`, which is then set to their end; all lines if it is null.
 std::vector<MetricPoint> readMetrics(const std::string& path, LinesRead* read = nullptr);
 std::vector<Note> readEvents(const std::string& path, LinesRead* read = nullptr);
 
-/// The interventions that the run trains with after that step, as events.jsonl says: those of the
-/// last line about them up to there. Where a run was resumed from an earlier step, the last one
-/// written counts.
+/// The interventions that the run trains with after that step, from the last line about them in
+/// events.jsonl up to there. Where a run was resumed from an earlier step, the last line written
+/// counts.
 EditList editsAfterStep(const std::string& path, std::int64_t step);
 
 /// A metric point as a line of metrics.jsonl, without the line end, and back (nothing for a
 /// damaged line).
 std::string metricToLine(const MetricPoint& point);
 std::optional<MetricPoint> metricFromLine(const std::string& line);
-/// A note of now as a line of events.jsonl, without the line end.
+/// A note with the current time as a line of events.jsonl, without the line end.
 std::string noteToLine(const Note& note);
 
 /// Appends lines to a file with one write call, so that a killed process can leave at most one
@@ -50,13 +50,14 @@ void appendLines(const std::string& path, std::string& text);
 /// CRC-32C (Castagnoli), which frames each record.
 std::uint32_t crc32c(const std::string& bytes);
 
-/// The first record of a file: its version. `wall` is a time in seconds since 1970, here and below.
+/// The first record of a file, its version. `wall` is a time in seconds since 1970, here and below.
 std::string eventFileBegin(double wall);
-/// From `step` on a run begins anew: TensorBoard forgets what earlier records and files say of it.
+/// The record of a run that begins anew from `step` on: TensorBoard forgets earlier records and
+/// files of these steps.
 std::string restartRecord(std::int64_t step, double wall);
 /// A point of a learning curve: its values as scalars "loss/train", "accuracy/validation".
 std::string pointRecord(const MetricPoint& point, double wall);
-/// What a run noted, as text under the tag "notes", or "generated text" for a sample; empty for a
+/// A note of a run, as text under the tag "notes", or "generated text" for a sample; empty for a
 /// checkpoint. It is shown as it is, not as Markdown.
 std::string noteRecord(const Note& note, double wall);
 /// Name, seed, device and every option, as a table under the tag "options".

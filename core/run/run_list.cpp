@@ -73,7 +73,7 @@ std::string trashPath(const std::string& root, const std::string& path) {
     const fs::path base =
         own ? fs::path(root) / ".trash" / inside : run.parent_path() / ".trash" / run.filename();
     std::string free = base.string();
-    // What the trash of another machine holds is not known here.
+    // The contents of the trash of another machine are not known here.
     if (readFarRun(path)) free += "-" + std::to_string(std::time(nullptr));
     for (int copy = 2; fs::exists(free); ++copy) free = base.string() + "-" + std::to_string(copy);
     return free;

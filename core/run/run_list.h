@@ -25,11 +25,11 @@ std::string trashPath(const std::string& root, const std::string& path);
 /// Moves a run folder within a file system. Throws FileError, also if the run is being trained.
 void moveRun(const std::string& from, const std::string& to);
 /// The default folder for runs: $RELASCOPE_RUNS, else ~/Relascope/runs. Throws Error where neither
-/// that nor HOME is set.
+/// variable nor HOME is set.
 std::string defaultRunsFolder();
-/// What a run's model is called: its variant, or the checkpoint that it starts from.
+/// The name of a run's model: its variant, or the checkpoint that it starts from.
 std::string modelName(const RunOptions& options);
-/// An unused folder name there: "between-dat-s0", with "-2" and so on appended if it exists.
+/// An unused folder name in `parent`: "between-dat-s0", with "-2" and so on appended if it exists.
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed);
 
 }  // namespace relascope::core

@@ -41,7 +41,8 @@ std::int64_t oomKills() {
     return 0;
 }
 
-// What that process has written to RUN/log when it crashed (app/cli/last_words.h); else empty.
+// The words that a process has written to RUN/log when it crashed (app/cli/last_words.h); else
+// empty.
 std::string crashWords(const std::string& run, std::int64_t pid) {
     constexpr std::string_view head = "relascope-cli: crashed: ";
     const std::string tail = "info " + std::to_string(pid) + "' says where";

@@ -15,7 +15,7 @@ std::string absolutePath(const std::string& path) {
     return fs::absolute(path).lexically_normal().string();
 }
 
-/// Each task trains whatever no other one has claimed.
+/// The lines for an array whose tasks each train the cells that no other task has claimed.
 std::string workers(const std::string& path, const SlurmJob& job, const std::string& program) {
     return "#!/bin/bash\n"
            "#SBATCH --job-name=relascope-study\n"

@@ -9,11 +9,11 @@
 
 namespace relascope::core {
 
-/// What a job of the array asks for. A run has a process for each GPU of each node, or one for each
-/// node without GPUs.
+/// The resources of a job of the array. A run has a process for each GPU of each node, or one for
+/// each node without GPUs.
 struct SlurmJob {
     int tasks = 8;        ///< jobs at a time
-    int nodes = 1;        ///< of one run
+    int nodes = 1;        ///< how many a run takes
     int gpusPerNode = 0;  ///< 0: none is asked for
     int ranks() const { return nodes * (gpusPerNode > 0 ? gpusPerNode : 1); }
 };

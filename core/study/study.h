@@ -24,11 +24,11 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan);
 /// The options of one cell's run.
 RunOptions cellOptions(const StudyPlan& plan, const StudyCell& cell);
 
-/// The contents of study.json, and back: throws FileError with that name of a file.
+/// The contents of study.json, and back; reading throws FileError with the given name of a file.
 std::string planText(const StudyPlan& plan);
 StudyPlan planFromText(const std::string& text, const std::string& file);
 
-/// $RELASCOPE_STUDIES, else "studies" next to a folder of runs.
+/// The folder of studies: $RELASCOPE_STUDIES, else "studies" next to a folder of runs.
 std::string studiesFolder(const std::string& runs);
 /// Creates the folder of a study, or opens one with the same plan. Throws FileError if it contains
 /// something else or a study with another plan, preset or format, and says what differs.

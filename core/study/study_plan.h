@@ -8,16 +8,18 @@
 
 namespace relascope::core {
 
-/// "seed" of the option "data.seed".
+/// The last part of an option's key: "seed" of "data.seed".
 std::string lastPart(const std::string& key);
-/// Throws FileError if the plan is missing, damaged or of another format.
+/// Reads a plan. Throws FileError if it is missing, damaged or of another format.
 StudyPlan readPlan(const std::string& path);
-/// "its models are dat, not dat, transformer; its sizes are ..."; empty if they are equal.
+/// How two plans differ: "its models are dat, not dat, transformer; its sizes are ..."; empty if
+/// they are equal.
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted);
 
 std::string runPath(const std::string& study, const StudyCell& cell);
 std::string claimPath(const std::string& study, const StudyCell& cell);
-/// Reads the state of a cell from its run folder and, unless this process holds that, its claim.
+/// Reads the state of a cell from its run folder and, unless this process has `claimed` it, from
+/// its claim.
 void updateState(const std::string& study, StudyCell& cell, bool claimed);
 
 }  // namespace relascope::core

@@ -50,7 +50,7 @@ void summarise(StudyPoint& point, const MetricInfo& metric) {
     const double reach = studentT95(static_cast<int>(v.size()) - 1) * point.error;
     point.low = point.mean - reach, point.high = point.mean + reach;
     if (!metric.isFraction()) return;
-    // Of few seeds it reaches further than a fraction can be.
+    // For few seeds the interval would reach further than a fraction can be.
     point.low = std::max(0.0, point.low), point.high = std::min(1.0, point.high);
 }
 
@@ -87,7 +87,7 @@ std::vector<StudyMeasure> studyMeasures(const StudyInfo& study) {
             for (const auto& [metric, value] : result.values) add({metric, result.split});
     }
     if (shown.empty()) return all;
-    // What nothing was chosen by comes first: of noise it is chance.
+    // The values by which nothing was chosen come first: for noise they are at chance.
     if (byChoice) add({shown, kLastValidation});
     add({shown, kValidation});
     if (several) add({shown, kBestValidation});

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is left of a run that cannot be resumed is moved aside; nothing is deleted.
+// Moves the remains of a run that cannot be resumed aside; nothing is deleted.
 void moveAside(const std::string& path) {
     for (int copy = 1;; ++copy) {
         const std::string aside = path + ".failed-" + std::to_string(copy);

@@ -15,17 +15,16 @@ namespace relascope::core {
 struct StudyWork {
     int shard = 1, shards = 1;    ///< only every shards-th cell, from the shard-th on
     bool retry = false;           ///< repeat failed cells from the start
-    std::string device = "auto";  ///< train.device of every run, of several devices a list
-    /// By which others steer the run of the moment; to stop it is to stop this worker. Null:
-    /// nobody.
+    std::string device = "auto";  ///< train.device of every run, a list for several devices
+    /// Lets others steer the current run; stopping it stops this worker. Null: nobody steers.
     Control* control = nullptr;
-    std::string door = {};  ///< where they ask, as RunRequest::door
+    std::string door = {};  ///< the socket where they ask, as RunRequest::door
 };
 
 /// Progress of a worker and its current cell.
 struct StudyProgress {
     StudyCell cell;
-    std::size_t done = 0, total = 0;  ///< of the cells of this worker
+    std::size_t done = 0, total = 0;  ///< cells of this worker
 };
 
 using StudySink = std::function<void(const StudyProgress&, const TrainEvent&)>;

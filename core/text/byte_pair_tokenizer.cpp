@@ -56,7 +56,7 @@ void BytePairs::apply(std::vector<std::int32_t>& symbols) const {
 }
 
 void BytePairs::applyToWord(std::vector<std::int32_t>& symbols) const {
-    std::int32_t ranks[kLongestWord], results[kLongestWord];  // of symbol i with i + 1
+    std::int32_t ranks[kLongestWord], results[kLongestWord];  // for the pair of symbols i and i + 1
     std::size_t count = symbols.size();
     const auto lookUp = [&](std::size_t i) {
         const auto& found = slot(symbols[i], symbols[i + 1]);
@@ -137,7 +137,7 @@ std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
     for (const auto id : parts.byteIds) number(id);
     for (const auto& m : parts.pairs.merges()) number(m.left), number(m.right), number(m.result);
     number(parts.endOfText.value_or(-1));
-    // Those without keep the keys of the caches of earlier versions.
+    // Tokenizers without a splitter keep the keys of the caches of earlier versions.
     for (const auto& step : parts.splitter.keys()) hash.addField(step);
     for (const auto& token : parts.added.tokens())
         if (!token.special)

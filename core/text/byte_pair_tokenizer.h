@@ -49,11 +49,11 @@ private:
     int m_shift;
 };
 
-/// Of a vocabulary that begins with characters, not with bytes (Llama 2).
+/// The first symbols of a vocabulary that begins with characters, not with bytes (Llama 2).
 struct CharacterSymbols {
     std::unordered_map<char32_t, std::int32_t> ids;
-    std::optional<std::int32_t> unknown;  ///< of all others that their bytes do not stand for
-    bool fused = false;                   ///< one for several unknown in a row
+    std::optional<std::int32_t> unknown;  ///< id of others, unless their bytes stand for them
+    bool fused = false;                   ///< several unknown in a row become one
     bool bytes = false;  ///< BytePairTokenizer::Parts::byteIds stand for others, if all are there
 };
 
@@ -75,12 +75,12 @@ public:
         bool wholeWords = false;  ///< a word that is a piece is not merged (ignore_merges)
         /// Ids of added tokens that are not in the vocabulary, ascending.
         std::vector<std::int32_t> beside = {};
-        std::vector<std::int32_t> first = {}, last = {};  ///< of the template around a typed text
-        /// Blanks that a decoded text loses at its start; those of added tokens only where
+        std::vector<std::int32_t> first = {}, last = {};  ///< template around a typed text
+        /// How many blanks a decoded text loses at its start; blanks of added tokens only where
         /// `stripsAdded`.
         int strippedBlanks = 0;
         bool stripsAdded = false;
-        std::string source = {};  ///< the tokenizer.json, where it says more than this
+        std::string source = {};  ///< the tokenizer.json, where it holds more than this
     };
     explicit BytePairTokenizer(Parts parts);
     ~BytePairTokenizer() override;
@@ -110,7 +110,7 @@ private:
 
     Parts m_parts;
     std::int64_t m_ownSize = 0;
-    std::unordered_map<std::string_view, std::int32_t> m_whole;  ///< of Parts::wholeWords
+    std::unordered_map<std::string_view, std::int32_t> m_whole;  ///< for Parts::wholeWords
     std::string m_fingerprint;
     mutable std::mutex m_cacheMutex;  // a thread that finds it locked uses its own cache
     mutable std::unique_ptr<WordCache> m_cache;

@@ -36,9 +36,9 @@ private:
 /// Collects the characters of a text that is given in pieces.
 class CharacterSet {
 public:
-    /// A character may be split between two pieces.
+    /// Adds the characters of a piece; a character may be split between two pieces.
     void add(std::string_view piece);
-    /// All of them in the order of their code points, as UTF-8.
+    /// All characters in the order of their code points, as UTF-8.
     std::string characters() const;
 
 private:

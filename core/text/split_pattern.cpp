@@ -17,7 +17,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr std::uint32_t kMostSteps = 10'000'000;  // of one match
+constexpr std::uint32_t kMostSteps = 10'000'000;  // for one match
 constexpr std::size_t kLongest = 20'000;          // bytes; spelled for PCRE2, 500 times as many
 
 struct FreeMatch {

@@ -13,10 +13,10 @@ namespace relascope::core {
 /// Called with the parts of a text in order.
 using TakeText = std::function<void(std::string_view part)>;
 
-/// What becomes of the matches of a pattern, by the names of the published format.
+/// The treatment of the matches of a pattern, by the names of the published format.
 enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 
-/// Immutable, for all threads. Takes any bytes.
+/// A regular expression that divides texts. Immutable, for all threads. Takes any bytes.
 class SplitPattern {
 public:
     /// `pattern` as Oniguruma reads it by default: \s, \w and \b of Unicode, `^` and `$` at every
@@ -24,12 +24,12 @@ public:
     /// ...) with the pattern where it cannot be compiled or PCRE2 would read it otherwise.
     SplitPattern(std::string pattern, std::string file,
                  SplitBehavior behavior = SplitBehavior::Isolated, bool invert = false);
-    /// Tells patterns apart that divide differently.
+    /// A key that differs between patterns that divide differently.
     std::string key() const;
-    /// The parts, without empty ones. Throws FileError for a text that the pattern takes too many
-    /// steps for.
+    /// Gives the parts of a text, without empty ones. Throws FileError for a text that the pattern
+    /// takes too many steps for.
     void split(std::string_view text, const TakeText& take) const;
-    /// All of the text: the matches, of which some may be empty, and what lies between them.
+    /// Gives all of the text: the matches, of which some may be empty, and the text between them.
     void forEach(std::string_view text,
                  const std::function<void(std::string_view part, bool match)>& take) const;
     /// The text with `by` in place of every match. Throws FileError, too, where that is longer than
@@ -43,12 +43,12 @@ private:
     std::shared_ptr<const void> m_code;
 };
 
-/// A text of so many bytes may become so long where matches are replaced.
+/// The most bytes that a text of `bytes` bytes may get where matches are replaced.
 constexpr std::size_t longestChanged(std::size_t bytes) {
     return 64 * bytes + (std::size_t{1} << 20);
 }
 
-/// The pattern that matches this text alone; an empty one is everywhere.
+/// The pattern that matches this text alone; an empty text matches everywhere.
 std::string literalPattern(std::string_view text);
 
 }  // namespace relascope::core

@@ -23,7 +23,7 @@ std::string inForm(std::string_view text, int options) {
     if (isAscii(text)) return std::string(text);
     std::string out;
     for (std::string_view rest = text; !rest.empty();) {
-        // As much as is UTF-8, then a byte that is not.
+        // Takes as much as is valid UTF-8, then a byte that is not.
         std::string_view valid = rest;
         std::size_t size = 0;
         while (!valid.empty() && takeCharacter(valid)) size = rest.size() - valid.size();

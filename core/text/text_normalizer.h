@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tokenizer.json changes in a text before it is divided (formats.md section 7).
+// The changes of a text by a tokenizer.json before the text is divided (formats.md section 7).
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct NormalizerStep {
     enum class Kind { Nfc, Nfd, Nfkc, Nfkd, Lowercase, StripAccents, Strip, Prepend, Replace };
     Kind kind = Kind::Nfc;
     std::string text = {};                     ///< put before a text, or in place of a match
-    std::optional<SplitPattern> pattern = {};  ///< of Replace
+    std::optional<SplitPattern> pattern = {};  ///< for Replace
     bool left = true, right = true;            ///< the sides of Strip
 };
 
@@ -28,7 +28,7 @@ public:
     /// The text after all steps, in the tables of utf8proc. Throws FileError for a text that a
     /// pattern takes too many steps for.
     std::string apply(std::string_view text) const;
-    /// Tells normalizers apart that change texts differently.
+    /// A key that differs between normalizers that change texts differently.
     std::string key() const;
 
 private:

@@ -47,7 +47,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : m_tokens(std::move(to
 
 void AddedTokens::split(std::string_view text, bool normalized, bool special, const TakeText& take,
                         const std::function<void(std::int32_t)>& found) const {
-    std::size_t at = 0;  // the end of what was given
+    std::size_t at = 0;  // the end of the text given so far
     for (std::size_t i = 0; i < text.size();) {
         const AddedToken* token = nullptr;
         for (const auto k : m_byFirst[static_cast<unsigned char>(text[i])])

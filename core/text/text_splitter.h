@@ -21,8 +21,8 @@ struct AddedToken {
     std::string text;
     std::int32_t id = 0;
     bool special = false;     ///< found in typed texts only
-    bool leftStrip = false;   ///< takes the white space before it along
-    bool rightStrip = false;  ///< and that behind it
+    bool leftStrip = false;   ///< includes the white space before it
+    bool rightStrip = false;  ///< includes the white space behind it
     bool singleWord = false;  ///< only where no letter or digit is beside it
     bool normalized = false;  ///< found after the text was normalized; so is `text`
 };
@@ -38,8 +38,8 @@ public:
         return std::any_of(m_tokens.begin(), m_tokens.end(),
                            [id](const AddedToken& token) { return token.id == id; });
     }
-    /// Gives the ids of those with this `normalized`, and the texts between them. `special`: those
-    /// that are special, too.
+    /// Finds the tokens with this `normalized`: gives their ids, and the texts between them.
+    /// `special`: also finds special tokens.
     void split(std::string_view text, bool normalized, bool special, const TakeText& take,
                const std::function<void(std::int32_t id)>& found) const;
 
@@ -48,7 +48,7 @@ private:
     std::array<std::vector<std::size_t>, 256> m_byFirst;
 };
 
-/// What is done with every part that the step before has given.
+/// One step: its work on every part that the step before gave.
 struct SplitStep {
     enum class Kind {
         Pattern,  ///< divides it
@@ -59,7 +59,7 @@ struct SplitStep {
     Kind kind = Kind::Pattern;
     std::optional<SplitPattern> pattern = {};
     std::string text = {};
-    bool first = false;  ///< a Prefix of the beginning of a text alone
+    bool first = false;  ///< a Prefix applies only to the beginning of a text
 };
 
 class TextSplitter {
@@ -67,10 +67,10 @@ public:
     TextSplitter() = default;
     explicit TextSplitter(std::vector<SplitStep> steps) : m_steps(std::move(steps)) {}
     bool empty() const { return m_steps.empty(); }
-    /// `begins`: this is the beginning of a text, before any added token. Throws FileError for a
-    /// text that a pattern takes too many steps for.
+    /// Divides a text. `begins`: this is the beginning of a text, before any added token. Throws
+    /// FileError for a text that a pattern takes too many steps for.
     void split(std::string_view text, bool begins, const TakeText& take) const;
-    /// Tells apart what divides differently, a string for each step.
+    /// A string for each step; they differ between splitters that divide differently.
     std::vector<std::string> keys() const;
 
 private:

@@ -18,35 +18,35 @@ namespace relascope::core {
 class Tokenizer {
 public:
     virtual ~Tokenizer() = default;
-    /// "gpt2", "characters", or the file it was read from.
+    /// The name: "gpt2", "characters", or the file that the tokenizer was read from.
     virtual std::string name() const = 0;
     /// Ids are 0..size() - 1.
     virtual std::int64_t size() const = 0;
-    /// Ids from here on are of tokens that were added behind the vocabulary, which a model need not
-    /// have.
+    /// The size without tokens that were added behind the vocabulary: a model need not have ids
+    /// from here on.
     virtual std::int64_t ownSize() const { return size(); }
     /// Appends the ids of `text`, for training. Special tokens are never made from text
     /// ("<|endoftext|>" is spelled out).
     virtual void encode(std::string_view text, std::vector<std::int32_t>& ids) const = 0;
-    /// The ids of a text that a person has typed: special tokens in it are those, and the first and
-    /// last tokens that the tokenizer's template puts around a text are there, unless `ends` is
-    /// false.
+    /// The ids of a text that a person has typed: special tokens in it count as such, and the first
+    /// and last tokens that the tokenizer's template puts around a text are included, unless `ends`
+    /// is false.
     virtual std::vector<std::int32_t> encodeTyped(std::string_view text, bool ends = true) const {
         (void)ends;
         return encode(text);
     }
     /// The bytes of one token, which may be a part of a character. Empty for an id without a token.
     virtual std::string_view piece(std::int32_t id) const = 0;
-    /// The same of the first token of a text, without the blank that the tokenizer put before it.
+    /// The bytes of the first token of a text, without the blank that the tokenizer put before it.
     virtual std::string_view firstPiece(std::int32_t id) const { return piece(id); }
     /// The id of the token that separates documents, if there is one.
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
-    /// The id of every character that it has no token for, if there is one: their bytes are lost.
+    /// The id of all characters without a token, if there is one: their bytes are lost.
     virtual std::optional<std::int32_t> unknownToken() const { return std::nullopt; }
     /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.
     virtual const std::string& fingerprint() const = 0;
-    /// The largest n such that the ids of text[0, n) and of text[n, end) are those of the whole,
-    /// for every continuation; 0 if there is none. For texts in pieces (TextEncoder).
+    /// The largest n such that the ids of text[0, n) and of text[n, end) together are the ids of
+    /// the whole text, for every continuation; 0 if there is none. For TextEncoder.
     virtual std::size_t lastCut(std::string_view) const { return 0; }
 
     std::vector<std::int32_t> encode(std::string_view text) const {
@@ -72,18 +72,19 @@ using TokenizerPtr = std::shared_ptr<const Tokenizer>;
 TokenizerPtr gpt2Tokenizer();
 
 /// One id a character (Unicode code point): id 0 is the unknown character, decoded as U+FFFD, then
-/// those of `characters` (UTF-8) in code point order, each once. Invalid bytes are unknown
-/// characters.
+/// come the distinct characters of `characters` (UTF-8) in code point order. Invalid bytes are
+/// unknown characters.
 TokenizerPtr characterTokenizer(std::string_view characters);
 
-/// "gpt2"; a tokenizer.json; a vocab.json (with merges.txt beside it); or a folder that holds one
-/// of these. What other files of the folder say of the tokenizer is honoured (tokenizer_folder.h).
-/// Throws OptionError for an unknown name, FileError naming file, field and value.
+/// Opens "gpt2", a tokenizer.json, a vocab.json (with merges.txt beside it), or a folder that holds
+/// one of these. Settings of the tokenizer in other files of the folder are honoured
+/// (tokenizer_folder.h). Throws OptionError for an unknown name, FileError naming file, field and
+/// value.
 TokenizerPtr openTokenizer(const std::string& nameOrPath);
 
 /// The tokenizer of a checkpoint: the tokenizer files next to `path` (a folder or a file), else
 /// GPT-2 if `vocabulary` is 50257 or the padded 50304 and no tokenizer of another kind is there,
-/// else nullptr. 0 for models that are not of the papers: their vocabulary says nothing.
+/// else nullptr. Pass 0 for models other than the papers', whose vocabulary tells nothing.
 TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary);
 
 /// A sentence about the tokenizer next to `path` of a kind that is not read; empty without one.
@@ -93,8 +94,8 @@ std::string otherTokenizerBeside(const std::string& path);
 /// one.
 std::vector<std::int64_t> endTokensIn(const std::string& folder);
 
-/// Throws OptionError unless the vocabulary of the tokenizer, without what was added behind it, is
-/// within that of the model.
+/// Throws OptionError unless the vocabulary of the tokenizer, without tokens that were added behind
+/// it, is within the model's.
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary);
 
 /// Writes a tokenizer.json in the published form (openTokenizer and the `tokenizers` library read

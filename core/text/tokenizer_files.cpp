@@ -37,7 +37,7 @@ std::optional<TokenizerFolder::File> fileIn(const fs::path& folder, const char* 
     return isFile(folder / name) ? std::optional(fileOf(folder / name)) : std::nullopt;
 }
 
-// What lies beside a tokenizer.json or a vocab.json says how they are meant.
+// The files beside a tokenizer.json or a vocab.json that tell how these are to be read.
 TokenizerFolder settingsIn(const fs::path& folder) {
     TokenizerFolder files;
     files.settings = fileIn(folder, "tokenizer_config.json");
@@ -52,7 +52,7 @@ TokenizerPtr openJson(const fs::path& path) {
     return tokenizerOf(files);
 }
 
-// The file names of GPT-2 in addition to those of the library.
+// The file names of GPT-2, besides the library's.
 fs::path mergesBeside(const fs::path& vocabulary) {
     for (const char* name : {"merges.txt", "vocab.bpe"})
         if (isFile(vocabulary.parent_path() / name)) return vocabulary.parent_path() / name;
@@ -82,7 +82,8 @@ constexpr const char* kConversion =
     ", which is not read; give its tokenizer.json, which transformers writes with "
     "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER), or choose gpt2";
 
-// Tokenizers of other kinds by their usual names: what they are.
+// The kind of a tokenizer file that is not read, by its usual name, as the end of a sentence; null
+// for other files.
 const char* otherKind(const fs::path& path) {
     const auto name = path.filename().string();
     if (path.extension() == ".model") return "is a SentencePiece model";

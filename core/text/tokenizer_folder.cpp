@@ -40,7 +40,7 @@ std::string textIn(const json& object, const char* field) {
 struct PairClass {
     const char* name;
     bool nfc;
-    const char* pattern;      ///< of words; null: GPT-2's
+    const char* pattern;      ///< pattern of words; null: GPT-2's
     const char *begin, *end;  ///< bos_token and eos_token where no file names them
     const char* other;        ///< another special token, where the vocabulary has it
     bool llama = false;       ///< texts begin with `begin`, and whole words are not merged
@@ -58,7 +58,7 @@ constexpr std::array<PairClass, 4> kPairClasses = {{
 }};
 #undef RELASCOPE_WORDS
 
-// Of a folder that names no class, by its config.json.
+// The class of the tokenizer by the model type of config.json, for a folder that names no class.
 constexpr std::array<std::pair<const char*, const char*>, 12> kClassOfModel = {
     {{"gpt2", "GPT2Tokenizer"},
      {"gpt_neo", "GPT2Tokenizer"},
@@ -253,7 +253,7 @@ private:
         return parsedJson(m_folder.addedTokens->text, m_folder.addedTokens->path).contains(content);
     }
 
-    // What is no list and no id is refused where the tokens are read.
+    // Values that are no list or no id are refused where the tokens are read.
     void indexTokens() {
         const auto take = [&](const std::string& content, const json& id) {
             if (!isId(id)) return;
@@ -274,7 +274,7 @@ private:
         }
     }
 
-    // bos_token and the others, of tokenizer_config.json and special_tokens_map.json.
+    // Reads bos_token and other roles of tokenizer_config.json and special_tokens_map.json.
     void readSpecialTokens() {
         const auto take = [&](const json& from, const std::string& path) {
             const auto one = [&](const std::string& role, const json& token) {
@@ -287,7 +287,7 @@ private:
                     throw FileError(
                         path, role + " is " + shownValue(token) + "; expected a token, or null");
                 m_specialNames.insert(named.content);
-                // Of the two files, the second one says which token has a role.
+                // If both files name a token for a role, the second file counts.
                 const auto [known, isNew] = m_roles.emplace(role, m_special.size());
                 if (isNew || !role.ends_with("_token"))
                     m_special.push_back(std::move(named));
@@ -311,7 +311,7 @@ private:
             }
         };
         if (m_folder.settings) take(m_settings, m_folder.settings->path);
-        // As in transformers, where tokenizer_config.json lists the tokens itself, it says all.
+        // As in transformers, a tokenizer_config.json that lists the tokens itself counts alone.
         if (m_folder.specialTokens && !m_settings.contains("added_tokens_decoder"))
             take(parsedJson(m_folder.specialTokens->text, m_folder.specialTokens->path),
                  m_folder.specialTokens->path);
@@ -360,7 +360,7 @@ private:
             }
             for (const auto& [id, content] : sorted) {
                 const bool special = m_specialNames.contains(content);
-                // Those of tokenizer.json have flags, which this file lacks.
+                // Tokens of tokenizer.json have flags, which this file does not hold.
                 const auto known = m_listed.find(content);
                 addToken(
                     content, id,
@@ -370,7 +370,7 @@ private:
         }
     }
 
-    // Named tokens are found in texts; those without an id get the next one.
+    // Named tokens are found in texts; tokens without an id get the next one.
     void addSpecialTokens() {
         auto all = m_special;
         for (const char* role : {"bos_token", "eos_token"})

@@ -22,8 +22,9 @@ struct TokenizerFolder {
     std::optional<File> model;               ///< config.json
 };
 
-/// As the library transformers reads that folder. Its name is the path of tokenizer.json or
-/// vocab.json. Throws FileError naming file, field and value for what is not honoured.
+/// The tokenizer as the library transformers reads that folder. Its name is the path of
+/// tokenizer.json or vocab.json. Throws FileError naming file, field and value for settings that
+/// are not supported.
 TokenizerPtr tokenizerOf(const TokenizerFolder& folder);
 
 }  // namespace relascope::core

@@ -115,7 +115,7 @@ public:
     std::size_t merges() const { return m_merges.size(); }
     bool hasAddedTokens() const { return !m_added.empty(); }
 
-    /// Of a piece that a field names.
+    /// The id of a piece that a field names. Throws FileError if it is not in the vocabulary.
     std::int32_t idOf(const std::string& field, const json& piece) const {
         const auto found = piece.is_string() ? m_ids.find(piece.get<std::string>()) : m_ids.end();
         if (found == m_ids.end())
@@ -347,7 +347,7 @@ void readTemplate(const Reader& reader, const json& part, BytePairTokenizer::Par
     }
 }
 
-// What the decoder writes as a space, where it is one of Llama 2's.
+// The character that the decoder writes as a space, where it is one of Llama 2's.
 std::string spaceOf(const json& decoder) {
     const std::string type = typeOf(decoder);
     if (type == "Metaspace") {

@@ -14,7 +14,7 @@ namespace relascope::core {
 /// field.
 TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path);
 
-/// The same from the parsed file, which `source` is the text of; `mergesPath` is named for merges.
+/// The tokenizer of a parsed file, whose text is `source`; errors of merges name `mergesPath`.
 TokenizerPtr tokenizerOf(const nlohmann::json& file, std::string source, const std::string& path,
                          const std::string& mergesPath);
 
@@ -28,7 +28,7 @@ std::string tokenizerJson(const Tokenizer& tokenizer);
 /// The id that `tokenizers` gives a token that is not in a vocabulary of `pieces` pieces, whatever
 /// id a file gives it; `most` is the largest id of the added tokens before it, -1 without any.
 std::int64_t nextAddedId(std::int64_t pieces, std::int64_t most);
-/// Why another one is refused, as the end of a sentence.
+/// Why an added id other than `next` is refused, as the end of a sentence.
 std::string otherId(std::int64_t next);
 
 }  // namespace relascope::core

@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 using Step = SplitStep::Kind;
 
-// Of words beside letters, for the regular expressions of Rust.
+// Joiners, which the regular expressions of Rust count as parts of words besides letters.
 constexpr const char* kJoiners = "\\x{200C}\\x{200D}";
 constexpr const char* kPunctuation = "[!-\\/:-@\\[-`{-~\\p{P}]";
 
@@ -169,7 +169,7 @@ public:
 private:
     void put(SplitPattern pattern) { read.steps.push_back({Step::Pattern, std::move(pattern)}); }
 
-    // Alone, ByteLevel is what a tokenizer does without steps.
+    // A single ByteLevel does the same as a tokenizer without steps.
     void addBytes(const Part& part) {
         if (read.bytes)
             part.fail("type", "'ByteLevel' twice, so bytes would be spelled twice; leave one out");
@@ -184,7 +184,7 @@ private:
         if (space) read.steps.push_back({Step::Prefix, {}, " "});
         if (regex) put(part.spelled(gpt2Pattern(), SplitBehavior::Isolated));
     }
-    // What follows ByteLevel sees the letters that it writes for bytes.
+    // The steps behind ByteLevel see the letters that it writes for bytes.
     void spellBytes() {
         if (read.prefixSpace) read.steps.push_back({Step::Prefix, {}, " "});
         if (m_words && read.words) put(*m_words);

@@ -20,9 +20,9 @@ TextNormalizer readNormalizer(const nlohmann::json& normalizer, const std::strin
 
 struct ReadSplitter {
     std::vector<SplitStep> steps;  ///< none where ByteLevel is alone
-    bool bytes = false;            ///< what it gives is encoded byte by byte (ByteLevel)
+    bool bytes = false;            ///< its parts are encoded byte by byte (ByteLevel)
     bool words = false;            ///< GPT-2's words, or any of the steps
-    bool prefixSpace = false;      ///< of ByteLevel alone
+    bool prefixSpace = false;      ///< a ByteLevel without steps puts a space first
 };
 /// None for null. Throws FileError(path, ...) naming field and value.
 ReadSplitter readSplitter(const nlohmann::json& splitter, const std::string& path);

@@ -58,11 +58,11 @@ inline bool isWhiteSpace(char32_t c) {
 
 /// The character that ends a text; nothing without one.
 std::optional<char32_t> lastCharacter(std::string_view text);
-/// The bytes of white space that end a text, and that begin one.
+/// The number of bytes of white space at the end of a text, and at the beginning.
 std::size_t spacesBefore(std::string_view text);
 std::size_t spacesBehind(std::string_view text);
 
-/// The same as the inside of a class of PCRE2, and the pattern of GPT-2's words.
+/// White space as the inside of a class of PCRE2, and the pattern of GPT-2's words.
 const std::string& whiteSpaceClass();
 const std::string& gpt2Pattern();
 
@@ -70,7 +70,7 @@ const std::string& gpt2Pattern();
 /// one from U+0100 on.
 struct ByteLetters {
     std::array<char32_t, 256> letters{};
-    std::array<int, 0x144> bytes{};  ///< of a letter; -1 for none
+    std::array<int, 0x144> bytes{};  ///< the byte of a letter; -1 for none
 
     ByteLetters() {
         bytes.fill(-1);
@@ -96,7 +96,7 @@ inline std::string spelledBytes(std::string_view bytes) {
     return text;
 }
 
-/// The inverse; nothing if a character stands for no byte.
+/// The inverse of spelledBytes(); nothing if a character stands for no byte.
 inline std::optional<std::string> unspelledBytes(std::string_view text) {
     std::string bytes;
     while (!text.empty()) {
@@ -118,7 +118,7 @@ public:
     Words(const Words&) = delete;
     Words& operator=(const Words&) = delete;
 
-    /// False at the end.
+    /// Takes the next word; false at the end.
     bool next(std::string_view& word);
 
 private:

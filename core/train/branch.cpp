@@ -42,7 +42,7 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
     info.step = step;
     info.totalSteps = source.totalSteps;
     info.seconds = state.seconds;
-    info.edits = state.edits;  // those of the run from this step on
+    info.edits = state.edits;  // the run's interventions from this step on
     branch.setFact("branched_from", from);
     branch.setFact("branched_at", std::to_string(step));
 

@@ -26,11 +26,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 // Edits may come with numbers, which take more room here, on lines of their own.
 constexpr std::size_t kLargestState = 16 * kLargestEditFile;
-// Between the name of a checkpoint and the number of the process that is writing it.
+// Stands between the name of a checkpoint and the number of the process that is writing it.
 constexpr const char* kUnfinished = ".tmp-";
-// After that name: the checkpoint that the new one is about to replace.
+// Follows the name of a checkpoint that a new one is about to replace.
 constexpr const char* kReplaced = ".old";
-// Before the names of weights in float32 that model.safetensors has rounded.
+// Precedes the names of weights in float32 that model.safetensors has rounded.
 const std::string kWhole = "weights/";
 const char* const kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
@@ -318,8 +318,8 @@ void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep) {
         if (const auto folder = checkpoints + "/step-" + std::to_string(steps[i]);
             steps[i] != bestStep && !isKeptCheckpoint(folder))
             fs::remove_all(folder, ignored);
-    // What a killed process left: folders that it was writing, and in those of versions up to 0.6
-    // checkpoints without a manifest, older than the newest complete one.
+    // Remains of a killed process: folders that it was writing, and from versions up to 0.6
+    // checkpoints without a manifest that are older than the newest complete one.
     std::vector<fs::path> left;
     fs::directory_iterator at(checkpoints, ignored);
     for (const fs::directory_iterator end; !ignored && at != end; at.increment(ignored)) {

@@ -25,29 +25,30 @@ struct TrainState {
     double seconds = 0.0;
     double baseRate = 0.0;  ///< learning rate before the schedule; live edits change it
     std::int64_t evaluateEvery = 0, captureEvery = 0;
-    double best = 0.0;           ///< of the metric for early stopping or the best checkpoint
+    double best = 0.0;  ///< best value of the metric for early stopping or the best checkpoint
     std::int64_t bestStep = -1;  ///< -1: none yet
     std::int64_t badEvaluations = 0;
     double lossSum = 0.0,
-           accuracySum = 0.0;  ///< of the training window since the last recorded point
+           accuracySum = 0.0;  ///< sums since the last recorded point of training
     std::int64_t windowExamples = 0;
     double sinceLoss = 0.0;  ///< summed over the examples since the last evaluation
     std::int64_t sinceExamples = 0;
     std::string device;
     int threads = 0;
-    std::int64_t batchSize = 0;  ///< that `batch` counts; 0 before version 0.6
+    std::int64_t batchSize = 0;  ///< size of the batches that `batch` counts; 0 before version 0.6
     int ranks = 1;
     EditList edits;  ///< interventions of the steps from here on
 };
 
-/// state.json of a checkpoint.
+/// The text of state.json of a checkpoint.
 std::string trainStateToJson(const TrainState& state);
-/// Throws FileError(`path`, ...).
+/// Reads state.json. Throws FileError(`path`, ...).
 TrainState trainStateFromJson(const std::string& text, const std::string& path);
 
-/// Writes checkpoints/step-N with the tensors of Optimizer::state(). With `form` the weights are
-/// those of a public family's folder; what is rounded in it is beside the optimizer's tensors in
-/// float32. Throws DiskFull or FileError; the older checkpoints stay as they are.
+/// Writes checkpoints/step-N with the tensors of Optimizer::state(). With `form` the weights have
+/// the names and types of a public family's folder; weights that are rounded there are also stored
+/// in float32, beside the optimizer's tensors. Throws DiskFull or FileError; the older checkpoints
+/// stay as they are.
 void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
                     std::vector<std::pair<std::string, torch::Tensor>> optimizer,
                     const TrainState& state, const FamilyForm* form = nullptr);
@@ -65,7 +66,7 @@ TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
 /// `problems` ("step-120: model.safetensors does not match its checksum").
 std::string newestCheckpoint(const std::string& checkpoints,
                              std::vector<std::string>* problems = nullptr);
-/// "" if every file exists with its size and checksum, else the problem.
+/// The problem of a checkpoint; "" if every file exists with its size and checksum.
 std::string checkpointProblem(const std::string& checkpoint);
 /// Steps of all checkpoints that have a manifest, ascending.
 std::vector<std::int64_t> checkpointSteps(const std::string& checkpoints);

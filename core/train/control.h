@@ -16,7 +16,7 @@
 
 namespace relascope::core {
 
-/// A sample to probe; `edits` are of the inspector alone.
+/// A sample to probe; `edits` are only the inspector's.
 struct ProbeRequest {
     std::uint64_t number = 0;
     ProbeSample sample;
@@ -25,8 +25,8 @@ struct ProbeRequest {
     std::uint64_t asker = 0;  ///< who asks: the newest request of each is answered
 };
 
-/// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
-/// Cancelling uses the stop token: at once, after a checkpoint.
+/// Requests to a running job. Thread-safe. Pausing holds the loop between steps; edits and probes
+/// are served even then. Cancelling uses the stop token: it ends at once, after a checkpoint.
 class Control {
 public:
     void pause() {
@@ -43,8 +43,8 @@ public:
     void stopAfterEpoch() {
         set([](Requests& r) { r.stop = true, r.paused = false; });
     }
-    /// After a run of a job of several: what was asked of it is not asked of the next one, but to
-    /// stop or to pause is asked of the job.
+    /// Called between the runs of a job of several: requests to one run are not passed on to the
+    /// next, but requests to stop or to pause are requests to the job.
     void endRun() {
         set([](Requests& r) {
             Requests kept;
@@ -72,7 +72,7 @@ public:
         });
     }
 
-    /// Begin though a device is in use: a run that waits for its turn does not wait any longer.
+    /// Begins although a device is in use: a run that waits for its turn does not wait any longer.
     void begin() {
         set([](Requests& r) { r.begins = true; });
     }
@@ -99,7 +99,7 @@ public:
     bool stopping() const {
         return get([](const Requests& r) { return r.stop; });
     }
-    /// Takes one granted step; false when there is none.
+    /// Takes one of the granted steps; false when there is none.
     bool takeStep() {
         std::lock_guard lock(m_mutex);
         if (m_requests.steps == 0) return false;

@@ -34,7 +34,7 @@ std::string& cudaProblem() {
 
 std::atomic<const FakeDevicesScope*> s_fake = nullptr;
 
-/// "13.0" of 13000.
+/// A version of CUDA as text: "13.0" for 13000.
 std::string versionText(long version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -56,7 +56,7 @@ DeviceMemory cudaMemory(const torch::Device& device) {
     }
 }
 
-/// "77.5 of 79.1 GiB free", as far as known.
+/// Memory in words, as far as known: "77.5 of 79.1 GiB free".
 std::string memoryText(std::uint64_t free, std::uint64_t total) {
     if (total == 0) return free == 0 ? "" : byteText(free) + " free";
     const std::string all = byteText(total), left = byteText(free);
@@ -80,8 +80,8 @@ void initDevices(int threads) {
     at::set_num_threads(threads > 0
                             ? threads
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    // Without it cuBLAS may add in another order each time, which a resumed run would show; to be
-    // set before the first CUDA call.
+    // Without this variable cuBLAS may add in another order each time, which a resumed run would
+    // show; to be set before the first CUDA call.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     cudaProblem() = openTorchCuda();
 }
@@ -262,7 +262,7 @@ int threadCount() {
 }
 
 std::string torchVersion() {
-    // What the library itself says; the macro is that of the headers.
+    // The version of the library that runs; the macro is the version of the headers.
     const auto& built = caffe2::GetBuildOptions();
     const auto version = built.find("TORCH_VERSION");
     return "LibTorch " + (version == built.end() ? std::string(TORCH_VERSION) : version->second);

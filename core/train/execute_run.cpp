@@ -14,14 +14,14 @@
 namespace relascope::core {
 namespace {
 
-// "0.5.0" -> {0, 5, 0}.
+// The numbers of a version: "0.5.0" -> {0, 5, 0}.
 std::array<int, 3> versionNumbers(const std::string& text) {
     std::array<int, 3> numbers{};
     std::sscanf(text.c_str(), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]);
     return numbers;
 }
 
-// The same data options may give different examples than when the run began.
+// Notes when the data options give other examples now than in the version that began the run.
 void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSink& sink) {
     const std::string began = folder.fact("version");
     if (data.since.empty() || began.empty() || versionNumbers(began) >= versionNumbers(data.since))
@@ -50,7 +50,7 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
 }
 
 // Gives the memory of a run back to the system at its end: until then the program keeps it
-// (startup/keep_memory.cpp), and LibTorch that of the device.
+// (startup/keep_memory.cpp), and LibTorch keeps the memory of the device.
 struct ReturnsMemory {
     ReturnsMemory() = default;
     ~ReturnsMemory() {

@@ -11,7 +11,7 @@
 
 namespace relascope::core {
 
-/// Opens the data of a run with those of its pretraining stages (datasets: openRunData).
+/// Opens the data of a run and of its pretraining stages (datasets: openRunData).
 using DataOpener = std::function<DataSplits(const RunOptions&, std::stop_token)>;
 
 class RankGroup;
@@ -19,10 +19,10 @@ class RankGroup;
 /// How the ranks of a run are started where train.device names several devices, and how long they
 /// wait for each other.
 struct RankSettings {
-    int threads = 0;                    ///< of each rank; 0: the threads of this process, divided
-    std::chrono::seconds timeout{600};  ///< for an answer of another rank
+    int threads = 0;                    ///< for each rank; 0: the threads of this process, divided
+    std::chrono::seconds timeout{600};  ///< longest wait for another rank
     int restarts = 0;                   ///< how often a run that lost a rank is resumed
-    std::string program;                ///< of the other ranks; empty: rankProgram()
+    std::string program;                ///< started for the other ranks; empty: rankProgram()
     /// Ranks that a launcher has started (joinRanks), of which this is rank 0; train.device is not
     /// looked at then. Null: none.
     RankGroup* launched = nullptr;
@@ -33,8 +33,8 @@ struct RunRequest {
     RunOptions options;     ///< for a resumed run: all but the model options, which it keeps
     std::int64_t seed = 0;  ///< of a new run
     bool resume = false;
-    /// Interventions from the first step on, or from where a resumed run is; empty: none, or those
-    /// that it had.
+    /// Interventions from the first step on, or from where a resumed run is; empty: none, or the
+    /// interventions that the resumed run had.
     EditChoice edits = {};
     RankSettings ranks = {};
     /// The folder was made by startRun() (wire/start_run.h): it is claimed at once, and a refusal

@@ -33,7 +33,7 @@ fs::path dataFolder() {
 std::string buildOf(const fs::path& torch) {
     std::ifstream file(torch / "version.py");
     std::string line, version, cuda, commit;
-    // Of a file that is something else, no more than its beginning.
+    // Reads the first lines only, as the file may be something else.
     for (int i = 0; i < 64 && std::getline(file, line); ++i) {
         const auto value = [&] {
             const auto begin = line.find('\''), end = line.rfind('\'');

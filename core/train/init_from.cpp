@@ -66,13 +66,13 @@ void initFrom(const std::string& run, const std::string& which, ModelImpl& model
 
 namespace {
 
-// Puts the rows of a classifier into the order of `names`; those of `own` are the same in another.
+// Puts the rows of a classifier into the order of `names`, from the order of `own`.
 void orderClasses(const ModelOptions& options, const std::vector<std::string>& own,
                   const std::vector<std::string>& names, ModelImpl& model) {
     std::vector<std::int64_t> rows;
     for (const auto& name : names)
         rows.push_back(std::find(own.begin(), own.end(), name) - own.begin());
-    auto wider = options;  // its classifiers are what has another shape
+    auto wider = options;  // only its classifiers get another shape
     ++wider.get<ImageInput>().num_classes;
     std::map<std::string, std::vector<std::int64_t>> shapes;
     for (const auto& tensor : modelShapes(wider)) shapes[tensor.name] = tensor.shape;
@@ -85,7 +85,8 @@ void orderClasses(const ModelOptions& options, const std::vector<std::string>& o
             entry.tensor.copy_(entry.tensor.index_select(0, order));
 }
 
-// Of a classifier that is kept: its rows are those of the classes of the checkpoint.
+// Arranges the rows of a classifier that is kept, which belong to the classes of the checkpoint.
+// Returns a sentence if the classes are others, or "".
 std::string keepClasses(const RunOptions& options, const std::vector<std::string>& own,
                         const std::vector<std::string>& names, ModelImpl& model) {
     if (own.empty() || names.empty() || own == names) return {};

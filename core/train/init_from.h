@@ -19,8 +19,8 @@ void initFrom(const std::string& run, const std::string& which, ModelImpl& model
 /// Copies the weights of the checkpoint that the options of a new run start from into its model; a
 /// classifier of another number of classes stays as it was drawn, and one of the same classes in
 /// another order follows their names. The form of a public family goes into the run's folder, so
-/// that its checkpoints are saved alike. Returns what is to be said of a classifier whose classes
-/// were others, or "". Throws FileError, OptionError.
+/// that its checkpoints are saved alike. Returns a sentence for people about a classifier whose
+/// classes were others, or "". Throws FileError, OptionError.
 std::string initFromCheckpoint(const RunOptions& options,
                                const std::vector<std::string>& classNames, const std::string& run,
                                ModelImpl& model);

@@ -18,7 +18,7 @@ namespace relascope::core {
 namespace {
 
 constexpr double kClipEpsilon = 1e-6;  // as torch.nn.utils.clip_grad_norm_
-// Of the parameters that ranks share: 25 MiB of float32.
+// Numbers in a piece of the parameters that ranks divide among them: 25 MiB of float32.
 constexpr std::int64_t kPiece = std::int64_t{25} << 18;
 
 }  // namespace
@@ -188,7 +188,7 @@ void Optimizer::step(const torch::Tensor& learningRate, const torch::Tensor& nor
     const torch::NoGradGuard noGrad;
     const auto& o = m_options;
     if (const auto all = gradients(); o.clip_norm > 0 && !all.empty()) {
-        // The same bits as clipGradNorm.
+        // Computed so that it gives the same bits as clipGradNorm().
         const auto wide = norm.to(torch::kDouble);
         const auto factor = torch::where(wide > o.clip_norm, o.clip_norm / (wide + kClipEpsilon),
                                          torch::ones_like(wide));

@@ -18,60 +18,63 @@ namespace relascope::core {
 /// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019),
 /// one kernel for all parameters.
 ///
-/// With `sharing` ranks each keeps a part of the moments, updates those weights, and has the others
-/// from the rest (ZeRO 1, Rajbhandari et al. 2020, section 5.1): of every piece of 25 MiB of
-/// parameters a rank has one share. step(double), state() and shareState() are collective then.
+/// With `sharing` each rank keeps a part of the moments, updates the weights of that part, and gets
+/// the other weights from the other ranks (ZeRO 1, Rajbhandari et al. 2020, section 5.1): a rank
+/// has one share of every piece of 25 MiB of parameters. step(double), state() and shareState() are
+/// collective then.
 class Optimizer {
 public:
     Optimizer(ModelImpl& model, const TrainOptions& options, RankGroup* sharing = nullptr);
 
-    /// In the order of the model.
+    /// The parameters, in the order of the model.
     const std::vector<torch::Tensor>& parameters() const { return m_parameters; }
     void zeroGradients();
     /// The norm of all gradients together, before clipping to `clip_norm`.
     double clipGradNorm();
     void step(double learningRate);
 
-    /// The same without the host: clips by the norm of all gradients, and changes nothing where
-    /// `failed` is 1. All are 0-dimensional floats on the device, which is not the CPU.
+    /// A step that does not wait for the host: clips by the norm of all gradients, and changes
+    /// nothing where `failed` is 1. The arguments are 0-dimensional floats on the device, which is
+    /// not the CPU.
     torch::Tensor gradientNorm() const;
     void step(const torch::Tensor& learningRate, const torch::Tensor& norm,
               const torch::Tensor& failed);
 
-    /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint. Whole tensors also where the
-    /// ranks share them, on rank 0 alone then and on the CPU; the others get nothing.
+    /// The state for the checkpoint: "exp_avg/NAME", "exp_avg_sq/NAME", "step". Where ranks divide
+    /// the moments, rank 0 gets complete tensors on the CPU, and the others get nothing.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
-    /// Throws Error naming a tensor that is missing or has another shape; nothing is changed then.
+    /// Takes over a stored state. Throws Error naming a tensor that is missing or has another
+    /// shape; nothing is changed then.
     void load(const std::vector<std::pair<std::string, torch::Tensor>>& state);
-    /// Gives what rank 0 has, after load(), to all ranks. Collective.
+    /// Gives the state of rank 0, after load(), to all ranks. Collective.
     void shareState(RankGroup& ranks);
 
 private:
-    /// Moments of the numbers [begin, end) of a parameter: all of them, in its shape, or in one
-    /// dimension those that this rank updates.
+    /// Moments of the numbers [begin, end) of a parameter: of all its numbers, in its shape, or of
+    /// the numbers that this rank updates, in one dimension.
     struct Part {
         std::size_t parameter;
         std::int64_t begin, end;
         torch::Tensor mean, square;
     };
-    /// The parameters that have a gradient, and what goes with them, in their order.
+    /// The parameters that have a gradient, with their gradients and moments, in order.
     struct Group {
         std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
-        std::vector<torch::Tensor> counted;  ///< steps, each once, also of what other ranks update
+        std::vector<torch::Tensor> counted;  ///< steps, each once, also of weights of other ranks
         double decay = 0.0;
     };
     std::vector<Group> groups() const;
     std::vector<torch::Tensor> gradients() const;
     void makeParts();
     torch::Tensor ofPart(const torch::Tensor& whole, const Part& part) const;
-    /// What a rank has of one piece, in order.
+    /// A range of the numbers of one parameter, within a piece.
     struct Span {
         std::size_t parameter;
         std::int64_t begin, end;
     };
     std::vector<Span> spans(std::int64_t begin, std::int64_t end) const;
     struct Piece {
-        std::int64_t begin, end, share;  ///< of all numbers of all parameters
+        std::int64_t begin, end, share;  ///< counted over the numbers of all parameters
     };
     std::vector<Piece> pieces() const;
     std::vector<Span> ownSpans(const Piece& piece) const;

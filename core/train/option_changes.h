@@ -9,10 +9,11 @@
 namespace relascope::core {
 
 /// Changes one live option. The checkpoint of this step is kept with the options before it, so that
-/// a branch can start there; what cannot be changed becomes a warning.
+/// a branch can start there; a change that is not possible becomes a warning.
 void changeOption(TrainJob& job, const std::string& key, const FieldValue& value);
 
-/// After a checkpoint is loaded: what a form changed since it was written becomes an edit, too.
+/// After a checkpoint is loaded: options that a form changed since it was written are recorded as
+/// changes, too.
 void takeLiveOptions(TrainJob& job);
 
 }  // namespace relascope::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A device without memory for what is asked of it: recognised, its memory released, and said in one
+// A device that is out of memory: recognises the error, releases memory, and reports it in one
 // sentence with a way out. Does not include torch.
 #pragma once
 
@@ -22,7 +22,7 @@ public:
 
 /// Whether an exception of LibTorch, CUDA or the standard library says that memory is missing.
 bool isOutOfMemory(const std::exception& error);
-/// "cuda:0 is out of memory", with what was asked for if the exception says it:
+/// "cuda:0 is out of memory", with the amount that was asked for if the exception tells it:
 /// " (2.50 GiB more were needed)". Without a way out.
 std::string shortageText(const std::string& device, const std::exception& error);
 /// The message of any exception for the user, of missing memory by shortageText().
@@ -38,8 +38,8 @@ void releaseDeviceMemory();
 std::string trainingShortage(const RunOptions& options, const std::string& shortage,
                              std::uint64_t free, std::optional<Ranks> ranks = {});
 
-/// Returns what `work` returns. Where memory is missing, the device's is released and OutOfMemory
-/// thrown with the shortage and `advice()`, which begins with "; " or " while ...".
+/// Returns the result of `work`. If it runs out of memory, releases the device's memory and throws
+/// OutOfMemory with the shortage and `advice()`, which begins with "; " or " while ...".
 template <class Work, class Advice>
 auto withinMemory(const std::string& device, Work work, Advice advice) {
     std::string shortage;

@@ -201,7 +201,7 @@ private:
     int m_before;
 };
 
-// Writes what a rank that is not 0 notes; nothing where the folder is not on this machine.
+// Writes the notes of a rank other than 0; nothing where the folder is not on this machine.
 class RankLog {
 public:
     RankLog(const std::string& run, int rank) {

@@ -21,22 +21,22 @@ class RankGroup;  // ranks/rank_group.h
 /// OptionError, RankLost.
 std::shared_ptr<RankGroup> joinRanks(RankPlace place, const std::string& wanted);
 
-/// What a rank other than 0 does: it takes part in the runs of rank 0 until that says it is the
-/// end, and in its benchmarks through `bench`, which gets the request as JSON. What happens is
-/// written into ranks/R.log of the run folder, where there is one on this machine. Throws RankLost
-/// and what training throws, after it has told rank 0 why.
+/// The work of a rank other than 0: it takes part in the runs of rank 0 until endRanks() there, and
+/// in its benchmarks through `bench`, which gets the request as JSON. A log is written into
+/// ranks/R.log of the run folder, where there is one on this machine. Throws RankLost and the
+/// exceptions of training, after it has told rank 0 why.
 void followRuns(RankGroup& ranks, const DataOpener& open,
                 const std::function<void(RankGroup&, const std::string&)>& bench = {});
-/// Of rank 0: there are no further runs for the others. Does nothing if a rank is lost.
+/// On rank 0: tells the other ranks that there are no further runs. Does nothing if a rank is lost.
 void endRanks(RankGroup& ranks);
-/// Whether a rank is lost: nothing can be trained with these any more.
+/// Whether a rank is lost: nothing can be trained with these ranks any more.
 bool isLost(const RankGroup& ranks);
 
-/// Calls `run` with the ranks of the request: those that were launched, or as many as train.device
-/// names, started here; null for one. A run that lost a rank is resumed `restarts` times.
+/// Calls `run` with the ranks of the request: the launched ones, or as many as train.device names,
+/// started here; null for a single process. A run that lost a rank is resumed `restarts` times.
 TrainResult withRanks(const RunRequest& request, const EventSink& sink, const std::stop_token& stop,
                       const std::function<TrainResult(const RunRequest&, RankGroup*)>& run);
-/// Of rank 0, once the folder and the data are there: the others open the data and train.
+/// On rank 0, once the folder and the data are there: lets the other ranks open the data and train.
 void beginRanks(RankGroup* ranks, RunFolder& folder, const RunOptions& options);
 
 }  // namespace relascope::core

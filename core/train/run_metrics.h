@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RunMetrics during training: metric points, the best weights, captures, tests. Private to
+// Measurements during training: metric points, the best weights, captures, tests. Private to
 // core/train.
 #pragma once
 
@@ -13,9 +13,9 @@ public:
     explicit RunMetrics(TrainJob& job)
         : m_job(job), m_recordEvery(std::max<std::int64_t>(1, job.totalSteps / 20000)) {}
 
-    /// After a step: records a metric point, in long runs only at evenly spaced steps.
+    /// Called after a step: records a metric point, in long runs only at evenly spaced steps.
     void recordStep(double rate, double norm);
-    /// Over the validation set; keeps the best weights and decides on early stopping.
+    /// Evaluates on the validation set, keeps the best weights and decides on early stopping.
     void evaluate();
     /// Saves the maps of the run's inputs as a capture of this step.
     void capture();
@@ -25,7 +25,7 @@ public:
     std::int64_t lastCapture() const { return m_lastCapture; }
 
 private:
-    /// In smaller batches where the device has no memory for the usual ones.
+    /// Evaluates in smaller batches where the device has no memory for the usual ones.
     Evaluation measured(const DatasetPtr& data, std::int64_t freely);
     MetricPoint point(Split split, double loss, double accuracy) const;
     void addTextValues(MetricPoint& point) const;

@@ -51,7 +51,7 @@ private:
     void end(RunState state, const std::string& message);
     /// The end of a run that failed.
     void fail(const std::string& message);
-    /// Who saves a checkpoint: all ranks, or this one alone, for what the others do is not known.
+    /// Who saves a checkpoint: all ranks, or this one alone, if others may not take part.
     enum class Saving { Together, Alone };
     /// Saves a checkpoint at an end that was not meant, as far as that is possible. Alone: if this
     /// rank has all of the optimizer's state and the weights are those of a step. Never throws;
@@ -70,7 +70,7 @@ private:
     /// The measurements due at the resumed step that the run skipped, because it was cancelled or
     /// out of memory in the middle of them.
     void makeUpMeasurements();
-    /// The edits of training are others from this step on.
+    /// Called when other edits are in force from this step on.
     void afterEdits() {
         m_step.forgetRecording();
         m_keeper.keepMarked();
@@ -106,7 +106,7 @@ private:
     struct Started {
         std::vector<Batch> batches;
         double rate;
-        torch::Tensor generator;  ///< its state before the step
+        torch::Tensor generator;  ///< the generator's state before the step
     };
 
     TrainJob& m_job;
@@ -136,8 +136,8 @@ void Trainer::train() {
     trainEpochs();
 }
 
-// Whatever happens, the handlers save what they can and do not throw: an exception that left here
-// would look like that of a run which could not start.
+// The handlers save as much as they can and never throw: an exception that left here would look
+// like a run that could not start.
 void Trainer::run() {
     m_job.resumed = m_job.lastCheckpoint = Clock::now();
     m_job.isSaved = m_job.state.step > 0;
@@ -202,7 +202,7 @@ std::string Trainer::saveLast(Saving saving) {
     } catch (const std::exception& error) {
         if (!m_job.leads()) return "";
         const auto newest = newestSaved();
-        if (newest == m_job.state.step) return "";  // what failed came after it
+        if (newest == m_job.state.step) return "";  // the failure came after it
         const auto problem =
             "no checkpoint of step " + std::to_string(m_job.state.step) +
             " could be saved: " + userMessage(error) +
@@ -221,7 +221,7 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
     m_job.optimizer->zeroGradients();
     releaseDeviceMemory();
     const auto unsaved = saveLast(Saving::Alone);
-    // What is free without this run is what the next attempt has.
+    // The memory that is free without this run is what the next attempt has.
     m_job.model.reset();
     m_job.optimizer.reset();
     releaseDeviceMemory();
@@ -297,7 +297,7 @@ void Trainer::restoreBest() {
     EditList edits;
     if (m_job.leads()) {
         edits = loadCheckpoint(best, *m_job.model, m_job.options.model, nullptr).edits;
-        // They are tested with the edits that they were trained with.
+        // The best weights are tested with the edits that they were trained with.
         m_job.edits = trainingSession(m_job, edits);
     }
     shareWeights(m_job, edits);
@@ -387,7 +387,7 @@ void Trainer::step(std::vector<Batch> batches) {
         m_step.run(batches, rate);
     } catch (...) {
         restoreGenerator(m_job.device, generator);  // the step is undone
-        m_weightsOfStep = false;                    // as long as those before are not known
+        m_weightsOfStep = false;                    // as long as the steps before are not known
         takeResults();
         m_weightsOfStep = m_step.weightsAreWhole();
         throw;
@@ -429,7 +429,7 @@ void Trainer::takeResults() {
 }
 
 void Trainer::throwNonFinite(const std::vector<Batch>& batches) {
-    // The gradients of the steps that were started later are not those of this one.
+    // Gradients of steps that were started later are not the gradients of this step.
     if (m_step.runsAhead()) {
         const auto generator = saveGenerator(m_job.device);
         m_step.computeGradients(batches);
@@ -493,7 +493,7 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
         if (before.state != RunState::Done) {
             info.state = before.state;
             info.message = "pretraining: " + before.message;
-            folder.trySaveInfo();  // what was trained is in the folder of the stage
+            folder.trySaveInfo();  // the trained weights are in the folder of the stage
             sink(RunChanged{info});
             return {info, {}};
         }

@@ -30,9 +30,9 @@ struct TrainResult {
 /// checkpoint (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed
 /// event and the state Failed; only errors before the first step (invalid options, unwritable
 /// folder, edits that do not fit) are thrown. With `edits` the run trains with these from here on,
-/// in place of those that it had. Of several ranks all call this, with the same data: rank 0 alone
-/// has a folder on the disk, a control and a stop token that count; the losses are those of one
-/// process, to rounding.
+/// in place of the edits that it had. With several ranks all call this, with the same data: only
+/// the folder on the disk, the control and the stop token of rank 0 count; the losses equal those
+/// of one process up to rounding.
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
                   const EventSink& sink, std::stop_token stop, const EditChoice& edits = {},
                   RankGroup* ranks = nullptr);

@@ -44,11 +44,11 @@ struct TrainJob {
 
     /// Whether this process decides and writes: it is alone, or rank 0.
     bool leads() const { return !ranks || ranks->leads(); }
-    /// What rank 0 says. Collective.
+    /// The value of `here` on rank 0. Collective.
     bool broadcastBool(bool here) const {
         return ranks ? ranks->broadcast(here ? "yes" : "") == "yes" : here;
     }
-    /// Whether it is so here or, of several ranks, on some. Collective.
+    /// Whether `here` is true in this process or, with several ranks, on any of them. Collective.
     bool onAnyRank(bool here) const { return ranks ? ranks->any(here) : here; }
 
     bool bfloat16() const { return options.train.precision == "bfloat16" && device.is_cuda(); }
@@ -66,7 +66,7 @@ struct TrainJob {
         return static_cast<double>(state.epoch) +
                static_cast<double>(state.batch) / static_cast<double>(epochBatches());
     }
-    /// Of a run of so many steps a fraction.
+    /// All epochs of the run; a fraction if the run is given in steps.
     double totalEpochs() const {
         return options.train.steps > 0
                    ? static_cast<double>(totalSteps) / static_cast<double>(epochSteps())
@@ -79,21 +79,22 @@ struct TrainJob {
 
     /// Writes the run's state into run.json and sends it to the listeners.
     void report(RunState runState, const std::string& message = "");
-    /// The same at the end of the run, with what is left to be written of its lines. Never throws:
-    /// the message says what could not be written, and the listeners get it in any case.
+    /// report() at the end of the run; also writes the lines that are not written yet. Never
+    /// throws: the message says what could not be written, and the listeners get it in any case.
     void reportEnd(RunState runState, std::string message);
     /// Writes a note of this step into events.jsonl and sends it to the listeners.
     void note(Note::Level level, const std::string& text) { note({level, state.step, text}); }
     void note(Note note);
     void record(const MetricPoint& point);
-    /// Of several ranks collective: they have the optimizer's state together.
+    /// Writes a checkpoint. Collective with several ranks, as the optimizer's state is divided
+    /// among them.
     void checkpoint();
     /// Keeps the checkpoint of this step permanently, with these options, so that a run can be
     /// branched there.
     void keepThisCheckpoint(const RunOptions& with);
     /// Runs `write`. A full disk pauses the run: the state stays in memory, and the write is
-    /// repeated every two seconds, until the run is stopped or, of several ranks, for as long as
-    /// the others wait. What fails for another reason is tried three times. Throws DiskFull,
+    /// repeated every two seconds, until the run is stopped or, with several ranks, for as long as
+    /// the others wait. A write that fails otherwise is tried three times. Throws DiskFull,
     /// FileError, or RankLost if a rank is lost meanwhile.
     template <class Write>
     void retryUntilDiskHasRoom(Write write);
@@ -113,9 +114,9 @@ struct TrainJob {
     ModelPtr model;
     std::unique_ptr<Optimizer> optimizer;
     TrainState state;
-    std::optional<FamilyForm> form;      ///< of the checkpoints; empty: names of the model
-    std::unique_ptr<EditSession> edits;  ///< those of the state; null without any
-    /// To be taken up and recorded before the first step, checked.
+    std::optional<FamilyForm> form;      ///< form of the checkpoints; empty: names of the model
+    std::unique_ptr<EditSession> edits;  ///< the edits of `state`; null without any
+    /// Checked edits that are applied and recorded before the first step.
     std::optional<EditList> nextEdits;
     std::vector<ProbeSample> captureInputs;
     std::int64_t totalSteps = 0;
@@ -125,20 +126,20 @@ struct TrainJob {
     bool stoppedEarly = false;
     bool isSaved = false;  ///< the run has a checkpoint
 
-    /// What rank 0 wants all to do before the next step.
+    /// The instructions of rank 0 to all ranks before the next step.
     struct Directives {
         bool serve = false;            ///< its TrainingRequests has something to do
         bool stop = false;             ///< after this epoch
         double sinceCheckpoint = 0.0;  ///< seconds
     };
-    std::function<Directives()> directivesNow;  ///< of rank 0
-    Directives directives;                      ///< of several ranks: those that all know
+    std::function<Directives()> directivesNow;  ///< called on rank 0
+    Directives directives;                      ///< with several ranks: those that all know
 };
 
 /// Makes the model and the optimizer of a job and brings them to where the run is: weights,
-/// optimizer and position come from its newest whole checkpoint, or from the stage before it.
-/// With `edits` the run has those from here on. Throws OptionError where data, model or edits do
-/// not fit, FileError, MemoryError.
+/// optimizer and position come from its newest complete checkpoint, or from the stage before it.
+/// With `edits` the run trains with these from here on. Throws OptionError where data, model or
+/// edits do not fit, FileError, MemoryError.
 void prepare(TrainJob& job, const EditChoice& edits = {});
 
 template <class Write>

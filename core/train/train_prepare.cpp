@@ -120,7 +120,7 @@ void requireData(TrainJob& job) {
     requireReadable(job.options.model, *job.data.validation);
 }
 
-// What was left out of the files, once, however many splits say it.
+// Notes what was left out of the files, once, however many splits say it.
 void noteFiles(TrainJob& job) {
     if (job.options.data.path.empty()) return;
     std::set<std::string> said;
@@ -176,8 +176,8 @@ void takeBatchSize(TrainJob& job) {
     state.batchSize = size;
 }
 
-// Of a run of so many epochs: the steps done, which may have had batches of another size, and those
-// of the epochs that are left.
+// The steps of the whole run. For a run given in epochs: the steps done, which may have had batches
+// of another size, and the steps of the epochs that are left.
 std::int64_t stepsToTheEnd(const TrainJob& job) {
     const auto& train = job.options.train;
     const auto& state = job.state;
@@ -189,8 +189,8 @@ std::int64_t stepsToTheEnd(const TrainJob& job) {
            (train.epochs - state.epoch - 1) * job.epochSteps();
 }
 
-// Puts the edits of the state in force, and checks others that were asked for, to be taken up after
-// what is left to be measured of this step.
+// Puts the edits of the state in force, and checks requested ones, which follow after the
+// measurements of this step that are still due.
 void prepareEdits(TrainJob& job, const EditChoice& edits) {
     const auto own = job.state.edits;
     if (!edits && own.edits.empty()) return;
@@ -217,14 +217,14 @@ void takeFromFolder(TrainJob& job, const EditChoice& edits) {
     auto& info = job.folder.info();
     std::vector<std::string> problems;
     const std::string newest = newestCheckpoint(job.folder.checkpointsPath(), &problems);
-    if (newest.empty() && !problems.empty())  // from step 0 it would write over what is there
+    if (newest.empty() && !problems.empty())  // from step 0 it would overwrite the run's files
         throw FileError(job.folder.checkpointsPath(),
                         "has no checkpoint that can be used (" + problems.front() +
                             "); move the folder away to train the run from its start");
     for (const auto& problem : problems)
         job.note(Note::Level::Warning, "checkpoint " + problem + "; an older checkpoint is used");
     if (newest.empty())
-        job.state.edits = info.edits;  // of a run that ended before its first checkpoint
+        job.state.edits = info.edits;  // the run ended before its first checkpoint
     else
         job.state = loadCheckpoint(newest, *job.model, job.options.model, job.optimizer.get());
     prepareEdits(job, edits);

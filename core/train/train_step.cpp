@@ -111,7 +111,8 @@ torch::Tensor TrainStep::forward(const Batch& batch, const Batch* whole, std::in
     const auto input = inputOf(batch, m_job.device);
     auto* edits = m_job.edits.get();
     if (edits) {
-        // Its own scope: autocast would keep weights of a pass without gradients for the next.
+        // A scope of its own: weights that this pass casts without gradients must not serve the
+        // next pass.
         const AutocastScope autocast(m_job.bfloat16());
         edits->prepareStep(input, whole ? inputOf(*whole, m_job.device) : input, first);
     }
@@ -194,7 +195,7 @@ void TrainStep::runOnRanks(const std::vector<Batch>& batches, double rate) {
             if (m_job.onAnyRank(m_job.stop.stop_requested())) throw Cancelled();
             const auto i = static_cast<std::size_t>(first + rank);
             if (i >= batches.size() || answers[i] == 0) continue;
-            // In the last round of all, after which the ranks ask each other nothing.
+            // The last pass is in the last round of all, after which ranks ask nothing else.
             m_buckets->beginPass(first + size >= count);
             passOnRank(batches[i], batches[i], 0, static_cast<double>(answers[i]) / all, loss,
                        right);

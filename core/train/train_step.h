@@ -58,7 +58,7 @@ private:
 struct StepFigures {
     double loss = 0.0;      ///< mean over the targets that count
     double accuracy = 0.0;  ///< fraction of correct targets; NaN for regression
-    double norm = 0.0;      ///< of the gradients, before clipping
+    double norm = 0.0;      ///< norm of the gradients, before clipping
     bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
 
@@ -72,23 +72,23 @@ public:
     void run(const std::vector<Batch>& batches, double rate);
     /// The results of the steps since the last call, in their order; waits for them.
     std::vector<StepFigures> take();
-    /// A step of other work follows: one that was recorded is not repeated any more.
+    /// The work of a step changes: the recorded step is not repeated any more.
     void forgetRecording();
     /// Computes the gradients of the batches alone.
     void computeGradients(const std::vector<Batch>& batches);
 
-    /// Of several ranks; for measurements.
+    /// The buckets of several ranks for gradients, null for one process; for measurements.
     GradientBuckets* buckets() { return m_buckets.get(); }
     /// Whether a step may start before the results of the one before are taken.
     bool runsAhead() const { return m_ahead; }
-    /// At most so many steps.
+    /// The most steps whose results are not taken yet.
     static constexpr std::int64_t kMostAhead = 64;
     /// False after an exception while the weights were changed.
     bool weightsAreWhole() const { return m_whole; }
 
 private:
     void runOnHost(const std::vector<Batch>& batches, double rate);
-    /// The same, with a part of the batches on each rank. Collective.
+    /// runOnHost() with a part of the batches on each rank. Collective.
     void runOnRanks(const std::vector<Batch>& batches, double rate);
     /// One pass of a part of a batch, weighted; adds to the loss and the right answers.
     void passOnRank(const Batch& whole, const Batch& part, std::int64_t first, double weight,
@@ -96,25 +96,26 @@ private:
     void runAhead(const std::vector<Batch>& batches, double rate);
     /// False where the device cannot record the step: it has not been started then.
     bool runRecorded(const std::vector<Batch>& batches);
-    /// All of a step with tensors of the device alone.
+    /// A complete step that works on tensors of the device alone, so that it can be recorded.
     void compute(const StepInputs& inputs);
-    /// `whole`: of a part of a batch, all of it, which begins `first` examples earlier.
+    /// The scores of a batch. `whole`: the complete batch, of which `batch` is the part from
+    /// example `first` on; null if it is complete itself.
     torch::Tensor forward(const Batch& batch, const Batch* whole = nullptr, std::int64_t first = 0);
     void throwIfCancelled() const;
 
     TrainJob& m_job;
-    std::unique_ptr<GradientBuckets> m_buckets;  ///< of several ranks
+    std::unique_ptr<GradientBuckets> m_buckets;  ///< null for one process
     bool m_ahead, m_whole = true;
     std::int64_t m_ignore;
-    std::vector<StepFigures> m_known;  ///< of the host's steps
+    std::vector<StepFigures> m_known;  ///< results of steps on the host, until take()
 
     std::int64_t m_started = 0;  ///< steps whose results are on the device
     /// On the device: the learning rate and the failure flag, float; the results of kMostAhead
-    /// steps [kMostAhead, 3], double; the number of the next result, and those numbers, int64.
+    /// steps [kMostAhead, 3], double; the number of the next result, and all numbers, int64.
     torch::Tensor m_rate, m_failed, m_figures, m_slot, m_slots;
 
     std::unique_ptr<DeviceGraph> m_graph;
-    std::unique_ptr<StepInputs> m_inputs;  ///< of the graph
+    std::unique_ptr<StepInputs> m_inputs;  ///< those that the graph reads
     int m_rehearsals = 0;
     bool m_recorded = false, m_records = true;
 };

@@ -13,7 +13,7 @@
 namespace relascope::core {
 namespace {
 
-// Along which inputs of different lengths, and answers that grow, differ.
+// The axes along which inputs of different lengths, and answers that grow, differ.
 bool grows(const std::string& axis) {
     return axis == "position" || axis == "i" || axis == "j";
 }
@@ -85,7 +85,7 @@ void useTrainingEdits(TrainJob& job, const EditList& list) {
 }
 
 void recordTrainingEdits(TrainJob& job) {
-    // With the new edits, so that a run that is killed now resumes with them.
+    // The checkpoint has the new edits, so that a run that is killed now resumes with them.
     job.checkpoint();
     job.keepThisCheckpoint(job.options);
     const auto& list = job.state.edits;

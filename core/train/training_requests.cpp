@@ -15,7 +15,7 @@
 namespace relascope::core {
 namespace {
 
-// A value of an option for the other ranks: which of the types it is, and the value.
+// A value of an option as JSON for the other ranks: the number of its type, and the value.
 nlohmann::ordered_json jsonOf(const FieldValue& value) {
     return std::visit(
         [&](const auto& known) {

@@ -20,14 +20,14 @@ public:
     /// step.
     bool isWanted() const;
     bool isWantedHere() const;
-    /// Answers what was asked since the last call; waits while the run is paused. Throws Cancelled.
+    /// Serves the requests since the last call; waits while the run is paused. Throws Cancelled.
     /// Collective over ranks: the others do what rank 0 tells them.
     void serve();
     /// Sends step, rate and remaining time, 25 times a second at most unless `force`.
     void progress(bool force = false);
-    /// The examples from here on count for the rate.
+    /// Counts the examples for the rate from here on.
     void restartRate();
-    /// The end of the run. Never throws.
+    /// Ends the requests with the run. Never throws.
     void finish(RunState state, const std::string& message);
     bool stopping() const { return m_control.stopping(); }
 

@@ -10,7 +10,7 @@
 namespace relascope::core {
 namespace {
 
-/// Copies that wait for the disk take at most that much memory, or are one.
+/// Copies that wait for the disk take at most this much memory, unless there is only one.
 constexpr std::uint64_t kMostWaiting = 64ull << 20;
 constexpr double kMostTimeFraction = 0.02, kFreeSeconds = 0.1;  // seconds
 
@@ -122,7 +122,7 @@ void WeightKeeper::keepLast() {
 bool WeightKeeper::isTooSlow() const {
     const auto done = m_job.state.step - m_startStep;
     if (done < 1) return false;
-    // Of the whole training: its first steps are all kept, later ones are far apart.
+    // The time of the whole training counts: first steps are all kept, later ones are far apart.
     const double whole = (m_job.elapsed() - m_startSeconds) *
                          static_cast<double>(m_job.totalSteps - m_startStep) /
                          static_cast<double>(done);

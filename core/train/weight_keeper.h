@@ -16,23 +16,23 @@ namespace relascope::core {
 
 class WeightKeeper {
 public:
-    /// Removes what was kept after the step that the job continues from, and plans with
-    /// train.keep_mib.
+    /// Removes the weights that were kept after the step that the job continues from, and plans
+    /// with train.keep_mib.
     explicit WeightKeeper(TrainJob& job);
-    /// Writes what is left.
+    /// Writes the copies that still wait.
     ~WeightKeeper();
     WeightKeeper(const WeightKeeper&) = delete;
     WeightKeeper& operator=(const WeightKeeper&) = delete;
 
-    /// From here on the time of training counts.
+    /// Counts the time of training from here on.
     void restartClock();
     bool isDue(std::int64_t step) const { return m_keeps && m_plan.keeps(step); }
     /// Copies the weights of this step. A step is left out where copies would take more than a
     /// fiftieth of the time of training and a tenth of a second, or the disk is behind.
     void keep();
-    /// The same for the last step of a run, which is never left out.
+    /// Copies the weights of the last step of a run, which is never left out.
     void keepLast();
-    /// The same for a step at which training is changed: it is marked, so that it stays.
+    /// Copies the weights of a step at which training is changed, and marks it so that it stays.
     void keepMarked() { copy(true, true); }
     /// Waits until all is written, and notes what went wrong.
     void finish();
@@ -57,7 +57,7 @@ private:
     KeptPlan m_plan;
     bool m_keeps = false;
     std::uint64_t m_budget = 0, m_reserve = 0;
-    double m_startSeconds = 0.0;  ///< of training
+    double m_startSeconds = 0.0;  ///< training time at the start
     std::int64_t m_startStep = 0, m_copied = -1;
     double m_spent = 0.0, m_lastCost = 0.0;  ///< seconds
 

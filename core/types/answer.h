@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an analysis answers, as values: tables whose columns say what they hold, maps, and
+// The answer of an analysis as values: tables whose columns describe themselves, maps, and
 // sentences. Every form of a result (CSV, JSON, text, LaTeX, messages, files, tables and pictures
 // of the window) is made from these alone.
 #pragma once
@@ -21,16 +21,16 @@ namespace relascope {
 
 enum class ColumnKind {
     Number,   ///< NaN: there is none
-    Integer,  ///< of at most 2^53, in a double; NaN: there is none
+    Integer,  ///< at most 2^53, in a double; NaN: there is none
     Flag,     ///< 0 or 1
-    Text      ///< any bytes, as names of classes and files may be
+    Text      ///< any bytes, since names of classes and files may be such
 };
 
 /// How people read the numbers of a column; files have all digits.
 struct NumberFormat {
     int digits = 3;         ///< after the point
     bool percent = false;   ///< 0.5 is "50.0 %"
-    bool isSigned = false;  ///< "+0.2"; of a fraction in points
+    bool isSigned = false;  ///< "+0.2"; fractions in points
     bool bar = false;       ///< with a bar around zero beside it
     bool operator==(const NumberFormat&) const = default;
 };
@@ -44,15 +44,16 @@ struct Column {
     NumberFormat format = {};
     /// Key of the table whose rows the values count, from 0; NaN: none. Empty: they are no index.
     std::string into = {};
-    /// Keys of the columns that hold its interval, which is shown with it. Empty: none.
+    /// Keys of the columns with the interval of each value, which is shown with it. Empty: none.
     std::string low = {}, high = {};
-    std::vector<double> numbers = {};     ///< one for each row; of Text none
-    std::vector<std::string> texts = {};  ///< of Text alone
+    std::vector<double> numbers = {};     ///< one for each row; empty for Text
+    std::vector<std::string> texts = {};  ///< one for each row of a Text column, else empty
 
     std::size_t size() const { return kind == ColumnKind::Text ? texts.size() : numbers.size(); }
 };
 
-/// What a click on a row shows in the inspector: a map, and a cell of it where i is not negative.
+/// The target of a click on a row, in the inspector: a map, and a cell of it where i is not
+/// negative.
 struct MapLink {
     MapKind kind = MapKind::Relation;
     int layer = -1;  ///< from 0, as the others; -1: the row has no link
@@ -67,13 +68,13 @@ struct Table {
     std::vector<MapLink> links = {};  ///< one for each row, or none at all
 
     std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
-    /// Null where there is none.
+    /// The column with that key; null where there is none.
     const Column* find(std::string_view name) const {
         for (const auto& column : columns)
             if (column.key == name) return &column;
         return nullptr;
     }
-    /// Throws Error where there is none, as after damage of a file.
+    /// The column with that key. Throws Error where there is none, as in a damaged file.
     const Column& column(std::string_view name) const {
         if (const auto* found = find(name)) return *found;
         throw Error("the table '" + key + "' has no column '" + std::string(name) + "'");
@@ -95,7 +96,7 @@ struct Table {
 struct Answer {
     std::vector<Table> tables = {};
     std::vector<RelationMap> maps = {};
-    std::vector<Image> pictures = {};  ///< that columns count from 0
+    std::vector<Image> pictures = {};  ///< columns refer to them by index, from 0
     bool complete = true;              ///< false: it was cancelled, or more of it follows
 
     const Table* find(std::string_view name) const {
@@ -103,7 +104,7 @@ struct Answer {
             if (table.key == name) return &table;
         return nullptr;
     }
-    /// Throws Error where there is none.
+    /// The table with that key. Throws Error where there is none.
     const Table& table(std::string_view name) const {
         if (const auto* found = find(name)) return *found;
         throw Error("an answer has no table '" + std::string(name) + "'");
@@ -112,7 +113,7 @@ struct Answer {
         const auto* own = find("");
         return own && own->find(fact) && own->rows() == 1;
     }
-    // The values of the answer itself. Throw Error where there is none of that name and kind.
+    // A value of the answer itself. Throw Error where there is none of that name and kind.
     double number(std::string_view fact) const { return only(table("").numbers(fact)); }
     const std::string& text(std::string_view fact) const { return only(table("").texts(fact)); }
 
@@ -124,7 +125,7 @@ private:
     }
 };
 
-/// An index of a column, from 0; -1 where there is none.
+/// A number of a column as an index from 0; -1 for NaN, where there is none.
 inline std::int64_t indexOf(double value) {
     return std::isnan(value) ? -1 : static_cast<std::int64_t>(value);
 }

@@ -24,7 +24,7 @@ struct StoredTensor {
     std::uint64_t bytes = 0;
     std::string sameAs;  ///< the tensor that it shares its bytes with; empty when it has its own
     int file = 0;        ///< index of CheckpointInfo::files
-    std::string note;    ///< what is done with it, where that is not plain; else empty
+    std::string note;    ///< how it is read, where that is not plain; else empty
 
     std::int64_t count() const {
         std::int64_t n = 1;
@@ -55,7 +55,7 @@ struct CheckpointProblem {
 struct OutlineNode {
     std::string title;
     std::string detail;           ///< "4 heads, 8 relations of 16, symmetric"
-    std::string prefix;           ///< common prefix of its tensor names; "" for the whole model
+    std::string prefix;           ///< common prefix of its tensors' names; "" for the whole model
     std::int64_t parameters = 0;  ///< parameters in it, each counted once
     std::vector<OutlineNode> children;
     bool operator==(const OutlineNode&) const = default;
@@ -63,21 +63,21 @@ struct OutlineNode {
 
 struct CheckpointInfo {
     std::string path;                   ///< the file or folder that was opened
-    std::string folder;                 ///< the folder that it is, or that it is in
-    std::string name;                   ///< its last part
+    std::string folder;                 ///< the folder itself, or the one that holds the file
+    std::string name;                   ///< the last part of `path`
     std::string form;                   ///< "safetensors", "sharded safetensors", "PyTorch archive"
     std::vector<std::string> files;     ///< absolute paths of everything read
-    std::uint64_t bytes = 0;            ///< of all weight files
-    std::vector<StoredTensor> tensors;  ///< of the model, in the order of the file
-    std::vector<StoredTensor> leftOut;  ///< others in the files, with the reason as `note`
+    std::uint64_t bytes = 0;            ///< size of all weight files
+    std::vector<StoredTensor> tensors;  ///< the model's, in the order of the file
+    std::vector<StoredTensor> leftOut;  ///< the files' others, with the reason as `note`
     std::map<std::string, std::string> metadata;
     std::string config;                   ///< the JSON text, "" without one
     std::string configFrom;               ///< "config.json", or the archive's key: "config"
     std::optional<ModelOptions> model;    ///< when the configuration could be understood
-    std::string title;                    ///< of the model, as people call it: "GPT-2"
-    std::vector<std::string> unusedKeys;  ///< of the configuration, which this program does not use
-    std::vector<std::string> classNames;  ///< of its answers, by id; empty without any
-    std::int64_t parameters = 0;          ///< of the model, each once; of the file without a model
+    std::string title;                    ///< the model as people call it: "GPT-2"
+    std::vector<std::string> unusedKeys;  ///< fields of the configuration that are not used
+    std::vector<std::string> classNames;  ///< names of the answers, by id; empty without any
+    std::int64_t parameters = 0;          ///< of the model, each once; else of the file
     std::int64_t trainable = 0;
     OutlineNode outline;  ///< empty without a model
     std::vector<CheckpointProblem> problems;
@@ -94,8 +94,8 @@ struct CheckpointInfo {
 /// A checkpoint with the run that it belongs to.
 struct OpenedCheckpoint {
     CheckpointInfo info;
-    std::string run;   ///< its folder; empty if there is none
-    DataOptions data;  ///< of that run
+    std::string run;   ///< folder of the run; empty if there is none
+    DataOptions data;  ///< the data of that run
 };
 
 /// Statistics of the values of one tensor.
@@ -103,7 +103,7 @@ struct TensorStatistics {
     std::string name;
     std::int64_t count = 0;
     std::int64_t notFinite = 0;
-    double minimum = 0, maximum = 0, mean = 0, deviation = 0;  ///< of the finite ones
+    double minimum = 0, maximum = 0, mean = 0, deviation = 0;  ///< of the finite values
     std::vector<std::int64_t> histogram;  ///< bins of equal width from minimum to maximum
 };
 
@@ -118,7 +118,7 @@ struct VerifyLine {
 
 struct VerifyReport {
     bool ok = false;
-    double worst = 0.0;  ///< largest absolute difference of all
+    double worst = 0.0;  ///< largest VerifyLine::absolute of all lines
     std::vector<VerifyLine> lines;
 };
 

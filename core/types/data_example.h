@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An example of any data set as it is shown, and what is counted of many.
+// An example of any data set as it is shown, and statistics of many examples.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct DataExample {
 /// Statistics of the first examples of a split.
 struct DataStatistics {
     std::int64_t counted = 0;
-    std::string what = "class";  ///< counted by the bars
+    std::string what = "class";  ///< what the bars count
     bool pieces = false;         ///< the bars are named by pieces of a text (types/text_piece.h)
     std::vector<std::pair<std::string, std::int64_t>> bars;
     std::vector<std::pair<std::string, std::string>> rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The descriptor of a kind of data: what is known of it before any data are opened. The form, the
-// command line, the Data page, estimates and training use it instead of comparing names.
+// The descriptor of a kind of data: its properties that are known before any data are opened. The
+// form, the command line, the Data page, estimates and training use it instead of comparing names.
 #pragma once
 
 #include <functional>
@@ -31,14 +31,14 @@ struct DataTask {
     std::optional<Unit> unit = {};  ///< where it differs from the kind's
 };
 
-/// A field of DataOptions that only this kind has, with its place in the form (data_fields.cpp
-/// lists the places of the common ones; those of new kinds begin at 300).
+/// A field of DataOptions that only this kind has, with its place in the form (run_fields.cpp lists
+/// the places of the common fields; places of new kinds begin at 300).
 struct OwnField {
     int order = 300;
     Field<DataOptions> field;
 };
 
-/// A common field of DataOptions (data_fields.cpp) that this kind uses, and the condition under
+/// A common field of DataOptions (run_fields.cpp) that this kind uses, and the condition under
 /// which it does; an empty `when` means always.
 struct CommonField {
     std::string name;
@@ -52,16 +52,16 @@ struct FolderNames {
 
     bool hasFile(const std::string& name) const;
     bool hasFolder(const std::string& name) const;
-    /// The folder of that name in it.
+    /// The names in the subfolder of that name.
     FolderNames inside(const std::string& folder) const;
-    /// The first 20,000 names; none for a folder that cannot be read.
+    /// The first 20,000 names in the folder `path`; none if it cannot be read.
     static FolderNames of(const std::string& path);
 };
 
-/// What a folder or file was recognised as.
+/// The result of recognising a folder or file.
 struct ImportMatch {
-    std::string path;     ///< what is to be read; the folder where a part of it was recognised
-    std::string task;     ///< for forms without a fixed task
+    std::string path;  ///< the file or folder to read; the folder where a part of it was recognised
+    std::string task;  ///< the task, for forms without a fixed one
     std::string message;  ///< "found data_batch_1.bin"; may be empty for a file
 };
 
@@ -88,15 +88,15 @@ struct DataKind {
     InputKind input = InputKind::Objects;
     Unit unit;
     std::vector<DataTask> tasks = {};        ///< the first is the default; empty: there is no task
-    std::vector<std::string> families = {};  ///< its test splits, if they are fixed
-    std::vector<std::string> attributes = {};  ///< in which the objects of examples differ
+    std::vector<std::string> families = {};  ///< names of its test splits, if these are fixed
+    std::vector<std::string> attributes = {};  ///< those in which objects of examples differ
 
     bool generated = true;    ///< false: its examples come only from files
     bool endless = false;     ///< there is no "all": sizes of 0 are refused
     bool tasksAlike = false;  ///< options that are valid for one task are valid for the others
 
     std::string metric = "accuracy";  ///< the main metric of a run (types/metric.h)
-    std::string freeMetric = {};      ///< the same with free-running decoding; empty: none
+    std::string freeMetric = {};      ///< the main metric with free-running decoding; empty: none
 
     std::vector<CommonField> common = {};
     std::vector<OwnField> (*fields)() = nullptr;  ///< null: none
@@ -116,7 +116,7 @@ struct DataKind {
     /// Which of several import forms these options use; null: the first.
     std::string (*importOf)(const DataOptions&) = nullptr;
 
-    /// Null for an unknown task.
+    /// The task with that name; null if it is unknown.
     const DataTask* findTask(std::string_view task) const;
     std::vector<std::string> taskNames() const;
     const Unit& unitOf(std::string_view task) const;
@@ -126,9 +126,9 @@ struct DataKind {
 
 /// Every kind, in the order of the form. Not to be called while static objects are initialised.
 const std::vector<const DataKind*>& dataKinds();
-/// Null for an unknown name.
+/// The kind with that name; null if it is unknown.
 const DataKind* findDataKind(std::string_view name);
-/// Throws OptionError with the nearest name for an unknown one.
+/// The kind with that name. Throws OptionError with the nearest name for an unknown one.
 const DataKind& dataKind(std::string_view name);
 /// The tasks of a kind by name. Throws OptionError for an unknown kind.
 std::vector<std::string> tasksOf(std::string_view kind);
@@ -140,9 +140,9 @@ struct DataImport {
 };
 /// The forms of all kinds, in their order.
 const std::vector<DataImport>& dataImports();
-/// Throws OptionError for an unknown id.
+/// The form with that id. Throws OptionError for an unknown one.
 const DataImport& dataImport(std::string_view id);
-/// The form of such options; null where nothing of their kind can be imported.
+/// The import form of these options; null where nothing of their kind can be imported.
 const ImportForm* importFormOf(const DataOptions& options);
 
 /// Registers a kind from a static object in its own file, so that no list names all of them. `make`

@@ -14,7 +14,7 @@ namespace relascope {
 /// (types/data_kind.h).
 struct DataOptions {
     std::string kind = "relational-games";  // a name of dataKinds()
-    std::string task = "between";           // of the tasks of that kind
+    std::string task = "between";           // one of the tasks of that kind
     std::string path;                       // empty: generated, or what the set-up installs
     std::int64_t train_size = 2500;         // examples; windows of text an epoch, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
@@ -30,7 +30,7 @@ struct DataOptions {
     std::string tokenizer = "characters";  // or "gpt2", or a tokenizer's file or folder
     std::int64_t context = 256;            // tokens of one example
     double validation_fraction = 0.1;      // the end of the text, held out
-    std::string text_field;                // of JSON lines; empty: text, story or content
+    std::string text_field;                // field of JSON lines; empty: text, story or content
     std::string pinned_text =
         "The model of a state machine is a state machine of the model.";  // its relations are
                                                                           // captured during
@@ -39,7 +39,7 @@ struct DataOptions {
     std::int64_t sample_tokens = 120;  // length of that sample; 0 = none
 
     // Objects: random vectors
-    std::int64_t objects = 64;  // pairs: of the order; select-relate: to choose among; symbols
+    std::int64_t objects = 64;  // pairs: ordered ones; select-relate: to choose among; symbols
     std::int64_t dim = 32;      // numbers of one object
     std::int64_t length = 10;   // sorting: objects of a sequence
     std::int64_t longest = 10;  // sorting: test splits of every length from 11 to this
@@ -59,8 +59,8 @@ struct DataOptions {
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch
 
-    /// Any images: how they become those of the model that a run starts from
-    /// (options/image_processor.h); empty: as the data have them.
+    /// Any images: how they are converted for the model that a run starts from
+    /// (options/image_processor.h); empty: images stay as the data have them.
     std::string preprocessor;
 
     /// Whether the input is one sequence of tokens. Throws OptionError for an unknown kind.

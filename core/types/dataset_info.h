@@ -20,14 +20,14 @@ struct DatasetInfo {
     std::string name;    ///< "between, pentos (generated)"
     std::string origin;  ///< "generated, seed 0", or a path
     std::int64_t size = 0;
-    int channels = 3;  ///< of images; 0 where examples are none
+    int channels = 3;  ///< colour channels; 0 where examples are no images
     int height = 36;
     int width = 36;
     std::vector<std::string> classNames;  ///< by label
     std::string task;                     ///< "between", empty when unknown
     TargetKind targets = TargetKind::Class;
-    /// Of a regression: whether the targets follow exactly from the input, so that the fraction of
-    /// examples that a model recovers exactly is a metric.
+    /// For a regression: whether the targets follow exactly from the input, so that the fraction
+    /// of examples that a model recovers exactly is a metric.
     bool exactTargets = false;
     /// The first version of this program that generates these examples; empty: all versions do. A
     /// run that an earlier version began was trained on other examples.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Interventions on a forward pass: which tensor, which part of it, and what it becomes.
+// Interventions on a forward pass: the tensor, the selected part, and the operation on it.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace relascope {
 
-/// What the selected part S of a point's tensor T becomes.
+/// The operation that replaces the selected part S of a point's tensor T.
 enum class EditOp {
     Zero,      ///< 0
     Set,       ///< `values`: one number, or one for each entry of the last axis that is not fixed
     Scale,     ///< factor T
     Add,       ///< T + `values`
-    Mean,      ///< its mean over a reference set, or `values`
-    Resample,  ///< that of example (b + shift) mod N of the same split
-    Patch,     ///< that of another input
-    Clean,     ///< that of the run without edits on the same input
+    Mean,      ///< the mean of S over a reference set, or `values`
+    Resample,  ///< S of example (b + shift) mod N of the same split
+    Patch,     ///< S of another input
+    Clean,     ///< S of the pass without edits on the same input
     Uniform,   ///< 1 / open cells of the row (patterns)
     Mask,      ///< -infinity, before the softmax (attention scores)
     Swap       ///< two entries along an axis exchanged
 };
 inline constexpr int kEditOps = 11;
-/// "zero", "set" and so on, as files name them.
+/// The name of an operation in files: "zero", "set" and so on.
 const char* editOpName(EditOp op);
 
 /// The chosen places along one axis, from 0; negative ones count from the end.
@@ -48,8 +48,8 @@ struct EditReference {
     std::string over;  ///< "position", "offset", "all"; empty: as fits the input
     bool operator==(const EditReference&) const = default;
 
-    static constexpr std::int64_t kUsualTexts = 64;  ///< windows, of which each token counts
-    /// That of a mean that names none.
+    static constexpr std::int64_t kUsualTexts = 64;  ///< windows of text, whose tokens each count
+    /// The reference of a mean that names none; `text`: the examples are windows of text.
     static EditReference usual(bool text) {
         EditReference reference;
         if (text) reference.examples = kUsualTexts;
@@ -96,13 +96,13 @@ struct Edit {
     std::string point;  ///< the hook point: "blocks.1.rel.hook_r"
     std::map<std::string, AxisSelection>
         selection;                           ///< by axis; an axis without one is taken whole
-    EditValues values;                       ///< of set, add, mean
-    double factor = 1.0;                     ///< of scale
-    std::int64_t shift = 1;                  ///< of resample
-    std::string input;                       ///< of patch: a name of EditList::inputs
-    std::string axis;                        ///< of swap
-    std::int64_t first = 0, second = 0;      ///< of swap: the pair
-    std::optional<EditReference> reference;  ///< of mean
+    EditValues values;                       ///< for Set, Add, Mean
+    double factor = 1.0;                     ///< for Scale
+    std::int64_t shift = 1;                  ///< for Resample
+    std::string input;                       ///< for Patch: a name of EditList::inputs
+    std::string axis;                        ///< for Swap
+    std::int64_t first = 0, second = 0;      ///< for Swap: the pair of places
+    std::optional<EditReference> reference;  ///< for Mean
     std::string textPart;  ///< "prompt" or "new": only receivers of that part of a text; "": all
     bool enabled = true;
     std::string note;
@@ -134,24 +134,24 @@ struct EditList {
     bool operator==(const EditList&) const = default;
 };
 
-/// What a mean over a reference set turned out to be.
+/// The mean that an edit took over a reference set.
 struct TakenMean {
-    std::int64_t examples = 0;   ///< those really used: the split may have fewer than were asked
+    std::int64_t examples = 0;   ///< how many were used: the split may have fewer than asked for
     double standardError = 0.0;  ///< of the mean, root mean square over its entries
     std::string over;            ///< EditReference::over, never empty
-    /// Those of the selected places, for Edit::values; empty where they are not finite or too many
-    /// for a file.
+    /// The means of the selected places, for Edit::values; empty where they are not finite or too
+    /// many for a file.
     EditValues values;
     bool operator==(const TakenMean&) const = default;
 };
-/// By index of the edit in its list.
+/// The means taken by a list of edits, by the index of the edit.
 using TakenMeans = std::map<std::size_t, TakenMean>;
 
 /// A named tensor of a model's forward pass on some input.
 struct PointInfo {
     std::string name;
-    std::vector<std::string> axes;    ///< "batch", "position", "head", ... of every dimension
-    std::vector<std::int64_t> shape;  ///< for that input
+    std::vector<std::string> axes;    ///< of every dimension: "batch", "position", "head", ...
+    std::vector<std::int64_t> shape;  ///< on that input
     bool causal = false;              ///< cells j > i are closed
 
     /// The dimension of an axis, -1 if it has none.

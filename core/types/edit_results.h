@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What measuring edits gives: changes of metrics with intervals, ablation tables, patching maps;
-// and what measuring would take.
+// The results of measuring edits: changes of metrics with intervals, ablation tables, patching
+// maps; and the cost of a measurement.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct PairedChange {
     std::string metric;  ///< "loss", "accuracy", "mean_error"
     double base = 0.0, edited = 0.0;
     double change = 0.0;  ///< edited - base; means over targets, as the metric is
-    /// 95 % interval by bootstrap over examples; of a fraction never of width 0.
+    /// 95 % interval by bootstrap over examples; for a fraction never of width 0.
     double low = 0.0, high = 0.0;
     bool operator==(const PairedChange&) const = default;
 };
@@ -26,7 +26,7 @@ struct PairedChange {
 struct EditEffect {
     std::int64_t examples = 0, answers = 0;
     std::vector<PairedChange> changes;
-    std::int64_t rightToWrong = 0, wrongToRight = 0;  ///< of the answers
+    std::int64_t rightToWrong = 0, wrongToRight = 0;  ///< how many answers changed
     double changedAnswers = 0.0;                      ///< fraction of answers that differ
 };
 
@@ -34,8 +34,8 @@ struct EditEffect {
 struct AblationRow {
     std::string part;   ///< "layer 2 relation 3"
     std::string group;  ///< "heads", "relations", "columns", "paths", "mlp", "symbols"
-    Edit edit;          ///< that takes it out (op zero)
-    double partNorm = 0.0, streamNorm = 0.0;  ///< mean length over positions; stream 0: none
+    Edit edit;          ///< takes the part out (op zero)
+    double partNorm = 0.0, streamNorm = 0.0;  ///< mean lengths; stream 0: none
     struct Way {
         EditOp how = EditOp::Zero;
         PairedChange change;
@@ -48,15 +48,15 @@ struct AblationRow {
 
 struct AblationTable {
     std::string metric;
-    std::int64_t examples = 0, wanted = 0;  ///< measured so far, of how many
+    std::int64_t examples = 0, wanted = 0;  ///< measured so far, and in all
     double base = 0.0;
     bool text = false;              ///< examples are windows of text
-    std::int64_t shift = 1;         ///< of resample, in the first draw
+    std::int64_t shift = 1;         ///< Edit::shift of the first draw of Resample
     std::vector<AblationRow> rows;  ///< by the largest |change|, descending
     /// The metric with the first 1, 2, ... parts out, the least important first (`cumulativeWay`).
     std::vector<std::pair<std::string, double>> cumulative;
     EditOp cumulativeWay = EditOp::Mean;
-    /// Of the ten strongest parts: joint change - sum of the two.
+    /// A pair of the ten strongest parts: the change with both out - the sum of their changes.
     struct Pair {
         std::string first, second;
         double joint = 0.0, interaction = 0.0;
@@ -78,21 +78,21 @@ struct PatchResult {
     std::string metric;
     double clean = 0.0, corrupted = 0.0;  ///< m(A), m(B)
     std::vector<PatchMap> maps;
-    /// What stands at the columns of maps by position: of a language model the tokens of A, with
-    /// those of B behind a slash where they differ; otherwise empty.
+    /// Labels of the columns of maps by position: for a language model the tokens of A, followed
+    /// by a slash and the token of B where they differ; otherwise empty.
     std::vector<std::string> positions;
     std::int64_t done = 0, total = 0;  ///< exact cells
-    /// Of the cells with both: correlation of estimate and exact, NaN below three.
+    /// Correlation of estimate and exact over the cells with both; NaN for fewer than three.
     double agreement = 0.0;
 };
 
-/// What an analysis would take, as far as its options do not say.
+/// The numbers that the cost of an analysis follows from, besides its options.
 struct AnalysisCost {
-    std::map<std::string, int> parts;  ///< of the model, by their group
+    std::map<std::string, int> parts;  ///< how many the model has, by group
     double seconds = 0.0;              ///< for one example with one part changed
-    double more = 0.0;                 ///< for one example, beside its passes
+    double more = 0.0;                 ///< for one example, besides its passes
     std::string noun;                  ///< "images"
-    std::int64_t examples = 0;         ///< of the data
+    std::int64_t examples = 0;         ///< how many the data have
 };
 
 }  // namespace relascope

@@ -30,14 +30,14 @@ struct FieldSpec {
     FieldKind kind = FieldKind::Text;
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
-    std::vector<std::string> choices = {};       ///< of a Choice or a TextList, in the order shown
-    std::vector<std::string> choiceTitles = {};  ///< in the form; empty: the choices
+    std::vector<std::string> choices = {};       ///< for a Choice or a TextList, in the order shown
+    std::vector<std::string> choiceTitles = {};  ///< their titles in the form; empty: `choices`
     bool live = false;            ///< may change during training; otherwise it needs a restart
     bool advanced = false;        ///< shown behind "more" in the form
     bool aboveMinimum = false;    ///< the minimum itself is refused
     std::string formerName = {};  ///< its name in files of earlier versions
     std::vector<std::string> choiceHelp = {};  ///< a sentence for each choice; may be empty
-    bool openChoices = false;  ///< of a TextList: others than the choices are possible
+    bool openChoices = false;  ///< for a TextList: others than the choices are possible
 };
 
 /// One field of `Options`: its description and how to read and write it. `applies` tells whether
@@ -52,8 +52,8 @@ struct Field {
     std::function<bool(const Options&)> present = [](const Options&) { return true; };
     /// The choices that are valid with the other values, where not all of them are. May be empty.
     std::function<std::vector<std::string>(const Options&)> choicesFor = {};
-    /// What 0 stands for with the other values, where 0 means "automatic": "2" or "once per epoch".
-    /// May be empty.
+    /// The meaning of 0 with the other values, where 0 is "automatic": "2" or "once per epoch". May
+    /// be empty.
     std::function<std::string(const Options&)> automatic = {};
 };
 
@@ -75,7 +75,7 @@ struct FieldState {
     FieldValue value;
     FieldValue preset;  ///< the value in the preset; a changed field is shown in bold
     bool applies = true;
-    std::string automatic = {};  ///< what 0 stands for; empty where 0 is an ordinary value
+    std::string automatic = {};  ///< meaning of 0; empty where 0 is an ordinary value
 };
 
 namespace fields {
@@ -150,7 +150,7 @@ Field<Options> advanced(Field<Options> field) {
     field.spec.advanced = true;
     return field;
 }
-/// `field`, of which 0 means the value that `effective` computes or describes.
+/// `field` with 0 as an automatic value, which `effective` computes or describes.
 template <class Options, class Effective>
 Field<Options> automatic(Field<Options> field, Effective effective) {
     field.automatic = [effective](const Options& o) {

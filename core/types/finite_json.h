@@ -7,7 +7,7 @@
 
 namespace relascope {
 
-/// null where a number is not finite.
+/// A number as JSON; null if it is not finite.
 inline nlohmann::ordered_json finiteJson(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Continuing a text with a language model: how, and what comes out.
+// The options of continuing a text with a language model, and the tokens that result.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct GenerateOptions {
 /// top-p).
 struct TokenChoice {
     std::int64_t id = 0;
-    std::string piece;  ///< its bytes
+    std::string piece;  ///< bytes of the token
     double probability = 0.0;
     bool operator==(const TokenChoice&) const = default;
 };

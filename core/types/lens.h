@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a model would answer after each layer (logit lens), and what each part of it adds to an
-// answer (direct logit attribution). Layers, heads and relations count from 0.
+// The answers that a model would give after each layer (logit lens), and the amounts that its parts
+// add to an answer (direct logit attribution). Layers, heads and relations count from 0.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace relascope {
 
 struct LensOptions {
-    std::int64_t top = 5;               ///< answers of a cell
-    std::vector<std::int64_t> answers;  ///< further ones, whose probabilities every cell gets
-    std::int64_t position = kEvery;     ///< that position alone; negative: from the end
+    std::int64_t top = 5;               ///< how many answers a cell has
+    std::vector<std::int64_t> answers;  ///< further answers, with a probability in every cell
+    std::int64_t position = kEvery;     ///< only this position; negative: from the end
 
     static constexpr std::int64_t kEvery = INT64_MIN;
     bool operator==(const LensOptions&) const = default;
@@ -22,25 +22,25 @@ struct LensOptions {
 /// A class or a token.
 struct LensAnswer {
     std::int64_t id = -1;
-    std::string name;  ///< the class's, or the token's text; otherwise its id
+    std::string name;  ///< the class's name or the token's text; otherwise the id
     double logit = 0.0, probability = 0.0;
 };
 
-/// What the stream at one position would answer after one layer.
+/// The answers that the stream at one position gives after one layer.
 struct LensCell {
     std::vector<LensAnswer> top;    ///< most likely first
-    std::vector<LensAnswer> asked;  ///< LensOptions::answers, in that order
-    double probability = 0.0;       ///< of the model's own answer at that position
-    std::int64_t rank = 0;          ///< of the same, from 1
+    std::vector<LensAnswer> asked;  ///< those of LensOptions::answers, in order
+    double probability = 0.0;       ///< of the model's own answer at the position
+    std::int64_t rank = 0;          ///< of the model's own answer, from 1
     double entropy = 0.0;           ///< nats
 };
 
 struct LensResult {
     std::vector<std::string> rows;  ///< "embedding", "layer 1", ...
     bool whole = false;  ///< one answer for the whole input: a single column without a position
-    std::vector<std::int64_t> positions;  ///< of the columns
-    std::vector<std::string> inputs;      ///< what stands there: tokens or elements, as text
-    std::vector<LensAnswer> answers;      ///< of each column: the model's own
+    std::vector<std::int64_t> positions;  ///< position of each column
+    std::vector<std::string> inputs;      ///< tokens or elements at the positions, as text
+    std::vector<LensAnswer> answers;      ///< the model's own, for each column
     std::vector<LensCell> cells;          ///< rows x columns
 
     std::size_t columns() const { return answers.size(); }
@@ -51,25 +51,25 @@ struct LensResult {
 
 struct AttributionOptions {
     std::int64_t answer = 0;
-    std::int64_t minus = -1;     ///< the logit of this one is taken off; -1: of none
+    std::int64_t minus = -1;     ///< answer whose logit is subtracted; -1: none
     std::int64_t position = -1;  ///< negative: from the end
     bool operator==(const AttributionOptions&) const = default;
 };
 
 enum class PartKind {
     Embedding,       ///< of the input
-    Positions,       ///< what positions add to it
+    Positions,       ///< the positions' part of the embedding
     SensoryHead,     ///< of self-attention
     RelationalHead,  ///< both of its paths
-    Relation,        ///< inside a relational head: what one column of W_r sends
-    Symbols,         ///< inside a relational head: what it takes from symbols
+    Relation,        ///< inside a relational head: sent through one column of W_r
+    Symbols,         ///< inside a relational head: taken from symbols
     CrossHead,       ///< of a decoder: attends to the encoder
     FeedForward,     ///< without its last bias
-    Bias,            ///< `where` says whose
-    Edits            ///< what edits at points between the parts change
+    Bias,            ///< `where` names its part
+    Edits            ///< changes by edits at points between the parts
 };
-/// "embedding", "positions", "sensory head", "relational head", "relation", "symbols", "cross
-/// head", "feed-forward", "bias", "edits".
+/// The name of a kind: "embedding", "positions", "sensory head", "relational head", "relation",
+/// "symbols", "cross head", "feed-forward", "bias", "edits".
 inline const char* partKindName(PartKind kind) {
     static constexpr const char* names[] = {
         "embedding", "positions", "sensory head", "relational head",
@@ -78,15 +78,15 @@ inline const char* partKindName(PartKind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// What one part of a model adds to a logit.
+/// The amount that one part of a model adds to a logit.
 struct AttributionPart {
     PartKind kind = PartKind::Embedding;
     int layer = -1, head = -1, relation = -1;  ///< -1: has none
-    std::string where = {};                    ///< of a bias: "sensory heads", "final norm", ...
+    std::string where = {};                    ///< for a bias: "sensory heads", "final norm", ...
     double value = 0.0;
     /// Relations and symbols are already counted in the relational head before them.
     bool inside() const { return kind == PartKind::Relation || kind == PartKind::Symbols; }
-    /// "layer 2 relational head 1 relation 3"; counts from 1.
+    /// The part in words, counted from 1: "layer 2 relational head 1 relation 3".
     std::string text() const {
         std::string words;
         if (layer >= 0) words = "layer " + std::to_string(layer + 1) + " ";
@@ -102,14 +102,14 @@ struct Attribution {
     LensAnswer answer, minus;  ///< minus.id is -1 without one
     bool whole = false;        ///< the model gives one answer for the whole input
     std::int64_t position = 0;
-    std::string input;   ///< what stands there, as text
-    double logit = 0.0;  ///< that the model computed; of two answers their difference
+    std::string input;   ///< token or element at the position, as text
+    double logit = 0.0;  ///< as the model computed it; the difference for two answers
     std::vector<AttributionPart> parts;
     /// Other answers to ask for: the classes, or the likeliest tokens.
     std::vector<std::string> offered;
-    int positions = 0;  ///< of the input; 0: one answer for the whole input
+    int positions = 0;  ///< how many the input has; 0: one answer for the whole input
 
-    /// Of the parts that are not inside another: `logit`, up to rounding.
+    /// The sum of the parts that are not inside another: `logit`, up to rounding.
     double sum() const {
         double total = 0.0;
         for (const auto& part : parts) total += part.inside() ? 0.0 : part.value;

@@ -58,33 +58,33 @@ struct MapValues {
 MapValues::Mask maskOf(const RelationMap& map);
 /// Columns of a row that are not masked: [first, last).
 std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns);
-/// The whole map, NaN where it has no value.
+/// The values of the whole map, NaN where it has none.
 MapValues valuesOf(const RelationMap& map);
 /// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN):
 /// thin lines stay visible, unlike with a mean. A block is masked if its corner nearest to the
 /// diagonal is.
 MapValues pooled(const MapValues& values, int block);
 MapValues pooled(const RelationMap& map, int block);
-/// The same with `pixels` blocks for every `cells` cells, some of them a cell larger than others.
+/// Pools into `pixels` blocks for every `cells` cells, some of them a cell larger than others.
 MapValues pooled(const MapValues& values, int pixels, int cells);
 
 Extent extentOf(const RelationMap& map);
 Extent extentOf(const MapValues& values);
-/// The same of `count` rows spread evenly over the map, the last one included: an estimate.
+/// The extent of `count` rows spread evenly over the map, the last one included: an estimate.
 Extent extentOfRows(const RelationMap& map, int count);
 /// Minimum and maximum of `count` values, infinities included, NaN ignored.
 Extent plainExtent(const float* row, int count);
 
-/// Whether the colours of such a map end at percentiles unless asked otherwise: of r, which has no
-/// bounds, and of attention among so many objects that nearly all weights are tiny beside those of
-/// the first rows.
+/// Whether the colour scale of such a map ends at percentiles by default: maps of r, which has no
+/// bounds, and of attention among so many objects that nearly all weights are tiny compared with
+/// those of the first rows.
 bool endsAtPercentiles(const RelationMap& map);
 inline constexpr int kManyObjects = 100;
 /// Values that are finite and not masked: all of a small map, or up to `most` spread evenly over a
 /// large one, which is enough for percentiles.
 std::vector<float> valueSample(const RelationMap& map, int most = 4096);
-/// What a map gives to the percentiles of a scale that `maps` maps share. All have the same weight,
-/// independent of their size.
+/// The sample of a map for the percentiles of a scale that `maps` maps share. All maps have the
+/// same weight, independent of their size.
 std::vector<float> scaleSample(const RelationMap& map, int maps);
 /// The 2nd and 98th percentile, interpolated between neighbours: insensitive to extremes.
 Extent percentiles(std::vector<float> values);

@@ -30,8 +30,8 @@ struct MapColors {
     std::array<Rgb, 11> signedStops;  ///< -1 .. +1, zero in the middle
     std::array<Rgb, 10> viridis;      ///< 0 .. 1
     Rgb page;
-    Rgb masked, hatch;        ///< of masked cells, and the lines over them
-    Rgb notANumber, noHatch;  ///< of cells without a number, and the lines over them
+    Rgb masked, hatch;        ///< masked cells, and the lines over them
+    Rgb notANumber, noHatch;  ///< cells without a number, and their lines
 };
 
 inline constexpr MapColors kLightMapColors = {
@@ -50,7 +50,7 @@ inline constexpr int kHatchPeriod = 7;
 constexpr bool onHatch(int x, int y) {
     return (x + y) % kHatchPeriod == kHatchPeriod - 1;
 }
-/// Maps smaller than this, in pixels, and cells without a number smaller than this, get none.
+/// Maps, and cells without a number, that are smaller than this many pixels get no hatch.
 inline constexpr int kLeastHatchedMap = 24, kLeastHatchedCell = 4;
 
 /// A colour scale between two limits, as a table of 1025 entries, so that the middle of a symmetric
@@ -63,7 +63,7 @@ public:
     /// mixed.
     ColorTable(std::span<const Rgb> stops, Limits limits);
 
-    /// With a width of at least 1 in place of none.
+    /// The limits; if they were equal, widened by at least 1.
     Limits limits() const { return m_limits; }
     /// The nearest entry, for any value but NaN; those beyond the limits have the colour of the
     /// end.

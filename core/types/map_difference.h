@@ -13,13 +13,13 @@
 namespace relascope {
 
 /// Differences up to this fraction of the largest value are set to 0: an edited map is computed in
-/// another order, and what float rounding makes of it is no change.
+/// another order, and differences by rounding are no change.
 inline constexpr float kRoundingOfMaps = 4e-6F;
 
 /// One map minus another of the same size, subtracted when it is read.
 class MapDifference : public MapSource {
 public:
-    /// The results hold the maps and are kept.
+    /// Keeps both results, which hold the maps.
     MapDifference(std::shared_ptr<const ProbeResult> after,
                   std::shared_ptr<const ProbeResult> before, const RelationMap& afterMap,
                   const RelationMap& beforeMap)
@@ -66,7 +66,7 @@ inline ProbeResult differenceOf(const std::shared_ptr<const ProbeResult>& after,
     return out;
 }
 
-/// Whether some rows of a map differ, up to rounding. Of a large map 32 rows are compared.
+/// Whether some rows of a map differ by more than rounding. At most 32 rows are compared.
 inline bool mapMoved(const RelationMap& after, const RelationMap& before) {
     if (after.rows != before.rows || after.columns != before.columns) return true;
     if (!after.complete() || !before.complete()) return false;

@@ -26,10 +26,10 @@ inline const char* splitName(Split split) {
 /// The known metrics, in the order of kMetrics.
 enum class Metric {
     Loss,
-    Accuracy,  ///< of sequences: with teacher forcing
+    Accuracy,  ///< for sequences with teacher forcing
     Perplexity,
-    ElementAccuracy,   ///< of generated sequences: fraction of correct elements
-    SequenceAccuracy,  ///< whole answers right
+    ElementAccuracy,   ///< fraction of correct elements of generated sequences
+    SequenceAccuracy,  ///< fraction of complete answers that are right
     MeanError,
     LargestError,
     Recovered,  ///< fraction of examples that are recovered almost exactly
@@ -53,7 +53,7 @@ struct MetricInfo {
     bool lowerIsBetter = false;
     MetricFormat format = MetricFormat::General;
     double low = 0.0, high = 1.0;  ///< range of an axis without points
-    int second = 100;  ///< lowest first: what the second plot of the curves shows; 0: never
+    int second = 100;              ///< the second plot of curves shows the lowest; 0: never
 
     bool isFraction() const { return format == MetricFormat::Percent; }
     bool operator==(const MetricInfo&) const = default;
@@ -85,7 +85,7 @@ constexpr bool metricsInOrder() {
 }
 static_assert(metricsInOrder());
 
-/// Not for Other.
+/// The entry of kMetrics; not for Other.
 constexpr const MetricInfo& metricInfo(Metric metric) {
     return kMetrics[static_cast<std::size_t>(metric)];
 }
@@ -117,7 +117,7 @@ inline bool lowerIsBetter(std::string_view metric) {
     return metricInfo(metric).lowerIsBetter;
 }
 
-/// "sequence accuracy" for the key "sequence_accuracy".
+/// A metric in words: "sequence accuracy" for the key "sequence_accuracy".
 inline std::string metricLabel(std::string_view key) {
     std::string name(key);
     for (auto& c : name)
@@ -126,7 +126,7 @@ inline std::string metricLabel(std::string_view key) {
 }
 
 /// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
-/// "learning_rate", "grad_norm" and whatever else a task measures, in the order written; of text
+/// "learning_rate", "grad_norm" and whatever else a task measures, in the order written; for text
 /// also "perplexity" (exp of the loss) and "tokens" (trained on so far). NaN where not finite.
 struct MetricPoint {
     std::int64_t step = 0;      ///< optimizer steps done when it was measured
@@ -145,11 +145,11 @@ struct MetricPoint {
     bool operator==(const MetricPoint&) const = default;
 };
 
-/// What a model scores on a data set.
+/// The scores of a model on a data set.
 struct Evaluation {
     std::int64_t examples = 0;
     double loss = 0.0;                  ///< mean cross entropy, nats
-    double accuracy = 0.0;              ///< 0..1; of text, of the next token; NaN of numbers
+    double accuracy = 0.0;              ///< 0..1; for text of the next token; NaN for numbers
     std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
     /// Further metrics of the task: "sequence_accuracy", "mean_error" and so on.
     std::vector<std::pair<std::string, double>> values;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which model, and how large. Names and defaults are those of the published constructors.
+// The options of a model: its architecture and sizes. Names and defaults are those of the published
+// constructors.
 #pragma once
 
 #include <memory>
@@ -44,8 +45,7 @@ public:
     const core::ArchitectureInfo& info() const { return *m_info; }
     /// The published class name: "VisionDualAttnTransformer".
     const std::string& architecture() const;
-    /// The options of another architecture: its defaults, with the values of all fields that both
-    /// have.
+    /// Changes to another architecture: its defaults, with the values of all fields that both have.
     void setArchitecture(const std::string& name);
 
     /// The group of options, or the architecture's own struct; null if it has none of that type.
@@ -57,7 +57,7 @@ public:
     Group* find() {
         return dynamic_cast<Group*>(m_options.get());
     }
-    /// The same for a type that the architecture is known to have.
+    /// The group of options, of a type that the architecture is known to have.
     template <class Group>
     const Group& get() const {
         if (const auto* group = find<Group>()) return *group;
@@ -73,7 +73,7 @@ public:
     /// such field.
     FieldValue value(const std::string& field) const;
     void set(const std::string& field, const FieldValue& value);
-    /// The same for a field that is known to be an integer.
+    /// The value of a field that is known to be an integer.
     std::int64_t number(const std::string& field) const {
         return std::get<std::int64_t>(value(field));
     }
@@ -88,7 +88,7 @@ public:
     /// The target value that the loss ignores; -1: none.
     std::int64_t ignoredTarget() const;
 
-    /// Every value that cannot be built, field by field, before anything is allocated.
+    /// The problem of every value that no model can be built with, before anything is allocated.
     std::vector<FieldProblem> problems() const;
     /// Throws OptionError ("model.FIELD: ...") with the first problem.
     void check() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a data set knows of the objects of its examples, for questions about pairs of them.
+// The facts of a data set about the objects of its examples, for questions about pairs of objects.
 #pragma once
 
 #include <cstdint>

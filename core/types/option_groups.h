@@ -20,19 +20,19 @@ inline std::vector<std::int64_t> mlpWidths(std::int64_t input, std::vector<std::
     return hidden;
 }
 
-/// The residual stream.
+/// The options of the residual stream.
 struct StreamOptions {
     std::int64_t d_model = 128;
     bool operator==(const StreamOptions&) const = default;
 };
 
-/// One stack of blocks on the stream.
+/// The depth of one stack of blocks on the stream.
 struct StackDepth {
     std::int64_t n_layers = 2;
     bool operator==(const StackDepth&) const = default;
 };
 
-/// An encoder and a decoder.
+/// The depths of an encoder and a decoder.
 struct EncoderDecoderDepth {
     std::int64_t n_layers_enc = 2;
     std::int64_t n_layers_dec = 2;
@@ -56,7 +56,7 @@ struct ImageInput {
     bool operator==(const ImageInput&) const = default;
 };
 
-/// One sequence of tokens, of which the next one is predicted.
+/// One sequence of tokens, whose next token is predicted.
 struct TokenInput {
     std::int64_t vocab_size = 256;
     std::int64_t max_block_size = 256;
@@ -100,7 +100,7 @@ struct ObjectInput {
 struct SymbolOptions {
     std::string symbol_retrieval = "positional_symbols";
     std::int64_t max_length = 0;   // positional: 0 = as many as the longest input has objects
-    std::int64_t max_rel_pos = 0;  // position-relative: 0 = the same
+    std::int64_t max_rel_pos = 0;  // position-relative: 0 = the longest input
     std::int64_t n_symbols = 64;   // symbolic attention
     std::int64_t symbol_heads = 4;
     double symbol_dropout = 0.0;

@@ -34,7 +34,7 @@ inline const char* mapKindName(MapKind kind) {
 }
 
 /// Makes the values of maps when they are read, from factors that take less memory than the maps.
-/// Its functions may be called from several threads at once.
+/// All functions may be called from several threads at once.
 class MapSource {
 public:
     virtual ~MapSource() = default;
@@ -50,8 +50,8 @@ public:
     virtual std::int64_t cost() const { return 1; }
 };
 
-/// One matrix. Rows are receivers i ("from"), columns senders j ("to"); values row-major. Its
-/// values are stored, or made by a source when they are read.
+/// One matrix. Rows are receivers i ("from"), columns senders j ("to"); values are row-major. They
+/// are stored, or made by a source when they are read.
 struct RelationMap {
     MapKind kind = MapKind::Relation;
     int layer = 0;  ///< counted from 0; screens show layer + 1
@@ -63,7 +63,7 @@ struct RelationMap {
     /// For maps of symbols: columns are the senders j, and a value is the library row of the pair
     /// (i, j). Otherwise columns are symbols, and a value is a weight.
     bool libraryRows = false;
-    std::shared_ptr<const MapSource> source = {};  ///< null: `values` holds them
+    std::shared_ptr<const MapSource> source = {};  ///< null: `values` holds the values
 
     std::size_t cells() const {
         return static_cast<std::size_t>(std::max(0, rows)) *
@@ -71,7 +71,7 @@ struct RelationMap {
     }
     /// Whether every cell has a value; a map with fewer stored values cannot be read.
     bool complete() const { return source != nullptr || values.size() >= cells(); }
-    /// One value. Of a source each call computes it: read whole rows where many are needed.
+    /// One value. With a source each call computes it: read whole rows where many are needed.
     float at(int row, int column) const {
         return source ? source->cell(index, row, column, columns)
                       : values[static_cast<std::size_t>(row) * columns + column];
@@ -104,7 +104,7 @@ struct PatchGrid {
     int rows = 0;
     int columns = 0;
     bool classToken = false;   ///< token 0 is the class token
-    bool secondToken = false;  ///< and token 1 that of distillation
+    bool secondToken = false;  ///< token 1 is the distillation token
 
     /// Tokens before the patches: patch p is token p + firstTokens().
     int firstTokens() const { return (classToken ? 1 : 0) + (secondToken ? 1 : 0); }
@@ -158,12 +158,12 @@ struct ProbeLayer {
 struct ProbeResult {
     std::int64_t step = 0;
     ProbeSample sample;
-    PatchGrid grid;  ///< of an image; without rows for other inputs
+    PatchGrid grid;  ///< patches of an image; without rows for other inputs
     std::vector<std::string> classNames;
     std::vector<float> probabilities;  ///< softmax of the (last) outputs, one for each class
     std::vector<RelationMap> maps;     ///< sorted by kind, layer, index
     std::vector<ProbeLayer> layers;    ///< in the order of computation
-    std::vector<ProbeSide> sides;      ///< of an image: only its patches
+    std::vector<ProbeSide> sides;      ///< only the patches for an image
     /// The forward pass still runs: layers without maps follow, and the outputs. The result is
     /// replaced by one with more of them.
     bool partial = false;

@@ -39,12 +39,12 @@ struct SplitResult {
     bool operator==(const SplitResult&) const = default;
 };
 
-/// What the weights of one step score on the validation set.
+/// The scores of the weights of one step on the validation set.
 struct Validation {
     std::int64_t step = -1;  ///< -1: not measured
     std::vector<std::pair<std::string, double>> values;
 
-    /// NaN if it was not measured.
+    /// The value of a metric; NaN if it was not measured.
     double value(std::string_view metric) const {
         for (const auto& [key, number] : values)
             if (key == metric) return number;
@@ -83,19 +83,19 @@ struct RunInfo {
     double epoch = 0.0;
     double seconds = 0.0;        ///< training time
     std::int64_t startedAt = 0;  ///< Unix time, seconds
-    /// It ends with the weights that early stopping chose on validation, not with the last ones.
+    /// The run ends with the weights that early stopping chose on validation, not with the last.
     bool restoresBest = false;
-    /// The weights that the run keeps: those that are opened where no step is named, and that are
-    /// tested. What is shown of a run is `kept`.
+    /// `kept`: scores of the weights that the run keeps, which are tested, and opened where no step
+    /// is named; the window and lists show these. `last`: scores of the last evaluation.
     Validation kept, last;
-    // The largest of all evaluations, whatever became of their weights: chosen by chance as well.
+    // The best of all evaluations, whatever became of their weights: partly chosen by chance.
     double bestLoss = std::numeric_limits<double>::quiet_NaN();
     double bestAccuracy = std::numeric_limits<double>::quiet_NaN();  ///< 0..1
-    double bestMetric = std::numeric_limits<double>::quiet_NaN();    ///< of `metric`
-    std::int64_t bestStep = -1;                                      ///< of `bestMetric`
-    std::int64_t evaluations = 0;      ///< of trained weights, of which those are the best
-    std::vector<SplitResult> results;  ///< of a finished run
-    EditList edits;  ///< interventions that the run trains with from where it is; usually empty
+    double bestMetric = std::numeric_limits<double>::quiet_NaN();    ///< best value of `metric`
+    std::int64_t bestStep = -1;                                      ///< step of `bestMetric`
+    std::int64_t evaluations = 0;      ///< how many evaluated trained weights
+    std::vector<SplitResult> results;  ///< test results of a finished run
+    EditList edits;  ///< interventions that the run trains with from now on; usually empty
     /// Every option as key and text, for the comparison of configurations.
     std::vector<std::pair<std::string, std::string>> options;
 
@@ -118,7 +118,7 @@ struct RunInfo {
         const double seen = best(metric), own = kept.value(metric);
         return lowerIsBetter(metric) ? seen < own : seen > own;
     }
-    /// Whether validation chose the weights that are kept: what they score there is too good.
+    /// Whether validation chose the weights that are kept: their scores there are too good.
     bool keptByChoice() const { return restoresBest && evaluations > 1; }
 };
 

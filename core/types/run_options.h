@@ -35,9 +35,10 @@ struct RunOptions {
     /// The options of the pretraining stage, if `train.pretrain` names one: these options with its
     /// settings applied. Throws OptionError for an invalid setting.
     std::optional<RunOptions> pretraining() const;
-    /// Which weights of that stage this run starts from (train.start_from of the last stage).
+    /// Which weights of its pretraining stage this run starts from (train.start_from of the last
+    /// stage).
     std::string initFrom() const;
-    /// The fields as a form shows them, `preset` beside the present values.
+    /// The fields as a form shows them, with the values of the preset beside the present ones.
     std::vector<FieldState> states(const RunOptions& presetValues) const;
 };
 

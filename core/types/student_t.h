@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far a mean over a few seeds may lie from the true one.
+// Student's t: how far a mean over a few seeds may lie from the true mean.
 #pragma once
 
 #include <algorithm>

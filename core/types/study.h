@@ -23,7 +23,7 @@ struct StudyAxis {
 /// The runs of a study: every model with every size, every value of each axis and every seed.
 struct StudyPlan {
     std::string preset;
-    std::vector<std::string> models;  ///< of the preset
+    std::vector<std::string> models;  ///< names of the preset's models
     std::vector<std::int64_t> sizes;  ///< data.train_size; empty: the preset's own
     std::vector<std::int64_t> seeds = {0};
     std::vector<StudyAxis> vary;
@@ -80,7 +80,7 @@ enum class CurveSource { Published, Relascope };
 
 /// A point of a published curve, or of a reference curve of this program.
 struct PublishedPoint {
-    std::string series;  ///< the same as StudyPoint::series, if it is a model of the preset
+    std::string series;  ///< as StudyPoint::series, if it is a model of the preset
     std::int64_t size = 0;
     double mean = 0.0;
     double error = 0.0;

@@ -55,8 +55,8 @@ inline std::vector<std::string> nearestNames(std::string_view name,
     return names;
 }
 
-/// "unknown preset 'quik'; did you mean 'quick'?" or, with nothing near, the nearest name and then
-/// the whole list.
+/// The sentence for an unknown name: "unknown preset 'quik'; did you mean 'quick'?" or, with
+/// nothing near, the nearest name and then the whole list.
 inline std::string unknownName(std::string_view what, std::string_view name,
                                const std::vector<std::string>& known) {
     const auto list = [](const std::vector<std::string>& names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One text in the pieces of two tokenizers: which pieces of one stand where those of the other do.
+// One text in the pieces of two tokenizers: which pieces of the two stand at the same place.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,11 @@
 namespace relascope {
 
 struct TextAlignment {
-    /// Pieces of the first and of the second that end at the same character, in order.
+    /// Pairs of a piece of the first and a piece of the second that end at the same character.
     std::vector<std::array<std::int64_t, 2>> ends;
-    /// Of each piece of the second, that of the first which holds its last character, and the
-    /// other way round; -1: it holds none of the text, or the other one ends before.
+    /// `first`: for each piece of the second, the piece of the first that holds its last character;
+    /// `second`: the other way round. -1: the piece holds none of the text, or the other text ends
+    /// before it.
     std::vector<int> first, second;
 };
 
@@ -33,7 +34,8 @@ inline std::vector<std::int64_t> endsFrom(const std::vector<std::string>& pieces
     return ends;
 }
 
-/// For each of these ends up to `most` the piece of the other that reaches it.
+/// For each of `ends` up to `most`, the piece of the other (with the ends `others`) that reaches
+/// it; -1 where there is none.
 inline std::vector<int> holders(const std::vector<std::int64_t>& ends,
                                 const std::vector<std::int64_t>& others, std::int64_t most) {
     std::vector<int> found;
@@ -46,18 +48,18 @@ inline std::vector<int> holders(const std::vector<std::int64_t>& ends,
     return found;
 }
 
-/// Where the text that both have begins in each: a tokenizer may put a token of its own before it,
-/// or a space.
+/// Where the common text begins in each, in bytes: a tokenizer may put a token of its own before
+/// it, or a space.
 inline std::array<std::size_t, 2> beginnings(const std::vector<std::string>& first,
                                              const std::vector<std::string>& second) {
-    constexpr std::size_t enough = 256;  // bytes that are the same
+    constexpr std::size_t enough = 256;  // equal bytes that settle it
     std::array<std::string, 2> texts;
     for (std::size_t k = 0; k < first.size() && texts[0].size() < 2 * enough; ++k)
         texts[0] += first[k];
     for (std::size_t k = 0; k < second.size() && texts[1].size() < 2 * enough; ++k)
         texts[1] += second[k];
     if (texts[0].empty() || texts[1].empty()) return {0, 0};
-    // Where they agree longest: later one of the two may have a character that the other has not.
+    // The beginnings with the longest agreement: further on a character may be in one text only.
     std::array<std::size_t, 2> best = {0, 0};
     std::size_t longest = 0;
     const auto consider = [&](std::size_t a, std::size_t b) {
@@ -89,7 +91,7 @@ inline std::int64_t agreement(const std::vector<std::string>& first,
     const auto at = [&](std::size_t side) { return begin[side] + count; };
     while (at(0) < texts[0].size() && at(1) < texts[1].size() && texts[0][at(0)] == texts[1][at(1)])
         ++count;
-    // A character of several bytes that differs in a later one.
+    // A character whose first bytes agree and a later one differs does not count.
     const auto continues = [](char byte) { return (static_cast<unsigned char>(byte) >> 6) == 2; };
     const bool differ = at(0) < texts[0].size() && at(1) < texts[1].size();
     while (differ && count > 0 && (continues(texts[0][at(0)]) || continues(texts[1][at(1)])))
@@ -99,9 +101,9 @@ inline std::int64_t agreement(const std::vector<std::string>& first,
 
 }  // namespace alignment
 
-/// Pieces are bytes; joined they give the text.
-/// What follows the first byte that differs is not aligned: a tokenizer that does not know a
-/// character has another one in its place.
+/// Aligns the pieces of two tokenizers. Pieces are bytes; joined they give the text. The text after
+/// the first byte that differs is not aligned: a tokenizer that does not know a character has
+/// another one in its place.
 inline TextAlignment alignTexts(const std::vector<std::string>& first,
                                 const std::vector<std::string>& second) {
     const auto begin = alignment::beginnings(first, second);
@@ -113,7 +115,7 @@ inline TextAlignment alignTexts(const std::vector<std::string>& first,
     found.second = alignment::holders(ends, others, most);
     for (std::size_t k = 0, l = 0;
          k < ends.size() && l < others.size() && ends[k] <= most && others[l] <= most;) {
-        // Of pieces without bytes the one before them ends there.
+        // A piece without bytes does not count: the one before it ends at the same place.
         if (ends[k] < 0 || (k > 0 && ends[k] == ends[k - 1]) || ends[k] < others[l])
             ++k;
         else if (others[l] < 0 || (l > 0 && others[l] == others[l - 1]) || others[l] < ends[k])

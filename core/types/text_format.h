@@ -17,11 +17,11 @@ inline std::string shortestText(double value) {
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-/// The same for a field of CSV: nothing for NaN, and no sign before 0.
+/// shortestText() for a field of CSV: nothing for NaN, and no sign before 0.
 inline std::string shortestField(double value) {
     return std::isnan(value) ? "" : shortestText(value == 0.0 ? 0.0 : value);
 }
-/// With so many digits after the point; nothing for NaN.
+/// A number with `digits` digits after the point; nothing for NaN.
 inline std::string fixedField(double value, int digits) {
     if (std::isnan(value)) return {};
     char text[400];
@@ -29,7 +29,7 @@ inline std::string fixedField(double value, int digits) {
             std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
 }
 
-/// The words, with `between` between two.
+/// The words, joined by `between`.
 template <class Words>
 std::string joined(const Words& words, std::string_view between = ", ") {
     std::string text;
@@ -42,7 +42,7 @@ std::string joined(const Words& words, std::string_view between = ", ") {
     return text;
 }
 
-/// "12,345".
+/// An integer with separators of thousands: "12,345".
 inline std::string groupedNumber(std::int64_t number) {
     std::string text = std::to_string(number);
     for (int at = static_cast<int>(text.size()) - 3; at > (number < 0); at -= 3)
@@ -50,8 +50,8 @@ inline std::string groupedNumber(std::int64_t number) {
     return text;
 }
 
-/// "12 s", "2 min", "1 h 5 min": seconds below a minute, else minutes. A dash for what is no
-/// duration.
+/// A duration for people: "12 s", "2 min", "1 h 5 min", in seconds below a minute, else in minutes.
+/// A dash for a number that is no duration.
 inline std::string roughDuration(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "\u2014";
     if (seconds < 59.5) return std::to_string(std::llround(seconds)) + " s";
@@ -61,21 +61,21 @@ inline std::string roughDuration(double seconds) {
     return minutes % 60 == 0 ? hours : hours + " " + std::to_string(minutes % 60) + " min";
 }
 
-/// A number as `format` of printf says.
+/// A number in the `format` of printf.
 inline std::string numberText(const char* format, double value) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
     return text;
 }
 
-/// For people: with so many digits after the point, and a minus sign where it is negative; "NaN".
+/// A number for people: `digits` digits after the point, a true minus sign if negative; or "NaN".
 inline std::string numberWithMinus(double value, int digits) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value < 0 ? "\u2212\u221e" : "\u221e";
     return (value < 0 ? "\u2212" : "") + fixedField(std::abs(value), digits);
 }
 
-/// Without spaces, tabs and line ends at both ends.
+/// The text without spaces, tabs and line ends at both ends.
 inline std::string trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return {};

@@ -50,8 +50,8 @@ inline bool isControl(std::uint32_t character) {
            (character >= 0x2066 && character <= 0x2069);
 }
 
-/// The same text with controls as escapes that JSON has too ("\\u001B"), so that no name or
-/// sentence of a file commands a terminal or turns its words around; line ends and tabs stay.
+/// The text with controls as escapes that JSON has too ("\\u001B"), so that no name or sentence of
+/// a file commands a terminal or turns its words around; line ends and tabs stay.
 inline std::string withoutControls(std::string_view text) {
     static constexpr char digits[] = "0123456789ABCDEF";
     std::string out;
@@ -127,7 +127,7 @@ inline PieceText pieceText(std::string_view bytes) {
         else
             out.text += c;
     }
-    out.text = withoutControls(out.text);  // those of several bytes
+    out.text = withoutControls(out.text);  // controls of several bytes
     return out;
 }
 
@@ -157,12 +157,12 @@ inline std::string cellText(const std::string& text, std::size_t width, bool rig
     return right ? space + shown : shown + space;
 }
 
-/// Between quotation marks, so that the spaces of tokens are seen, and without control sequences.
+/// A name in quotation marks, so that the spaces of tokens are seen, without control sequences.
 inline std::string quoted(const std::string& name) {
     return "'" + pieceText(name).text + "'";
 }
 
-/// What is wrong with a token that a model has no row for; an empty piece is not named.
+/// The message for a token that a model has no row for; an empty piece is not named.
 inline std::string outsideVocabulary(std::int64_t id, std::string_view piece, std::int64_t size) {
     return "token " + std::to_string(id) +
            (piece.empty() ? "" : " (" + quoted(std::string(piece)) + ")") +

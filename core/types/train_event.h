@@ -28,7 +28,7 @@ struct Progress {
     double totalEpochs = 0.0;
     double examplesPerSecond = 0.0;
     double secondsLeft = 0.0;
-    double tokensPerSecond = 0.0;  ///< of text; 0 otherwise
+    double tokensPerSecond = 0.0;  ///< for text; 0 otherwise
 };
 
 /// A line for events.jsonl and the log: live edits, warnings, checkpoints, and the text that a
@@ -38,7 +38,7 @@ struct Note {
     Level level = Level::Info;
     std::int64_t step = 0;
     std::string text;
-    /// Of Level::Edit: the interventions on the model that trains, from this step on, none for an
+    /// With Level::Edit: the interventions on the model that trains, from this step on, none for an
     /// empty list; null for a changed option.
     std::shared_ptr<const EditList> edits = {};
 };
@@ -48,12 +48,12 @@ struct Note {
 struct ProbeAnswer {
     std::uint64_t request = 0;
     ProbeResult result;  ///< with the edits of the request
-    /// The maps without them; null if the request has no enabled edit.
+    /// The maps without these edits; null if the request has no enabled edit.
     std::shared_ptr<const ProbeResult> base = {};
     std::string error;                   ///< message; empty if `result` is valid
     std::vector<PointInfo> points = {};  ///< every hook point, if they were asked for
-    TakenMeans means = {};               ///< of the means among the edits of the request
-    double seconds = 0.0;                ///< that the training waited for it
+    TakenMeans means = {};               ///< taken by the means among the edits of the request
+    double seconds = 0.0;                ///< time that the training waited for the probe
 };
 
 /// The job failed, with a message for the user.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a run is trained.
+// The options of the training of a run.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct EarlyStopping {
 
 struct TrainOptions {
     std::int64_t epochs = 50;
-    std::int64_t steps = 0;  // total optimizer steps; 0: as the epochs say
+    std::int64_t steps = 0;  // total optimizer steps; 0: by the epochs
     std::int64_t batch_size = 512;
     std::string optimizer = "adam";
     double learning_rate = 1e-3;

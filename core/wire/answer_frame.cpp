@@ -53,7 +53,7 @@ public:
         if (count > 0) std::memcpy(read.data(), found.data(), found.size());
         return read;
     }
-    /// Accounts for memory beside that of the values.
+    /// Accounts for memory besides the memory of the values.
     void take(std::size_t count, std::size_t each) {
         if (count > (kMostTaken - m_taken) / each)
             throw FrameError("the texts of an answer take more than " +

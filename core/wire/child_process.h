@@ -11,19 +11,19 @@
 
 namespace relascope::wire {
 
-/// Lives on without this object, which may be copied.
+/// A started process. It lives on without this object, which may be copied.
 class ChildProcess {
 public:
-    /// Starts a program, by its path or found in PATH, in a session of its own (setsid), with the
-    /// signals that are usual.
-    /// `files`: descriptors of this process, and those that the child has them as. Standard input,
-    /// output and error are inherited where they are not among them, other descriptors are not.
-    /// `environment`: NAME=value, beside what this process has. Throws Error.
+    /// Starts a program, by its path or found in PATH, in a session of its own (setsid), with
+    /// default signals.
+    /// `files`: pairs of a descriptor of this process and the descriptor it becomes in the child.
+    /// Standard input, output and error are inherited unless given, other descriptors are not.
+    /// `environment`: NAME=value, besides the environment of this process. Throws Error.
     ChildProcess(std::vector<std::string> words, const std::vector<std::pair<int, int>>& files,
                  std::vector<std::string> environment = {});
 
     int id() const;
-    /// How it has ended, as waitpid() says; nothing while it runs. Waits at most so long.
+    /// How it has ended, a status of waitpid(); nothing while it runs. Waits at most `wait`.
     std::optional<int> status(std::chrono::milliseconds wait = {}) const;
 
 private:
@@ -31,7 +31,7 @@ private:
     std::shared_ptr<Shared> m_shared;
 };
 
-/// relascope-cli beside this program. Throws Error without one.
+/// The path of relascope-cli beside this program. Throws Error without one.
 std::string commandProgram();
 
 }  // namespace relascope::wire

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who trains on which device of this machine, for trainings that wait for their turn.
+// Records which training uses which device of this machine, for trainings that wait for their turn.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace relascope::wire {
 /// it.
 class DeviceClaim {
 public:
-    /// `name` is that of the run, for those who wait. Devices are taken in the order of their
-    /// names, so that two trainings never wait for each other.
+    /// `name`: the name of the run, shown to trainings that wait. Devices are taken in the order of
+    /// their names, so that two trainings never wait for each other.
     DeviceClaim(std::vector<std::string> devices, std::string name);
 
     DeviceClaim(DeviceClaim&&) = default;
@@ -24,7 +24,7 @@ public:
 
     /// Takes every device that is free. True if all are held.
     bool take();
-    /// The first that is not, and who trains there: "cuda:0: between-dat-s0 trains there".
+    /// The first device that is not free, and the run on it: "cuda:0: between-dat-s0 trains there".
     std::string heldByOther() const;
     /// Calls take() until all are held or `goesOn` returns false; `goesOn` is called five times a
     /// second with heldByOther().

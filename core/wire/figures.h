@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What commands give to the program with the window to be drawn: the results themselves, in one
+// The figures that commands let the program with the window draw: the results themselves, in one
 // frame, which `relascope draw FILE` reads from its standard input.
 #pragma once
 
@@ -28,16 +28,17 @@ struct TintFigure {
     struct Panel {
         int layer = 0, source = 0;
         std::string form = "tanh";  ///< one of tintForms()
-        bool reversed = false;      ///< what the source sends, not what it receives
+        bool reversed = false;      ///< tinted by what the source sends, not by what it receives
     };
     ProbeResult result;
-    int index = 0;  ///< of the relation, or of the head for attention
+    int index = 0;  ///< the relation, or the head for attention
     std::vector<Panel> panels;
     std::string run;
 };
 
-/// "attention" of the relational head, "relation", "scaled" (attention times relation), and of
-/// relations "clip" (ends at the 2nd and 98th percentile), "tanh", "sign", "sigmoid", "softmax".
+/// The forms of a panel: "attention" of the relational head, "relation", "scaled" (attention times
+/// relation), and relations as "clip" (ends at the 2nd and 98th percentile), "tanh", "sign",
+/// "sigmoid", "softmax".
 const std::vector<std::string>& tintForms();
 
 /// Examples with their answers, in rows of `columns`, and a title for each row.
@@ -55,7 +56,7 @@ struct StudyFigure {
     std::vector<PublishedPoint> published;
 };
 
-/// The result of an analysis (analysis/analysis.h), by the name of that.
+/// The result of an analysis (analysis/analysis.h), with the name of the analysis.
 struct AnalysisFigure {
     std::string analysis;
     Answer result;
@@ -64,9 +65,9 @@ struct AnalysisFigure {
 
 using Figure = std::variant<MapFigure, TintFigure, ExamplesFigure, StudyFigure, AnalysisFigure>;
 
-/// Throws FrameError for a result that is larger than a frame.
+/// A figure as a frame. Throws FrameError for a result that is larger than a frame.
 Bytes figureBytes(const Figure& figure);
-/// Throws FrameError for what is not a figure, FileError for damaged maps.
+/// The figure of a frame. Throws FrameError if it holds none, FileError for damaged maps.
 Figure figureFromFrame(const Frame& frame);
 
 }  // namespace relascope::wire

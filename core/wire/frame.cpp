@@ -39,7 +39,8 @@ private:
         return m_withinLimits;
     }
     bool enter(std::size_t elements) {
-        // Of unknown length: elements is the largest number, and they are counted as they come.
+        // For an unknown length `elements` is the largest number: elements are counted as they
+        // come.
         const bool known = elements != static_cast<std::size_t>(-1);
         if (++m_depth > kMostDepth || (known && elements > kMostValues - m_values))
             m_withinLimits = false;

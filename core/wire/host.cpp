@@ -30,10 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What start-up files of a shell may print before the first frame.
+/// The most bytes that start-up files of a shell may print before the first frame.
 constexpr std::size_t kMostBefore = 64 << 10;
 constexpr int kNotFound = 127;  // exit status of a shell whose command was not found
-/// Of a socket's path, with what ssh appends to it while it makes one.
+/// The longest path of a control socket, less the characters that ssh appends while it makes one.
 constexpr std::size_t kLongestControl = 107 - 17;
 
 std::mutex hostsMutex;
@@ -48,7 +48,7 @@ bool isSsh(const std::vector<std::string>& words) {
     return !words.empty() && fs::path(words[0]).filename() == "ssh";
 }
 
-// The program that asks what ssh has to ask; empty where it cannot show itself.
+// The program that asks the user for ssh's passwords; empty where it has no screen.
 std::string askingProgram() {
     const auto is = [](const char* name) {
         const char* value = std::getenv(name);

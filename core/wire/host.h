@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Machines that are reached by a command, where sessions, trainings and doors are the same programs
-// as here. What is shown of a far run lies in a mirror, a folder of this machine; its paths are
-// sent as those of the far run.
+// as here. The files of a far run that are shown lie in a mirror, a folder of this machine; paths
+// in it are sent as the paths of the far run.
 //
-//   ssh gpu1  sh -c '... exec relascope-cli session'        requests (wire/requests.h, remote.h)
+//   ssh gpu1  sh -c '... exec relascope-cli session'        requests (requests.h, host_files.h)
 //   ssh gpu1  sh -c '... exec relascope-cli attach RUN'     a frame {m: attached} or
 //                                                           {m: refused, text}, then the door
 #pragma once
@@ -19,18 +19,19 @@ namespace relascope::wire {
 
 struct Host {
     std::string name;            ///< "gpu1", in lists
-    std::string reach;           ///< what passes stdin and stdout there: "ssh gpu1"
+    std::string reach;           ///< the command that passes stdin and stdout there: "ssh gpu1"
     std::string launch;          ///< put before trainings there: "srun --gres=gpu:1"; may be empty
     bool launchesViews = false;  ///< `launch` is put before sessions that open models, too
     std::string runs;            ///< folder of runs there; empty: the one of the program there
-    bool asks = true;  ///< whether ssh may ask for a password; not of connections by themselves
+    bool asks = true;            ///< ssh may ask for a password; not for automatic connections
     bool operator==(const Host&) const = default;
 };
 
-/// Words of a command line, as a shell of POSIX divides them; quotes and backslashes count, nothing
-/// is expanded. Throws OptionError(`field`, ...) for a quote that does not end.
+/// The words of a command line, as a shell of POSIX divides them; quotes and backslashes count,
+/// nothing is expanded. Throws OptionError(`field`, ...) for a quote that does not end.
 std::vector<std::string> wordsOf(const std::string& line, const char* field);
-/// Throws OptionError for a name that is empty or no name of a folder, and for no or wrong words.
+/// Throws OptionError for a name that is empty or no name of a folder, and for commands without
+/// words or with wrong ones.
 void checkHost(const Host& host);
 
 /// The hosts that are known, for all threads.
@@ -42,34 +43,33 @@ struct FarPath {
     std::string host, path;
     bool operator==(const FarPath&) const = default;
 };
-/// ~/.cache/relascope/hosts, or below $XDG_CACHE_HOME.
+/// The folder of all mirrors: ~/.cache/relascope/hosts, or below $XDG_CACHE_HOME.
 std::string mirrorFolder();
-/// Where the mirror of a host has a path, which is absolute. Throws FileError for one that is not,
-/// or that has "..".
+/// The place of a host's path in its mirror. Throws FileError for a path that is not absolute or
+/// has "..".
 std::string mirrorPath(const std::string& host, const std::string& path);
-/// What a path in the mirror stands for; nothing for another path.
+/// The host's path that a path in the mirror stands for; nothing for another path.
 std::optional<FarPath> farPathOf(const std::string& path);
-/// Replaces each string that is a path in the mirror. Returns the host; empty without such a path.
-/// Throws Error for those of two hosts.
+/// Replaces each string that is a path in the mirror by the host's path. Returns the host; empty
+/// without such a path. Throws Error for paths of two hosts.
 std::string takeFarPaths(Json& request);
 
-/// The words that run a command there: the words of Host::reach, for ssh with options that let
-/// connections be shared and a dead one be noticed, and these. Throws OptionError.
+/// The words that run a command on the host: the words of Host::reach (for ssh with options to
+/// share connections and to notice dead ones), and `words`. Throws OptionError.
 std::vector<std::string> reachCommand(const Host& host, const std::vector<std::string>& words);
-/// What is put into the environment of such a command: for ssh, that the window asks what ssh has
-/// to ask (app/askpass.h).
+/// Variables for the environment of reachCommand(): for ssh, those that let the window ask for
+/// passwords (app/askpass.h).
 std::vector<std::string> reachEnvironment(const Host& host);
-/// The last line of what a command has written to a file.
+/// The last line that a command has written to a file.
 std::string lastLineOf(const Descriptor& file);
 
-/// The words that run relascope-cli there, of this version if it is installed by itself, with
-/// these arguments; `before` is put before it (Host::launch).
+/// The words that run relascope-cli on the host with `arguments`, in this version if it was
+/// installed there by installThere(); `before` is put before it (Host::launch).
 std::vector<std::string> farCommand(const Host& host, const std::vector<std::string>& arguments,
                                     const std::string& before = {});
 
-/// The connection to a program on a host; what it wrote before its first frame is dropped.
-/// `wanted` is asked every 50 ms. Throws Error with the last line of what the command has said,
-/// Cancelled.
+/// Connects to a program on a host; output before its first frame is dropped. `wanted` is asked
+/// every 50 ms. Throws Error with the last line that the command has written, Cancelled.
 SessionProcess startFar(const Host& host, const std::vector<std::string>& arguments,
                         const std::string& before, const std::function<bool()>& wanted);
 /// Why a connection has ended: "gpu1 cannot be reached: ...", with the last line that the command

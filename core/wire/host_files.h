@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a mirror asks of a session on another machine (wire/host_link.h): its facts, the runs and
-// studies in a folder, bytes of their files; and the start of trainings there. "host", "list",
+// The requests of a mirror to a session on another machine (wire/host_link.h): its facts, the runs
+// and studies in a folder, bytes of their files; and the start of trainings there. "host", "list",
 // "studies" and "read" are answered to every version of the program and do not change.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace relascope::wire {
 
-// host: {folder}; without one, that of the program there is looked at
+// host: {folder}; without a folder, the program's folder of runs there is used
 
 struct HostFacts {
-    std::string version;    ///< of the program there
-    std::string machine;    ///< its host name
+    std::string version;    ///< version of the program there
+    std::string machine;    ///< host name
     std::string runs;       ///< the folder of runs of the program there
     std::string studies;    ///< the folder of studies that goes with the folder of runs
-    std::int64_t free = 0;  ///< bytes, where that folder is or will be; 0: unknown
+    std::int64_t free = 0;  ///< bytes free where the folder of runs is or will be; 0: unknown
     std::vector<std::string> others = {};  ///< otherVersions() there (host_install.h)
     bool operator==(const HostFacts&) const = default;
 };
@@ -32,19 +32,19 @@ HostFacts hostFacts(Session& session, const std::string& folder, const Session::
 struct ListedFile {
     std::string name;  ///< "metrics.jsonl", "captures/step-100.safetensors"
     std::int64_t size = 0;
-    std::int64_t time = 0;  ///< of its last change, in nanoseconds of that machine's clock
-    std::int64_t file = 0;  ///< its inode: another one is another file of the same name
+    std::int64_t time = 0;  ///< time of its last change, in nanoseconds of that machine's clock
+    std::int64_t file = 0;  ///< its inode; another inode is another file of the same name
 };
 struct ListedRun {
-    std::string path;   ///< behind the folder, "between-dat-s0"
+    std::string path;   ///< relative to the folder: "between-dat-s0"
     bool held = false;  ///< a process trains it
-    std::string ended;  ///< how a process has ended that left no word; else empty
+    std::string ended;  ///< how its process ended if it left no message; else empty
     std::vector<ListedFile> files;
 };
 struct Listing {
-    std::int64_t now = 0;           ///< `since` of the next one
+    std::int64_t now = 0;           ///< `since` of the next listing
     std::vector<std::string> runs;  ///< all of them
-    /// Those that have changed since, that are trained, or that the asker believes to be.
+    /// Runs that have changed since, that are trained, or that the asker believes are trained.
     std::vector<ListedRun> changed;
 };
 Listing listRuns(Session& session, const std::string& folder, std::int64_t since,
@@ -53,7 +53,7 @@ Listing listRuns(Session& session, const std::string& folder, std::int64_t since
 // studies: {folder, pages}
 
 /// All studies in a folder, newest first, each as the run of a list: `held` while a process works
-/// on it. Its runs are those of the folder of the study.
+/// on it. The runs of a study are found by listRuns() of its folder.
 std::vector<ListedRun> listStudies(Session& session, const std::string& folder,
                                    const Session::Progress& progress);
 
@@ -63,7 +63,8 @@ struct FilePart {
     std::string path;
     std::int64_t from = 0, most = 1 << 20;
 };
-/// Gives what has come of each file; files that are not there are left out. `size`: the file's now.
+/// Gives the bytes of each file that were read; missing files are left out. `size`: the file's size
+/// now.
 void readFiles(
     Session& session, const std::vector<FilePart>& parts,
     const std::function<void(std::size_t part, std::int64_t size, const Bytes& bytes)>& take,
@@ -71,11 +72,11 @@ void readFiles(
 
 // files: {folder}
 
-/// All files in a folder and its subfolders, with the paths behind it; links are left out.
+/// All files in a folder and its subfolders, with paths relative to it; links are left out.
 std::vector<ListedFile> filesIn(Session& session, const std::string& folder,
                                 const Session::Progress& progress);
 
-// list folder: {path}; an empty one is the home folder
+// list folder: {path}; an empty path is the home folder
 
 struct FolderEntry {
     std::string name;
@@ -87,13 +88,13 @@ struct Folder {
     std::vector<FolderEntry> entries;  ///< folders first, by name; without hidden ones
     bool cut = false;                  ///< there are more than were listed
 };
-/// What a folder of a host holds. Throws FileError for one that cannot be read.
+/// The contents of a folder of a host. Throws FileError if it cannot be read.
 Folder listFolder(Session& session, const std::string& host, const std::string& path,
                   const Session::Progress& progress);
 
 // start: {options, folder, resume, threads, queue, launch}; end: {run} (endRun(), start_run.h)
 
-/// Starts a training on that machine and returns its run, whose door may open later.
+/// Starts a training on the session's machine and returns its run, whose door may open later.
 std::string startThere(Session& session, const StartRequest& request, const std::string& launch,
                        const Session::Progress& progress);
 
@@ -108,11 +109,11 @@ void removeVersions(Session& session, const std::vector<std::string>& names,
 
 // labels: {run, name, tags, hidden}; move: {from, to}
 
-/// Of runs on this machine, or on the host whose mirror has them.
+/// Labels or moves a run on this machine, or on the host whose mirror holds it.
 void writeLabels(Session& session, const std::string& run, const RunLabels& labels);
 void moveRun(Session& session, const std::string& from, const std::string& to);
 
-/// Whether a path that another machine names stays below the folder that it is put behind.
+/// Whether a relative path that another machine names stays below the folder it is appended to.
 bool isInside(const std::string& path);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HostFacts, version, machine, runs, studies, free,

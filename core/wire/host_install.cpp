@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using Watch = std::function<bool(double)>;
 
-constexpr std::uint64_t kBlock = 512;       // of tar
+constexpr std::uint64_t kBlock = 512;       // size of a block of tar
 constexpr const char* kWhole = "complete";  // the last file of the stream
 
 Error notCopied(const std::string& reason) {
@@ -141,7 +141,7 @@ std::vector<std::string> librariesOf(const fs::path& program, const Watch& progr
     return librariesToCopy(text, (program.parent_path().parent_path() / "lib/relascope").string());
 }
 
-// Passes on what tar writes. False: the other side takes no more.
+// Passes on the output of tar. False: the other side takes no more.
 bool pass(const Descriptor& from, const Descriptor& to, std::uint64_t total,
           const Watch& progress) {
     std::vector<char> bytes(256 << 10);
@@ -233,7 +233,7 @@ void removeVersions(const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> librariesToCopy(const std::string& ldd, const std::string& own) {
-    // They fit one kernel and one another, not those of another C library.
+    // Libraries of the C library fit one kernel and one another, not another C library's.
     static const std::vector<std::string> ofC = {
         "libc.so",  "libm.so",    "libmvec.so",   "libpthread.so", "libdl.so",
         "librt.so", "libutil.so", "libresolv.so", "libanl.so",     "ld-linux"};

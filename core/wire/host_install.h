@@ -19,17 +19,17 @@ namespace relascope::wire {
 /// VERSION.part is left there, and the next call replaces it.
 void installThere(const Host& host, const std::function<bool(double)>& progress);
 
-/// The same of the tree PREFIX/{bin/relascope-cli,lib/relascope,share/relascope}.
+/// installThere() for the tree PREFIX/{bin/relascope-cli,lib/relascope,share/relascope}.
 void installTree(const Host& host, const std::string& prefix,
                  const std::function<bool(double)>& progress);
 
-/// Names of the folders beside that of this version in ~/.local/share/relascope of this machine:
-/// other versions, and copies that were cut. Those whose programs run are left out.
+/// Names of the folders in ~/.local/share/relascope of this machine other than this version's:
+/// other versions, and incomplete copies. Versions whose programs run are left out.
 std::vector<std::string> otherVersions();
-/// Removes those of otherVersions() that have these names.
+/// Removes the folders of otherVersions() with these names.
 void removeVersions(const std::vector<std::string>& names);
 
-/// Of the lines that ldd writes, the files of libraries that do not belong to the C library and do
+/// The libraries to copy, from the output of ldd: files that do not belong to the C library and do
 /// not lie in the folder `own`.
 std::vector<std::string> librariesToCopy(const std::string& ldd, const std::string& own);
 

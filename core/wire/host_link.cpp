@@ -254,8 +254,8 @@ bool HostLink::know(const std::string& path, ListedRun& run) {
     return true;
 }
 
-/// Removes from the mirror what was moved or deleted there, also while nobody looked. A folder of
-/// runs may hold studies, too, and the other way round.
+/// Removes runs and studies from the mirror that were moved or deleted on the host, also while
+/// nobody looked. A folder of runs may hold studies, too, and the other way round.
 bool HostLink::removeGone(const std::string& folder, const std::set<std::string>& there,
                           bool studies) {
     const std::string mirror = mirrorPath(m_host.name, folder);
@@ -333,7 +333,7 @@ bool HostLink::fetch(Session& session, const std::string& path, const Known& run
         if (isSame(to, *file)) continue;
         const auto wanted = [&](std::int64_t) { return !stop.stop_requested(); };
         core::makeDirectories(fs::path(to).parent_path().string());
-        // What was only appended to is read on; its inode is noted in the name of a second file.
+        // A file that only grew is read on from its old end; its inode is noted in a second file.
         const std::string mark = folder + "/." + fs::path(file->name).filename().string() + ".file";
         const bool appended = kAppended.contains(file->name);
         std::int64_t inode = 0;
@@ -456,7 +456,7 @@ void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
         const std::string path = part + "/" + file.name;
         core::makeDirectories(fs::path(path).parent_path().string());
         if (!isSame(path, file)) {
-            // What was cut is read on if it is still the same file there.
+            // An incomplete copy is read on if the host still has the same file.
             const std::string cut = path + "." + std::to_string(file.time) + ".part";
             append(cut, {});
             readOn(session, far->path + "/" + file.name, cut, file.size, [&](std::int64_t at) {
@@ -469,7 +469,7 @@ void fetchRun(const std::string& run, const std::string& to, bool checkpoints,
         }
         before += file.size;
     }
-    // Of an earlier copy that was cut, perhaps of another run.
+    // Removes files of an earlier incomplete copy, perhaps of another run.
     std::vector<fs::path> others;
     for (const auto& entry : fs::recursive_directory_iterator(part)) {
         const auto name = entry.path().lexically_relative(part).string();

@@ -15,15 +15,15 @@ struct NamedFigure {
     Of of = Of::Run;
     /// Words of relascope-cli before the run or study; --out FILE follows.
     std::vector<std::string> words, options;
-    /// The presets of which it is offered begin with that; empty: any.
+    /// Begins the names of the presets for which the figure is offered; empty: any.
     std::string preset;
 };
 
-/// In the order of the menus.
+/// All named figures, in the order of the menus.
 const std::vector<NamedFigure>& namedFigures();
-/// Throws OptionError("figure", ...) that names the nearest one.
+/// The figure with that name. Throws OptionError("figure", ...) that names the nearest one.
 const NamedFigure& namedFigure(const std::string& name);
-/// The words of relascope-cli that write it. Options among `more` replace those of the figure.
+/// The words of relascope-cli that write a figure. Options among `more` replace the figure's.
 std::vector<std::string> wordsOf(const NamedFigure& figure, const std::string& path,
                                  const std::string& out, const std::vector<std::string>& more);
 

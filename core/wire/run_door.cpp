@@ -36,7 +36,7 @@ Json helloMessage() {
 
 }  // namespace
 
-// A connection. What it has not been told is shared between threads; the rest is of the door's own.
+// A connection. Messages not sent yet are shared between threads; the rest is the door thread's.
 struct RunDoor::Client {
     Client(Descriptor socket, std::uint64_t asker) : connection(std::move(socket)), asker(asker) {}
 
@@ -219,7 +219,7 @@ void RunDoor::serveRequest(Client& client, const Json& message) {
     }
 }
 
-// Puts what a client has not been told into its buffer, once that is empty.
+// Puts the messages that a client has not got yet into its buffer, once that is empty.
 void RunDoor::fill(Client& client) {
     if (client.connection.isSending()) return;
     Client::News news;
@@ -266,7 +266,7 @@ void RunDoor::serve() {
             try {
                 fill(*client);
                 if (client->connection.write()) continue;
-                client->lost = true;  // what it has asked for before it went is done
+                client->lost = true;  // requests that it sent before it went are served
                 client->connection.read([&](const Frame& frame) { answer(*client, frame); });
             } catch (const std::exception&) {
                 client->lost = true;
@@ -299,7 +299,7 @@ void RunDoor::serve() {
                 client.lost |=
                     !client.connection.read([&](const Frame& frame) { answer(client, frame); });
             } catch (const std::exception&) {
-                client.lost = true;  // what it sends is not what was agreed on
+                client.lost = true;  // it violates the protocol
             }
         }
         // Nobody has come for whom the job was started.

@@ -13,7 +13,8 @@
 //                                                  {info}, progress
 //                                                  {...} failed {text}, ended
 //
-// The run never waits for a client: of states and of progress the newest is sent, of answers one.
+// The run never waits for a client: only the newest state, the newest progress and one answer are
+// sent.
 #pragma once
 
 #include <atomic>
@@ -49,13 +50,14 @@ public:
     std::string socket() const;
     /// The run that is prepared or trained from here on.
     void begin(const std::string& run);
-    /// It waits for its turn: "cuda:0: between-dat-s0 trains there".
+    /// Reports that the run waits for its turn: "cuda:0: between-dat-s0 trains there".
     void waiting(const std::string& held);
     void preparing(double fraction);
-    /// An event of the training; those that are in the folder of the run are left out.
+    /// Reports an event of the training; events that are written into the run's folder are left
+    /// out.
     void take(TrainEvent event);
     void failed(const std::string& sentence);
-    /// The job ends when its first connection does: of pictures and tests.
+    /// Lets the job end when its first connection ends: for pictures and tests.
     void endWithFirst() { m_endsWithFirst = true; }
 
 private:
@@ -73,7 +75,7 @@ private:
     WakeUp m_wake;
     std::atomic<bool> m_endsWithFirst = false, m_ending = false;
 
-    mutable std::mutex m_mutex;  ///< of what follows
+    mutable std::mutex m_mutex;  ///< guards the members below
     std::string m_path;
     std::string m_run;
     std::string m_waiting;
@@ -92,7 +94,8 @@ private:
 /// The side of a window.
 class DoorClient {
 public:
-    /// What the door says; each is called on the thread of run(). One that is not set is not heard.
+    /// Functions for the messages of the door, called on the thread of run(). Messages without a
+    /// function are ignored.
     struct Listener {
         std::function<void(const std::string& run)> hello = [](const std::string&) {};
         std::function<void(const std::string& held)> waiting = [](const std::string&) {};
@@ -105,14 +108,14 @@ public:
     enum class End {
         Ended,  ///< the job has ended, and said so
         Lost,   ///< the process of the run is gone
-        Left    ///< as was asked by `stop`
+        Left    ///< `stop` was triggered
     };
 
-    /// Listens until the door is closed or `stop` is triggered. Throws FrameError for what it does
-    /// not understand, and for a door of another protocol.
+    /// Listens until the door is closed or `stop` is triggered. Throws FrameError for messages that
+    /// it does not understand, and for a door of another protocol.
     End run(Descriptor door, const Listener& listener, std::stop_token stop);
 
-    // From any thread; what is asked before run() is sent with its begin.
+    // May be called from any thread; requests before run() are sent when it begins.
     void send(const char* message) { send(Json{{"m", message}}); }
     void change(const std::string& key, const std::string& text);
     void setEdits(const EditList& edits);

@@ -119,7 +119,7 @@ std::string Session::version() const {
 }
 
 Session::Peer& Session::peerOn(const std::string& host, const Progress& progress) {
-    // What was left of earlier requests is dropped. One that had nothing to do has ended by itself.
+    // Remains of earlier answers are dropped. A session without requests may have ended by itself.
     if (const auto found = m_peers.find(host); found != m_peers.end()) {
         auto& peer = found->second;
         const auto drop = [&](const Frame& frame) {
@@ -194,7 +194,7 @@ Frame Session::ask(const char* what, Json request, const Progress& progress, con
         throw;
     } catch (const Error&) {
         m_asked = nullptr;
-        m_peers.erase(host);  // it is gone, or what follows cannot be understood
+        m_peers.erase(host);  // it is gone, or its further frames cannot be understood
         throw;
     }
     if (answer->message.contains("error")) throwError(answer->message["error"]);
@@ -234,7 +234,7 @@ std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, 
                        static_cast<short>(POLLIN | (connection.isSending() ? POLLOUT : 0)), 0};
         const bool failed = ::poll(&waiting, 1, 50) < 0 && errno != EINTR,
                    sent = connection.write();
-        // What it has said before it went is read all the same.
+        // Frames that were sent before the session ended are still read.
         const bool gone = !connection.read(take) || !sent || failed;
         if (!gone || answer) continue;
         const auto status =

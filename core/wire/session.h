@@ -2,9 +2,9 @@
 // A session: `relascope-cli session`, a process that opens models for a window and lives as long as
 // its connection. The window computes nothing itself.
 //
-// Each request names all that it is about (wire/requests.h), so nothing has to be restored after a
-// session has ended: the next request begins another. A session takes one request after another; it
-// is told of changes to a request, and that it is cancelled, while it works.
+// Each request names everything that it needs (wire/requests.h), so nothing has to be restored
+// after a session has ended: the next request begins another. A session takes one request after
+// another; changes to a request, and its cancellation, reach it while it works.
 //
 //   window                          session
 //   {m: hello, protocol, version}   {m: hello, protocol, version}
@@ -31,12 +31,13 @@ namespace relascope::wire {
 inline constexpr int kSessionProtocol = 1;
 /// The first frame of either side.
 Json sessionHello();
-/// The version that `message` names. Throws FrameError for another message or protocol.
+/// The version in a hello. Throws FrameError for another message or protocol.
 std::string versionOfHello(const Json& message);
-/// Throws FrameError with a sentence for the user unless `message` is that of the same version;
-/// `host`: of a session on that machine.
+/// Throws FrameError with a sentence for the user unless `message` is a hello of the same version;
+/// `host`: the machine of the session.
 void checkSessionHello(const Json& message, const std::string& host = {});
-/// Whether a request is answered to every version: what a mirror asks (wire/host_files.h).
+/// Whether a request is answered to every version, as the requests of mirrors
+/// (wire/host_files.h).
 bool isForEveryVersion(const std::string& what);
 
 /// {code, text, key} of an exception; and back: throws it.
@@ -47,12 +48,12 @@ Json errorToJson(const std::exception& error);
 struct SessionProcess {
     Descriptor connection;
     std::optional<ChildProcess> process = {};  ///< none: played by a test
-    Descriptor errors = {};  ///< of one on another machine: a file with what it has written
+    Descriptor errors = {};  ///< for a process on another machine: a file with its output
 };
 /// Starts relascope-cli session. Throws Error.
 SessionProcess startSession();
 
-/// Sessions that are started otherwise, in its scope and for all threads. For tests.
+/// Starts sessions with another function while it exists, for all threads. For tests.
 class FakeSessionsScope {
 public:
     explicit FakeSessionsScope(std::function<SessionProcess()> start);
@@ -73,25 +74,25 @@ public:
 
     explicit Session(std::function<SessionProcess()> start = startSession)
         : m_start(std::move(start)) {}
-    /// On that host, whatever a request names, and without its launcher. `wanted` is asked while
-    /// it is connected to.
+    /// A session on that host, whatever a request names, and without its launcher. `wanted` is
+    /// asked while the connection is made.
     Session(const Host& host, std::function<bool()> wanted);
 
-    /// Sends a request, and returns what the session answers, `ok` and the blob; starts the process
-    /// if there is none. A request that names a path in the mirror of a host (wire/host.h), or the
-    /// host as "host", goes to a session there. One that meets a session which ends because nothing
-    /// was asked is asked again, once. Throws what the session has thrown; Cancelled, at once, when
-    /// `progress` returns false; Error if the process has ended, with a sentence that says why.
+    /// Sends a request, and returns the answer of the session, `ok` and the blob; starts the
+    /// process if there is none. A request that names a path in the mirror of a host (wire/host.h),
+    /// or the host as "host", goes to a session there. A request that meets a session which ends
+    /// because it was idle is sent again, once. Throws the exception of the session; Cancelled, at
+    /// once, when `progress` returns false; Error if the process has ended, with the reason.
     Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {},
               std::span<const std::uint8_t> blob = {});
-    /// The answer as a value. Throws FrameError, which names the machine, for what is none.
+    /// ask() with the answer as a value. Throws FrameError, which names the machine, if it is none.
     template <class T>
     T askFor(const char* what, Json request, const Progress& progress = {}) {
         const Json answer = ask(what, std::move(request), progress).message;
         return understood([&] { return answer.get<T>(); });
     }
-    /// What `read` makes of the last answer; what it does not understand names the machine that has
-    /// sent it.
+    /// The result of `read` for the last answer; its exceptions become a FrameError that names the
+    /// machine of the session.
     template <class Read>
     auto understood(Read&& read) const {
         try {
@@ -107,7 +108,7 @@ public:
     void change(Json changes);
     /// Whether there is a process on this machine, which may hold weights.
     bool isRunning() const { return m_peers.contains(std::string()); }
-    /// Ends the processes, and frees what they hold.
+    /// Ends the processes, which frees the models that they hold.
     void end() { m_peers.clear(); }
     /// Takes answers of another version, too, for requests that are for every version.
     void takeEveryVersion() { m_everyVersion = true; }
@@ -131,11 +132,11 @@ private:
     std::string howItEnded(Peer& peer, const std::string& host) const;
 
     std::function<SessionProcess()> m_start;
-    std::shared_ptr<const Host> m_only;  ///< of the process that m_start starts; null: this machine
-    std::map<std::string, Peer> m_peers;  ///< by host; of this machine by an empty name
-    Connection* m_asked = nullptr;        ///< of the request that is being answered
-    std::uint64_t m_id = 0;               ///< of the last request
-    std::string m_machine;                ///< of the same
+    std::shared_ptr<const Host> m_only;   ///< where m_start starts processes; null: this machine
+    std::map<std::string, Peer> m_peers;  ///< by host; an empty name for this machine
+    Connection* m_asked = nullptr;        ///< connection of the request that is being answered
+    std::uint64_t m_id = 0;               ///< number of the last request
+    std::string m_machine;                ///< host of the last request; empty: this machine
     bool m_everyVersion = false;
 };
 

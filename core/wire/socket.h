@@ -29,12 +29,12 @@ private:
     int m_file = -1;
 };
 
-/// Where sockets and locks of devices are: $XDG_RUNTIME_DIR/relascope, else /tmp/relascope-UID.
+/// The folder of sockets and locks of devices: $XDG_RUNTIME_DIR/relascope, else /tmp/relascope-UID.
 /// Made with the rights of its owner alone. Throws FileError if it is a link, belongs to another
 /// user or is open to others.
 std::string runtimeFolder();
 
-/// A socket there that waits for connections. Throws FileError.
+/// A socket at `path` that waits for connections. Throws FileError.
 Descriptor listenAt(const std::string& path);
 /// The next connection, of a process of the same user; without one, none.
 Descriptor acceptFrom(const Descriptor& listening);
@@ -61,9 +61,9 @@ public:
     int get() const { return m_socket.get(); }
     /// Whether bytes wait to be sent.
     bool isSending() const { return m_sent < m_out.size(); }
-    /// Bytes of a frame, behind those that wait.
+    /// Appends the bytes of a frame to those that wait.
     void send(const Bytes& frame);
-    /// Sends what the other side takes now. False: it is gone.
+    /// Sends as much as the other side takes now. False: it is gone.
     bool write();
     /// Gives each frame that has arrived to `take`. False: the other side is gone. Throws
     /// FrameError.

@@ -177,7 +177,7 @@ StartRequest readStart(const std::string& run) {
 
 namespace {
 
-// A process that was started by startRun() leads a group, with what it has started.
+// A process that was started by startRun() leads a group with the processes that it has started.
 void killProcess(std::int64_t pid, int signal) {
     const auto id = static_cast<pid_t>(pid);
     if (::kill(-id, signal) != 0) ::kill(id, signal);
@@ -203,7 +203,7 @@ void endWithLauncher(const ChildProcess& child, const std::string& run) {
     if (!isFreed(starting, std::chrono::milliseconds(500))) killProcess(child.id(), SIGKILL);
 }
 
-// On a host, whose answer names the run there.
+// Starts a run on a host, whose answer names the run there.
 StartedRun startFarRun(const StartRequest& request, const std::string& name,
                        const std::stop_token& stop, const std::stop_token& ending) {
     const auto host = findHost(name);
@@ -228,7 +228,7 @@ StartedRun startRun(const StartRequest& request, std::stop_token stop, std::stop
         return startFarRun(request, far->host, stop, ending);
     const bool isNew = request.resume.empty();
     request.options.check();
-    core::runOptionsFromJson(core::runOptionsToJson(request.options));  // its bounds
+    core::runOptionsFromJson(core::runOptionsToJson(request.options));  // checks bounds
     commandProgram();
     if (request.waits) runtimeFolder();  // a run without a door would be waited for in vain
     if (!isNew && core::isTrained(request.resume))
@@ -293,7 +293,8 @@ std::vector<std::int64_t> holdersOf(const std::string& file) {
     return all;
 }
 
-// Its output goes nowhere: a session answers on its standard output.
+// Cancels a job of Slurm. The output of scancel is dropped, as a session answers on standard
+// output.
 bool cancelJob(const std::string& job) {
     const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
     try {
@@ -335,7 +336,7 @@ void endRun(const std::string& run) {
     } else if (process->boot == here.boot && hasOpen(process->pid, file)) {
         end(process->pid);
     } else {
-        // A launcher that was killed may have left behind what it had started.
+        // A launcher that was killed may have left the processes behind that it had started.
         const auto left = holdersOf(file);
         if (left.empty())
             throw Error("Process " + number + " does not train " + name +

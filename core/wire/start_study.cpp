@@ -45,7 +45,7 @@ void createFarStudy(const std::string& study, const std::string& plan,
     Session session(hostOf(*far), wanted);
     session.ask("create study", {{"study", far->path}, {"plan", plan}},
                 [&](double) { return wanted(); });
-    // It can be shown at once.
+    // Makes the study's folder in the mirror, so that it can be shown at once.
     core::makeDirectories(study);
     core::writeFarRun(study, {far->host, far->path, false, {}, {}});
     mirrorFile(session, study + "/study.json", wanted);

@@ -19,22 +19,22 @@ struct StudyStart {
     int jobs = 1;                          ///< runs trained in parallel
     bool retry = false;                    ///< failed runs are repeated
     std::string program;                   ///< empty: commandProgram()
-    std::vector<std::string> launch = {};  ///< words of a command that is put before it
+    std::vector<std::string> launch = {};  ///< words of a command that is put before the program
 };
 
 /// Makes a study on the host in whose mirror `study` lies; `plan`: the contents of study.json.
 /// `wanted` is asked every 50 ms. Throws as core::createStudy(), Session::ask().
 void createFarStudy(const std::string& study, const std::string& plan,
                     const std::function<bool()>& wanted);
-/// Returns the process; none for a study on a host. Throws FileError where another process works
-/// on it, Error, Cancelled.
+/// Starts the process and returns it; none for a study on a host. Throws FileError where another
+/// process works on the study, Error, Cancelled.
 std::optional<ChildProcess> startStudy(const StudyStart& start,
                                        const std::function<bool()>& wanted);
-/// Asks the process to save the state of its runs and to end (SIGTERM). Does nothing where none
-/// works. Throws Error with a sentence for one of another machine.
+/// Asks the process of a study to save the state of its runs and to end (SIGTERM). Does nothing
+/// where none works. Throws Error with a sentence if it works on another machine.
 void stopStudy(const std::string& study, const std::function<bool()>& wanted);
 
-/// Whether a process works on a study; of one on a host, as far as is known.
+/// Whether a process works on a study; for a study on a host, as far as is known.
 bool isWorkedOn(const std::string& study);
 
 }  // namespace relascope::wire

@@ -20,7 +20,7 @@
 #include "types/train_event.h"
 #include "wire/frame.h"
 
-/// A value that may be missing: a list of it, or of nothing.
+/// A value that may be missing: a list of the value, or an empty list.
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
     static void to_json(json& out, const std::optional<T>& value) {
@@ -127,9 +127,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapCell, kind, layer, index, head, i, j)
 
 namespace wire {
 
-/// A result as a message, and its maps behind what the blob has already.
+/// A result as a message; its maps are appended to the blob.
 Json resultToJson(const ProbeResult& result, Bytes& blob);
-/// Throws FrameError for what is not such a message, FileError for damaged maps.
+/// Reads a result. Throws FrameError if the message is none, FileError for damaged maps.
 ProbeResult resultFromJson(const Json& json, std::span<const std::uint8_t> blob);
 
 /// The answer to a probe with all that it holds.

@@ -23,7 +23,7 @@ enum class ImageOperation {
     AutoContrast,  ///< stretches each channel to 0 .. 255
     Invert,        ///< 255 - x
     Equalize,      ///< equalises the histogram of each channel
-    Solarize,      ///< inverts what is not below the amount
+    Solarize,      ///< inverts values that are not below the amount
     Posterize,     ///< keeps that many high bits
     Contrast,      ///< by a factor, about the mean of the grey image
     Color,         ///< by a factor, about each pixel's grey; leaves grey images as they are
@@ -51,7 +51,7 @@ struct PolicyStep {
 };
 /// The policy learned on CIFAR-10 (Cubuk et al. 2019, table 7): 25 pairs of steps.
 const std::array<std::array<PolicyStep, 2>, 25>& cifarPolicy();
-/// The magnitude of a step on an image of that width: shear to 0.3, translation to 150/331 of the
+/// The amount of a step on an image `side` pixels wide: shear to 0.3, translation to 150/331 of the
 /// image, rotation to 30 degrees, solarize from 256 down to 0, posterize from 8 bits down to 4, and
 /// 0.9 to either side of 1 for the factors; `positive` selects the sign, if there is one.
 double amountOf(const PolicyStep& step, int side, bool positive);

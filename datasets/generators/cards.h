@@ -15,7 +15,7 @@ namespace relascope::datasets {
 // The vectors of the 81 cards from the card network (ABS 4.5).
 
 /// The table of that seed and width. It is trained on first use and kept while the program runs;
-/// concurrent callers wait for it. Throws the same as trainCardNetwork().
+/// concurrent callers wait for it. Throws as trainCardNetwork().
 std::shared_ptr<const core::CardTable> cardTable(std::int64_t width, std::uint64_t seed,
                                                  const core::ProgressCallback& progress = {},
                                                  std::stop_token stop = {});
@@ -24,12 +24,12 @@ inline constexpr int kCards = 81;
 /// A card is in landscape format, with upright symbols next to each other.
 inline constexpr int kCardWidth = 70, kCardHeight = 50;
 
-/// In this order: number (1, 2, 3), colour (red, green, purple), pattern (solid, striped, open),
-/// shape (oval, squiggle, diamond).
+/// Attributes, in this order: number (1, 2, 3), colour (red, green, purple), pattern (solid,
+/// striped, open), shape (oval, squiggle, diamond).
 inline constexpr int kCardAttributes = 4, kCardValues = 3;
 /// The pools of data sets: triples of one seed, and ordered pairs of different cards.
 inline constexpr std::int64_t kTriplePool = 10000, kCardPairs = 81 * 80;
-/// "number", "colour", "pattern", "shape".
+/// The names of the attributes: "number", "colour", "pattern", "shape".
 const std::array<std::string, kCardAttributes>& cardAttributeNames();
 
 /// The value, 0 .. 2, of attribute 0 .. 3. A card's number is 27 number + 9 colour + 3 pattern +
@@ -37,11 +37,11 @@ const std::array<std::string, kCardAttributes>& cardAttributeNames();
 int cardValue(int card, int attribute);
 int cardOf(const std::array<int, kCardAttributes>& values);
 
-/// [50, 70, 3], drawn once. Throws std::out_of_range for an invalid card.
+/// The picture of a card, [50, 70, 3], drawn once. Throws std::out_of_range for an invalid card.
 const Image& cardPicture(int card);
 /// Two cards next to each other, [50, 142, 3].
 Image cardPairPicture(int first, int second);
-/// "2 red striped squiggles".
+/// A card in words: "2 red striped squiggles".
 std::string cardWord(int card);
 
 /// The card that makes a SET with two different ones.

@@ -17,14 +17,14 @@ namespace relascope::datasets {
 /// Sides of a tile in pixels.
 inline constexpr int kTileSide = 28;
 
-/// [28, 28, 3]: one of eight hues that are distinguishable for colour-blind users (Okabe and Ito
-/// 2008; `hue` counts round), with up to two characters in black or white upon it.
+/// A tile [28, 28, 3] in one of eight hues that are distinguishable for colour-blind users (Okabe
+/// and Ito 2008; `hue` counts round), with up to two characters in black or white upon it.
 Image objectTile(int hue, const std::string& characters);
 
 enum class FigureFamily { Pentos, Hexos, Stripes };
-/// "pentos", "hexos", "stripes".
+/// The name of a family: "pentos", "hexos", "stripes".
 const char* familyName(FigureFamily family);
-/// Throws OptionError naming the nearest family.
+/// The family of that name. Throws OptionError naming the nearest one.
 FigureFamily familyFromName(const std::string& name);
 
 /// A figure: its filled units and its colours. Two figures are equal iff shape, orientation and
@@ -32,7 +32,7 @@ FigureFamily familyFromName(const std::string& name);
 struct Figure {
     std::uint16_t units = 0;  ///< bit 3 * row + column
     std::uint8_t colour = 0;  ///< index into figureColours()
-    std::uint8_t second = 0;  ///< of the middle column; equals `colour` except for stripes
+    std::uint8_t second = 0;  ///< colour of the middle column; equals `colour` except for stripes
     bool operator==(const Figure&) const = default;
 };
 

@@ -12,10 +12,10 @@
 
 namespace relascope::datasets {
 
-/// A range of the examples of a seed. Splits of different numbers are drawn independently.
+/// A range of the examples of a seed. Splits with different numbers are drawn independently.
 struct NumberSplit {
     std::uint64_t seed = 0;
-    std::uint64_t number = 0;  ///< of the split, below 2^20
+    std::uint64_t number = 0;  ///< number of the split, below 2^20
     std::int64_t size = 1;     ///< up to 2^40
     std::string name;          ///< "train"
 };
@@ -55,9 +55,9 @@ class SmoothRelations {
 public:
     /// `a` and `b` of the wave: unit vectors of R^dim from the seed.
     SmoothRelations(std::int64_t dim, SplitMix& random);
-    /// exp(-|x - y|^2).
+    /// The relation kernel: exp(-|x - y|^2).
     static double kernel(std::span<const float> x, std::span<const float> y);
-    /// sin(pi (<a, x> - <b, y>)).
+    /// The relation wave: sin(pi (<a, x> - <b, y>)).
     double wave(std::span<const float> x, std::span<const float> y) const;
 
 private:
@@ -68,14 +68,14 @@ private:
 /// argmax_i <A x, B y_i>, with A, B ~ N(0, 1) of the seed.
 class SelectRelate : public NumberSets {
 public:
-    /// Which R; both in this order.
+    /// Which relation R is asked for; Both gives them in this order.
     enum class Asked { Kernel, Wave, Both };
     SelectRelate(const NumberSplit& split, const std::string& task, Asked asked,
                  std::int64_t candidates, std::int64_t dim);
 
     /// B^T A x: its inner product with y is <A x, B y>, how much x prefers y.
     std::vector<double> preference(std::span<const float> x) const;
-    /// The number of y*, from 0, of objects [1 + n, dim].
+    /// The number of y*, from 0, for objects [1 + n, dim].
     std::int64_t chosen(std::span<const float> objects) const;
     /// R(x, y): one number or two.
     std::vector<double> relate(std::span<const float> x, std::span<const float> y) const;
@@ -117,7 +117,7 @@ struct SymbolRecoveryOptions {
     std::int64_t symbols = 10;  ///< m
     std::int64_t dim = 40;      ///< d
     double adversarial = 0.1;   ///< probability of an outlier, for each number of a
-    std::int64_t nonzero = 0;   ///< of r; 0: all of them
+    std::int64_t nonzero = 0;   ///< how many numbers of r are not 0; 0: all
 };
 
 /// One column of A = S R + noise: every example has its own symbols, S_ij ~ N(0, 1/d), and the

@@ -16,7 +16,7 @@ namespace relascope::datasets {
 struct OrderedObjects {
     std::int64_t count = 0, width = 0;
     std::vector<float> vectors;
-    bool sorting = false;  ///< those of SortingObjects, which have names and pictures
+    bool sorting = false;  ///< these are SortingObjects, which have names and pictures
 };
 
 /// `count` objects ~ N(0, I_width), in the order in which they are drawn. Throws OptionError for
@@ -36,7 +36,7 @@ public:
     void read(std::int64_t index, std::span<float> objects,
               std::span<float> targets) const override;
     ProbeSample sample(std::int64_t index) const override;
-    /// Their ranks, and of sorting objects those of A and B.
+    /// The ranks of the objects; for sorting objects also the ranks of A and of B.
     const ObjectFacts* objectFacts() const override { return &m_facts; }
     void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;
 

@@ -36,7 +36,7 @@ public:
         const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
         return radius * std::cos(2.0 * std::numbers::pi * uniform());
     }
-    /// Of a vector or an array (Fisher and Yates).
+    /// Shuffles a vector or an array (Fisher and Yates).
     template <class Items>
     void shuffle(Items& items) {
         for (std::size_t i = items.size(); i > 1; --i)

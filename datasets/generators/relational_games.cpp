@@ -43,7 +43,7 @@ RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std
     const auto& task = m_options.task;
     struct Game {
         void (RelationalGames::*make)(SplitMix&, Scene&) const;
-        const char* since;  // of which version its images are; empty: of the first
+        const char* since;  // version whose images it draws; empty: the first
         std::vector<std::string> classNames;
     };
     using G = RelationalGames;

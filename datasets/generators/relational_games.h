@@ -41,7 +41,7 @@ public:
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
 
-    /// Shape and colour of the nine cells. Of stripes, which are all squares, the middle colour
+    /// Shape and colour of the nine cells. For stripes, which are all squares, the middle colour
     /// counts as the shape, as in Difference.
     const ObjectFacts* objectFacts() const override { return &m_facts; }
     void readFacts(std::int64_t index, std::span<std::int32_t> facts) const override;

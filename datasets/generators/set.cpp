@@ -22,7 +22,7 @@ enum SetsStream : std::uint64_t {
 using Triple = std::array<int, 3>;
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairsOfThree = {{{0, 1}, {0, 2}, {1, 2}}};
 
-// All triples a < b < c of cards: those that are SETs and the others.
+// All triples a < b < c of cards, divided into SETs and others.
 struct AllTriples {
     std::vector<Triple> sets, others;
     AllTriples() {

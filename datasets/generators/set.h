@@ -15,10 +15,10 @@ namespace relascope::datasets {
 /// A split of the pool of 10,000 triples, half of which are SETs.
 struct SetSplit {
     std::string name;        ///< "train"
-    std::int64_t first = 0;  ///< of the pool
-    std::int64_t size = 0;   ///< from there on
-    /// The range, in hundredths, of the 1080 SETs and of the 84,240 other triples that it draws
-    /// from, in a random order that depends on the seed. 0 to 100: a triple may also occur in
+    std::int64_t first = 0;  ///< first triple in the pool
+    std::int64_t size = 0;   ///< how many from there on
+    /// The range, in hundredths, of the 1080 SETs and of the 84,240 other triples that the split
+    /// draws from, in a random order that depends on the seed. 0 to 100: a triple may also occur in
     /// other splits.
     int from = 0, to = 100;
 };

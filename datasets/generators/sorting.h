@@ -24,16 +24,16 @@ public:
     std::span<const float> vector(int object) const {
         return std::span(m_vectors).subspan(static_cast<std::size_t>(object * kWidth), kWidth);
     }
-    /// Its position in the order, 0 .. 47.
+    /// The position of an object in the order, 0 .. 47.
     int place(int object) const {
         return m_placeOfA[static_cast<std::size_t>(object / kValuesOfB)] * kValuesOfB +
                object % kValuesOfB;
     }
-    /// "A2 B7", both counted from 1.
+    /// The name of an object: "A2 B7", both counted from 1.
     static std::string word(int object);
-    /// A tile: A by its hue, B by its number.
+    /// The picture of an object: a tile that shows A by its hue and B by its number.
     static Image picture(int object);
-    /// "A3 < A1 < A4 < A2".
+    /// The order of the values of A: "A3 < A1 < A4 < A2".
     std::string order() const;
 
     /// Each vector o becomes Phi o, Phi_ij ~ N(0, strength^2): one Phi, [12, 12], for all.
@@ -51,8 +51,8 @@ struct SortingOptions {
     bool permuted = false;
     int length = 10;           ///< objects of a sequence, 1 .. 48
     int vocabulary = 11;       ///< tokens: the positions of the longest sequence, then the start
-    std::int64_t first = 0;    ///< of the pool
-    std::int64_t size = 1000;  ///< from there on
+    std::int64_t first = 0;    ///< first sequence in the pool
+    std::int64_t size = 1000;  ///< how many from there on
     std::uint64_t pool = 0;    ///< number of the pool; pools are independent
     std::string name;          ///< name of the split: "train"
 

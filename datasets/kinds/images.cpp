@@ -78,7 +78,7 @@ core::DataSplits openImages(const DataOptions& o, const core::ProgressCallback& 
                 splitSize("test_size", o.test_size, images.test->size(), "images to test on"),
                 name("test"));
     splits.tests.emplace_back("test", tested);
-    // As published, no images are held out; then validation uses the test images.
+    // Without held-out images, as published, validation uses the test images.
     splits.validation =
         held > 0 ? sliceOf(images.train, all - held, held, name("validation")) : tested;
     splits.mix = o.mix;

@@ -13,7 +13,7 @@
 
 namespace relascope::datasets {
 
-/// For CommonField::when: fields of generated data only.
+/// Whether data are generated; for CommonField::when of fields that only these have.
 inline bool withoutPath(const DataOptions& o) {
     return o.path.empty();
 }
@@ -25,14 +25,14 @@ inline void requireAtLeast(std::vector<FieldProblem>& found, const char* field, 
                                     std::to_string(value)});
 }
 
-/// For endless data, where 0 ("all") is not valid.
+/// Adds the problems of sizes of endless data, where 0 ("all") is not valid.
 inline void requireSizes(const DataOptions& o, std::vector<FieldProblem>& found) {
     requireAtLeast(found, "train_size", o.train_size, 1);
     requireAtLeast(found, "validation_size", o.validation_size, 1);
     requireAtLeast(found, "test_size", o.test_size, 1);
 }
 
-/// Sets of `objects` vectors of `width` numbers, with `outputs` numbers to predict.
+/// Fits a model to sets of `objects` vectors of `width` numbers, with `outputs` numbers to predict.
 inline void fitObjects(ModelOptions& m, std::int64_t objects, std::int64_t width,
                        std::int64_t outputs) {
     auto* sets = m.find<ObjectInput>();
@@ -42,9 +42,9 @@ inline void fitObjects(ModelOptions& m, std::int64_t objects, std::int64_t width
     sets->out_dim = outputs;
 }
 
-/// A source of `source` elements (`sourceSize`: width of vectors or number of tokens) and a target
-/// of `target` tokens out of `targetSize`; only the first `answers` of them can be answers. `type`
-/// of the source elements: "token" or "vector".
+/// Fits a model to a source of `source` elements (`sourceSize`: width of vectors or number of
+/// tokens) and a target of `target` tokens out of `targetSize`, of which only the first `answers`
+/// can be answers. `type` of the source elements: "token" or "vector".
 inline void fitSequences(ModelOptions& m, const char* type, std::int64_t source,
                          std::int64_t sourceSize, std::int64_t target, std::int64_t targetSize,
                          std::int64_t answers, std::int64_t ignoredTarget = -1) {
@@ -83,7 +83,8 @@ namespace relascope::datasets {
 
 // The size of a split, for all kinds of data.
 
-/// `wanted` of `available` examples, 0 meaning all. Throws OptionError for more than there are.
+/// The size of a split: `wanted` of `available` examples, 0 meaning all. Throws OptionError for
+/// more than there are.
 inline std::int64_t splitSize(const char* field, std::int64_t wanted, std::int64_t available,
                               const std::string& what) {
     if (wanted > available)
@@ -100,7 +101,7 @@ inline const std::vector<std::string>& gameFamilies() {
     return names;
 }
 
-/// "1task_between_hexos.npz": for two tasks the name in the file name differs.
+/// The file of a task and family, "1task_between_hexos.npz": two tasks have other names in it.
 inline std::string gameFile(const std::string& task, const std::string& family) {
     const std::string printed = task == "between"         ? "1task_between"
                                 : task == "match_pattern" ? "1task_match_patt"

@@ -57,7 +57,7 @@ const std::vector<Glyph>& glyphs() {
 }
 
 struct Problem {
-    std::vector<int> row;  // of glyphs
+    std::vector<int> row;  // glyphs
     int label = 0;
 };
 
@@ -120,7 +120,7 @@ Problem identityRule(Drawn& drawn, SplitMix& random, std::int64_t index) {
     const int rule = static_cast<int>(index % 3);  // ABA, ABB, AAA
     const auto third = [rule](int first, int second) { return rule == 1 ? second : first; };
     const int b1 = rule == 2 ? a : b, d1 = rule == 2 ? c : d, answer = third(c, d1);
-    // Of only five glyphs (m = 95) one of the first row fills the choices; it is never the answer.
+    // With only five glyphs (m = 95) one of the first row fills the choices, never as the answer.
     const auto wrong = [&] { return drawn.left() > 0 ? drawn.next() : b; };
     std::vector<int> others = {answer == c ? d : c, wrong(), wrong()};
     return withChoices({a, b1, third(a, b1), c, d1}, answer, std::move(others), random);

@@ -18,7 +18,7 @@ struct Layout {
     std::vector<std::string> train;
     std::string test, unpacked, python, names;
     int labels;                            // bytes of a record before its pixels
-    std::int64_t trainImages, testImages;  // of one file
+    std::int64_t trainImages, testImages;  // how many one file has
 };
 
 const Layout& layoutOf(int classes) {
@@ -57,7 +57,7 @@ fs::path folderWith(const Layout& layout, const std::string& folder) {
                                 " with it; data.path must contain the binary version of CIFAR");
 }
 
-// Of exactly the published length.
+// Opens a file that must have exactly the published length.
 std::shared_ptr<const core::ByteSource> openCifarFile(const std::string& path, int labels,
                                                       int classes, std::int64_t images) {
     const auto source = core::openFileBytes(path);

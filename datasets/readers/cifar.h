@@ -18,7 +18,7 @@ namespace relascope::datasets {
 ImageSplits readCifar(int classes, const std::string& folder,
                       const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
-/// One such file. `labels`: bytes before the pixels, of which the last counts.
+/// Reads one file of CIFAR. `labels`: bytes before the pixels, of which the last counts.
 void readCifarFile(const std::string& path, int labels, int classes, std::int64_t images,
                    std::vector<std::uint8_t>& pixels, std::vector<std::int32_t>& answers,
                    std::stop_token stop = {});

@@ -48,13 +48,13 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
     return shape;
 }
 
-// By the names that they are published under, and those that some programs unpack them to.
+// The path of a file by its published name, or a name that some programs unpack it to.
 std::string idxFile(const std::string& folder, const std::string& part, const std::string& type) {
     for (const char* mark : {"-", "."}) {
         const auto plain = fs::path(folder) / (part + mark + type);
         for (const auto& path : {plain.string(), plain.string() + ".gz"})
             if (fs::is_regular_file(path)) return path;
-        // As some archives unpack them: in a folder of the same name.
+        // Some archives unpack a file into a folder of the same name.
         if (const auto inside = plain / plain.filename(); fs::is_regular_file(inside))
             return inside.string();
     }
@@ -62,7 +62,7 @@ std::string idxFile(const std::string& folder, const std::string& part, const st
                     "was not found, with or without .gz");
 }
 
-// Where torchvision puts the files below the folder that it is given.
+// The folder with the files: the given one, or the one below it where torchvision puts them.
 std::string idxFolder(const std::string& given) {
     const std::vector<const char*> below = {"raw", "MNIST/raw", "FashionMNIST/raw"};
     std::vector<std::string> holding;

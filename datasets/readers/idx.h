@@ -16,16 +16,16 @@ struct IdxArray {
     std::vector<std::uint8_t> bytes;
 };
 
-/// Throws FileError if the file is not an IDX file of bytes, has another number of dimensions than
-/// `dimensions`, or more or fewer bytes than its sizes say; Cancelled. Memory is allocated as data
-/// are read.
+/// Reads an IDX file. Throws FileError if it is not an IDX file of bytes, has another number of
+/// dimensions than `dimensions`, or more or fewer bytes than its sizes tell; Cancelled. Memory is
+/// allocated as data are read.
 IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop = {});
 
-/// Images [N, height, width] and labels [N] of the two splits: train-images-idx3-ubyte,
-/// train-labels-idx1-ubyte and the same with t10k, each also as train-images.idx3-ubyte and with
-/// .gz, in the folder or below it where torchvision puts them (raw, MNIST/raw, FashionMNIST/raw).
-/// Grey, one channel; the classes are those of Fashion-MNIST, or digits where a folder is named
-/// MNIST. Throws FileError also if they do not match or a label has no class.
+/// Reads images [N, height, width] and labels [N] of the two splits: train-images-idx3-ubyte,
+/// train-labels-idx1-ubyte and both with t10k, each also as train-images.idx3-ubyte and with .gz,
+/// in the folder or below it where torchvision puts them (raw, MNIST/raw, FashionMNIST/raw). Grey,
+/// one channel; the classes are Fashion-MNIST's, or digits where a folder is named MNIST. Throws
+/// FileError also if images and labels do not match or a label has no class.
 ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
                           const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 

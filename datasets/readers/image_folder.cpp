@@ -59,11 +59,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a folder holds that is not read, counted by reason.
+// The files of a folder that are not read, counted by reason.
 class SkippedFiles {
 public:
-    /// `why` as in errors: "is a damaged PNG: not enough data"; what stands before ':' or ';' is
-    /// the reason.
+    /// `why` as in errors: "is a damaged PNG: not enough data"; the part before ':' or ';' is the
+    /// reason.
     void add(const fs::path& file, std::string why) {
         for (const char* word : {"is a ", "is an ", "is ", "has "})
             if (why.starts_with(word)) {
@@ -81,7 +81,7 @@ public:
     void addEmpty(const fs::path& folder) { m_empty.push_back(shownName(folder)); }
     void leaveOut(const fs::path& folder) { m_leftOut.push_back(shownName(folder)); }
 
-    /// Of that many files; empty if all were read.
+    /// The sentence on skipped files for a folder of `files` files; empty if all were read.
     std::string note(std::size_t files) const {
         std::vector<std::string> sentences;
         if (m_count > 0) {
@@ -118,7 +118,7 @@ struct ClassFolder {
     std::vector<fs::path> files;
 };
 
-// One folder for each class, and what lies beside and in them.
+// The folders of the classes, and other files beside and in them.
 struct ClassFolders {
     std::vector<ClassFolder> classes;
     SkippedFiles skipped;
@@ -196,7 +196,7 @@ public:
         requireMemory(m_root, m_files * imageBytes());
     }
 
-    // The images of those classes, labelled by their index in `names`.
+    // The images of the classes `names`, labelled by their index in it.
     core::ImageDatasetPtr read(ClassFolders part, const std::vector<std::string>& names,
                                const char* split) {
         std::vector<std::uint8_t> pixels;

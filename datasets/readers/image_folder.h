@@ -19,14 +19,14 @@ Image fitImage(const Image& image, int width, int height, int channels);
 /// A picture as an input of a model of images.
 ProbeSample imageSample(const std::string& path, const ModelOptions& model);
 
-/// The side length that pictures are scaled to, that of CIFAR.
+/// The side length that pictures are scaled to, as in CIFAR.
 inline constexpr int kFolderSide = 32;
 
 /// Reads the PNG and JPEG files of every folder in `folder` and of its sub-folders; a folder's name
 /// is its class, numbered in the order of the alphabet. Where `folder` holds train (or training)
 /// and test (testing, val, valid, validation) instead, each of them is such a folder, with the
-/// classes of train. Pictures become RGB, [side, side, 3], by fitImage(), or what `preprocessor`
-/// (data.preprocessor) makes of them where that says their size. Files that are hidden, unreadable
+/// classes of train. Pictures become RGB, [side, side, 3], by fitImage(), or by `preprocessor`
+/// (data.preprocessor) where that sets their size. Files that are hidden, unreadable
 /// (damaged, another format), smaller than 2 x 2 or in the folder of no class are left out;
 /// info().note of the split counts them by reason. Throws FileError if fewer than two classes have
 /// pictures, or test has another class; Cancelled.

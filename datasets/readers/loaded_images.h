@@ -14,7 +14,7 @@ namespace relascope::datasets {
 // Class names of well-known image data sets, by label. Uses only the standard library, as lists
 // show them before any file is read.
 
-/// Of CIFAR-10 or CIFAR-100 (the fine labels).
+/// Class names of CIFAR-10 or CIFAR-100 (the fine labels).
 inline std::vector<std::string> cifarClassNames(int classes) {
     static const char* ten = "airplane automobile bird cat deer dog frog horse ship truck";
     static const char* hundred =
@@ -40,7 +40,7 @@ inline const std::vector<std::string>& fashionMnistClassNames() {
     return names;
 }
 
-/// Of MNIST.
+/// Class names of MNIST.
 inline const std::vector<std::string>& digitNames() {
     static const std::vector<std::string> names = {"0", "1", "2", "3", "4",
                                                    "5", "6", "7", "8", "9"};

@@ -34,7 +34,7 @@ std::string zipErrorText(int code) {
     return text;
 }
 
-// What is no ZIP archive, by its first bytes.
+// Throws FileError for a file that is no ZIP archive, with its kind by its first bytes.
 [[noreturn]] void refuse(const std::string& path, const std::string& why, std::string_view start) {
     if (start.starts_with("\x93NUMPY"))
         throw FileError(path,
@@ -45,7 +45,7 @@ std::string zipErrorText(int code) {
     throw FileError(path, "cannot be opened as .npz: " + why);
 }
 
-// " (it has a.npy, b.npy)"
+// The other members, for a message: " (it has a.npy, b.npy)"; empty without any.
 std::string othersText(const std::set<std::string>& names) {
     std::string text;
     for (const auto& name : names)
@@ -53,7 +53,7 @@ std::string othersText(const std::set<std::string>& names) {
     return text.empty() ? text : text + ")";
 }
 
-// What to do with the usual other layouts of four sizes.
+// The way out for the usual other layouts of four sizes, as the end of a sentence; else empty.
 std::string layoutText(const std::vector<std::int64_t>& shape) {
     if (shape.size() != 4) return "";
     if (shape[1] == 1 || shape[1] == 3)
@@ -431,7 +431,7 @@ std::span<T> numbersAt(std::vector<T>& numbers) {
     return {numbers.data(), numbers.size()};
 }
 
-// A member of float or 64-bit numbers; `fill` writes those of one example.
+// Writes a member of float or 64-bit numbers; `fill` gives the numbers of one example.
 template <class T, class Fill>
 MemberSource numbersMember(std::vector<std::int64_t> shape, Fill fill) {
     static_assert(std::endian::native == std::endian::little);

@@ -37,7 +37,7 @@ private:
 std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
                                                 const core::ProgressCallback& progress = {},
                                                 std::stop_token stop = {});
-/// The same from bytes in memory, for tests and fuzzing.
+/// readNpzImages() from bytes in memory, for tests and fuzzing.
 std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
                                                 const std::string& name);
 
@@ -47,9 +47,9 @@ core::DatasetPtr sliceOf(const core::DatasetPtr& data, std::int64_t first, std::
 
 // Data sets as .npz that NumPy opens.
 
-/// Images: images <u1 (N, H, W, C), labels <i8 (N, 1). Sets: objects <f4 (N, n, width), targets <f4
-/// (N, t). Sequences: source <f4 (N, n, width) or <i8 (N, n), answers <i8 (N, m). Deflated, ZIP64
-/// where needed, atomically. Throws FileError, for a text too, or Cancelled.
+/// Writes a data set. Images: images <u1 (N, H, W, C), labels <i8 (N, 1). Sets: objects <f4 (N, n,
+/// width), targets <f4 (N, t). Sequences: source <f4 (N, n, width) or <i8 (N, n), answers <i8 (N,
+/// m). Deflated, ZIP64 where needed, atomically. Throws FileError, for a text too, or Cancelled.
 void writeNpz(const std::string& path, const core::Dataset& data,
               const core::ProgressCallback& progress = {});
 

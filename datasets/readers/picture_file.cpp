@@ -29,7 +29,7 @@ bool tooLarge(std::uint64_t width, std::uint64_t height) {
     return width * height > kMaxPixels;
 }
 
-// What a decoder gives, and what it found beside the pixels.
+// The result of a decoder: the pixels, and other properties of the file.
 struct Decoded {
     struct Free {
         void operator()(std::uint8_t* bytes) const { std::free(bytes); }
@@ -74,7 +74,7 @@ int exifOrientation(std::string_view exif) {
         return value;
     };
     const std::size_t begin = number(4, 4);
-    constexpr int sizes[] = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4};  // of whole numbers, by their type
+    constexpr int sizes[] = {0, 1, 0, 2, 4, 0, 1, 0, 2, 4};  // bytes of whole numbers, by type
     for (std::size_t i = 0, count = number(begin, 2); i < count; ++i) {
         const std::size_t at = begin + 2 + 12 * i;
         if (at + 12 > exif.size()) break;
@@ -85,7 +85,7 @@ int exifOrientation(std::string_view exif) {
     return 0;
 }
 
-// XMP says the same in words where there is no EXIF.
+// The orientation from EXIF, else from XMP.
 int orientationOf(const Decoded& decoded) {
     if (const int found = exifOrientation(decoded.exif)) return found;
     constexpr std::string_view name = "tiff:Orientation";
@@ -150,7 +150,7 @@ bool decodePng(png_structp png, png_infop info, png_infop end, Decoded& decoded)
     png_read_info(png, info);
     decoded.width = png_get_image_width(png, info);
     decoded.height = png_get_image_height(png, info);
-    // No gamma is ever set: the values are those of the file.
+    // No gamma is ever set: the values stay as in the file.
     png_set_strip_16(png);
     png_set_palette_to_rgb(png);
     png_set_expand_gray_1_2_4_to_8(png);
@@ -232,7 +232,7 @@ struct JpegErrors {
     char message[JMSG_LENGTH_MAX];
 };
 
-// Warnings about what does not change a pixel; all others are of damaged or missing data.
+// Warnings that concern no pixel; all others are about damaged or missing data.
 bool isHarmless(int warning) {
     return warning == JWRN_ADOBE_XFORM || warning == JWRN_EXTRANEOUS_DATA ||
            warning == JWRN_JFIF_MAJOR || warning == JWRN_TOO_MUCH_DATA || warning == JWRN_BOGUS_ICC;
@@ -290,10 +290,11 @@ bool readJpeg(const std::string& bytes, Decoded& decoded) {
     return ok;
 }
 
-// Both
+// Both formats
 // -------------------------------------------------------------------------------------------------
 
-// Of CMYK as Adobe stores it, 255 for no ink: Pillow's formula, which knows no colour profile.
+// The picture in RGB. CMYK as Adobe stores it, 255 for no ink, is converted by Pillow's formula,
+// which knows no colour profile.
 Image rgbOf(const Decoded& decoded) {
     Image image{static_cast<int>(decoded.width), static_cast<int>(decoded.height), 3, {}};
     const std::size_t pixels = static_cast<std::size_t>(decoded.width) * decoded.height;
@@ -312,7 +313,7 @@ Image rgbOf(const Decoded& decoded) {
     return image;
 }
 
-// What people have among their pictures that is neither; empty: unknown.
+// The name of a common format that is neither PNG nor JPEG; empty: unknown.
 std::string otherFormat(std::string_view b) {
     const auto has = [&](std::size_t at, std::string_view mark) {
         return b.size() >= at && b.substr(at).starts_with(mark);
@@ -338,7 +339,8 @@ std::string otherFormat(std::string_view b) {
     return "";
 }
 
-// What servers answer in place of a picture: a page anywhere, a text under the name of a picture.
+// The end of an error for a server's answer in place of a picture: a page under any name, or a text
+// under the name of a picture.
 std::string answerOf(std::string_view b, const std::string& path) {
     const auto start = b.substr(0, 512);
     if (const auto what = core::foreignContent(start); !what.empty()) return what;

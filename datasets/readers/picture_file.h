@@ -9,16 +9,16 @@
 
 namespace relascope::datasets {
 
-/// RGB, 8 bits, at most 64 megapixels: the pixels of Pillow's
+/// Reads a picture of at most 64 megapixels as RGB, 8 bits: the pixels of Pillow's
 /// ImageOps.exif_transpose(picture).convert("RGB"), which torchvision and transformers read as
 /// well. So transparency is left out and not laid over a background, colour chunks and profiles
-/// change nothing, CMYK is Adobe's (inverted), of animations the first frame is read, and EXIF's or
-/// XMP's orientation is followed. 16-bit values give their upper byte, of grey pictures as well,
-/// which Pillow cuts off at 255. Throws FileError naming the file and what is wrong; other formats
-/// are refused by name. What stands before a ':' or ';' is the same for all files with that fault.
+/// change nothing, CMYK is Adobe's (inverted), the first frame of animations is read, and EXIF's or
+/// XMP's orientation is followed. 16-bit values give their upper byte, also in grey pictures, which
+/// Pillow cuts off at 255. Throws FileError naming the file and the fault; other formats are
+/// refused by name. The text before a ':' or ';' is the same for all files with that fault.
 Image readImageFile(const std::string& path);
 
-/// The same of bytes in memory; `path` is for messages.
+/// Reads a picture from bytes in memory; `path` is for messages.
 Image readImageBytes(const std::string& bytes, const std::string& path);
 
 }  // namespace relascope::datasets

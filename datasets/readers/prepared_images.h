@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Images as the model of a checkpoint wants them (data.preprocessor).
+// Images as the model of a checkpoint expects them (data.preprocessor).
 #pragma once
 
 #include "data/dataset.h"
@@ -8,7 +8,7 @@
 
 namespace relascope::datasets {
 
-/// Width and height of what a processor gives; 0: those of the picture.
+/// Width and height of the pictures that a processor makes; 0: as the picture.
 struct PreparedSize {
     int width = 0, height = 0;
 };
@@ -17,7 +17,7 @@ PreparedSize preparedSize(const core::ImageProcessor& processor);
 /// The images scaled, cut and made RGB by data.preprocessor, when one is read. Other data, and
 /// images that have their size already, are returned as they are.
 core::DatasetPtr preparedImages(const core::DatasetPtr& data, const DataOptions& options);
-/// The same of all splits.
+/// Replaces all splits by their preparedImages().
 void prepareImages(core::DataSplits& splits, const DataOptions& options);
 
 }  // namespace relascope::datasets

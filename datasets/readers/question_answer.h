@@ -15,7 +15,7 @@ namespace relascope::datasets {
 /// Lines of a file in memory, side by side without their ends, found by offset.
 struct QuestionLines {
     std::string text;
-    std::vector<std::uint64_t> starts;  ///< of each line, and the end
+    std::vector<std::uint64_t> starts;  ///< start of each line, and the end
 
     std::int64_t problems() const { return static_cast<std::int64_t>(starts.size() - 1) / 2; }
     mathematics::Problem problem(std::int64_t number) const;

@@ -23,7 +23,7 @@
 namespace relascope::core {
 namespace {
 
-constexpr double kNormEps = 1e-3;  // of the framework the Abstractor was published in
+constexpr double kNormEps = 1e-3;  // as in the framework the Abstractor was published in
 
 }  // namespace
 

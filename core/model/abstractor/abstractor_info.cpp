@@ -144,7 +144,7 @@ void addAttention(ShapeList& list, const std::string& name, std::int64_t d, std:
 }
 
 struct AbstractorBlock {
-    std::int64_t d = 0, width = 0;  // of the stream, of all heads
+    std::int64_t d = 0, width = 0;  // widths of the stream and of all heads
     const char* middle = nullptr;
     bool symmetric = false, self = true, feedForward = true;
     std::int64_t dff = 0;

@@ -46,7 +46,7 @@ struct Seq2SeqAbstractorOptions : AbstractorOptions, EncoderDecoderDepth, PairIn
     bool twoContexts() const {
         return abstractor_architecture == "c" || abstractor_architecture == "d";
     }
-    /// In one layer each; otherwise both are concatenated to one context.
+    /// Whether each context has a layer of its own; otherwise both are concatenated to one context.
     bool inTurn() const { return twoContexts() && decoder_contexts == "in-turn"; }
     bool operator==(const Seq2SeqAbstractorOptions&) const = default;
 };

@@ -14,8 +14,8 @@
 namespace relascope::core {
 
 class HookedModule;  // hooks.h
-struct KernelCall;   // cuda_dual_attention.h
-struct KernelHeads;  // of the same
+struct KernelCall;   // cuda_attention.h
+struct KernelHeads;  // cuda_attention.h
 
 /// Options that sensory and relational heads share. 0 means the default in brackets.
 struct HeadOptions {
@@ -69,17 +69,17 @@ const char* attentionFormName(AttentionForm form);
 /// keys get -infinity.
 torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
                               const HeadOptions& options, std::int64_t first = 0);
-/// softmax of the same.
+/// softmax of attentionScores(): [b, h, n, m].
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
                                const HeadOptions& options, std::int64_t first = 0);
-/// The same with the points hook_attn_scores and hook_pattern of a module: both tensors as they are
-/// left by the hooks.
+/// Scores and their softmax with the points hook_attn_scores and hook_pattern of a module: both
+/// tensors are as the hooks leave them.
 struct HookedWeights {
     torch::Tensor scores, alpha;
 };
 HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
                             const torch::Tensor& k, const HeadOptions& options, std::int64_t first);
-/// Whether the hooks of a module want one of these, which only the explicit form computes.
+/// Whether the hooks of a module want scores or weights, which only the explicit form computes.
 bool takesWeights(const HookedModule& hooks);
 /// The causal mask: true where query i of n, at position first + i, may not attend to key j of m:
 /// [n, m] bool. With a window also to keys that are `window` or more positions before it.
@@ -89,7 +89,8 @@ torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
 /// [b, h_kv, m, w] -> [b, h, n, w].
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                              const HeadOptions& options);
-/// Whether LibTorch has a kernel with linear memory for them; its math kernel keeps n x n scores.
+/// Whether LibTorch has a kernel with linear memory for fusedAttention() of these tensors; its math
+/// kernel keeps n x n scores.
 bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                     const HeadOptions& options);
 /// Rows of one block: few enough for the cache, and enough for efficient matrix products.
@@ -107,11 +108,11 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
                           const torch::Tensor& value) {
         return finish(heads(query, key, value));
     }
-    /// The joined heads of the same, before `wo`.
+    /// The joined heads of forward(), before `wo`.
     torch::Tensor heads(const torch::Tensor& query, const torch::Tensor& key,
                         const torch::Tensor& value);
-    /// What forward(x, x, x) is made of, for kernels that compute several kinds of heads at once:
-    /// the sizes, the projections without a cache, and what is done to the joined heads.
+    /// The parts of forward(x, x, x), for kernels that compute several kinds of heads at once: the
+    /// sizes, the projections without a cache, and the steps after the heads are joined.
     KernelHeads kernelHeads() const;
     KernelCall kernelCall(const torch::Tensor& x);
     torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
@@ -123,7 +124,7 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
 private:
     AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                              const torch::Tensor& v) const;
-    /// alpha, and what it mixes of v, with whole matrices: [b, h, n, d_h].
+    /// The heads alpha v by whole matrices alpha: [b, h, n, d_h].
     torch::Tensor explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
                                 const torch::Tensor& v, std::int64_t past,
                                 const HookedModule& hooks);

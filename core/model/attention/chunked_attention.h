@@ -10,11 +10,11 @@
 
 namespace relascope::core {
 
-/// A tensor of which a block of rows reads a part.
+/// An input tensor, and the part of it that a block of rows reads.
 struct ChunkInput {
     enum class Part {
         Rows,     ///< the block's rows along `dim`
-        Columns,  ///< what the rows attend to along `dim`: all, or up to the last row if causal
+        Columns,  ///< the keys of the rows along `dim`: all, or up to the last row if causal
         Whole
     };
     torch::Tensor tensor;

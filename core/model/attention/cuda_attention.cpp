@@ -32,7 +32,8 @@ constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
      {"gelu", Activation::Gelu},
      {"silu", Activation::Silu}}};
 
-// Of a dimension of one element it may be any number, which would count as misaligned.
+// The stride of a dimension; 0 for one element, whose stride may be any number and would count as
+// misaligned.
 std::int64_t strideOf(const torch::Tensor& x, int dim) {
     return x.size(dim) > 1 ? x.stride(dim) : 0;
 }
@@ -96,7 +97,7 @@ bool knowsActivation(const std::string& name) {
                        [&](const auto& known) { return name == known.first; });
 }
 
-// As LibTorch's own kernels take random numbers from its generator.
+// Takes random numbers from LibTorch's generator, as its own kernels do.
 kernels::Philox drawPhilox(const torch::Device& device) {
     constexpr std::uint64_t numbers = 4;
     if (device.is_cuda() && graphLibrary().table)
@@ -146,7 +147,7 @@ using kernels::RelArgs;
 // Up to here one launch for all of a layer's heads counts for more than tuned products.
 constexpr std::int64_t kShortTokens = 128;
 constexpr std::int64_t kTensorTile = 16;
-constexpr std::int64_t kMostBatch = 65535;  // of a grid's second dimension
+constexpr std::int64_t kMostBatch = 65535;  // the largest second dimension of a grid
 
 /// Arguments without pointers, for the backward pass too.
 struct CudaPlan : torch::CustomClassHolder {
@@ -386,7 +387,7 @@ struct SmallCalls : torch::CustomClassHolder {
     std::int64_t groups[2] = {};  ///< blocks that write relations' gradients, for a batch element
 };
 
-// Rows of consecutive numbers: of W_r [h, d_h, d_r] as of all others.
+// A tensor whose rows have consecutive numbers, W_r [h, d_h, d_r] included.
 torch::Tensor readableInput(const torch::Tensor& x) {
     return x.dim() == 4 ? readable(x) : x.contiguous();
 }
@@ -431,8 +432,8 @@ struct SmallHeads : torch::autograd::Function<SmallHeads> {
         const c10::DeviceGuard guard(device);
         point(args, in);
         variable_list found = {torch::Tensor()};  // of the calls
-        std::vector<std::size_t> summed;          // what several blocks write their parts of
-        variable_list dOut;                       // lives until the launch
+        std::vector<std::size_t> summed;  // gradients that several blocks write their parts of
+        variable_list dOut;               // lives until the launch
         const auto relationGradients = [&](const SmallPart& part, std::int64_t groups,
                                            std::int64_t& distance) {
             const auto& a = part.rel;

@@ -34,26 +34,27 @@ enum class CudaKernels {
     Tensor    ///< tensor cores: bf16 and fp16, at the sizes of the published models
 };
 
-/// Which kernels of the library take them. The inputs are float32 or one 16-bit type, or any of
+/// Which kernels of the library take such inputs: they are float32 or one 16-bit type, or any of
 /// these under autocast, whose type then counts; the activation is not softmax; the widths fit a
 /// block's shared memory. Tensor cores: if they also have the gradients, where any are needed.
 CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options);
-/// The same of a table and a type, for tensor cores alone.
+/// Whether the tensor-core kernels of a table take the inputs in a type, with `gradients` also for
+/// the backward pass.
 bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& in,
                        const KernelOptions& options, torch::ScalarType type, bool gradients);
-/// Whether those that serve are expected to be the fastest form.
+/// Whether the kernels that serve are expected to be the fastest form.
 bool prefersCuda(CudaKernels serving, const CudaAttentionInput& in, const KernelOptions& options);
 
-/// Those that a module of that form uses: of the automatic one if they serve and are preferred.
+/// The kernels that a module of that form uses; for the automatic form only if they serve and are
+/// preferred.
 CudaKernels chosenCuda(AttentionForm form, const CudaAttentionInput& in,
                        const KernelOptions& options);
 
-/// The heads' outputs, joined: [b, n, h d_h], in the type that LibTorch's forms give: that of
-/// autocast, or of the inputs. By kernels that serve the call; throws Error if the device refuses a
-/// launch.
+/// The heads' outputs, joined: [b, n, h d_h], in the type that LibTorch's forms give (autocast's,
+/// or the inputs'). `kernels` must serve the call; throws Error if the device refuses a launch.
 torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options,
                             CudaKernels kernels);
-/// The same by a table that was not checked.
+/// cudaAttention() with the kernels of a table that was not checked.
 torch::Tensor cudaAttention(const kernels::KernelTable& table, const CudaAttentionInput& in,
                             const KernelOptions& options, CudaKernels kernels);
 
@@ -67,7 +68,7 @@ struct KernelCall {
     KernelOptions options;
 };
 
-/// The sizes of such a call, known before anything is computed.
+/// The sizes of a KernelCall, known before anything is computed.
 struct KernelHeads {
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, valueDim = 0;
     std::int64_t relations = 0, relDim = 0;  ///< 0: none
@@ -93,13 +94,13 @@ struct DecodingBuffers;  // cuda_decoding.h
 
 namespace relascope::core::cuda_calls {
 
-// What the callers of our CUDA kernels share: how tensors, options, random numbers and streams are
-// handed to them. Internal to model/attention.
+// Shared by the callers of our CUDA kernels: how tensors, options, random numbers and streams are
+// handed to the kernels. Internal to model/attention.
 
 /// x [b, heads, tokens, width] with consecutive numbers in its rows, as the kernels read them:
 /// without a copy where x is a slice of a projection.
 torch::Tensor readable(const torch::Tensor& x);
-/// The rows of x [b, heads, tokens, width]; of an undefined tensor nothing.
+/// The rows of x [b, heads, tokens, width]; an empty view for an undefined tensor.
 kernels::View viewOf(const torch::Tensor& x);
 /// [b, tokens, heads, width] as [b, heads, tokens, width].
 torch::Tensor byHead(const torch::Tensor& x);
@@ -123,13 +124,13 @@ const CheckedKernels* kernelsFor(const torch::Device& device);
 /// W_r [h, d_h, d_r], or gradients of it [b, h, d_h, d_r], as SmallPart and DecodeArgs have it.
 kernels::View viewOfWr(const torch::Tensor& x);
 
-/// cudaDecoding by kernels that serve the call.
+/// cudaDecoding() by kernels that serve the call.
 torch::Tensor decodingBy(const CheckedKernels& kernels, const KernelCall& call,
                          const DecodingBuffers& buffers);
-/// smallAttention by kernels that serve the calls.
+/// smallAttention() by kernels that serve the calls.
 std::vector<torch::Tensor> smallAttentionBy(const CheckedKernels& kernels,
                                             const std::vector<KernelCall>& calls);
-/// Whether the kernels for few tokens have room for them on their device.
+/// Whether a block of the kernels for few tokens has room for `part` on its device.
 bool hasRoomForSmall(const CheckedKernels& kernels, const kernels::SmallPart& part);
 
 }  // namespace relascope::core::cuda_calls
@@ -140,7 +141,7 @@ namespace relascope::core {
 // (model/kernels/decode.h): they append to the cache and read its length from the device, so that
 // every step has the same shapes and launches.
 
-/// The whole buffers of a module in a cache (DecodingCache::room), and what goes with them.
+/// The whole buffers of a module in a cache (DecodingCache::room), its positions and its length.
 struct DecodingBuffers {
     torch::Tensor k;          ///< [b, g, capacity, key_dim]
     torch::Tensor v;          ///< [b, g, capacity, d_h]; undefined for relative symbols

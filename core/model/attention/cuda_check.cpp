@@ -49,7 +49,7 @@ CudaAttentionInput inputOf(const Tensors& x) {
     return {x[0], x[1], x[2], -1, {x[3], x[4], x[5]}};
 }
 
-// What the kernels compute of relations without an activation, by LibTorch.
+// The results of the kernels for relations without an activation, computed by LibTorch.
 torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
     const auto shared = [&](const torch::Tensor& x) {
         return x.repeat_interleave(in.q.size(1) / x.size(1), 1);
@@ -92,7 +92,7 @@ double differenceOn(const Example& example, torch::ScalarType type, const c10::D
     return most;
 }
 
-// Of the kernels for few tokens, where a block has room for them.
+// The difference of the kernels for few tokens, or 0 where a block has no room for them.
 double differenceOfFewTokens(const Example& example, const CheckedKernels& kernels,
                              const c10::Device& device) {
     kernels::SmallPart part;
@@ -103,7 +103,7 @@ double differenceOfFewTokens(const Example& example, const CheckedKernels& kerne
     });
 }
 
-// Of the kernels for decoding: the last token, given those before it.
+// The difference of the kernels for decoding: the last token, given the tokens before it.
 double differenceOfDecoding(const Example& example, const CheckedKernels& kernels,
                             const c10::Device& device) {
     const torch::NoGradGuard guard;

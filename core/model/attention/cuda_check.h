@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the kernels of model/kernels may be used on a device: they may be newer than any device
-// that they were tested on, so that a small problem is computed with them first.
+// Checks whether the kernels of model/kernels may be used on a device: it may be newer than any
+// device that they were tested on, so that a small problem is computed with them first.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -16,17 +16,17 @@ namespace relascope::core {
 kernels::KernelProblems cudaKernelProblems(const kernels::KernelTable& table,
                                            const c10::Device& device);
 
-/// The kernels for a device, and what it says of itself: asked once, since every call of a layer
-/// needs it.
+/// The kernels for a device, and the device's limits: asked once, since every call of a layer needs
+/// them.
 struct CheckedKernels {
     const kernels::KernelTable* table = nullptr;  ///< null: none run on the device
     kernels::DeviceLimits limits;
     kernels::KernelProblems problems;
 };
-/// Those of a device, checked at the first call for it, which also prints a problem to stderr.
-/// Other threads wait for the check.
+/// The kernels for a device, checked at the first call for it, which also prints a problem to
+/// stderr. Other threads wait for the check.
 const CheckedKernels& checkedKernels(const c10::Device& device);
-/// What that check found on a CUDA device; nothing if it was not made yet.
+/// The problems that this check found on a CUDA device; empty optional if it was not made yet.
 std::optional<kernels::KernelProblems> foundKernelProblems(int device);
 
 /// LibTorch's forms everywhere, in its scope and for all threads: to compare them.

@@ -58,7 +58,7 @@ torch::Tensor cuda_calls::decodingBy(const CheckedKernels& kernels, const Kernel
     a.scale = rel.scale, a.relScale = rel.relScale;
     a.past = buffers.past.const_data_ptr<std::int64_t>();
     a.sharedLimit = kernels.limits.sharedBytes;
-    // These live until the launch.
+    // These copies live until the launch.
     const auto q = readable(call.in.q), k = readable(call.in.k);
     a.q = viewOf(q), a.k = viewOf(k), a.keyCache = viewOf(buffers.k);
     auto s = call.in.v;

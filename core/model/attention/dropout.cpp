@@ -25,7 +25,7 @@ inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, 
     }
 }
 
-// All versions give the same mask.
+// All compiled versions give the same mask.
 RELASCOPE_VECTORS void maskInto(const float* x, float* y, std::int64_t begin, std::int64_t count,
                                 std::uint64_t seed, std::uint32_t threshold, float scale) {
     maskLoop(x, y, begin, count, seed, threshold, scale);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What kernels of attention are asked for: those of the CPU (tiled_attention.h) and of CUDA
+// The options of a call of attention kernels, on the CPU (tiled_attention.h) and on CUDA
 // (cuda_attention.h).
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace relascope::core {
 
-/// What the heads compute beside softmax(scale q k^T) values.
+/// The options of heads that compute softmax(scale q k^T) values, and relations beside it.
 struct KernelOptions {
     double scale = 1.0;
     bool causal = false;

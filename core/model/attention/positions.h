@@ -16,7 +16,7 @@ torch::Tensor halvedSinusoids(std::int64_t n, std::int64_t d);
 /// x sqrt(d) + pe, the table stored as the buffer `pe` [max_length, d] (DAT's sequence models).
 struct SinusoidalPositionsImpl : torch::nn::Module {
     SinusoidalPositionsImpl(std::int64_t d, std::int64_t max_length);
-    /// x [b, n, d], the first of which stands at position `first`; throws OptionError beyond the
+    /// x [b, n, d], whose first object stands at position `first`; throws OptionError beyond the
     /// table.
     torch::Tensor forward(const torch::Tensor& x, std::int64_t first = 0);
 

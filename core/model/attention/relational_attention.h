@@ -55,21 +55,23 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) {
         return finish(heads(x, symbols));
     }
-    /// The joined heads of the same, before `wo`: [b, n, n_heads * head_dim].
+    /// The joined heads of forward(), before `wo`: [b, n, n_heads * head_dim].
     virtual torch::Tensor heads(const torch::Tensor& x, const Symbols& symbols) = 0;
     /// The form that `Automatic` selects for a batch of n objects each on that device, without a
     /// recorder and where no CUDA kernel is chosen (cuda_attention.h).
     virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
                                      std::int64_t batch = 1) const;
-    /// As of AttentionImpl; no sizes for heads that our CUDA kernels do not compute.
+    /// The sizes, as AttentionImpl::kernelHeads(); none for heads that our CUDA kernels do not
+    /// compute.
     virtual std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const;
-    /// Of relational attention and cross-attention. With a cache, all rows of it.
+    /// The tensors of a call, for relational attention and cross-attention. With a cache, all its
+    /// rows.
     KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols);
     torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
     torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 
-    /// What the last forward pass used, in words: "chunked", "cuda", "cuda, tensor cores". Empty
-    /// before the first.
+    /// The form that the last forward pass used: "chunked", "cuda", "cuda, tensor cores". Empty
+    /// before the first pass.
     const std::string& lastForm() const { return m_lastForm; }
     void setLastForm(const std::string& form) { m_lastForm = form; }
 
@@ -77,7 +79,7 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     AttentionForm form = AttentionForm::Automatic;
 
 protected:
-    /// By CUDA kernels, where they are chosen: the joined heads; undefined otherwise.
+    /// The joined heads by CUDA kernels, where these are chosen; undefined otherwise.
     torch::Tensor byKernels(const CudaAttentionInput& input, const KernelOptions& options);
     /// The tensors of kernelCall() for the tokens of x alone, before they have positions.
     virtual KernelCall projections(const torch::Tensor& x, const Symbols& symbols);
@@ -86,10 +88,10 @@ protected:
     torch::Tensor decoded(const torch::Tensor& x, const Symbols& symbols);
     /// Projects the symbols of the tokens of x.
     ProjectedSymbols projected(const Symbols& symbols, const torch::Tensor& x);
-    /// The same; with a cache, prepends those of earlier tokens.
+    /// projected(), and with a cache the projected symbols of earlier tokens before them.
     ProjectedSymbols project(const Symbols& symbols, const torch::Tensor& x);
     AttentionForm formFor(const torch::Tensor& x) const;
-    /// The sizes of such heads, without relations.
+    /// The sizes of the heads, without relations.
     KernelHeads sizes(const Symbols& symbols, std::int64_t keyDim) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
@@ -138,7 +140,7 @@ private:
     AttentionForm wholeForm(std::int64_t n) const;
     /// r [b, d_r, n, m] of q [b, d_r, n, d_p] and k [b, d_r, m, d_p].
     torch::Tensor relationsOf(const torch::Tensor& q, const torch::Tensor& k) const;
-    /// The same with the points of a module, for rows from position `first`.
+    /// relationsOf() with the points of a module, for rows from position `first`.
     torch::Tensor hookedRelations(const HookedModule& hooks, const torch::Tensor& q,
                                   const torch::Tensor& k, std::int64_t first) const;
     /// sum_j alpha_ij r_ij [b, h, n, d_r] from the sums sum_j alpha_ij k_jl [b, h, n, d_r d_p].

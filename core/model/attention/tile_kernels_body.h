@@ -53,7 +53,7 @@ inline void packTransposed(const float* from, std::int64_t token, std::int64_t c
         for (std::int64_t i = count; i < columns; ++i) to[c * columns + i] = 0.0f;
     }
 }
-// The reverse of pack; `adds` to what is there.
+// The reverse of pack; `adds`: adds to the values that are there.
 inline void unpack(const float* from, std::int64_t count, std::int64_t width, float* to,
                    std::int64_t token, bool adds) {
     const std::int64_t wide = padded(width);
@@ -64,9 +64,9 @@ inline void unpack(const float* from, std::int64_t count, std::int64_t width, fl
 
 // The working memory of one batch element.
 struct Work {
-    std::int64_t rows;                                    // of a tile
+    std::int64_t rows;                                    // rows of a tile
     std::int64_t columns, keyWide, valueWide, relWide;    // padded widths
-    std::int64_t symbolRows;                              // of s: keys, or offsets
+    std::int64_t symbolRows;                              // rows of s: keys, or offsets
     float *keysT, *symbols, *relKeysT, *wr;               // transposed keys, packed symbols, W_r^T
     float *alpha, *relation, *tile, *shifted;             // [heads, rows, columns], a few relations
     float *keys, *symbolsT, *relKeys, *dropped, *given;   // backward: also A, dA,
@@ -157,7 +157,7 @@ inline void softmaxRows(const TileArgs& a, const Tile& t, float* x, std::int64_t
     }
 }
 
-// to = x with dropout; the mask of a cell is that of the whole [b, heads, n, m].
+// to = x with dropout; a cell has its mask in the whole [b, heads, n, m].
 inline void dropRows(const TileArgs& a, const Tile& t, std::int64_t b, std::int64_t head,
                      const float* x, float* to, std::int64_t row) {
     const auto high = static_cast<std::uint32_t>(a.seed >> 32);

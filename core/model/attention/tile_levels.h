@@ -14,8 +14,8 @@ const TileKernels* tileKernelsAvx512();
 
 // Kernels compiled for several vector widths. Private to .cpp files.
 
-/// Before a function: compiles one version of it for each vector width; one of them is selected at
-/// program start.
+/// Put before a function: compiles a version of it for each vector width, of which one is selected
+/// at program start.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define RELASCOPE_VECTORS \
     __attribute__((optimize("O3", "fp-contract=fast"), target_clones("avx512f", "avx2", "default")))

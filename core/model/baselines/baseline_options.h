@@ -12,7 +12,7 @@
 namespace relascope::core {
 
 struct CoRelNetOptions : StreamOptions, ImageInput {
-    bool softmax = false;  ///< of the architecture: CoRelNetSoftmax
+    bool softmax = false;  ///< fixed by the architecture: CoRelNetSoftmax
     bool operator==(const CoRelNetOptions&) const = default;
 };
 
@@ -53,7 +53,7 @@ struct ObjectTransformerOptions : StreamOptions, StackDepth, ObjectInput, BlockO
 struct MlpOptions : ObjectInput {
     std::vector<std::int64_t> hidden_layers = {32, 32};
 
-    /// Of every layer: input, hidden ones, output.
+    /// The widths of all layers: input, hidden ones, output.
     std::vector<std::int64_t> widths() const {
         return mlpWidths(n_objects * object_dim, hidden_layers, out_dim);
     }

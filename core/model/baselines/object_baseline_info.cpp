@@ -148,7 +148,7 @@ const RegisterArchitecture objectMlp([] {
     return a;
 }());
 
-// The same on the twelve bits for the equal attributes of three cards.
+// An MLP on the twelve bits for the equal attributes of three cards.
 const RegisterArchitecture symbolicMlp([] {
     auto a = mlp("SymbolicMLP", "Symbolic MLP", 230);
     a.text = [](const MlpOptions&) { return std::string("Symbolic MLP"); };

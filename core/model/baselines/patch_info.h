@@ -14,7 +14,7 @@ inline void addPatchEmbedderShapes(ShapeList& list, const ImageInput& o, std::in
     list.norm(name + ".3", d);
 }
 
-/// "3 x 3 patches of 12 x 12 pixels".
+/// The patches in words: "3 x 3 patches of 12 x 12 pixels".
 inline std::string patchText(const ImageInput& o) {
     return std::to_string(o.gridColumns()) + " x " + std::to_string(o.gridRows()) + " patches of " +
            std::to_string(o.patch_size[0]) + " x " + std::to_string(o.patch_size[1]) + " pixels";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the blocks of the papers leave fixed and those of other published models choose. The
-// defaults are the papers'. Does not include torch.
+// Details of blocks that are fixed in the papers and differ in other published models. The defaults
+// are the papers'. Does not include torch.
 #pragma once
 
 #include <cstdint>

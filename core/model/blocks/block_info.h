@@ -15,9 +15,9 @@ namespace relascope::core {
 
 namespace fields {
 
-/// Those of a dual block, without the names given.
+/// The fields of a dual block, without those named.
 FieldTable<BlockOptions> dualBlock(const std::vector<std::string>& without);
-/// Those of a plain block, in the order of the names: all its heads are sensory.
+/// The named fields of a plain block, in the order of the names: all its heads are sensory.
 FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names);
 inline const std::vector<std::string> kPlainBlock = {
     "n_heads_sa", "dff", "dropout_rate", "activation", "norm_first", "norm_type", "bias"};
@@ -27,13 +27,13 @@ std::vector<std::string> plainHeads(const std::vector<std::string>& further = {}
 /// The description of a block option, for architectures that have it without the group.
 const FieldSpec& blockSpec(const std::string& name);
 
-/// What 0 stands for in a block option that depends on the width of the stream; empty for the
-/// others.
+/// The meaning of 0 in a block option that depends on the width of the stream; empty for other
+/// options.
 std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,
                        const std::string& name);
 
-/// Block fields of an architecture: `block` returns its block options, `prefix` precedes the names
-/// of those of a decoder.
+/// Block fields of an architecture: `block` returns its block options; "decoder." precedes the
+/// names if these are the options of a decoder.
 template <class Options, class BlockOf>
 FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual, BlockOf block,
                           bool decoder = false) {
@@ -62,7 +62,7 @@ FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual, Bloc
     }
     return all;
 }
-/// Of an architecture that inherits its block options.
+/// Block fields of an architecture that inherits its block options.
 template <class Options>
 FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual) {
     return block<Options>(
@@ -78,15 +78,15 @@ FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual) {
 /// The tensors of `layers` blocks under `name`.0, `name`.1, ...
 void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layers,
                     const StackOptions& plan);
-/// Those of a symbol retriever for inputs of at most `longest` objects.
+/// The tensors of a symbol retriever for inputs of at most `longest` objects.
 void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptions& o,
                      std::int64_t d, std::int64_t longest);
 
 void addBlockOutline(OutlineBuilder& builder, const std::string& title, const std::string& name,
                      std::int64_t layers, const StackOptions& plan);
-/// "64 by position", "64 in a library, 4 heads".
+/// The symbols in words: "64 by position", "64 in a library, 4 heads".
 std::string symbolText(const SymbolOptions& o, std::int64_t longest);
-/// "swiglu, 256 wide".
+/// A feed-forward block in words: "swiglu, 256 wide".
 std::string feedForwardText(const std::string& activation, std::int64_t dff);
 
 /// Whether a model of blocks has relational heads and therefore symbols.
@@ -97,16 +97,16 @@ constexpr int kSourceSide = 0, kTargetSide = 1, kFurtherSide = 1, kBothSides = 2
 /// Layers "NAME 1", "NAME 2", ... of the modules MODULE0, MODULE1, ...
 void addLayers(std::vector<LayerPlace>& places, const std::string& module, std::int64_t layers,
                const std::string& name, bool causal = false);
-/// The same for models that have no other layers.
+/// The layers of addLayers(), for models that have no other layers.
 std::vector<LayerPlace> layersOf(const std::string& module, std::int64_t layers,
                                  const std::string& name, bool causal = false);
 /// A decoder block and its cross-attention to `context`.
 void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
                      const std::string& name, int context, bool causal);
 
-/// "sa4 ra4".
+/// The heads of a block in short: "sa4 ra4".
 std::string headsText(const BlockOptions& block);
-/// `symbols` is null for models without symbols.
+/// The work of a stack of blocks; `symbols` is null for models without symbols.
 WorkEstimate blockWork(const StackOptions& plan, std::int64_t layers, const SymbolOptions* symbols);
 template <class Options>
 WorkEstimate blockWork(const Options& o, const StackOptions& plan, std::int64_t layers) {
@@ -120,7 +120,7 @@ WorkEstimate blockWork(const Options& o, const StackOptions& plan, std::int64_t 
 void setConstructorDefaults(BlockOptions& block, bool dual);
 void readBlockConfig(BlockOptions& block, JsonArguments& a);
 void readDualHeadsConfig(BlockOptions& block, JsonArguments& a, const std::string& symbols);
-/// `biasOut` is null for heads without an output bias.
+/// Reads the arguments of attention; `biasOut` is null for heads without an output bias.
 void readAttentionConfig(JsonArguments a, std::int64_t& kvHeads, std::int64_t& keyDim, bool& biasKv,
                          bool* biasOut);
 void readSymbolsConfig(SymbolOptions& o, std::int64_t d, JsonArguments a);
@@ -128,7 +128,7 @@ void writeBlockConfig(ConfigJson& a, const BlockOptions& block);
 void writeDualHeadsConfig(ConfigJson& a, const BlockOptions& block, const std::string& symbols);
 ConfigJson plainAttentionConfig(const BlockOptions& block);
 ConfigJson symbolsConfig(const SymbolOptions& o, std::int64_t d, std::int64_t longest);
-/// null for 0, the default of the model.
+/// JSON's null for 0, which stands for the default of the model; else the number.
 ConfigJson orNull(std::int64_t n);
 
 }  // namespace relascope::core

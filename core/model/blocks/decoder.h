@@ -23,7 +23,7 @@ private:
 };
 TORCH_MODULE(DualAttnDecoderBlock);
 
-/// The plain Transformer's: `self_attn` in place of `dual_attn`.
+/// The decoder block of a plain Transformer: `self_attn` in place of `dual_attn`.
 struct DecoderBlockImpl : torch::nn::Module, RecordingPoint {
     explicit DecoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x, const torch::Tensor& context);

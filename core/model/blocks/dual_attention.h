@@ -13,9 +13,9 @@
 
 namespace relascope::core {
 
-/// The sensory heads of such a stack.
+/// The options of the sensory heads of a stack.
 HeadOptions sensoryOptions(const StackOptions& options);
-/// Those of a decoder that attend to the encoder.
+/// The options of the heads of a decoder that attend to the encoder.
 HeadOptions crossOptions(const StackOptions& options);
 
 /// concat(e, a): e of the sensory heads, a of the relational ones. x [b, n, d] -> [b, n, d].
@@ -29,7 +29,8 @@ struct DualAttentionImpl : torch::nn::Module {
     std::shared_ptr<RelationalHeadsImpl> relational_attention;  ///< null without relational heads
 
 private:
-    /// Of all heads in one launch (cuda_dual_attention.h), or undefined where that does not serve.
+    /// The output of all heads in one launch (cuda_attention.h); undefined where the kernels do not
+    /// serve.
     torch::Tensor together(const torch::Tensor& x, const Symbols& symbols);
     torch::Tensor hooked(const torch::Tensor& x, const Symbols& symbols, const HookedModule& block);
 };

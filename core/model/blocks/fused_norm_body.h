@@ -67,7 +67,7 @@ Mask maskOf(double p, std::int64_t seed) {
     return mask;
 }
 
-// Rows of d elements; mean and scale hold one number a row. What is null is left out.
+// Rows of d elements; mean and scale hold one number a row. Outputs that are null are left out.
 struct Forward {
     const float *x, *branch, *weight, *bias;
     float *sum, *y, *mean, *scale;

@@ -15,8 +15,8 @@
 
 namespace relascope::core {
 
-/// identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu, silu, softmax (over the
-/// last dimension).
+/// Applies an activation: identity, relu, sigmoid, tanh, gelu (tanh approximation), exact_gelu,
+/// silu, softmax (over the last dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
 /// Normalisation over the last dimension: "layernorm" (weight and bias), "layernorm_no_bias" (the
@@ -29,7 +29,7 @@ struct NormImpl : torch::nn::Module {
     NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
 
     double eps() const { return m_eps; }
-    /// Whether it takes the mean out.
+    /// Whether the norm subtracts the mean.
     bool centres() const { return m_type.starts_with("layernorm"); }
 
     torch::Tensor weight, bias;

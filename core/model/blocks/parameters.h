@@ -36,11 +36,12 @@ ParameterFill parameterFill();
 /// A float32 tensor of that shape; `initialise` is called if parameters are Fresh.
 torch::Tensor newParameter(torch::IntArrayRef sizes,
                            const std::function<void(torch::Tensor&)>& initialise);
-/// N(0, 1).
+/// A parameter drawn from N(0, 1).
 torch::Tensor newNormal(torch::IntArrayRef sizes);
 torch::Tensor newConstant(torch::IntArrayRef sizes, double value);
 
-/// Whether it is bfloat16 or float16. Linear and Embedding take such weights and answer in float32.
+/// Whether a weight is bfloat16 or float16. Linear and Embedding take such weights and answer in
+/// float32.
 inline bool isHalf(const torch::Tensor& weight) {
     return weight.scalar_type() == torch::kBFloat16 || weight.scalar_type() == torch::kHalf;
 }
@@ -52,7 +53,7 @@ void castToBFloat16(torch::nn::Module& module);
 /// x weight^T + bias: weight [out, in], U(-+1/sqrt(in)) as torch's own (kaiming, sqrt 5).
 struct LinearImpl : torch::nn::Module {
     LinearImpl(std::int64_t in, std::int64_t out, bool bias = true);
-    /// Tied to the weight [out, in] of another module; no bias.
+    /// A layer that is tied to the weight [out, in] of another module; no bias.
     explicit LinearImpl(torch::Tensor shared);
     torch::Tensor forward(const torch::Tensor& x) const;
 

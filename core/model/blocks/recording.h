@@ -25,25 +25,25 @@ class Recorder {
 public:
     virtual ~Recorder() = default;
 
-    /// Whether it takes factors instead of maps, so that modules run their fastest form. Modules
-    /// whose maps are no inner products of vectors pass maps also then.
+    /// Whether the recorder takes factors instead of maps, so that modules run their fastest form.
+    /// Modules whose maps are no inner products of vectors pass maps also then.
     virtual bool takesFactors() const { return false; }
     virtual void scores(const std::string& /*module*/, const InnerProducts& /*alpha*/) {}
     virtual void relations(const std::string& /*module*/, const InnerProducts& /*r*/) {}
     virtual void symbols(const std::string& /*module*/, int /*layer*/,
                          const InnerProducts& /*weights*/) {}
-    /// Positional symbols of n objects: object i gets row i.
+    /// Receives positional symbols of n objects: object i gets row i.
     virtual void positionalSymbols(const std::string& /*module*/, int /*layer*/,
                                    std::int64_t /*n*/) {}
-    /// Position-relative symbols of n objects: the pair (i, j) gets the library row
+    /// Receives position-relative symbols of n objects: the pair (i, j) gets the library row
     /// clamp(j - i, -most, most) + most.
     virtual void relativeSymbols(const std::string& /*module*/, int /*layer*/, std::int64_t /*n*/,
                                  std::int64_t /*most*/) {}
 
-    /// Attention after its softmax and before dropout, [b, heads, i, j]. `module` is the registered
-    /// path: "encoder_blocks.0.dual_attn.self_attention".
+    /// Receives attention after its softmax and before dropout, [b, heads, i, j]. `module` is the
+    /// registered path: "encoder_blocks.0.dual_attn.self_attention".
     virtual void scores(const std::string& module, const torch::Tensor& alpha) = 0;
-    /// r_ij after its activation, [b, i, j, relation] (disrca: [b, head, i, j]).
+    /// Receives r_ij after its activation, [b, i, j, relation] (disrca: [b, head, i, j]).
     virtual void relations(const std::string& module, const torch::Tensor& r) = 0;
     /// Symbol retrieval: weights [b, heads, i, symbol]; for positional symbols [1, 1, i, row]; for
     /// position-relative ones the library row of each pair, [1, 1, i, j] (int64).

@@ -20,7 +20,7 @@ struct StackOptions {
     bool rope = false;
     bool feedForwardBias = false;
     bool decoder = false;  ///< blocks also attend to the encoder
-    /// Of a decoder: its cross-attention heads.
+    /// The cross-attention heads of a decoder.
     std::int64_t crossHeads = 0, crossKeyHeads = 0, crossKeyDim = 0;
     bool crossBiasKv = false, crossBiasOut = false;
 

@@ -18,7 +18,7 @@ namespace relascope::core {
 /// cross-attention is projected once.
 class DecodingCache {
 public:
-    /// Room for `capacity` tokens.
+    /// A cache with room for `capacity` tokens.
     explicit DecodingCache(std::int64_t capacity) : m_capacity(capacity) {}
 
     std::int64_t capacity() const { return m_capacity; }
@@ -28,11 +28,11 @@ public:
     void advance(std::int64_t count);
     /// Counts a token on the host alone: a graph that contains advance(1) was repeated.
     void countOne() { ++m_past; }
-    /// The host's count, as before a graph was recorded.
+    /// Sets the host's count back to its value before a graph was recorded.
     void setCount(std::int64_t past) { m_past = past; }
     /// Removes all tokens but keeps the memory.
     void clear();
-    /// Room for `capacity` tokens; those read so far are kept.
+    /// Makes room for `capacity` tokens; tokens read so far are kept.
     void grow(std::int64_t capacity);
     /// past() as an int64 tensor [1] in a device's memory, always the same one: for kernels that
     /// read it there. Steps of one token then need nothing of the host's, so that they can be
@@ -64,7 +64,7 @@ private:
     std::int64_t m_capacity, m_past = 0;
     torch::Tensor m_pastOnDevice;
     std::map<std::pair<const void*, int>, torch::Tensor> m_kept;
-    std::set<std::pair<const void*, int>> m_rooms;  // those of rows of tokens
+    std::set<std::pair<const void*, int>> m_rooms;  // keys of m_kept that hold rows of tokens
 };
 
 /// The current cache of this thread, or nullptr.

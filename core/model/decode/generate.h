@@ -29,7 +29,7 @@ public:
 
     /// Reads a token that follows those of the cache: the logits, [1, 1, vocabulary] on the device,
     /// valid until the next call. Where the device has no graphs, or the model's attention counts
-    /// the cached tokens on the host (not by cuda_decoding.h), the model runs as usual.
+    /// the cached tokens on the host (not by cudaDecoding()), the model runs as usual.
     torch::Tensor read(std::int64_t token);
 
     /// Why the token is not repeated as a graph; empty while it is, or was not recorded yet.
@@ -79,7 +79,7 @@ private:
     torch::Device m_device;
     std::vector<std::int64_t> m_tokens;
     std::unique_ptr<RowDecoder> m_row;          ///< for single tokens, if it supports the model
-    std::unique_ptr<RepeatedToken> m_repeated;  ///< the same, on a GPU
+    std::unique_ptr<RepeatedToken> m_repeated;  ///< for single tokens on a GPU
 };
 
 /// Chooses tokens from logits by temperature, top-k and top-p, with its own generator: the same
@@ -87,7 +87,8 @@ private:
 class TokenSampler {
 public:
     explicit TokenSampler(const GenerateOptions& options);
-    /// logits [vocabulary] float32 on the CPU. Ids and probabilities are filled, pieces are not.
+    /// Chooses from logits [vocabulary] float32 on the CPU. Fills in ids and probabilities, but no
+    /// pieces.
     GeneratedToken sample(const torch::Tensor& logits);
 
 private:
@@ -95,8 +96,8 @@ private:
     std::mt19937_64 m_random;
 };
 
-/// prompt [b, n] int64 followed by `count` tokens, each the most likely one; beyond the context,
-/// the model reads the last max_block_size tokens. Recomputes everything for each token; a
+/// The prompt [b, n] int64 and `count` tokens after it, each the most likely one; beyond the
+/// context, the model reads the last max_block_size tokens. Recomputes everything for each token; a
 /// reference for tests.
 torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
                              std::int64_t count);

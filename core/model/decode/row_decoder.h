@@ -33,11 +33,11 @@ private:
     struct Layer;
 
     void throughLayer(Layer& layer, DecodingCache& cache);
-    /// What stands in for the token: the symbol's projection, behind those kept.
+    /// Projects the symbol that stands for the token, and stores it behind the kept projections.
     void projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t past);
     void attend(Layer& layer, DecodingCache& cache, std::int64_t past);
     void rotate(std::span<float> heads, std::int64_t width, std::int64_t position);
-    /// Room for a cache of so many tokens.
+    /// Makes room for a cache of `capacity` tokens.
     void reserve(std::int64_t capacity);
     /// cos and sin of every position's angles, [capacity, width].
     const float* rotaryTable(std::int64_t width);

@@ -13,7 +13,7 @@ namespace relascope::core {
 struct EsbnOptions : StreamOptions, ImageInput {
     std::int64_t controller = 512;  // width of the LSTM
     std::int64_t key_dim = 256;     // width of its keys
-    bool context_norm = true;       // objects are normalised over those of their problem
+    bool context_norm = true;       // objects are normalised over the objects of their problem
 
     bool operator==(const EsbnOptions&) const = default;
 };

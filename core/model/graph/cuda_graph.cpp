@@ -66,8 +66,8 @@ protected:
     }
 
 private:
-    /// On the stream of the recording: CUDA records no default stream. It waits for what was given
-    /// to the current stream, which waits for it.
+    /// Runs `work` on the stream of the recording, as CUDA records no default stream. That stream
+    /// waits for the work queued on the current stream, which then waits for it.
     void apart(const std::function<void()>& work) {
         const auto current = c10::cuda::getCurrentCUDAStream(m_device);
         const auto follow = [this](const c10::cuda::CUDAStream& first,

@@ -46,7 +46,7 @@ void keepForGraph(const torch::Tensor& tensor);
 /// Whether a graph is being recorded on this thread.
 bool isRecordingGraph();
 
-/// Null where the device has no graphs, or their library is not loaded.
+/// A graph of a device; null where it has no graphs, or their library is not loaded.
 std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device);
 
 // Tensors that depend on sizes alone: positions, indices. Made on the CPU, they would be copied to
@@ -55,7 +55,8 @@ std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device);
 /// The tensors of the last few sizes asked for. Not for several threads at a time.
 class KeptTensor {
 public:
-    /// What `make` gives, on the device and of the type of `options`. Never requires a gradient.
+    /// The tensor that `make` returns, on the device and of the type of `options`. Never requires a
+    /// gradient.
     torch::Tensor get(const std::vector<std::int64_t>& sizes, const torch::TensorOptions& options,
                       const std::function<torch::Tensor()>& make);
 
@@ -67,12 +68,12 @@ private:
     std::deque<Entry> m_entries;
 };
 
-// librelascope_cuda_graphs.so: what needs LibTorch's CUDA library, CUDA graphs and the state of its
-// generator, which the program itself does not link. Opened at run time, like the kernels.
+// librelascope_cuda_graphs.so: code that needs LibTorch's CUDA library, for CUDA graphs and the
+// state of its generator; the program itself does not link it. Opened at run time, like kernels.
 
 /// Grows with every change of the table, of DeviceGraph or of Philox.
 inline constexpr int kGraphLibraryVersion = 1;
-/// The symbol, a GraphTableFunction.
+/// The name of the library's symbol, a GraphTableFunction.
 inline constexpr const char* kGraphTableSymbol = "relascope_cuda_graphs";
 
 struct GraphTable {
@@ -83,8 +84,8 @@ struct GraphTable {
     kernels::Philox (*drawPhilox)(int device, std::uint64_t numbers) = nullptr;
 };
 
-/// Null for a version that the library does not have, or for another LibTorch than `torch`,
-/// "2.11.0".
+/// Returns the table; null for a version that the library does not have, or if it was built for
+/// another LibTorch than `torch`, "2.11.0".
 using GraphTableFunction = const GraphTable* (*)(int version, const char* torch);
 
 struct GraphLibrary {
@@ -92,12 +93,12 @@ struct GraphLibrary {
     std::string problem;  ///< why there is no table; empty otherwise
 };
 
-/// Opened at the first call, beside the program or in ../lib/relascope from there; needs LibTorch's
-/// CUDA library, which initDevices() loads. With RELASCOPE_CUDA_GRAPHS=off in the environment a
-/// problem.
+/// The library of graphs, opened at the first call, beside the program or in ../lib/relascope from
+/// there; needs LibTorch's CUDA library, which initDevices() loads. With RELASCOPE_CUDA_GRAPHS=off
+/// in the environment it is a problem without a table.
 const GraphLibrary& graphLibrary();
 
-/// Another table in its scope and for all threads. For tests.
+/// Replaces the table while it exists, for all threads. For tests.
 class GraphTableScope {
 public:
     explicit GraphTableScope(const GraphTable& table);

@@ -44,7 +44,7 @@ std::string hookName(const std::string& path, bool pairs) {
         else if (part == "abstractor_layers")
             continue;  // the layers of "abstractor"
         else if (part == "layers") {
-            // A bare list of layers is that of an Abstractor for sets of objects; before other
+            // A bare list of layers belongs to an Abstractor for sets of objects; before other
             // parts it is the whole model, or the layers of an Abstractor named already.
             if (name.empty() && numbered) append("abstractor");
         } else if (const auto found = attention.find(part); found != attention.end())

@@ -13,9 +13,9 @@
 
 namespace relascope::core {
 
-/// What a dimension of a hook point's tensor runs over.
+/// The kinds of dimensions of a hook point's tensor.
 enum class Axis { Batch, Position, Head, Dim, I, J, Relation, Symbol, Slot };
-/// "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot".
+/// The name of an axis: "batch", "position", "head", "dim", "i", "j", "relation", "symbol", "slot".
 const char* axisName(Axis axis);
 
 using Axes = std::span<const Axis>;
@@ -23,7 +23,7 @@ using Axes = std::span<const Axis>;
 /// One tensor of the forward pass.
 struct HookPoint {
     std::string name;
-    Axes axes;  ///< of every dimension, in the order of the tensor's
+    Axes axes;  ///< one for each dimension of the tensor, in order
     /// The position of the first entry along `position` (tensors of new tokens) or `i`: with a
     /// DecodingCache, or where rows are computed in blocks, it is not 0.
     std::int64_t first = 0;
@@ -37,13 +37,14 @@ struct HookPoint {
 class Hooks {
 public:
     virtual ~Hooks() = default;
-    /// Whether it wants any point whose name begins with `prefix`; modules without one keep their
-    /// fastest form.
+    /// Whether the hooks want any point whose name begins with `prefix`; modules without a wanted
+    /// point keep their fastest form.
     virtual bool takes(std::string_view prefix) const = 0;
     /// Gets the tensor of a point and returns the one that the forward pass continues with.
     virtual torch::Tensor at(const HookPoint& point, const torch::Tensor& value) = 0;
-    /// If all that is done at a point multiplies whole entries along `axis`: their factors [size].
-    /// Then at() is not called, so that the point's tensor need not exist. Otherwise undefined.
+    /// The factors [size] of the entries along `axis`, if the hooks do nothing but multiply whole
+    /// entries at a point: at() is not called then, so that the point's tensor need not exist.
+    /// Otherwise undefined.
     virtual torch::Tensor factors(const std::string& /*point*/, Axis /*axis*/,
                                   const torch::Tensor& /*like*/) {
         return {};
@@ -51,8 +52,8 @@ public:
     /// The stream after the block of that prefix, if the pass may take it instead of running the
     /// block: no earlier point is changed. Otherwise undefined.
     virtual torch::Tensor streamAfter(const std::string& /*block*/) { return {}; }
-    /// Text whose first tokens have slid out of the context: the position of the first that is
-    /// left.
+    /// Called for a text whose first tokens have slid out of the context: the position of the first
+    /// token that is left.
     virtual void setOrigin(std::int64_t /*position*/) {}
 };
 
@@ -94,13 +95,13 @@ public:
     torch::Tensor operator()(const char* name, Axes axes, const torch::Tensor& value) const {
         return m_hooks ? m_hooks->at({m_prefix + name, axes, m_first}, value) : value;
     }
-    /// The same for cells (i, j), whose rows begin at position `first`.
+    /// The point's tensor for cells (i, j), whose rows begin at position `first`.
     torch::Tensor cells(const char* name, Axes axes, const torch::Tensor& value, std::int64_t first,
                         const torch::Tensor& closed = {}, double closedValue = 0.0) const {
         if (!m_hooks) return value;
         return m_hooks->at({m_prefix + name, axes, first, closed, closedValue}, value);
     }
-    /// As Hooks::factors().
+    /// Hooks::factors() for a point of this module.
     torch::Tensor factors(const char* name, Axis axis, const torch::Tensor& like) const {
         return m_hooks ? m_hooks->factors(m_prefix + name, axis, like) : torch::Tensor();
     }
@@ -134,7 +135,7 @@ torch::Tensor activateOpen(const std::string& activation, const torch::Tensor& s
 /// [b, maps, n, w] heads as hook points see them, [b, n, maps, w], through them and back.
 torch::Tensor hookedHeads(const HookedModule& hooks, const char* name, Axes axes,
                           const torch::Tensor& heads);
-/// The same for joined heads [b, n, maps * w].
+/// hookedHeads() for joined heads [b, n, maps * w].
 torch::Tensor hookedJoined(const HookedModule& hooks, const char* name, const torch::Tensor& joined,
                            std::int64_t heads);
 

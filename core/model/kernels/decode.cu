@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPartThreads = 256, kCombineThreads = 128;
 constexpr int kMostTile = 16;   // keys in shared memory at once: the lanes of a softmax
-constexpr int kScoreLanes = 4;  // of a score
+constexpr int kScoreLanes = 4;  // lanes that compute a score
 
 /// bfloat16 in memory, which every architecture converts by integers.
 struct BFloat16Bits {

@@ -17,7 +17,7 @@ namespace relascope::core::kernels {
 /// The new token's rows are appended to the caches. The views have one token; relations = 0: plain
 /// attention.
 struct DecodeArgs {
-    DataType type = DataType::Float32;  ///< of all tensors
+    DataType type = DataType::Float32;  ///< type of all tensors
     std::int32_t batch = 0, capacity = 0;
     std::int32_t heads = 0, keyHeads = 0;
     std::int32_t keyDim = 0, valueDim = 0;
@@ -52,7 +52,7 @@ std::size_t decodeWorkspaceBytes(const DecodeArgs& args);
 /// Bytes of shared memory that a block takes; 0 if the sizes are not served.
 std::size_t decodeSharedBytes(const DecodeArgs& args);
 
-/// Two launches; returns a cudaError_t as the launches of rel_ffma.h do.
+/// Starts the two launches of a call; returns a cudaError_t as the launches of rel_ffma.h do.
 extern "C" int launchDecode(const DecodeArgs* args, void* stream);
 
 }  // namespace relascope::core::kernels

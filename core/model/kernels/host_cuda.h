@@ -63,8 +63,8 @@ struct HostDevice {
 };
 HostDevice& hostDevice();
 
-/// A launch with more than 48 KiB needs the attribute first, as on a GPU; what does not fit is
-/// reported by cudaGetLastError. Shared memory starts as NaN.
+/// Runs a kernel. A launch with more than 48 KiB needs the attribute first, as on a GPU; launches
+/// that do not fit are reported by cudaGetLastError. Shared memory starts as NaN.
 void hostLaunch(const void* kernel, dim3 grid, dim3 threads, std::size_t bytes,
                 const std::function<void()>& thread);
 cudaError_t hostSetSharedBytes(const void* kernel, int bytes);
@@ -81,8 +81,8 @@ struct HostLane {
 /// results.
 void hostWarpOperation(unsigned mask, HostLane own, const std::function<void(const HostLane*)>& run,
                        const Where& where);
-/// Copies happen as late as they may, when they are waited for: what is read before is NaN, or what
-/// was there. Throws HostMisuse for addresses that are not on 16 bytes or outside shared memory.
+/// Copies happen as late as they may, when they are waited for: reads before find NaN, or older
+/// numbers. Throws HostMisuse for addresses that are not on 16 bytes or outside shared memory.
 void hostCopyAsync(void* shared, const void* global, int bytes, const Where& where);
 void hostCommitCopies();
 void hostWaitForCopies(int groups);

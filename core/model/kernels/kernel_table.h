@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What librelascope_cuda.so gives to the program: its functions, by one symbol. Free of LibTorch
+// The interface of librelascope_cuda.so: a table of its functions, by one symbol. Free of LibTorch
 // and CUDA.
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace relascope::core::kernels {
 
-/// Grows with every change of the table or of what its functions are given.
+/// Grows with every change of the table or of the arguments of its functions.
 inline constexpr int kKernelTableVersion = 4;
-/// The symbol, a KernelTableFunction.
+/// The name of the library's symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
-/// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
+/// The least compute capability, 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
 inline constexpr int kLeastMajor = 7, kLeastMinor = 5;
 
 struct DeviceLimits {
     int major = 0, minor = 0;  ///< compute capability
     int multiprocessors = 0;
-    std::size_t sharedBytes = 0;  ///< that a block may ask for
+    std::size_t sharedBytes = 0;  ///< the most that a block may ask for
 };
 
 struct DeviceFacts {
@@ -39,7 +39,7 @@ struct KernelTable {
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
     int (*deviceFacts)(int device, DeviceFacts* facts) = nullptr;
-    /// Versions of CUDA: the newest that the driver serves, and that of the runtime; 13000 is 13.0.
+    /// Versions of CUDA: the newest that the driver serves, and the runtime's; 13000 is 13.0.
     int (*versions)(int* driver, int* runtime) = nullptr;
 
     decltype(&launchRelForward) relForward = nullptr;
@@ -65,7 +65,7 @@ struct KernelTable {
     const char* (*errorText)(int error) = nullptr;
 };
 
-/// Null for a version that the library does not have.
+/// Returns the table; null for a version that the library does not have.
 using KernelTableFunction = const KernelTable* (*)(int version);
 
 }  // namespace relascope::core::kernels

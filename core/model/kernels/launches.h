@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of a library of kernels: its launches, and what the CUDA library and its stand-in on
-// the CPU have to say of the devices.
+// The table of a library of kernels: its launches, and the facts of devices from the CUDA library
+// or its stand-in on the CPU.
 #pragma once
 
 #include "model/kernels/kernel_table.h"

@@ -74,7 +74,7 @@ __device__ inline Unpacked unpacked(Float16, std::uint32_t bits) {
 /// d += a b for a [16, 16] and b [16, 8].
 RELASCOPE_MMA16(BFloat16, "bf16")
 RELASCOPE_MMA16(Float16, "f16")
-/// The same for a [16, 8] and b [8, 8].
+/// d += a b for a [16, 8] and b [8, 8].
 RELASCOPE_MMA8(BFloat16, "bf16")
 RELASCOPE_MMA8(Float16, "f16")
 #undef RELASCOPE_MMA16
@@ -100,7 +100,7 @@ RELASCOPE_MMA8(Float16, "f16")
 /// row r of matrix i, a multiple of 16 bytes; of matrix i each lane gets row g, columns 2 t and
 /// 2 t + 1. With two matrices the addresses of lanes 16 to 31 do not count, but must be valid.
 RELASCOPE_LDMATRIX(loadMatrix, "")
-/// Each lane gets rows 2 t and 2 t + 1, column g instead.
+/// Loads the transposed matrix: each lane gets rows 2 t and 2 t + 1, column g instead.
 RELASCOPE_LDMATRIX(loadMatrixTransposed, ".trans")
 #undef RELASCOPE_LDMATRIX
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What kernels are compiled with: CUDA by nvcc, or its stand-in on the CPU by a C++ compiler.
+// The platform of kernels: CUDA, compiled by nvcc, or its stand-in on the CPU, by a C++ compiler.
 #pragma once
 
 #if defined(__CUDACC__)

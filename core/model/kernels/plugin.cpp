@@ -117,8 +117,8 @@ std::string kernelsProblem(int device) {
 
 namespace {
 
-/// Of a library that was cut off, as by a full disk: the loader would map what is not there, and
-/// the program end by SIGBUS. Other damage is left to the loader.
+/// Whether a library was cut off, as by a full disk: the loader would map bytes beyond its end, and
+/// the program would end by SIGBUS. Other damage is left to the loader.
 bool isCutOff(const std::filesystem::path& path) {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path, error);

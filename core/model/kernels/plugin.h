@@ -21,20 +21,21 @@ struct KernelPlugin {
 };
 
 /// Why kernels are not used on a device that they run on (cuda_check.h): a sentence each, empty if
-/// they computed what LibTorch did.
+/// their results agree with LibTorch's.
 struct KernelProblems {
     std::string float32;
-    std::string tensor;  ///< of tensor cores: bf16 and fp16
+    std::string tensor;  ///< the problem of tensor cores: bf16 and fp16
 };
 
-/// Opens a library of kernels and asks it for the devices. Never throws for what it finds: a
-/// missing, damaged or foreign file is a problem in words.
+/// Opens a library of kernels and asks it for the devices. Never throws: a missing, damaged or
+/// foreign file is reported as a problem in words.
 KernelPlugin openKernelPlugin(const std::string& file);
 
 /// The file that RELASCOPE_CUDA_PLUGIN names, else librelascope_cuda.so next to the program or in
 /// ../lib/relascope from there. Empty (no kernels) for RELASCOPE_CUDA_PLUGIN=off.
 std::string kernelPluginFile();
-/// That file, opened at the first call; without LibTorch's CUDA library a problem and no table.
+/// The opened kernelPluginFile(), from the first call on; without LibTorch's CUDA library a problem
+/// and no table.
 const KernelPlugin& kernelPlugin();
 /// The kernels, if they run on that CUDA device, else null. To be called after initDevices(), which
 /// loads LibTorch's CUDA library; the file is opened at the first call.
@@ -42,9 +43,9 @@ const KernelTable* kernelTable(int device = 0);
 /// Why kernelTable() is null; empty if it is not.
 std::string kernelsProblem(int device = 0);
 
-// Where the program's own libraries for CUDA are, and opening them whatever is found there.
+// Finds and opens the program's own libraries for CUDA.
 
-/// Whether LibTorch's CUDA library is in the process; ours take CUDA's runtime from it.
+/// Whether LibTorch's CUDA library is in the process; our libraries take CUDA's runtime from it.
 bool torchCudaIsLoaded();
 
 /// The library of that name beside the program, or in ../lib/relascope from there.

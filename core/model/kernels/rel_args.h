@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernels of relational attention are given: pointers and numbers alone, so that neither
-// LibTorch nor CUDA is needed to fill it.
+// The arguments of the kernels of relational attention: pointers and numbers alone, so that neither
+// LibTorch nor CUDA is needed to fill them in.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Philox {
 ///   out_i^a = sum_j A_ij^a s_j,  related_i^a[l] = sum_j A_ij^a r_ij^l.
 /// W_r times `related` is the caller's to add. relations = 0: plain attention with values s.
 struct RelArgs {
-    DataType type = DataType::Float32;  ///< of every tensor; lse and delta are never 16-bit
+    DataType type = DataType::Float32;  ///< type of every tensor; lse and delta are never 16-bit
     std::int32_t batch = 0;
     std::int32_t queries = 0, keys = 0;    ///< n and m
     std::int32_t heads = 0, keyHeads = 0;  ///< consecutive heads share a key head
@@ -71,7 +71,7 @@ struct RelArgs {
     View dOut, dRelated;
     void* delta = nullptr;  ///< [batch, heads, queries]: <dOut, out> + <dRelated, related>
     View dq, dk;
-    /// Of every batch element, also where s is shared: the caller adds these up.
+    /// The gradients of s for every batch element, also where s is shared: the caller adds them up.
     View ds;
     View dqRel, dkRel;
     /// relTensorWorkspaceBytes of device memory, on 8 bytes, for the backward pass on tensor cores.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernels of relational attention share: rows of tensors, sums over lanes, activations
-// and dropout masks.
+// Shared by the kernels of relational attention: rows of tensors, sums over lanes, activations and
+// dropout masks.
 #pragma once
 
 #include <math.h>

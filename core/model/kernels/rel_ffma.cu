@@ -8,7 +8,7 @@
 namespace relascope::core::kernels {
 namespace {
 
-constexpr int kLanesPerRow = kKeys;  // of the softmax
+constexpr int kLanesPerRow = kKeys;  // lanes of a row of the softmax
 
 /// The state of a block's queries in shared memory: online softmax and the sums so far, which all
 /// count relative to exp(highest).

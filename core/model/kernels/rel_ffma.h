@@ -29,7 +29,7 @@ int launchRelBackwardRows(const RelArgs* args, void* stream);
 int launchRelBackwardColumns(const RelArgs* args, void* stream);
 /// Writes ds of a library of symbols.
 int launchRelBackwardLibrary(const RelArgs* args, void* stream);
-/// All of the backward pass.
+/// Starts all kernels of the backward pass.
 int launchRelBackward(const RelArgs* args, void* stream);
 }
 

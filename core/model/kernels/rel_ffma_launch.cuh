@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the FFMA kernels are started, and what their two source files share.
+// Starts of the FFMA kernels, shared by their two source files.
 #pragma once
 
 #include "model/kernels/rel_args.h"

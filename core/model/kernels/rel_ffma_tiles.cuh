@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a block of the FFMA kernels does for a tile of queries and keys. All threads of the block
+// The work of a block of the FFMA kernels for a tile of queries and keys. All threads of the block
 // call these functions together. Loops give a thread the same cells each time, so that it may read
 // what it wrote without a barrier; which barriers a function needs around it is said there.
 #pragma once
@@ -9,7 +9,7 @@
 namespace relascope::core::kernels {
 
 constexpr int kThreads = 128;
-constexpr int kQueries = 8, kKeys = 16;  // of a tile
+constexpr int kQueries = 8, kKeys = 16;  // sizes of a tile
 constexpr int kRelations = 16;           // in shared memory at once
 constexpr int kRelationCells = kQueries * kRelations * kKeys;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the launches of all kernels of relational attention check and compute.
+// Checks and sizes that the launches of all kernels of relational attention share.
 #pragma once
 
 #include "model/kernels/platform.cuh"

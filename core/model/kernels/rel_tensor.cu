@@ -80,7 +80,7 @@ cudaError_t currentLimits(DeviceLimits& to) {
 
 constexpr int kLeastCapability = 80;  // bf16, m16n8k16 and copies beside the computation
 
-/// Of the groups' parts of dqRel or dkRel.
+/// Starts the sum of the groups' parts of dqRel or dkRel.
 cudaError_t startSum(const RelArgs& x, Pass pass, int groups, void* stream) {
     const bool isRows = pass == Pass::Rows;
     const int tokens = isRows ? x.queries : x.keys;

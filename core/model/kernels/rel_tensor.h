@@ -26,21 +26,21 @@ std::vector<RelTensorTiling> relTensorTilings(const RelArgs& args);
 /// Whether a device serves a call: `sharedLimit` is what a block can have there
 /// (cudaDevAttrMaxSharedMemoryPerBlockOptin), the compute capability 10 major + minor.
 bool relTensorServes(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
-/// Of the first tiling that fits; 0 if none does.
+/// The shared memory of the first tiling that fits, in bytes; 0 if none does.
 std::size_t relTensorSharedBytes(const RelArgs& args, std::size_t sharedLimit);
 
-/// The same for the backward pass of the queries, where dRelated needs 16 bytes as well, and
+/// The tilings for the backward pass of the queries, where dRelated needs 16 bytes as well, and
 /// related, dOut, dq and dqRel need 4.
 std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& args);
 bool relTensorServesRows(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
 
-/// And for that of the keys, where q, qRel, dOut and dRelated need 16 bytes, and k, s, kRel, dk, ds
-/// and dkRel need 4.
+/// The tilings for the backward pass of the keys, where q, qRel, dOut and dRelated need 16 bytes,
+/// and k, s, kRel, dk, ds and dkRel need 4.
 std::vector<RelTensorTiling> relTensorColumnsTilings(const RelArgs& args);
 bool relTensorServesColumns(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
-/// Both: all of the backward pass.
+/// Whether a device serves both, which is the complete backward pass.
 bool relTensorServesBackward(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
-/// What RelArgs::workspace needs in the backward pass: with several groups of heads each makes its
+/// Bytes of RelArgs::workspace in the backward pass: with several groups of heads each makes its
 /// part of dqRel and dkRel in float32, and these are added up in one order. 0 with one group.
 std::size_t relTensorWorkspaceBytes(const RelArgs& args);
 
@@ -49,7 +49,7 @@ std::size_t relTensorWorkspaceBytes(const RelArgs& args);
 extern "C" {
 /// Writes out, related and lse, by the first tiling that fits the device.
 int launchRelTensorForward(const RelArgs* args, void* stream);
-/// By the tiling of that number in relTensorTilings, to compare them.
+/// Launches the forward pass with tiling number `tiling` of relTensorTilings, to compare tilings.
 int launchRelTensorForwardTiled(const RelArgs* args, int tiling, void* stream);
 /// Writes delta in float32; rows and columns need it.
 int launchRelTensorDelta(const RelArgs* args, void* stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a block of the tensor-core backward pass of keys holds, in shared memory and in registers,
-// and how tiles of queries come there.
+// The state of a block of the tensor-core backward pass of keys, in shared memory and in registers,
+// and the copies of tiles of queries.
 #pragma once
 
 #include "model/kernels/rel_tensor_tiles.cuh"
@@ -48,7 +48,7 @@ struct ColumnsStage {
 
 template <class S>
 struct ColumnsState {
-    // Of many relations the keys are read again for each tile of queries.
+    // With many relations their keys are read again for each tile of queries.
     static constexpr int kHeld = S::kGrouped ? 1 : S::kOwnRelations;
     std::uint32_t k[1][S::kWidth / 16][4], s[1][S::kWidth / 16][4], kRel[kHeld][2];
     float dk[1][S::kWidth / 8][4], ds[1][S::kWidth / 8][4];

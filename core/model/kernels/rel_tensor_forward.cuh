@@ -6,8 +6,8 @@
 
 namespace relascope::core::kernels {
 
-/// What a warp keeps in registers: its head of all queries of the block, and all heads of its own
-/// queries for the relations.
+/// The registers of a warp: its head of all queries of the block, and all heads of its own queries
+/// for the relations.
 template <class S, bool Identity>
 struct TensorState {
     static constexpr int kHeld = Identity ? S::kOwnRelations : 1;
@@ -15,7 +15,7 @@ struct TensorState {
     std::uint32_t qRel[S::kRowTiles][kHeld][2];
     float out[S::kRowTiles][S::kWidth / 8][4];
     float related[S::kOwnQueries][S::kRelations / 16][4];
-    // Of rows g and g + 8. Sums are those of a lane's own columns.
+    // Highest scores and sums of rows g and g + 8. Sums are over a lane's own columns.
     float highest[S::kRowTiles][2], sum[S::kRowTiles][2];
     std::uint32_t dropped;  // 8 bits a row: a lane's cells of 32 keys
 };

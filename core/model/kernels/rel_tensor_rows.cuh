@@ -33,7 +33,7 @@ struct RowsState {
     std::uint32_t q[1][S::kWidth / 16][4], dOut[1][S::kWidth / 16][4];
     float dq[1][S::kWidth / 8][4];
     float dqRel[S::kOwnRelations][4];
-    float lse[2], delta[2];  // of rows g and g + 8; lse in base 2
+    float lse[2], delta[2];  // for rows g and g + 8; lse in base 2
 };
 
 template <class S>
@@ -141,7 +141,7 @@ __device__ inline void slopesOfQuery(float factor, const std::uint16_t* gradient
     }
 }
 
-/// The same for the warp's own queries.
+/// slopesOfQuery() for the warp's own queries.
 template <class S>
 __device__ inline void slopesOfRelations(float factor, const RowsShared<S>& shared) {
 #pragma unroll
@@ -364,7 +364,7 @@ __global__ void __launch_bounds__(kSumThreads)
 #endif
 }
 
-constexpr int kDeltaRows = 4;  // of a block
+constexpr int kDeltaRows = 4;  // rows of a block
 
 /// delta: a warp for each row (batch, head, query).
 template <class Format>

@@ -23,8 +23,8 @@ struct TensorShape {
     static constexpr int kWidth = 64;    // of keys and of symbols
     static constexpr int kRelWidth = 8;  // one product m16n8k8 is a relation of 16 x 8 cells
     static constexpr int kThreads = 32 * Heads;
-    /// Of the larger model: several groups of heads share the relations, so that each has a part of
-    /// their gradients.
+    /// For the larger model: several groups of heads share the relations, so that each group has a
+    /// part of the relations' gradients.
     static constexpr bool kGrouped = Relations > 64;
     static constexpr int kRowTiles = Queries / 16, kOctets = Keys / 8;
     // Each warp makes the relations of some l, and mixes those of some queries for all heads.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the warps of the tensor-core kernels of relational attention do for a tile of queries and
-// keys. Every loop over fragments is unrolled: registers have no index that is known late.
+// The work of the warps of the tensor-core kernels of relational attention for a tile of queries
+// and keys. Every loop over fragments is unrolled: registers need indices known at compile time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace relascope::core::kernels {
 
 struct TensorTile {
-    int b = 0, group = 0;  ///< of heads
+    int b = 0, group = 0;  ///< batch element, and group of heads
     int query0 = 0, key0 = 0;
 };
 

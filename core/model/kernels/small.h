@@ -18,7 +18,7 @@ struct SmallPart {
     /// pass: it computes the weights and relations again.
     RelArgs rel;
     View wr;   ///< W_r [heads, valueDim, relations]: token counts valueDim, batch is 0
-    View dwr;  ///< the same of every batch element: the caller adds these up
+    View dwr;  ///< gradients of wr for every batch element: the caller adds these up
     /// q_rel is k_rel as well (queries = keys): only qRel is read, and dqRel is the sum of both
     /// gradients.
     bool symmetric = false;
@@ -43,8 +43,8 @@ struct SmallPlan {
 };
 SmallPlan smallPlan(const SmallPart& part, std::size_t sharedLimit);
 
-// Both return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue also for what
-// smallPlan does not serve.
+// Both return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue also for calls
+// that smallPlan does not serve.
 extern "C" {
 /// Writes out.
 int launchSmallForward(const SmallArgs* args, void* stream);

@@ -29,7 +29,7 @@ __device__ void symbolSlopes(const SmallBlock<T>& block) {
     }
 }
 
-/// Of the chunk from relation l0: the products of q_rel and k_rel to `cells`, and
+/// Computes, for the chunk from relation l0, the products of q_rel and k_rel into `cells`, and
 /// dRelated[h, i, l] = sum_c dO_i^h[c] W_r^h[c, l].
 template <class T>
 __device__ void computeChunk(const SmallBlock<T>& block, int l0) {

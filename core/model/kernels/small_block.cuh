@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a block of the kernels for few tokens keeps in shared memory, and its products. All threads
-// of the block call these functions together; barriers are the caller's. Rows have odd lengths, so
-// that lanes which read one column of neighbouring rows find it in different banks.
+// The shared memory of a block of the kernels for few tokens, and its products. All threads of the
+// block call these functions together; barriers are the caller's. Rows have odd lengths, so that
+// lanes which read one column of neighbouring rows find it in different banks.
 #pragma once
 
 #include "model/kernels/rel_device.cuh"
@@ -30,7 +30,7 @@ struct SmallSizes {
         heads = keyHeads * share;
         keyRow = oddLength(x.keyDim), valueRow = oddLength(x.valueDim);
         relRow = oddLength(x.relDim), cellRow = oddLength(x.keys);
-        // Of a library only the rows that occur.
+        // Only the rows of a library that occur are kept.
         symbol0 = x.maxOffset < 0 ? 0 : symbolRow(x, x.queries - 1, 0);
         symbols = x.maxOffset < 0 ? x.keys : symbolRow(x, 0, x.keys - 1) - symbol0 + 1;
         const std::size_t queries = x.queries, keys = x.keys, rows = queries * heads;
@@ -80,7 +80,7 @@ struct SmallLaunch {
     int firstGroups = 0;
 };
 
-/// What a block works on.
+/// The arguments of a block and its places in shared memory.
 template <class T>
 struct SmallBlock {
     __device__ SmallBlock(const SmallPart& part, const SmallSplit& split, int group, bool backward,

@@ -11,8 +11,8 @@
 
 namespace relascope::core {
 
-/// Common base of both, under `layers.`: embedding (tied to the output, or not), positions, causal
-/// blocks, norm and output.
+/// The common base of both language models, under `layers.`: embedding (tied to the output, or
+/// not), positions, causal blocks, norm and output.
 struct LanguageModelImpl : ModelImpl {
     /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache, these are the tokens
     /// after past(). With one, and while a recorder takes factors, only the last logits are
@@ -28,7 +28,7 @@ protected:
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
     /// Registers the modules after the blocks and sets the published initial weights: N(0, 0.02),
-    /// zero biases, N(0, 0.02 / sqrt(2 layers)) for what adds to the residual stream.
+    /// zero biases, N(0, 0.02 / sqrt(2 layers)) for layers that add to the residual stream.
     void finish();
 
     TransformerLMOptions m_options;

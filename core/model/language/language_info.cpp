@@ -151,7 +151,7 @@ void readConfig(Options& o, JsonArguments& a) {
     } else {
         a.require({"n_heads"});
         a.read("n_heads", o.n_heads_sa);
-        a.has("use_flash_attention");  // how, not what
+        a.has("use_flash_attention");  // how attention is computed, not its result
         auto block = a.sub("block_kwargs");
         readAttentionConfig(block.sub("attn_kwargs"), o.sa_n_kv_heads, o.sa_key_dim,
                             o.sa_add_bias_kv, nullptr);

@@ -9,7 +9,7 @@
 
 namespace relascope::core {
 
-/// alpha = softmax over i of <phi_q x, phi_k y_i> / sqrt(key_dim), and of that
+/// With alpha = softmax over i of <phi_q x, phi_k y_i> / sqrt(key_dim) the head computes
 ///   relational  sum_i alpha_i (W_r r_i + W_s s_i), r_i[l] = <psi_q,l x, psi_k,l y_i>,
 ///   sensory     sum_i alpha_i phi_v y_i,
 ///   RCA         sum_i alpha_i W_s s_i.
@@ -34,7 +34,7 @@ private:
 };
 TORCH_MODULE(OneHead);
 
-/// `RelationalHead`, `SensoryHead`, `RcaHead`.
+/// The published models `RelationalHead`, `SensoryHead` and `RcaHead`.
 struct OneHeadModelImpl : ModelWith<OneHeadOptions> {
     explicit OneHeadModelImpl(const Options& options);
 

@@ -11,7 +11,7 @@ namespace relascope::core {
 enum class HeadKind { Relational, Sensory, RelationalCross };
 
 struct OneHeadOptions : StreamOptions, ObjectInput {
-    HeadKind kind = HeadKind::Relational;  ///< of the architecture
+    HeadKind kind = HeadKind::Relational;  ///< fixed by the architecture
     std::int64_t n_relations = 0;
     std::int64_t rel_proj_dim = 0;
     std::int64_t key_dim = 0;     // 0: d_model

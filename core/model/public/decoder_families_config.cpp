@@ -125,7 +125,7 @@ Family llama() {
     return f;
 }
 
-// The same family with these keys in place of its own, and further ones.
+// Puts a key into a family, in place of its own key for that option if there is one.
 void replace(Family& f, const FamilyKey& key) {
     for (auto& own : f.keys)
         if (own.option == key.option) {

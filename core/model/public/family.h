@@ -21,7 +21,7 @@ struct FamilyKey {
     std::vector<std::string> names;  ///< the first of these that the file has
     std::string option;              ///< a field of the descriptor
     FieldValue absent;               ///< as the family's class has it
-    FieldValue null = absent;        ///< what a null stands for
+    FieldValue null = absent;        ///< the value that a null stands for
 };
 
 /// A key that is taken with these values only; any other is refused.
@@ -47,8 +47,8 @@ struct FamilyTensor {
     std::vector<std::string> parts;  ///< in the model, one, or the three of a fused tensor
     StoredForm form = StoredForm::Plain;
     bool outside = false;  ///< beside the base model: without its prefix
-    /// Its name in the memory of `transformers` 5, and so in what training scripts save; empty
-    /// where that is the same.
+    /// The tensor's name in the memory of `transformers` 5, and so in files that training scripts
+    /// save; empty where it is the same.
     std::string also = {};
 };
 
@@ -59,7 +59,7 @@ struct Family {
     std::string architecture;          ///< the descriptor
     std::vector<std::string> classes;  ///< values of `architectures` that are this model
     std::string teacher;               ///< the class with two classifiers; empty: there is none
-    std::string prefix;                ///< of the base model's tensors, which may be absent
+    std::string prefix;                ///< prefix of the base model's tensors, which may be absent
     std::vector<std::pair<std::string, FieldValue>> fixed;  ///< options that are always so
     std::vector<FamilyKey> keys;
     std::vector<FamilyLimit> limits;
@@ -70,7 +70,7 @@ struct Family {
     std::vector<std::string> ignored;  ///< tensors of old files that are not used
 };
 
-/// Those of the tables, text first.
+/// The families of all tables, text first.
 const std::vector<Family>& families();
 const std::vector<Family>& decoderFamilies();
 const std::vector<Family>& imageFamilies();
@@ -78,7 +78,7 @@ const std::vector<Family>& imageFamilies();
 const Family* findFamily(const std::string& type);
 /// The family of a model; null for the models of the papers.
 const Family* familyOf(const ModelOptions& options);
-/// "GPT-2", for messages; for other models their architecture's name.
+/// The title of a model for messages: "GPT-2"; for models of no family the architecture's name.
 std::string modelTitle(const ModelOptions& options);
 
 /// The model of a config.json whose model_type is that of a family. `unused` gets the keys that
@@ -90,7 +90,7 @@ ModelOptions modelOfFamily(const Family& family, const nlohmann::ordered_json& c
                            const ShapeInFile& shape = {},
                            std::vector<std::string>* unused = nullptr);
 
-/// A tensor of a file, and what of the model it holds.
+/// A tensor of a file, and the parts of the model that it holds.
 struct FileTensor {
     std::string name;  ///< without the prefix
     std::string also;  ///< another name of it; empty without one
@@ -98,13 +98,13 @@ struct FileTensor {
     std::vector<std::int64_t> shape;
     std::vector<std::string> parts;
     StoredForm form = StoredForm::Plain;
-    std::int64_t heads = 1;  ///< of ByHead
+    std::int64_t heads = 1;  ///< for ByHead
     bool optional = false;   ///< a second name of a tied tensor
 };
-/// Those of a model of a family, in the order of the table.
+/// The tensors in files of a model of a family, in the order of the table.
 std::vector<FileTensor> fileTensors(const ModelOptions& options);
 
-/// The tensors of one file by what they are: the file's own names, with or without the prefix.
+/// Finds the tensors of one file by their table: the file's own names, with or without the prefix.
 class FamilyFile {
 public:
     FamilyFile(const ModelOptions& options, const std::vector<StoredTensor>& stored);
@@ -113,11 +113,11 @@ public:
     /// The name in the file, whether it is there or not.
     const std::string& nameOf(const FileTensor& tensor) const;
     const StoredTensor* find(const FileTensor& tensor) const;
-    /// Whether it is one of old files that are not used.
+    /// Whether a tensor is one of old files that is not used.
     bool ignores(const StoredTensor& stored) const;
-    /// As compareTensors().
+    /// The problems of the file's tensors, as compareTensors() gives them.
     std::vector<CheckpointProblem> problems() const;
-    /// Common prefix in the file of what `prefix` is in the model: "h.0.attn".
+    /// The common prefix in the file of the tensors with `prefix` in the model: "h.0.attn".
     std::string prefixOf(const std::string& prefix) const;
 
 private:

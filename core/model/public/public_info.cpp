@@ -51,7 +51,7 @@ FieldTable<RotaryOptions> rotaryFields() {
                          "Tokens of the context before the frequencies were scaled.", 1, 1e9))};
 }
 
-// Of every family; `decoder`: and those of decoders alone.
+// The detail fields of every family; with `decoder` also the fields that only decoders have.
 FieldTable<BlockDetails> detailFields(bool decoder) {
     using namespace fields;
     using O = BlockDetails;

@@ -21,7 +21,7 @@ struct FamilyName {
     bool operator==(const FamilyName&) const = default;
 };
 
-/// `bias` is that of the attention's output.
+/// Options of decoders of public families. `bias`: the bias of the attention's output.
 struct PublicDecoderOptions : TransformerLMOptions, BlockDetails, FamilyName {
     bool tie_word_embeddings = true;
 
@@ -30,22 +30,22 @@ struct PublicDecoderOptions : TransformerLMOptions, BlockDetails, FamilyName {
 
 struct PublicImageOptions : VisionTransformerOptions, BlockDetails, FamilyName {
     std::int64_t first_tokens = 1;  ///< the class token, and one for distillation
-    bool two_classifiers = false;   ///< of the first two tokens; the answer is their mean
-    /// How pictures become its images (options/image_processor.h); empty: it gets pixels as they
-    /// are, without mean and deviation.
+    bool two_classifiers = false;   ///< for the first two tokens; the answer is their mean
+    /// How pictures become images of the model (options/image_processor.h); empty: the model gets
+    /// pixels as they are, without mean and deviation.
     std::string preprocessor;
 
-    /// The first tokens and the patches.
+    /// The number of first tokens and patches.
     std::int64_t tokens() const { return patches() + first_tokens; }
     bool operator==(const PublicImageOptions&) const = default;
 };
 
-/// "a GPT-2 has no relational heads; sensory heads are in all 12 layers"; empty for models of other
-/// kinds.
+/// Why a model has no relations: "a GPT-2 has no relational heads; sensory heads are in all 12
+/// layers"; empty for models of other kinds.
 std::string noRelationsText(const ModelOptions& options);
 
-/// The size of a vocabulary that says whose it is: 50257 and 50304 of the papers' models are those
-/// of GPT-2's tokenizer. 0 for models of public families.
+/// The size of the vocabulary if it tells the tokenizer: in the papers' models 50257 and 50304 mean
+/// GPT-2's. 0 for models of public families.
 std::int64_t knownVocabulary(const ModelOptions& options);
 
 StackOptions stackOf(const PublicDecoderOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tensors of a file of a public family as those of the model (family.h).
+// Converts tensors of a file of a public family to the model's (family.h).
 #pragma once
 
 #include <torch/types.h>
@@ -10,11 +10,11 @@
 
 namespace relascope::core {
 
-/// The tensors of the model, FileTensor::parts, that are in one of the file's shape and of any
-/// type: views of it where the form allows.
+/// The tensors of the model, FileTensor::parts, in a tensor of the file, which has the file's shape
+/// and any type: views of it where the form allows.
 std::vector<torch::Tensor> partsOf(const FileTensor& tensor, const torch::Tensor& stored);
 
-/// The inverse: the tensor of the file, of the type of the model's.
+/// The inverse of partsOf(): the tensor of the file, of the type of the model's tensors.
 torch::Tensor storedOf(const FileTensor& tensor, const std::vector<torch::Tensor>& parts);
 
 }  // namespace relascope::core

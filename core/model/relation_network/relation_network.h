@@ -11,8 +11,8 @@
 namespace relascope::core {
 
 struct RelationNetworkOptions : StreamOptions, ImageInput {
-    std::vector<std::int64_t> relation_layers = {256, 256, 64};  // of g; the last: relations
-    std::vector<std::int64_t> hidden_layers = {256};             // of f
+    std::vector<std::int64_t> relation_layers = {256, 256, 64};  // widths of g; the last: relations
+    std::vector<std::int64_t> hidden_layers = {256};             // widths of f
 
     /// Input of g: two objects, each with its position as the last number.
     std::vector<std::int64_t> relationWidths() const {
@@ -20,7 +20,7 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
         widths.insert(widths.end(), relation_layers.begin(), relation_layers.end());
         return widths;
     }
-    /// Of f: the sum of all relations, to the classes.
+    /// The widths of f, from the sum of all relations to the classes.
     std::vector<std::int64_t> answerWidths() const {
         return mlpWidths(relation_layers.back(), hidden_layers, num_classes);
     }

@@ -11,9 +11,9 @@ void readPairConfig(PairInput& pairs, StreamOptions& stream, EncoderDecoderDepth
                     JsonArguments& a);
 ConfigJson pairConfig(const PairInput& pairs, const StreamOptions& stream,
                       const EncoderDecoderDepth& depth);
-/// "85 tokens", "vectors of 12".
+/// The elements of a sequence in words: "85 tokens", "vectors of 12".
 std::string sequenceText(const std::string& type, std::int64_t size);
-/// weight, and bias of a linear map of vectors.
+/// Lists the weight of an embedder, and the bias of a linear map of vectors.
 void addEmbedderShapes(ShapeList& list, const std::string& name, const std::string& type,
                        std::int64_t size, std::int64_t d);
 

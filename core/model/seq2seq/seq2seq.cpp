@@ -147,7 +147,7 @@ torch::Tensor Seq2SeqDualAttnTransformerImpl::encode(torch::Tensor x) {
 
 torch::Tensor Seq2SeqDualAttnTransformerImpl::decode(torch::Tensor y,
                                                      const torch::Tensor& context) {
-    // Layer numbers of symbols in the decoder follow those of the encoder.
+    // Layer numbers of symbols in the decoder follow the encoder's.
     int layer = static_cast<int>(m_options.n_layers_enc);
     for (const auto& block : *m_decoder) {
         Symbols symbols;

@@ -18,7 +18,7 @@ struct SequenceEmbedderImpl : torch::nn::Module {
     SequenceEmbedderImpl(const std::string& type, std::int64_t size, std::int64_t d);
     /// Tokens [b, n] int64 or vectors [b, n, size] -> [b, n, d].
     torch::Tensor forward(const torch::Tensor& x) const;
-    /// Throws OptionError unless x is such a batch of at most `longest` elements.
+    /// Throws OptionError unless x is a batch for forward() of at most `longest` elements.
     void check(const torch::Tensor& x, std::int64_t longest, const char* what) const;
 
     torch::Tensor weight, bias;

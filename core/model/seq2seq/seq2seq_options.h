@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Options of the sequence-to-sequence models, under the names of the published constructors. The
-// block options are those of the encoder; the decoder has its own.
+// block options are the encoder's; the decoder has its own.
 #pragma once
 
 #include "model/blocks/stack_options.h"
@@ -21,7 +21,7 @@ struct Seq2SeqDualAttnTransformerOptions : Seq2SeqTransformerOptions, SymbolOpti
     bool operator==(const Seq2SeqDualAttnTransformerOptions&) const = default;
 };
 
-/// The encoder and the decoder.
+/// The stacks of the encoder and of the decoder.
 StackOptions encoderOf(const Seq2SeqTransformerOptions& options);
 StackOptions encoderOf(const Seq2SeqDualAttnTransformerOptions& options);
 StackOptions decoderOf(const Seq2SeqTransformerOptions& options);

@@ -25,8 +25,8 @@ enum class PatchForm {
     Convolution,  ///< flattened as (channel, row, column) and projected
 };
 
-/// Registered as `to_patch_embedding` with the published numbers 1, 2, 3, or 2 alone. [b, c, H, W]
-/// -> [b, patches, d].
+/// Patches of images [b, c, H, W] -> [b, patches, d]. Registered as `to_patch_embedding` with the
+/// published numbers 1, 2, 3, or 2 alone.
 struct PatchEmbeddingImpl : torch::nn::Module {
     PatchEmbeddingImpl(const ImageInput& images, std::int64_t d,
                        PatchForm form = PatchForm::Normed);
@@ -45,7 +45,7 @@ TORCH_MODULE(PatchEmbedding);
 class Standardisation {
 public:
     torch::Tensor of(const torch::Tensor& images, const std::string& dataSet);
-    /// The same with numbers of each channel; without any, the images.
+    /// Images standardised with the mean and deviation of each channel; unchanged without any.
     torch::Tensor of(const torch::Tensor& images, const std::vector<float>& mean,
                      const std::vector<float>& deviation);
 
@@ -53,7 +53,7 @@ private:
     KeptTensor m_mean, m_deviation;
 };
 
-/// Common base of both models: patches, class token, learned positions, pooling and the classifier.
+/// The common base of both models: patches, class token, learned positions, pooling, classifier.
 struct VisionModelImpl : ModelImpl {
     VisionModelImpl(const VisionTransformerOptions& options);
     torch::Tensor forward(const ModelInput& images) override;

@@ -15,7 +15,7 @@ struct VisionTransformerOptions : StreamOptions, StackDepth, ImageInput, BlockOp
     std::string image_norm = "none";  // mean and deviation taken out of the pixels: none | cifar10
                                       // | cifar100 | fashion-mnist
 
-    /// The patches and the class token.
+    /// The number of patches and the class token.
     std::int64_t tokens() const { return patches() + 1; }
     bool operator==(const VisionTransformerOptions&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Arithmetic with a given value, and polynomials as sums of others: what questions are composed of.
+// The parts of questions: arithmetic with a given value, and polynomials as sums of others.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -75,7 +75,7 @@ Expression Entities::arithmetic(const Rational& value, int operations, double en
         possible.push_back(Operation::Add);
         possible.push_back(Operation::Subtract);
     }
-    // The entropy of a product of integers is that of its factors.
+    // The entropy of a product of integers is the entropy of its factors.
     if (operations >= 2 || (value.isInteger() && entropy <= factorEntropy(value.numerator)))
         possible.push_back(Operation::Multiply);
     const auto operation = m_draws.oneOf(possible);

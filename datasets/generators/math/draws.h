@@ -48,26 +48,27 @@ public:
         return items[static_cast<std::size_t>(m_random.below(static_cast<int>(items.size())))];
     }
 
-    /// An integer of about 10^entropy equally likely ones: -m .. m with m half of them, or least ..
-    /// m; with an absolute value of at least `least` and without a common divisor with `coprime`,
-    /// the range is widened for both.
+    /// One of about 10^entropy equally likely integers: from -m .. m with m half of their number,
+    /// or from least .. m. Its absolute value is at least `least`, and it has no common divisor
+    /// with `coprime`; the range is widened for both.
     std::int64_t integer(double entropy, bool isSigned = true, std::int64_t least = 0,
                          std::int64_t coprime = 1);
-    /// One half integers, one half fractions; a fraction's entropy is split at random.
+    /// An integer or a fraction, each with probability 1/2; a fraction's entropy is split at
+    /// random.
     Rational number(double entropy);
     /// Splits `total` by a Dirichlet distribution with these integer weights; weight 0 gets 0.
     std::vector<double> dirichlet(double total, const std::vector<int>& weights);
     std::vector<double> dirichlet(double total, int count) {
         return dirichlet(total, std::vector<int>(static_cast<std::size_t>(count), 1));
     }
-    /// `count` numbers >= 0 of that sum, every choice equally likely.
+    /// `count` numbers >= 0 that add up to `sum`, every choice equally likely.
     std::vector<int> parts(int count, int sum);
     /// The number of summands of each coefficient, `length` in total: at least one for coefficients
-    /// that are not 0, and never exactly one for those that are 0.
+    /// that are not 0, and never exactly one for coefficients that are 0.
     std::vector<int> summands(int length, const std::vector<bool>& isZero);
-    /// `count` integers of that sum. Throws Outgrown if a single summand cannot be the value.
+    /// `count` integers that add up to `value`. Throws Outgrown if a single summand cannot be it.
     std::vector<std::int64_t> addingUpTo(std::int64_t value, int count, double entropy);
-    /// Two factors of a product, its prime factors dealt out at random; of 0: 1 and 0.
+    /// Two factors of a product, its prime factors dealt out at random; 1 and 0 for 0.
     std::pair<std::int64_t, std::int64_t> factors(std::int64_t product);
 
 private:

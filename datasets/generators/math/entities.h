@@ -28,10 +28,10 @@ struct SampleArgs {
 /// A value as it is written in the question.
 struct Entity {
     std::string premises;    ///< sentences that define the entities it uses
-    std::string sentence;    ///< its own; empty for a plain number
+    std::string sentence;    ///< the sentence that defines it; empty for a plain number
     std::string handle;      ///< "-3", a letter, or the name of a function
     std::string expression;  ///< a polynomial that may stand in place of its sentence
-    std::string variable;    ///< of that expression
+    std::string variable;    ///< variable of `expression`
 
     bool isLetter() const { return !sentence.empty(); }
 };
@@ -45,7 +45,7 @@ public:
     /// An unused letter: a .. z but e.
     std::string letter();
     Entity number(std::int64_t value, SampleArgs args);
-    /// Of one variable.
+    /// Names a polynomial of one variable.
     Entity polynomial(const Polynomial& p, SampleArgs args);
     /// Divides `args` among `count` entities.
     std::vector<SampleArgs> split(const SampleArgs& args, int count);
@@ -76,7 +76,7 @@ private:
     std::vector<std::string> m_letters;  // unused
 };
 
-/// "first", "second", "third".
+/// The word for an ordinal: "first", "second", "third".
 const char* ordinalWord(int n);
 /// Joins sentences or parts of them with a space; leaves out empty ones.
 std::string joined(const std::string& a, const std::string& b);

@@ -18,24 +18,24 @@ struct Polynomial {
     std::vector<Rational> values;
 
     Polynomial() = default;
-    /// All coefficients 0.
+    /// A polynomial whose coefficients are all 0.
     explicit Polynomial(std::vector<int> shape);
-    /// Of one variable, by ascending power.
+    /// A polynomial of one variable, its coefficients by ascending power.
     explicit Polynomial(const std::vector<std::int64_t>& coefficients);
 
     std::size_t index(const std::vector<int>& powers) const;
     std::vector<int> powers(std::size_t index) const;
-    /// Of one variable: without leading zeros.
+    /// The polynomial of one variable without leading zeros.
     Polynomial trimmed() const;
     bool isInteger() const;
     bool isZero() const;
     bool operator==(const Polynomial&) const = default;
 };
 
-/// Of one variable.
+/// Sum and product of polynomials of one variable.
 Polynomial operator+(const Polynomial& a, const Polynomial& b);
 Polynomial operator*(const Polynomial& a, const Polynomial& b);
-/// Of one variable: the highest power with a coefficient; 0 where there is none.
+/// The highest power of a polynomial of one variable whose coefficient is not 0; 0 without any.
 int degreeOf(const Polynomial& p);
 
 /// The derivative along a variable, and the antiderivative without a constant.
@@ -48,9 +48,9 @@ Polynomial antiderivative(const Polynomial& p, int variable);
 Polynomial randomPolynomial(Draws& draws, const std::vector<int>& degrees, double entropy,
                             int least = 0, int most = 0);
 
-/// As answers are written: powers descending, variables in the order of the alphabet, "2*x**2*y/3 -
-/// x + 1"; "0". As in the published generator, a positive number comes before a single negative
-/// term: "3 - x".
+/// A polynomial as answers are written: powers descending, variables in the order of the alphabet,
+/// "2*x**2*y/3 - x + 1"; "0". As in the published generator, a positive number comes before a
+/// single negative term: "3 - x".
 std::string textOf(const Polynomial& p, const std::vector<std::string>& variables);
 
 class Expression {
@@ -69,7 +69,7 @@ public:
     static Expression monomial(const Rational& coefficient, const std::string& variable, int power);
 
     std::string text() const;
-    /// The whole numbers that occur in it, exponents too, from left to right.
+    /// The whole numbers that occur in the expression, exponents too, from left to right.
     std::vector<Expression*> integers();
     const Rational& value() const { return m_value; }
     /// Replaces a number by a name.

@@ -58,7 +58,7 @@ Problem differentiation(Draws& draws, double entropy) {
     degrees[static_cast<std::size_t>(axis)] = order - 1;
     const auto lost = randomPolynomial(draws, degrees, entropy);
 
-    // Below the order, what vanishes; from it on, the rest.
+    // Powers below the order are lost in the derivative; from it on they are kept.
     auto shape = kept.shape;
     shape[static_cast<std::size_t>(axis)] += order;
     Polynomial p(shape);
@@ -108,7 +108,7 @@ Problem addition(Draws& draws, double entropy) {
     return {joined(sum.premises, questions[draws.between(0, 3)]), textOf(p, {sum.variable})};
 }
 
-// A polynomial in brackets: how it is written, and what it is.
+// A polynomial with brackets: its text and its coefficients.
 struct Bracketed {
     Expression text;
     Polynomial value;
@@ -119,7 +119,7 @@ public:
     Brackets(Draws& draws, std::string variable)
         : m_draws(draws), m_variable(std::move(variable)) {}
 
-    // Of exactly that degree, with about `length` terms; `force`: not without brackets.
+    // An expression of exactly that degree with about `length` terms; `force`: with brackets.
     Bracketed make(int degree, double entropy, int length, bool force) {
         if (force) length = std::max(2, length);
         if (!force && (m_draws.coin() || length < 2)) return flat(degree, entropy, length);

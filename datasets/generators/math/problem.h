@@ -52,7 +52,7 @@ Problem makeProblem(const std::string& module, const Entropies& entropies, Split
 // Mathematics questions as pairs of character sequences (DAT 4.2; formats.md 6).
 
 /// The source is the question and ';', filled up with 0 to 161; the answer likewise to 31. A
-/// decoder starts with '@'. The 85 tokens are those of symbols.h.
+/// decoder starts with '@'. The 85 tokens are the symbols above.
 class QuestionData : public core::SequenceDataset {
 public:
     virtual Problem problem(std::int64_t index) const = 0;
@@ -68,7 +68,7 @@ public:
 protected:
     QuestionData(const std::string& module, const std::string& part, const std::string& origin,
                  std::int64_t size);
-    /// Throws std::out_of_range.
+    /// Throws std::out_of_range for an invalid index.
     void requireIndex(std::int64_t index) const;
 
     DatasetInfo m_info;
@@ -80,8 +80,8 @@ protected:
 enum class Side { Train, Validation, Interpolate };
 Side sideOf(const std::string& question);
 
-/// Questions that are generated when they are read. Those of training and validation have the three
-/// difficulties in turn, those of interpolation its own.
+/// Questions that are generated when they are read. Questions of training and validation have the
+/// three difficulties in turn, questions of interpolation have its own.
 class GeneratedQuestions : public QuestionData {
 public:
     GeneratedQuestions(std::string module, Side side, std::uint64_t seed, std::int64_t size);
