@@ -13,13 +13,13 @@
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/inspector_editing.h"
 #include "app/main_window.h"
+#include "app/pages/analysis_window.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/duel_page.h"
-#include "app/pages/measure_window.h"
 #include "app/pages/workbench_page.h"
 #include "interventions/edit_values.h"
 #include "interventions/edit_words.h"
@@ -59,7 +59,7 @@ std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
 }
 
 // The map and cell that the inspector shows. Of a reversed map the cell (i, j) is that of (j, i).
-void addMap(MeasuredSubject& subject, const widgets::ViewChoice& choice) {
+void addMap(AnalysedSubject& subject, const widgets::ViewChoice& choice) {
     const auto& view = choice.view();
     const bool turned = view.reversed && choice.maps().canReverse(view);
     const int i = turned ? view.target : view.source, j = turned ? view.source : view.target;
@@ -177,11 +177,11 @@ void EditsTab::wire(InspectorEditing& editing) {
     });
 }
 
-std::optional<MeasuredSubject> EditsTab::subject() const {
+std::optional<AnalysedSubject> EditsTab::subject() const {
     auto& c = m_window.controllers();
     const auto& shown = editing().inspector().choice().inspected();
     if (!shown.result || shown.result->partial) return std::nullopt;
-    MeasuredSubject subject;
+    AnalysedSubject subject;
     subject.sample = shown.result->sample;
     subject.sampleName = QString::fromStdString(shown.result->sample.origin);
     subject.edits = editing().edits().list();
@@ -222,18 +222,18 @@ void EditsTab::measure(const std::string& analysis) {
         return qobject_cast<AtlasPage*>(m_window.page(PageId::Atlas))->showTab(analysis);
     }
     if (!m_measure) {
-        m_measure = new MeasureWindow(&m_window);
+        m_measure = new AnalysisWindow(&m_window);
         m_measure->restoreOptions(m_measureOptions);
-        connect(m_measure, &MeasureWindow::editsRequested, this,
+        connect(m_measure, &AnalysisWindow::editsRequested, this,
                 [this](const std::vector<Edit>& edits, const QString& what) {
                     editing().edits().add(edits, what);
                 });
-        connect(m_measure, &MeasureWindow::mapRequested, this,
+        connect(m_measure, &AnalysisWindow::mapRequested, this,
                 [this](MapKind kind, int layer, int index) {
                     editing().inspector().showMap(kind, layer, index);
                 });
         // The Checkpoint page has no time cursor.
-        connect(m_measure, &MeasureWindow::stepRequested, this, [this](qint64 step) {
+        connect(m_measure, &AnalysisWindow::stepRequested, this, [this](qint64 step) {
             if (&editing() == m_workbench.get()) m_window.controllers().selection.setStep(step);
         });
     }

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/controllers/measure_controller.h"
+#include "app/controllers/analysis_controller.h"
 
 namespace relascope::widgets {
 class EditsPanel;
@@ -23,7 +23,7 @@ class EditEvaluation;
 class InspectorEditing;
 class InspectorEdits;
 class MainWindow;
-class MeasureWindow;
+class AnalysisWindow;
 
 class EditsTab : public QObject {
     Q_OBJECT
@@ -51,14 +51,14 @@ public:
     void refresh();
 
     /// What is inspected, with the edits in force; nothing without a result.
-    std::optional<MeasuredSubject> subject() const;
+    std::optional<AnalysedSubject> subject() const;
     /// Opens the window Measure with an analysis of what is inspected.
     void measure(const std::string& analysis);
     /// The options of its tabs, for the session.
     QByteArray measureOptions() const;
     void setMeasureOptions(const QByteArray& options) { m_measureOptions = options; }
     /// The window, once it was opened; else null.
-    MeasureWindow* measureWindow() const { return m_measure; }
+    AnalysisWindow* measureWindow() const { return m_measure; }
     EditEvaluation& evaluation() { return *m_evaluation; }
     /// The splits that can be evaluated, in order.
     QStringList splits() const;
@@ -79,7 +79,7 @@ private:
     widgets::EditsPanel* m_panel;
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
     std::unique_ptr<EditEvaluation> m_evaluation;
-    MeasureWindow* m_measure = nullptr;
+    AnalysisWindow* m_measure = nullptr;
     QByteArray m_measureOptions;  ///< for the window, before it is opened
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;

@@ -76,13 +76,13 @@ double InspectorEditing::cellValue(int i, int j) const {
 
 void InspectorEditing::changeCell(double by) {
     auto view = m_inspector.view();
-    if (m_inspector.choice().maps().turned(view)) std::swap(view.source, view.target);
+    if (m_inspector.choice().maps().isTransposed(view)) std::swap(view.source, view.target);
     m_edits.setCell(chosenMap(), view.source, view.target,
                     cellValue(view.source, view.target) + by);
 }
 
 void InspectorEditing::dragCell(int i, int j, int up) {
-    if (m_inspector.choice().maps().turned(m_inspector.view())) std::swap(i, j);
+    if (m_inspector.choice().maps().isTransposed(m_inspector.view())) std::swap(i, j);
     if (!m_edits.dragging()) {
         m_edits.beginDrag();
         m_dragMap = chosenMap();
@@ -139,7 +139,7 @@ void InspectorEditing::fillMapMenu(QMenu& menu) {
 }
 
 void InspectorEditing::fillCellMenu(QMenu& menu, int i, int j) {
-    if (m_inspector.choice().maps().turned(m_inspector.view())) std::swap(i, j);
+    if (m_inspector.choice().maps().isTransposed(m_inspector.view())) std::swap(i, j);
     const auto map = chosenMap();
     const auto& maps = m_inspector.choice().maps();
     menu.addSection(QStringLiteral("%1 \u2192 %2")

@@ -27,7 +27,7 @@
 #include "app/screenshot.h"
 #include "files/program_folder.h"
 #include "run/run_list.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/export/figure.h"
 #include "widgets/study/efficiency_plot.h"

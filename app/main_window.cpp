@@ -32,7 +32,7 @@
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
 #include "app/run_export.h"
-#include "app/session.h"
+#include "app/window_state.h"
 #include "app/wiring.h"
 #include "widgets/bar/notice_bar.h"
 #include "widgets/bar/train_bar.h"
@@ -54,7 +54,7 @@ constexpr int kNarrow = 1240;  ///< px; below it the three panes of the inspecto
 
 MainWindow::MainWindow(bool remember)
     : m_controllers(std::make_unique<Controllers>()),
-      m_session(std::make_unique<Session>(remember)),
+      m_session(std::make_unique<WindowState>(remember)),
       m_runActions(new RunActions(*m_controllers, this)),
       m_opener(new Opener(*this)),
       m_exporter(new PageExport(*this)),

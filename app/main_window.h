@@ -34,7 +34,7 @@ class Menus;
 class Opener;
 class PageExport;
 class RunActions;
-class Session;
+class WindowState;
 class DuelPage;
 class StudyPage;
 class WorkbenchPage;
@@ -118,7 +118,7 @@ private:
     void refreshMenus();
 
     std::unique_ptr<Controllers> m_controllers;
-    std::unique_ptr<Session> m_session;
+    std::unique_ptr<WindowState> m_session;
     RunActions* m_runActions;
     Opener* m_opener;
     PageExport* m_exporter;

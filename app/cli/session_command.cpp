@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "app/cli/commands.h"
-#include "app/serve/models.h"
+#include "app/serve/request_handler.h"
 #include "train/devices.h"
 #include "types/error.h"
 
@@ -30,7 +30,7 @@ int runSession(const SessionArguments&, const Call&) {
     std::ofstream("/proc/self/oom_score_adj") << 600;
     ::setpriority(PRIO_PROCESS, 0, 4);
     core::initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
-    serve::Models models;
+    serve::RequestHandler models;
     return serve::serve(STDIN_FILENO, out,
                         [&](serve::Request& request) { return models.answer(request); });
 }

@@ -5,7 +5,7 @@
 #include <QStringList>
 
 #include "app/controllers/checkpoint_controller.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "checkpoint/checkpoint.h"
 #include "model/architecture.h"
 #include "run/run_folder.h"
@@ -172,23 +172,22 @@ CheckpointController::CheckpointController(QObject* parent)
     connect(&m_numbers, &CheckpointNumbers::failed, this, &CheckpointController::failed);
     connect(&m_recent, &RecentCheckpoints::chosen, this, &CheckpointController::open);
     connect(&m_recent, &RecentCheckpoints::failed, this, &CheckpointController::failed);
-    connect(&m_session, &InspectionSession::failed, this, &CheckpointController::failed);
-    connect(&m_session, &InspectionSession::loaded, this, &CheckpointController::weightsLoaded);
-    connect(&m_session, &InspectionSession::tokenizerChosen, this,
-            &CheckpointController::loadedChanged);
-    connect(&m_session, &InspectionSession::inputRead, &m_session, &InspectionSession::inspect);
-    connect(&m_session, &InspectionSession::textRead, this,
+    connect(&m_session, &Inspection::failed, this, &CheckpointController::failed);
+    connect(&m_session, &Inspection::loaded, this, &CheckpointController::weightsLoaded);
+    connect(&m_session, &Inspection::tokenizerChosen, this, &CheckpointController::loadedChanged);
+    connect(&m_session, &Inspection::inputRead, &m_session, &Inspection::inspect);
+    connect(&m_session, &Inspection::textRead, this,
             [this] { Q_EMIT textProblem(m_session.textNote()); });
-    connect(&m_session, &InspectionSession::partlyInspected, this,
+    connect(&m_session, &Inspection::partlyInspected, this,
             [this](const std::shared_ptr<const ProbeResult>& result, const InputRequest& request) {
                 Q_EMIT probed({result, {}, {}, {}, {}}, request);
             });
-    connect(&m_session, &InspectionSession::inspected, this,
+    connect(&m_session, &Inspection::inspected, this,
             [this](const widgets::Inspected& result, const InputRequest& request) {
                 Q_EMIT probed(result, request);
                 if (!m_session.text().isEmpty()) Q_EMIT textProblem(m_session.textNote());
             });
-    connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
+    connect(&m_session, &Inspection::refused, this, [this](const QString& sentence) {
         m_session.text().isEmpty() ? failed(sentence) : textProblem(sentence);
     });
 }
@@ -366,7 +365,7 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
     asked.windows = request.windows;
     m_looker.run(
         m_task, QStringLiteral("Evaluating on %1").arg(request.name),
-        [asked](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+        [asked](Engine& models, LongJob&, const Looker::Progress& progress) {
             return wire::evaluate(models.session, asked, progress);
         },
         [this, name = request.name](const Evaluation& evaluation) {

@@ -13,7 +13,7 @@
 #include <QString>
 
 #include "app/controllers/hub_models.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/text_generator.h"
 #include "types/checkpoint_info.h"
@@ -132,7 +132,7 @@ public:
     void convert(const QString& out);
 
     CheckpointNumbers& numbers() { return m_numbers; }
-    InspectionSession& session() { return m_session; }
+    Inspection& session() { return m_session; }
     TextGenerator& generator() { return m_generator; }
     RecentCheckpoints& recent() { return m_recent; }
     HubModels& hub() { return m_hub; }
@@ -191,7 +191,7 @@ private:
     RecentCheckpoints m_recent;
     HubModels m_hub;
     CheckpointNumbers m_numbers;
-    InspectionSession m_session;
+    Inspection m_session;
     TextGenerator m_generator;
     LongTask m_task;
 };

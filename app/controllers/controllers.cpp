@@ -130,12 +130,11 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         else if (probe.run().isEmpty())
             runEdits.setModel(std::nullopt, {});
     });
-    connect(&probe.session(), &InspectionSession::effectsFound, &runEdits,
-            &InspectorEdits::setEffects);
-    connect(&checkpoint.session(), &InspectionSession::effectsFound, &checkpointEdits,
+    connect(&probe.session(), &Inspection::effectsFound, &runEdits, &InspectorEdits::setEffects);
+    connect(&checkpoint.session(), &Inspection::effectsFound, &checkpointEdits,
             &InspectorEdits::setEffects);
     connect(&probe, &ProbeController::meansFound, &runEdits, &InspectorEdits::setMeans);
-    connect(&checkpoint.session(), &InspectionSession::meansFound, &checkpointEdits,
+    connect(&checkpoint.session(), &Inspection::meansFound, &checkpointEdits,
             &InspectorEdits::setMeans);
     connect(&probe, &ProbeController::pointsFound, &runEdits, &InspectorEdits::setPoints);
     connect(&probe, &ProbeController::editsRefused, &runEdits, &InspectorEdits::setProblem);
@@ -146,11 +145,11 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         checkpointEdits.setModel(
             model, model ? QString::fromStdString(core::modelText(*model)) : QString());
     };
-    connect(&checkpoint.session(), &InspectionSession::loaded, &checkpointEdits, checkpointModel);
+    connect(&checkpoint.session(), &Inspection::loaded, &checkpointEdits, checkpointModel);
     connect(&checkpoint, &CheckpointController::loadedChanged, &checkpointEdits, checkpointModel);
-    connect(&checkpoint.session(), &InspectionSession::pointsFound, &checkpointEdits,
+    connect(&checkpoint.session(), &Inspection::pointsFound, &checkpointEdits,
             &InspectorEdits::setPoints);
-    connect(&checkpoint.session(), &InspectionSession::editsRefused, &checkpointEdits,
+    connect(&checkpoint.session(), &Inspection::editsRefused, &checkpointEdits,
             &InspectorEdits::setProblem);
     // A run that is shown and trains elsewhere is watched, and can be steered.
     const auto watch = [this] {
@@ -181,7 +180,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     const auto follow = [this] { hosts.follow(selection.runs() + QStringList{study.path()}); };
     connect(&study, &StudyController::openedChanged, this, follow);
     connect(&study, &StudyController::asked, &hosts,
-            [this](const QString& host) { hosts.look(host); });
+            [this](const QString& host) { hosts.refresh(host); });
     // The inspector shows the run chosen last, or none.
     connect(&selection, &Selection::runsChanged, this, [this, follow] {
         follow();

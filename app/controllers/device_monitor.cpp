@@ -72,7 +72,7 @@ void DeviceMonitor::ask() {
     const std::string host = !busy ? m_wantedHost : far ? far->host : std::string();
     m_looker.post(
         this,
-        [wanted = busy ? m_ofRun : m_wanted, busy, host](ModelSession& models,
+        [wanted = busy ? m_ofRun : m_wanted, busy, host](Engine& models,
                                                          const Looker::Progress& progress) {
             auto shown =
                 shownOf(wanted, wire::devices(models.session, wanted, busy, progress, host));

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 
 namespace relascope::app {

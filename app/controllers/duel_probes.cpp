@@ -40,31 +40,32 @@ bool isGenerated(const DataOptions& data) {
 DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
     for (std::size_t k = 0; k < 2; ++k) {
         auto& side = m_sides[k];
-        side.session = std::make_unique<InspectionSession>(side.looker);
+        side.session = std::make_unique<Inspection>(side.looker);
         auto* session = side.session.get();
         session->setProgressText(QStringLiteral("Computing the maps of %1").arg(letterOf(k)));
         const auto refuse = [this, k](const QString& sentence) {
             if (!sentence.isEmpty())
                 Q_EMIT refused(QStringLiteral("%1: %2").arg(letterOf(k), sentence));
         };
-        connect(session, &InspectionSession::inspected, this,
+        connect(session, &Inspection::inspected, this,
                 [this, k](const widgets::Inspected& inspected) {
                     m_sides[k].result = inspected.result;
-                    const bool read = m_sides[1 - k].result && m_made == inspected.result->sample;
-                    if (complete() && waits(1 - k) && !read) {
+                    const bool read =
+                        m_sides[1 - k].result && m_ownersInput == inspected.result->sample;
+                    if (complete() && waitsForInput(1 - k) && !read) {
                         forget(1 - k);  // what it has is of another input
                         ask(1 - k);
                     }
                     answer();
                 });
-        connect(session, &InspectionSession::loaded, this, [this, k, session, refuse] {
-            const bool first = k == 0 && !m_own && m_dataRun.isEmpty();
+        connect(session, &Inspection::loaded, this, [this, k, session, refuse] {
+            const bool first = k == 0 && !m_customInput && m_dataRun.isEmpty();
             if (first) {
-                m_own = firstInput(session->offer());
+                m_customInput = firstInput(session->offer());
                 Q_EMIT dataRead();
             }
-            if (!m_own || !complete()) return;
-            const bool text = m_own->kind == InputRequest::Kind::Text;
+            if (!m_customInput || !complete()) return;
+            const bool text = m_customInput->kind == InputRequest::Kind::Text;
             if (text && !session->tokenizer())
                 return refuse(
                     QStringLiteral("its tokenizer is unknown; put a tokenizer.json beside its "
@@ -72,10 +73,10 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
             // The other one may be loading.
             first ? ask() : ask(k);
         });
-        connect(session, &InspectionSession::inputRead, this, [this, k, session] {
-            if (m_own) inspect(k, session->input());
+        connect(session, &Inspection::inputRead, this, [this, k, session] {
+            if (m_customInput) inspect(k, session->input());
         });
-        connect(session, &InspectionSession::textRead, this, [this] {
+        connect(session, &Inspection::textRead, this, [this] {
             QStringList notes;
             for (std::size_t s = 0; s < 2; ++s)
                 if (const auto& note = m_sides[s].session->textNote(); !note.isEmpty())
@@ -83,10 +84,10 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
             Q_EMIT textProblem(notes.join(QStringLiteral("; ")));
         });
         connect(&side.opening, &LongTask::failed, this, &DuelProbes::notOpened);
-        connect(session, &InspectionSession::refused, this, refuse);
-        connect(session, &InspectionSession::failed, this, refuse);
+        connect(session, &Inspection::refused, this, refuse);
+        connect(session, &Inspection::failed, this, refuse);
         // The maps without edits follow, and the sentence stands beside them.
-        connect(session, &InspectionSession::editsRefused, this,
+        connect(session, &Inspection::editsRefused, this,
                 [this, k](const QString& sentence) { m_sides[k].problem = sentence; });
     }
     connect(&m_task, &LongTask::failed, this, &DuelProbes::refused);
@@ -111,8 +112,8 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
     forget(side);
     const auto dataBefore = std::exchange(m_dataRun, dataRun());
     const bool otherData = m_dataRun != dataBefore;
-    if ((otherA || otherData) && m_own) {
-        m_own.reset();
+    if ((otherA || otherData) && m_customInput) {
+        m_customInput.reset();
         forget(1 - side);  // it read that input
     }
     if (otherData) m_data.reset();
@@ -125,7 +126,7 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
 
 void DuelProbes::openFar(std::size_t side, const QString& path) {
     auto& own = m_sides[side];
-    const auto work = [path = path.toStdString()](ModelSession& models, LongJob&,
+    const auto work = [path = path.toStdString()](Engine& models, LongJob&,
                                                   const Looker::Progress& progress) {
         const auto opened = wire::openFarCheckpoint(models.session, path, progress);
         return opened.run == path ? path : opened.info.path;
@@ -158,7 +159,7 @@ void DuelProbes::readData() {
         return;
     }
     const auto path = m_dataRun.toStdString();
-    const auto work = [path](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+    const auto work = [path](Engine& models, LongJob&, const Looker::Progress& progress) {
         const auto options = core::runData(path, core::readRunOptions(path).data);
         const bool far = wire::farPathOf(path).has_value();
         return std::make_shared<const wire::OpenedData>(wire::openData(
@@ -195,7 +196,7 @@ QString DuelProbes::problems() const {
 
 void DuelProbes::chooseExample(const std::string& split, qint64 example) {
     if (!m_data) return;
-    m_own.reset();
+    m_customInput.reset();
     m_split = m_data->at(split).name;
     m_example =
         std::clamp<qint64>(example, 0, std::max<qint64>(0, m_data->at(m_split).info.size - 1));
@@ -204,16 +205,16 @@ void DuelProbes::chooseExample(const std::string& split, qint64 example) {
 }
 
 void DuelProbes::chooseInput(const InputRequest& request) {
-    m_own = request;
+    m_customInput = request;
     for (std::size_t k = 0; k < 2; ++k) forget(k);
     ask();
 }
 
 void DuelProbes::chooseText(const QString& text) {
     if (text.isEmpty()) return;
-    m_own = InputRequest();
-    m_own->kind = InputRequest::Kind::Text;
-    m_own->text = text;
+    m_customInput = InputRequest();
+    m_customInput->kind = InputRequest::Kind::Text;
+    m_customInput->text = text;
     for (std::size_t k = 0; k < 2; ++k) forget(k);
     if (!complete()) return;
     for (std::size_t k = 0; k < 2; ++k)
@@ -224,10 +225,10 @@ void DuelProbes::chooseText(const QString& text) {
             ask(k);
 }
 
-std::optional<std::size_t> DuelProbes::maker() const {
+std::optional<std::size_t> DuelProbes::inputOwner() const {
     using Kind = InputRequest::Kind;
-    if (m_own)
-        return m_own->kind == Kind::Reference || m_own->kind == Kind::Random
+    if (m_customInput)
+        return m_customInput->kind == Kind::Reference || m_customInput->kind == Kind::Random
                    ? std::optional<std::size_t>(0)
                    : std::nullopt;
     if (m_subjects[0]->host() == m_subjects[1]->host()) return std::nullopt;
@@ -235,7 +236,7 @@ std::optional<std::size_t> DuelProbes::maker() const {
 }
 
 void DuelProbes::ask() {
-    if (!complete() || (!m_own && !m_data)) return;
+    if (!complete() || (!m_customInput && !m_data)) return;
     for (std::size_t k = 0; k < 2; ++k)
         if (!m_sides[k].result && !task(k).busy()) ask(k);
 }
@@ -244,20 +245,20 @@ void DuelProbes::ask(std::size_t side) {
     auto& session = *m_sides[side].session;
     const auto& subject = *m_subjects[side];
     wire::Input input;
-    if (waits(side)) {
+    if (waitsForInput(side)) {
         const auto& made = m_sides[1 - side].result;
         if (!made) return forget(side);  // until the other one has answered
-        m_made = made->sample;
-        input.sample = m_made;
+        m_ownersInput = made->sample;
+        input.sample = m_ownersInput;
         input.shortened = true;
         return inspect(side, std::move(input));
     }
-    if (!m_own) {
+    if (!m_customInput) {
         input.example = {m_data->data, m_split, m_example};
         return inspect(side, std::move(input));
     }
     const auto wanted = weightsAt(subject.path, subject.step);
-    if (session.weights() == wanted) return session.choose(*m_own);
+    if (session.weights() == wanted) return session.choose(*m_customInput);
     session.forgetInput();
     session.load(wanted, QStringLiteral("Loading %1").arg(letterOf(side)));
 }
@@ -270,7 +271,7 @@ void DuelProbes::inspect(std::size_t side, wire::Input input) {
     if (m_data && (isGenerated(m_data->data.options) ||
                    subject.host() == HostsController::hostOf(m_dataRun))) {
         changed.data = m_data->data.options;
-        if (!m_own) changed.split = m_split, changed.example = m_example;
+        if (!m_customInput) changed.split = m_split, changed.example = m_example;
     }
     auto& session = *m_sides[side].session;
     session.setInterventions(std::move(changed));

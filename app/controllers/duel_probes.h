@@ -12,7 +12,7 @@
 #include <QObject>
 #include <QString>
 
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "types/edit.h"
 #include "widgets/inspector/inspector_view.h"
@@ -58,7 +58,7 @@ public:
     /// The same for a text that is being typed.
     void chooseText(const QString& text);
     /// Without a value an example is read.
-    const std::optional<InputRequest>& own() const { return m_own; }
+    const std::optional<InputRequest>& own() const { return m_customInput; }
     /// What a checkpoint that is A reads, once that is known.
     const widgets::InputOffer& offer() const { return m_sides[0].session->offer(); }
     /// Loading and computing of a side.
@@ -89,14 +89,14 @@ Q_SIGNALS:
 private:
     struct Side {
         Looker looker;
-        std::unique_ptr<InspectionSession> session;
+        std::unique_ptr<Inspection> session;
         std::shared_ptr<const ProbeResult> result;
         QString problem;  ///< why its edits are not in the result
         LongTask opening;
     };
     /// The run whose data are read; empty: there is none.
     QString dataRun() const;
-    bool inputMissing() const { return m_dataRun.isEmpty() ? !m_own : !m_data; }
+    bool inputMissing() const { return m_dataRun.isEmpty() ? !m_customInput : !m_data; }
     void readData();
     /// Drops the answer of a side, and what it is computing or reading.
     void forget(std::size_t side);
@@ -106,14 +106,15 @@ private:
     void answer();
     /// The side whose answer has the input that the other one reads: its model makes it, or the
     /// data are on its machine alone. Without a value each gets its own.
-    std::optional<std::size_t> maker() const;
-    bool waits(std::size_t side) const { return maker().value_or(side) != side; }
+    std::optional<std::size_t> inputOwner() const;
+    bool waitsForInput(std::size_t side) const { return inputOwner().value_or(side) != side; }
 
     std::array<std::optional<DuelSubject>, 2> m_subjects;
     std::array<Side, 2> m_sides;
-    std::optional<InputRequest> m_own;
-    std::optional<ProbeSample> m_made;  ///< what the side that waits() was asked with
-    QString m_dataRun;                  ///< whose data are read, or were
+    std::optional<InputRequest> m_customInput;
+    std::optional<ProbeSample>
+        m_ownersInput;  ///< what the side that waitsForInput() was asked with
+    QString m_dataRun;  ///< whose data are read, or were
     std::shared_ptr<const wire::OpenedData> m_data;
     std::string m_split = "validation";
     qint64 m_example = 0;

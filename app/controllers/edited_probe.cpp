@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "app/controllers/analysis_controller.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection_session.h"
-#include "app/controllers/measure_controller.h"
+#include "app/controllers/inspection.h"
 #include "interventions/edit_words.h"
 #include "interventions/map_edits.h"
 #include "types/error.h"
@@ -70,11 +70,11 @@ EditEvaluation::~EditEvaluation() {
     m_looker.queue().clear();
 }
 
-void EditEvaluation::evaluate(const MeasuredSubject& subject, const std::string& split) {
+void EditEvaluation::evaluate(const AnalysedSubject& subject, const std::string& split) {
     const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits);
     m_looker.run(
         m_task, QStringLiteral("Evaluating on %1").arg(name),
-        [subject, split](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+        [subject, split](Engine& models, LongJob&, const Looker::Progress& progress) {
             // Two models are in the memory only while this runs.
             const auto ended = qScopeGuard([&] { models.session.end(); });
             return wire::effect(models.session, effectRequest(subject, split), progress);

@@ -8,8 +8,8 @@
 
 #include <QObject>
 
+#include "app/controllers/analysis_controller.h"
 #include "app/controllers/looker.h"
-#include "app/controllers/measure_controller.h"
 #include "types/edit.h"
 #include "types/edit_results.h"
 #include "widgets/inspector/inspector_view.h"
@@ -40,7 +40,7 @@ public:
     ~EditEvaluation() override;
 
     /// Runs the examples of the split with and without the edits of the subject.
-    void evaluate(const MeasuredSubject& subject, const std::string& split);
+    void evaluate(const AnalysedSubject& subject, const std::string& split);
     LongTask& task() { return m_task; }
 
 Q_SIGNALS:

@@ -4,7 +4,7 @@
 
 #include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/run_estimates.h"
 #include "app/controllers/runs_controller.h"
@@ -513,7 +513,7 @@ void ExperimentController::measureMemory() {
     m_devices.post(
         this,
         [device = m_options.train.device, host = m_host.toStdString()](
-            ModelSession& models, const Looker::Progress& progress) {
+            Engine& models, const Looker::Progress& progress) {
             return wire::devices(models.session, device, true, progress, host).free;
         },
         [this, device = m_options.train.device, host = m_host](std::uint64_t free) {

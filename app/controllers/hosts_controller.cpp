@@ -119,9 +119,9 @@ QString HostsController::statusText(const QString& host) const {
         .arg(known->retryIn);
 }
 
-void HostsController::look(const QString& host) {
+void HostsController::refresh(const QString& host) {
     for (const auto& [name, link] : m_links)
-        if (host.isEmpty() || name == host.toStdString()) link->look(true);
+        if (host.isEmpty() || name == host.toStdString()) link->refresh(true);
 }
 
 void HostsController::follow(const QStringList& folders) {

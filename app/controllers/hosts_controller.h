@@ -32,7 +32,7 @@ public:
     /// "connected", "connecting", or why it is not and when it is tried again.
     QString statusText(const QString& host) const;
     /// Lists the runs of a host, or tries to connect, at once; of all with an empty name.
-    void look(const QString& host = {});
+    void refresh(const QString& host = {});
     /// Runs whose curves are shown and studies that are shown: those that lie in a mirror are kept
     /// up to date.
     void follow(const QStringList& folders);

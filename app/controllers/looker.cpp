@@ -8,8 +8,8 @@ void Looker::ask(LongTask& task, const QString& text, std::function<wire::Questi
                  Failure refused) {
     run(
         task, text,
-        [question = std::move(question), partly = std::move(partly)](
-            ModelSession& models, LongJob& job, const Progress& progress) {
+        [question = std::move(question), partly = std::move(partly)](Engine& models, LongJob& job,
+                                                                     const Progress& progress) {
             const auto partial = [&](const Answer& answer) {
                 if (partly) job.report([partly, answer] { partly(answer); });
             };
@@ -21,14 +21,13 @@ void Looker::ask(LongTask& task, const QString& text, std::function<wire::Questi
 
 void Looker::drop() {
     post(
-        this, [](ModelSession& models, const Progress&) { return wire::drop(models.session), 0; },
+        this, [](Engine& models, const Progress&) { return wire::drop(models.session), 0; },
         [](int) {});
 }
 
 void Looker::end() {
     post(
-        this, [](ModelSession& models, const Progress&) { return models.session.end(), 0; },
-        [](int) {});
+        this, [](Engine& models, const Progress&) { return models.session.end(), 0; }, [](int) {});
 }
 
 }  // namespace relascope::app

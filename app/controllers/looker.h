@@ -20,7 +20,7 @@
 namespace relascope::app {
 
 /// A session (wire/session.h) that looks into one model after another.
-struct ModelSession {
+struct Engine {
     wire::Session session;
     wire::Prober prober;
 };
@@ -32,7 +32,7 @@ public:
     using Failure = JobQueue::Failure;
 
     explicit Looker(QObject* parent = nullptr, wire::Session session = wire::Session())
-        : QObject(parent), m_models(std::make_shared<ModelSession>(std::move(session))) {}
+        : QObject(parent), m_models(std::make_shared<Engine>(std::move(session))) {}
 
     /// `work(models, job, progress)` runs on the thread of the jobs, in place of what the task ran
     /// before: of several requests the newest alone is answered. `done` gets its result; errors go
@@ -73,7 +73,7 @@ public:
     JobQueue& queue() { return m_queue; }
 
 private:
-    std::shared_ptr<ModelSession> m_models;  ///< accessed by jobs only
+    std::shared_ptr<Engine> m_models;  ///< accessed by jobs only
     JobQueue m_queue;
 };
 

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "app/controllers/examples.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/training_controller.h"
@@ -27,33 +27,33 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
       m_session(looker) {
     m_pace.setSingleShot(true);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
-    connect(&m_session, &InspectionSession::inputRead, this, [this] {
+    connect(&m_session, &Inspection::inputRead, this, [this] {
         m_search.abandon();
         ask();
     });
-    connect(&m_session, &InspectionSession::textRead, this, &ProbeController::emitText);
-    connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
+    connect(&m_session, &Inspection::textRead, this, &ProbeController::emitText);
+    connect(&m_session, &Inspection::capturesCounted, this, [this](qint64 samples) {
         if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
     });
-    connect(&m_session, &InspectionSession::partlyInspected, this,
+    connect(&m_session, &Inspection::partlyInspected, this,
             [this](const std::shared_ptr<const ProbeResult>& result) {
                 show({result, {}, {}, {}, {}});
             });
-    connect(&m_session, &InspectionSession::inspected, this, &ProbeController::answered);
-    connect(&m_session, &InspectionSession::pointsFound, this, [this](const Points& points) {
+    connect(&m_session, &Inspection::inspected, this, &ProbeController::answered);
+    connect(&m_session, &Inspection::pointsFound, this, [this](const Points& points) {
         m_points = points;
         Q_EMIT pointsFound(points);
     });
-    connect(&m_session, &InspectionSession::editsRefused, this, &ProbeController::editsRefused);
-    connect(&m_session, &InspectionSession::meansFound, this, &ProbeController::meansFound);
-    connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
+    connect(&m_session, &Inspection::editsRefused, this, &ProbeController::editsRefused);
+    connect(&m_session, &Inspection::meansFound, this, &ProbeController::meansFound);
+    connect(&m_session, &Inspection::refused, this, [this](const QString& sentence) {
         m_waiting = false;
         // A missing capture is not requested again.
         if (mode() == Mode::Captured) m_again = false;
         refuse(sentence);
         if (std::exchange(m_again, false)) ask();
     });
-    connect(&m_session, &InspectionSession::failed, this, &ProbeController::failed);
+    connect(&m_session, &Inspection::failed, this, &ProbeController::failed);
     m_reading.setInterval(1000);
     connect(&m_reading, &QTimer::timeout, this, [this] {
         if (const auto& job = m_following.job(); job && m_shownStep < 0)
@@ -168,7 +168,7 @@ void ProbeController::follow() {
     if (mode() == Mode::Live) known = m_training.options();
     m_reading.start();
     // Reading a large text takes long; it is cancelled when another run is chosen.
-    const auto work = [path = m_run.toStdString(), known](ModelSession& models, LongJob&,
+    const auto work = [path = m_run.toStdString(), known](Engine& models, LongJob&,
                                                           const Looker::Progress& wanted) {
         LoadedRunData found{known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}};
         const bool text = found.options.data.isText(), far = wire::farPathOf(path).has_value();
@@ -314,7 +314,7 @@ void ProbeController::readExample(const wire::Example& example) {
     const auto longest = readsText() ? longestLook(m_options->model) : 0;
     m_looker.run(
         m_exampleReading, {},
-        [example, longest](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+        [example, longest](Engine& models, LongJob&, const Looker::Progress& progress) {
             auto found = wire::examples(models.session, example.data, example.split,
                                         {example.index}, progress);
             if (longest > 0) core::shorten(found.front().sample, longest);
@@ -440,8 +440,7 @@ void ProbeController::search(const std::shared_ptr<LongJob>& job, const wire::Ex
                              int label, bool forward, std::int64_t before) {
     m_looker.post(
         this,
-        [from, label, forward, before, job](ModelSession& models,
-                                            const Looker::Progress& progress) {
+        [from, label, forward, before, job](Engine& models, const Looker::Progress& progress) {
             return wire::findLabel(models.session, from, label, forward, before, [&](double done) {
                 job->fraction = done;
                 return progress(done) && !job->stop.stop_requested();

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "types/run_options.h"
 
 namespace relascope::app {
@@ -47,8 +47,8 @@ public:
     /// A picture for a run of images, a text file for one of text.
     void chooseImage(const QString& path);
     /// Texts and pictures of the user, and the maps of finished runs and captures.
-    InspectionSession& session() { return m_session; }
-    const InspectionSession& session() const { return m_session; }
+    Inspection& session() { return m_session; }
+    const Inspection& session() const { return m_session; }
     /// Whether the inspected run is a language model.
     bool readsText() const { return m_options && m_options->data.isText(); }
     const std::optional<RunOptions>& options() const { return m_options; }
@@ -108,7 +108,7 @@ private:
     TrainingController& m_training;
     Selection& m_selection;
     Looker& m_looker;
-    InspectionSession m_session;
+    Inspection m_session;
     EditList m_edits, m_liveEdits;  ///< those of the last request to a training
     Points m_points;
 

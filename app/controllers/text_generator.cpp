@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/looker.h"
 #include "data/text_tokens.h"
 
@@ -66,7 +66,7 @@ private:
     Batch m_post;
 };
 
-TextGenerator::TextGenerator(const InspectionSession& session, Looker& looker, QObject* parent)
+TextGenerator::TextGenerator(const Inspection& session, Looker& looker, QObject* parent)
     : QObject(parent), m_session(session), m_looker(looker) {
     m_timer.setInterval(50);
     connect(&m_timer, &QTimer::timeout, this, &TextGenerator::fetch);
@@ -127,7 +127,7 @@ void TextGenerator::start(const QString& prompt, const GenerateOptions& options)
     m_timer.start();
     m_looker.post(
         this,
-        [job = m_job](ModelSession& models, const Looker::Progress& progress) {
+        [job = m_job](Engine& models, const Looker::Progress& progress) {
             write(models.session, *job, progress);
             return 0;
         },
@@ -209,7 +209,7 @@ void TextGenerator::inspect(int index) {
         [tokenizer = m_session.tokenizer(), probe,
          tokens = std::vector<std::int64_t>(m_tokens.begin() + static_cast<std::ptrdiff_t>(first),
                                             m_tokens.begin() + static_cast<std::ptrdiff_t>(end)),
-         first](ModelSession& models, const Looker::Progress& progress) mutable {
+         first](Engine& models, const Looker::Progress& progress) mutable {
             probe.input.sample = core::tokenSample(tokenizer.get(), tokens, "generated text");
             auto probed = models.prober.probe(models.session, probe, progress);
             return Inspection{std::move(probed.result), static_cast<int>(first)};

@@ -15,14 +15,14 @@
 
 namespace relascope::app {
 
-class InspectionSession;
+class Inspection;
 class Looker;
 
 class TextGenerator : public QObject {
     Q_OBJECT
 public:
     /// Texts of the model of `session`, whose jobs are in the queue `models`.
-    TextGenerator(const InspectionSession& session, Looker& looker, QObject* parent = nullptr);
+    TextGenerator(const Inspection& session, Looker& looker, QObject* parent = nullptr);
     ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
@@ -61,7 +61,7 @@ private:
     void fetch();
     void finish();
 
-    const InspectionSession& m_session;
+    const Inspection& m_session;
     Looker& m_looker;
     std::shared_ptr<Job> m_job;
     std::vector<std::int64_t> m_tokens;

@@ -76,7 +76,7 @@ void Menus::addRun() {
     add("Reload runs", QKeySequence::Refresh, "Read the runs folder again and show hidden runs",
         [this] {
             m_c.runs.reload();
-            m_c.hosts.look();
+            m_c.hosts.refresh();
         });
     add(
         "Show hidden runs", {}, "List hidden runs as well",

@@ -13,12 +13,12 @@
 #include <limits>
 #include <utility>
 
+#include "app/pages/analysis_window.h"
 #include "app/pages/control_row.h"
 #include "app/pages/data_source.h"
-#include "app/pages/measure_window.h"
 #include "interventions/edit_words.h"
 #include "types/text_format.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -72,7 +72,7 @@ QString titleOf(const FieldSpec& spec, std::size_t choice) {
 
 /// Fills the list with the splits of the subject's data and keeps the choice; validation is the
 /// first choice.
-void fillSplits(QComboBox& box, const std::optional<MeasuredSubject>& subject) {
+void fillSplits(QComboBox& box, const std::optional<AnalysedSubject>& subject) {
     const QString before = box.count() > 0 ? box.currentText() : QStringLiteral("validation");
     box.clear();
     if (subject && subject->data)
@@ -81,7 +81,7 @@ void fillSplits(QComboBox& box, const std::optional<MeasuredSubject>& subject) {
     box.setCurrentIndex(std::max(0, box.findText(before)));
 }
 
-std::optional<qint64> stepOf(const MeasuredSubject& subject) {
+std::optional<qint64> stepOf(const AnalysedSubject& subject) {
     bool number = false;
     const qint64 step = text(subject.checkpoint).toLongLong(&number);
     return number ? std::optional(step) : std::nullopt;
@@ -89,7 +89,7 @@ std::optional<qint64> stepOf(const MeasuredSubject& subject) {
 
 }  // namespace
 
-AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& controller,
+AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& controller,
                          QWidget* parent)
     : QWidget(parent), m_analysis(analysis), m_c(controller), m_options(new QWidget(this)) {
     auto* rows = widgets::columnOf(m_options);
@@ -127,7 +127,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
     connect(m_run, &QPushButton::clicked, this, &AnalysisTab::run);
     m_strip->installEventFilter(this);
     m_run->installEventFilter(this);
-    connect(m_view, &widgets::MeasureFrame::optionChosen, this,
+    connect(m_view, &widgets::AnalysisFrame::optionChosen, this,
             [this](const QString& name, const FieldValue& value) {
                 choose(name.toStdString(), value);
             });
@@ -136,17 +136,17 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, MeasureController& cont
         m_running = false;
         describe();
     });
-    connect(&m_c, &MeasureController::reported, this,
+    connect(&m_c, &AnalysisController::reported, this,
             [this](const core::Analysis& of, const Answer& result, bool) {
                 if (of == m_analysis) show(result);
             });
-    connect(&m_c, &MeasureController::costKnown, this,
+    connect(&m_c, &AnalysisController::costKnown, this,
             [this](const core::Analysis& of, const AnalysisCost& cost) {
                 if (!(of == m_analysis)) return;
                 m_cost = cost;
                 describe();
             });
-    connect(&m_c, &MeasureController::refused, this,
+    connect(&m_c, &AnalysisController::refused, this,
             [this](const core::Analysis& of, const QString& sentence) {
                 if (of == m_analysis) refuse(sentence);
             });

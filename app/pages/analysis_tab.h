@@ -11,7 +11,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "app/controllers/measure_controller.h"
+#include "app/controllers/analysis_controller.h"
 
 class QComboBox;
 class QLabel;
@@ -20,7 +20,7 @@ class QSpinBox;
 class QVBoxLayout;
 
 namespace relascope::widgets {
-class MeasureFrame;
+class AnalysisFrame;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
@@ -31,10 +31,10 @@ class JobStrip;
 class AnalysisTab : public QWidget {
     Q_OBJECT
 public:
-    AnalysisTab(const core::Analysis& analysis, MeasureController& controller, QWidget* parent);
+    AnalysisTab(const core::Analysis& analysis, AnalysisController& controller, QWidget* parent);
 
     const core::Analysis& analysis() const { return m_analysis; }
-    /// After MeasureController::setSubject().
+    /// After AnalysisController::setSubject().
     void subjectChanged(const SubjectChange& change);
     /// The tab is seen: what it shows is computed, unless it takes long; then its cost is.
     void activate();
@@ -47,7 +47,7 @@ public:
     void setValues(const core::OptionValues& values);
     AnalysisRequest request() const;
 
-    widgets::MeasureFrame* view() const { return m_view; }
+    widgets::AnalysisFrame* view() const { return m_view; }
     JobStrip* strip() const { return m_strip; }
     /// Runs the analysis, or continues a cancelled one. Those that are quick have it only then.
     QPushButton* runButton() const { return m_run; }
@@ -85,7 +85,7 @@ private:
     bool reads(core::AnalysisInput input) const { return m_analysis.input == input; }
 
     const core::Analysis& m_analysis;
-    MeasureController& m_c;
+    AnalysisController& m_c;
     core::OptionValues m_values;
     std::vector<Control> m_controls;
     QWidget* m_options;  ///< all rows of controls
@@ -96,7 +96,7 @@ private:
     QPushButton* m_other = nullptr;  ///< the name of the input that was set; a click removes it
     QPushButton* m_run;
     JobStrip* m_strip;
-    widgets::MeasureFrame* m_view;
+    widgets::AnalysisFrame* m_view;
     /// How the button got the focus. After a click nothing has a ring, and Space stays with the
     /// training.
     Qt::FocusReason m_reason = Qt::OtherFocusReason;

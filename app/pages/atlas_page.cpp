@@ -9,16 +9,16 @@
 #include "analysis/atlas.h"
 #include "analysis/scan.h"
 #include "app/controllers/controllers.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/map_edits.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::app {
 
 AtlasPage::AtlasPage(Controllers& controllers)
-    : MeasureWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history),
+    : AnalysisWindow({&core::atlasAnalysis(), &core::scanAnalysis()}, controllers.history),
       m_controllers(controllers) {
     auto& c = m_controllers;
     const auto follow = [this](auto* sender, auto signal) {
@@ -33,7 +33,7 @@ AtlasPage::AtlasPage(Controllers& controllers)
         if (!controller().subject()) refresh();
     });
     // All of it is in the inspector of the Workbench, once that is seen.
-    connect(this, &MeasureWindow::editsRequested, this,
+    connect(this, &AnalysisWindow::editsRequested, this,
             [this](std::vector<Edit> edits, const QString& what) {
                 const auto& list = m_controllers.runEdits.list();
                 std::erase_if(edits,
@@ -41,19 +41,19 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 if (!edits.empty()) m_controllers.runEdits.add(std::move(edits), what);
                 Q_EMIT workbenchRequested();
             });
-    connect(this, &MeasureWindow::stepRequested, this,
+    connect(this, &AnalysisWindow::stepRequested, this,
             [this](qint64 step) { m_controllers.selection.setStep(step); });
     const auto viewOf = [this](MapKind kind, int layer, int index) {
         auto view = m_controllers.selection.view();
         view.kind = kind, view.layer = layer, view.index = index;
         return view;
     };
-    connect(this, &MeasureWindow::mapRequested, this,
+    connect(this, &AnalysisWindow::mapRequested, this,
             [this, viewOf](MapKind kind, int layer, int index) {
                 m_controllers.selection.setView(viewOf(kind, layer, index));
                 Q_EMIT workbenchRequested();
             });
-    connect(this, &MeasureWindow::exampleRequested, this,
+    connect(this, &AnalysisWindow::exampleRequested, this,
             [this, viewOf](const QString& split, qint64 example, const MapCell& cell) {
                 // Captures hold other examples.
                 if (m_controllers.probe.showsCapture())
@@ -75,9 +75,9 @@ AtlasPage::AtlasPage(Controllers& controllers)
             });
 }
 
-std::optional<MeasuredSubject> AtlasPage::subject() const {
+std::optional<AnalysedSubject> AtlasPage::subject() const {
     auto& c = m_controllers;
-    MeasuredSubject subject;
+    AnalysedSubject subject;
     const QString run = c.probe.run();
     const RunInfo* info = c.runs.info(run);
     if (run.isEmpty() || !info) {
@@ -111,7 +111,7 @@ void AtlasPage::refresh() {
 
 void AtlasPage::showEvent(QShowEvent* event) {
     refresh();
-    MeasureWindow::showEvent(event);
+    AnalysisWindow::showEvent(event);
 }
 
 QByteArray AtlasPage::panesState() const {

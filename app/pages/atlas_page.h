@@ -6,7 +6,7 @@
 
 #include <QByteArray>
 
-#include "app/pages/measure_window.h"
+#include "app/pages/analysis_window.h"
 #include "widgets/inspector/inspector_view.h"
 
 namespace relascope::app {
@@ -15,7 +15,7 @@ class Controllers;
 
 /// Its subject are the weights at the time cursor and the data of that run, or an opened checkpoint
 /// without a run.
-class AtlasPage : public MeasureWindow {
+class AtlasPage : public AnalysisWindow {
     Q_OBJECT
 public:
     explicit AtlasPage(Controllers& controllers);
@@ -32,7 +32,7 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    std::optional<MeasuredSubject> subject() const;
+    std::optional<AnalysedSubject> subject() const;
     void refresh();
 
     Controllers& m_controllers;

@@ -15,7 +15,7 @@
 
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/edited_probe.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/pages/checkpoint_details.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
@@ -381,10 +381,10 @@ void CheckpointText::wire() {
 
     auto& session = m_c.session();
     connect(m_inspector.sourcePane()->textInput(), &widgets::TextInput::textTyped, &session,
-            &InspectionSession::chooseText);
+            &Inspection::chooseText);
     connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane()->textInput(),
             &widgets::TextInput::setProblem);
-    connect(&session, &InspectionSession::textOffered, this, [this](const QString& text) {
+    connect(&session, &Inspection::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector.sourcePane()->textInput();
         input->setOpen(true);
         input->setText(text);

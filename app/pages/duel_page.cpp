@@ -23,8 +23,8 @@
 #include "app/pages/subject_slot.h"
 #include "app/run_export.h"
 #include "run/run_folder.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/duel_view.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
@@ -95,7 +95,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
       m_inspector(new widgets::RelationInspector(this)),
       m_linked(new QToolButton(this)),
       m_below(new QStackedWidget(this)),
-      m_measure(new MeasureWindow({&core::duelAnalysis()}, controllers.history)),
+      m_measure(new AnalysisWindow({&core::duelAnalysis()}, controllers.history)),
       m_apart(new widgets::EmptyState({}, {}, this)) {
     setAccessibleName(QStringLiteral("Duel"));
     setAcceptDrops(true);
@@ -161,7 +161,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
         if (!m_probes.complete()) return;
         for (std::size_t side = 0; side < 2; ++side)
             if (const QString host = m_probes.subject(side)->host(); !m_c.hosts.isUsable(host))
-                m_c.hosts.look(host);
+                m_c.hosts.refresh(host);
         again();
     });
     connect(&m_c.hosts, &HostsController::found, this, &DuelPage::again);
@@ -207,7 +207,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
                                            static_cast<quint64>(std::max<qint64>(1, size))));
                 offerSamples();
             });
-    connect(m_measure, &MeasureWindow::exampleRequested, this,
+    connect(m_measure, &AnalysisWindow::exampleRequested, this,
             [this](const QString& split, qint64 example, const MapCell& cell) {
                 auto next = m_inspector->view();
                 next.source = cell.i;
@@ -215,7 +215,7 @@ DuelPage::DuelPage(Controllers& controllers, RunExport& fetches)
                 m_probes.chooseExample(split.toStdString(), example);
                 offerSamples();
             });
-    connect(m_measure, &MeasureWindow::mapRequested, this, &DuelPage::showPartners);
+    connect(m_measure, &AnalysisWindow::mapRequested, this, &DuelPage::showPartners);
     subjectsChanged();
 }
 
@@ -305,7 +305,7 @@ void DuelPage::subjectsChanged() {
     describeApart();
     m_below->setCurrentIndex(areApart() ? 1 : 0);
     if (!m_probes.complete() || areApart()) return m_measure->setSubject(std::nullopt);
-    MeasuredSubject subject;
+    AnalysedSubject subject;
     subject.path = a->path.toStdString();
     if (a->step) subject.checkpoint = std::to_string(*a->step);
     subject.name = QStringLiteral("A: %1, B: %2").arg(a->name(), b->name());

@@ -11,7 +11,7 @@
 #include <QWidget>
 
 #include "app/controllers/duel_probes.h"
-#include "app/pages/measure_window.h"
+#include "app/pages/analysis_window.h"
 
 class QSplitter;
 class QStackedWidget;
@@ -100,7 +100,7 @@ private:
     widgets::RelationInspector* m_inspector;
     QToolButton* m_linked;  ///< whether A shows what B shows
     QStackedWidget* m_below;
-    MeasureWindow* m_measure;
+    AnalysisWindow* m_measure;
     widgets::EmptyState* m_apart;
     bool m_first = true;  ///< no input was shown yet
     bool m_narrow = false;

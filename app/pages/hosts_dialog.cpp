@@ -187,7 +187,7 @@ void HostsDialog::connectAll() {
     });
     // A connection that was lost need not wait for its next try.
     connect(m_check, &HostCheck::succeeded, this,
-            [this] { m_hosts.look(m_name.edit->text().trimmed()); });
+            [this] { m_hosts.refresh(m_name.edit->text().trimmed()); });
     connect(m_check, &HostCheck::helpRequested, this,
             [this] { showDocuments(this, QStringLiteral("far.md#3-install-it-there")); });
     connect(&m_hosts, &HostsController::changed, this, &HostsDialog::showStatus);

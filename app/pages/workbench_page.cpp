@@ -14,7 +14,7 @@
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_source.h"
 #include "options/presets.h"
@@ -187,7 +187,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     now->setFont(widgets::smallFont());
     line->addWidget(now);
     connect(now, &QPushButton::clicked, this,
-            [this] { m_c.hosts.look(HostsController::hostOf(m_c.selection.current())); });
+            [this] { m_c.hosts.refresh(HostsController::hostOf(m_c.selection.current())); });
     column->addWidget(away);
     m_splitter->addWidget(above);
     m_splitter->addWidget(m_inspector);
@@ -318,10 +318,10 @@ void WorkbenchPage::connectInspector() {
             showOutcome();
         });
     connect(m_inspector->sourcePane()->textInput(), &widgets::TextInput::textTyped,
-            &c.probe.session(), &InspectionSession::chooseText);
+            &c.probe.session(), &Inspection::chooseText);
     connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane()->textInput(),
             &widgets::TextInput::setProblem);
-    connect(&c.probe.session(), &InspectionSession::textOffered, this, [this](const QString& text) {
+    connect(&c.probe.session(), &Inspection::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector->sourcePane()->textInput();
         input->setOpen(true);
         input->setText(text);

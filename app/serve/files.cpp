@@ -152,7 +152,7 @@ Frame startStudy(Request& request) {
 }
 
 Frame read(Request& request) {
-    const auto parts = askedFor<std::vector<wire::FilePart>>(request, "files");
+    const auto parts = askedFor<std::vector<wire::FileRange>>(request, "files");
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (request.stop().stop_requested()) throw Cancelled();
         const auto& part = parts[i];

@@ -110,7 +110,7 @@ private:
     void prepare() {
         m_order = drawnExamples(m_data->size(), m_how.examples, 0);
         if (m_interventions.edits.anyEnabled())
-            m_session = std::make_unique<EditSession>(m_model, m_options, m_interventions.edits,
+            m_session = std::make_unique<ActiveEdits>(m_model, m_options, m_interventions.edits,
                                                       m_interventions.data);
         const auto device = m_model.parameters().front().device();
         auto one = batchAt(0, 0);
@@ -175,7 +175,7 @@ private:
             row.edit.op = EditOp::Mean;
             list.edits.push_back(row.edit);
         }
-        EditSession session(m_model, m_options, list,
+        ActiveEdits session(m_model, m_options, list,
                             withOwnExamples(m_interventions.data, m_data));
         session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
         for (auto& trial : m_trials) trial.editor.copyValues(0, session.editor(), trial.source);
@@ -382,7 +382,7 @@ private:
     DatasetPtr m_data;
     const Interventions m_interventions;
     const AblationOptions m_how;
-    std::unique_ptr<EditSession> m_session;  // session of the edits in force; null without any
+    std::unique_ptr<ActiveEdits> m_session;  // session of the edits in force; null without any
     AblationTable m_table;                   // rows in the order of the forward pass
     std::vector<PointInfo> m_points;
     std::vector<std::int64_t> m_order, m_shifts;

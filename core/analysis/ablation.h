@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "analysis/ablation_options.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "types/edit_results.h"
 
 namespace relascope::core {

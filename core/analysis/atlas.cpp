@@ -140,7 +140,7 @@ private:
     void check(double part) const {
         if (!advance(part)) throw Cancelled();
     }
-    ProgressCallback part(double from = 0.0, double to = 1.0) const {
+    ProgressCallback subProgress(double from = 0.0, double to = 1.0) const {
         return [this, from, to](double done) { return advance(from + done * (to - from)); };
     }
     void report() {
@@ -182,7 +182,7 @@ private:
             for (std::size_t a = 0; a < m_attributes.all.size(); ++a) {
                 Fit fit;
                 for (double* value :
-                     {&fit.plain, &fit.fixed, &fit.low, &fit.high, &fit.p, &fit.untrained,
+                     {&fit.plainAuc, &fit.auc, &fit.low, &fit.high, &fit.p, &fit.untrained,
                       &fit.untrainedLow, &fit.untrainedHigh, &fit.initial})
                     *value = kNotMeasured;
                 relation.fits.push_back(fit);
@@ -218,7 +218,7 @@ private:
         m_reading.sent = m_reading.weights = true;
         bool seen = false;
         m_values = m_model.readPairs(
-            m_subject.data, m_subject.interventions, m_reading, m_watch.stop, part(),
+            m_subject.data, m_subject.interventions, m_reading, m_watch.stop, subProgress(),
             [&](const PairReadings& soFar, std::int64_t count) {
                 const auto examples = static_cast<std::size_t>(count);
                 if (seen || examples < kFirstExamples || examples == m_reading.examples.size())
@@ -255,10 +255,10 @@ private:
             const auto fixed = fixedFits(shape, m_sorted.back());
             for (std::size_t a = 0; a < fixed.size(); ++a) {
                 auto& fit = relation.fits[a];
-                fit.fixed = fixed[a];
+                fit.auc = fixed[a];
                 const auto& attribute = m_attributes.all[a];
-                fit.plain = attribute.ordered ? plainSpearman(m_sorted.back(), attribute.values)
-                                              : plainAuc(m_sorted.back(), truthOf(a, shape));
+                fit.plainAuc = attribute.ordered ? plainSpearman(m_sorted.back(), attribute.values)
+                                                 : plainAuc(m_sorted.back(), truthOf(a, shape));
             }
             if (!whole) continue;
             relation.reading = readingOf(relation, values, readings.first[m]);
@@ -311,7 +311,7 @@ private:
         for (std::size_t a = 0; a < m_attributes.all.size(); ++a)
             if (!m_attributes.all[a].ordered &&
                 std::any_of(m_atlas.relations.begin(), m_atlas.relations.end(),
-                            [&](const auto& r) { return std::isfinite(r.fits[a].fixed); }) &&
+                            [&](const auto& r) { return std::isfinite(r.fits[a].auc); }) &&
                 !(permuted && followsOccupied(m_objects.shape, truthOf(a, m_objects.shape),
                                               m_attributes.occupied)))
                 tested.push_back(a);
@@ -323,16 +323,17 @@ private:
         const auto all = testedAttributes(false), permuted = testedAttributes(true);
         AucSubject subject{m_objects.shape, m_places, m_sorted, {}};
         for (const auto a : all) subject.attributes.push_back(truthOf(a, m_objects.shape));
-        const auto intervals = bootstrappedAucs(subject, kDraws, 2, part(0.0, 0.4));
+        const auto intervals = bootstrappedAucs(subject, kDraws, 2, subProgress(0.0, 0.4));
         for (std::size_t m = 0; m < m_sorted.size(); ++m)
             for (std::size_t k = 0; k < all.size(); ++k) {
                 const auto drawn = intervals.of(m, k);
                 auto& fit = m_atlas.relations[m].fits[all[k]];
-                std::tie(fit.low, fit.high) = aucInterval(fit.fixed, drawn);
+                std::tie(fit.low, fit.high) = aucInterval(fit.auc, drawn);
             }
         subject.attributes.clear();
         for (const auto a : permuted) subject.attributes.push_back(truthOf(a, m_objects.shape));
-        const auto chance = permutedAucs(subject, m_attributes.occupied, kDraws, 3, part(0.4, 1.0));
+        const auto chance =
+            permutedAucs(subject, m_attributes.occupied, kDraws, 3, subProgress(0.4, 1.0));
         std::vector<double> farthest(kDraws, 0.0);
         for (std::size_t m = 0; m < m_sorted.size(); ++m)
             for (std::size_t k = 0; k < permuted.size(); ++k)
@@ -342,9 +343,9 @@ private:
         for (std::size_t m = 0; m < m_sorted.size(); ++m)
             for (const auto a : permuted) {
                 auto& fit = m_atlas.relations[m].fits[a];
-                if (!std::isfinite(fit.fixed)) continue;
+                if (!std::isfinite(fit.auc)) continue;
                 const auto as = std::count_if(farthest.begin(), farthest.end(), [&](double by) {
-                    return by >= std::abs(fit.fixed - 0.5);
+                    return by >= std::abs(fit.auc - 0.5);
                 });
                 fit.p = static_cast<double>(1 + as) / static_cast<double>(1 + kDraws);
             }
@@ -357,7 +358,7 @@ private:
     void findAsGood(const std::vector<std::size_t>& all, const AucDraws& drawn) {
         label();
         const auto side = [](const Fit& fit, double auc) {
-            return fit.fixed > 0.5 ? auc : 1.0 - auc;
+            return fit.auc > 0.5 ? auc : 1.0 - auc;
         };
         const auto placeOf = [&](std::int64_t attribute) {
             return std::find(all.begin(), all.end(), static_cast<std::size_t>(attribute)) -
@@ -423,7 +424,7 @@ private:
             relation.condition.clear();
             if (!relation.head || relation.labelled < 0) continue;
             const auto label = static_cast<std::size_t>(relation.labelled);
-            const bool yes = relation.fits[label].fixed > 0.5;
+            const bool yes = relation.fits[label].auc > 0.5;
             std::array<double, 2> auc{};
             for (std::size_t c = 0; c < 2; ++c) {
                 const auto all = truthOf(label, m_objects.shape);
@@ -476,7 +477,7 @@ private:
             };
             const auto values = m_model.readUntrainedPairs(
                 seed + static_cast<std::uint64_t>(m_atlas.untrainedModels), m_subject.data, reading,
-                m_watch.stop, part(done(0.0), done(1.0)));
+                m_watch.stop, subProgress(done(0.0), done(1.0)));
             const auto fits = fitsOfAll(reading, values);
             m_atlas.untrainedFits.insert(m_atlas.untrainedFits.end(), fits.begin(), fits.end());
             m_atlas.untrainedScores.push_back(values.accuracy);
@@ -492,10 +493,11 @@ private:
 
     void compareFirst() {
         if (m_atlas.initial) return;
-        OpenedModel first(m_subject.run, "0", m_subject.device, m_watch.stop, part(0.0, 0.3));
+        OpenedModel first(m_subject.run, "0", m_subject.device, m_watch.stop,
+                          subProgress(0.0, 0.3));
         const auto reading = shorter(static_cast<std::size_t>(m_options.otherExamples));
-        const auto fits = fitsOfAll(
-            reading, first.readPairs(m_subject.data, {}, reading, m_watch.stop, part(0.3, 1.0)));
+        const auto fits = fitsOfAll(reading, first.readPairs(m_subject.data, {}, reading,
+                                                             m_watch.stop, subProgress(0.3, 1.0)));
         for (std::size_t m = 0; m < m_atlas.relations.size(); ++m)
             for (std::size_t a = 0; a < m_atlas.attributes.size(); ++a)
                 m_atlas.relations[m].fits[a].initial = fits[m * m_atlas.attributes.size() + a];
@@ -518,8 +520,8 @@ private:
             2, text ? m_options.use_examples / AtlasOptions::kTextUse : m_options.use_examples);
         how.batchSize = m_reading.batchSize;
         how.draws = 1;
-        return m_model.ablate(m_subject.data, m_subject.interventions, how, m_watch.stop, part(),
-                              {}, m_subject.kept);
+        return m_model.ablate(m_subject.data, m_subject.interventions, how, m_watch.stop,
+                              subProgress(), {}, m_subject.kept);
     }
 
     void measureUse() {
@@ -548,10 +550,10 @@ private:
             if (k < m_atlas.steps.size()) continue;
             const auto from = static_cast<double>(k) / all;
             OpenedModel model(m_subject.run, std::to_string(steps[k].step), m_subject.device,
-                              m_watch.stop, part(from, from + 0.5 / all));
+                              m_watch.stop, subProgress(from, from + 0.5 / all));
             const auto values =
                 model.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
-                                part(from + 0.5 / all, from + 1.0 / all));
+                                subProgress(from + 0.5 / all, from + 1.0 / all));
             RelationAtlas::Step step{steps[k].step, values.accuracy, {}};
             for (std::size_t m = 0; m < m_atlas.relations.size(); ++m) {
                 const auto a = m_atlas.relations[m].attribute;

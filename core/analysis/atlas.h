@@ -26,17 +26,17 @@ struct RelationAtlas {
     /// How well a relation tells an attribute: P(r_yes > r_no) + half of the ties. NaN where there
     /// is nothing to tell, or not measured (yet).
     struct Fit {
-        double plain = 0.0;            ///< over all pairs
-        double fixed = 0.0;            ///< within each place, weighted by n_yes n_no: the headline
-        double low = 0.0, high = 0.0;  ///< of `fixed`, 95 % by bootstrap over examples
+        double plainAuc = 0.0;         ///< over all pairs
+        double auc = 0.0;              ///< within each place, weighted by n_yes n_no: the headline
+        double low = 0.0, high = 0.0;  ///< 95 % interval of `auc` by bootstrap over examples
         /// How often permuted attributes come as far from 0.5, at best over all relations and
         /// attributes: (1 + such permutations) / (1 + permutations).
         double p = 0.0;
-        double untrained = 0.0;  ///< mean of the same over untrained models, and its range
+        double untrained = 0.0;  ///< mean AUC over untrained models, and its range
         double untrainedLow = 0.0, untrainedHigh = 0.0;
-        double initial = 0.0;  ///< of the same relation before the first step
-        bool apart = false;    ///< further from 0.5 than all untrained maps, and than their models
-                               ///< spread
+        double initial = 0.0;  ///< AUC of this relation before the first step
+        /// Further from 0.5 than all untrained maps, and than their models spread.
+        bool exceedsUntrained = false;
     };
     /// A metric without the relation, and without its layer's relations (or all its attention).
     struct Use {
@@ -123,7 +123,7 @@ struct RelationAtlas {
     bool causal = false;
     std::int64_t permutations = 0;        ///< 0: not yet
     std::int64_t untrainedModels = 0;     ///< measured so far
-    std::vector<double> untrainedFits;    ///< Fit::fixed of each [models, relations, attributes]
+    std::vector<double> untrainedFits;    ///< Fit::auc of each [models, relations, attributes]
     std::vector<double> untrainedScores;  ///< accuracy of each (of numbers: mean error)
     bool initial = false;                 ///< the weights before the first step are measured
     std::string metric;                   ///< of the uses; empty: not measured

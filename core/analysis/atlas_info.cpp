@@ -79,7 +79,7 @@ std::string atlasLatex(const RelationAtlas& atlas) {
         text += latexText(relation.name) + " & " + latexText(relation.label) + " & ";
         if (relation.attribute >= 0) {
             const auto& fit = relation.fits[static_cast<std::size_t>(relation.attribute)];
-            text += "$" + fixedField(fit.fixed, 3) + "$";
+            text += "$" + fixedField(fit.auc, 3) + "$";
             if (std::isfinite(fit.low))
                 text += " {\\scriptsize $[" + fixedField(fit.low, 3) + ", " +
                         fixedField(fit.high, 3) + "]$}";
@@ -120,7 +120,7 @@ std::string atlasText(const RelationAtlas& atlas) {
         if (relation.attribute >= 0) {
             const auto a = static_cast<std::size_t>(relation.attribute);
             const auto& fit = relation.fits[a];
-            out << "  " << atlas.attributes[a].name << " " << numberText("%.3f", fit.fixed);
+            out << "  " << atlas.attributes[a].name << " " << numberText("%.3f", fit.auc);
             if (std::isfinite(fit.low))
                 out << numberText(" [%.3f", fit.low) << numberText(", %.3f]", fit.high);
             if (std::isfinite(fit.p)) out << numberText(", p %.3f", fit.p);

@@ -18,14 +18,14 @@ using Fit = RelationAtlas::Fit;
 using Relation = RelationAtlas::Relation;
 
 double fromChance(const Fit& fit) {
-    return std::isnan(fit.fixed) ? 0.0 : std::abs(fit.fixed - 0.5);
+    return std::isnan(fit.auc) ? 0.0 : std::abs(fit.auc - 0.5);
 }
 
 // Attributes with yes and no, the strongest first.
 std::vector<std::size_t> byStrength(const RelationAtlas& atlas, const Relation& relation) {
     std::vector<std::size_t> order;
     for (std::size_t a = 0; a < relation.fits.size(); ++a)
-        if (!atlas.attributes[a].ordered && std::isfinite(relation.fits[a].fixed) &&
+        if (!atlas.attributes[a].ordered && std::isfinite(relation.fits[a].auc) &&
             std::isfinite(relation.fits[a].p))
             order.push_back(a);
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
@@ -47,9 +47,9 @@ std::string originOf(const RelationAtlas& atlas, const Fit& fit) {
                        atlas.untrainedModels >= static_cast<std::int64_t>(kFewestUntrained),
                first = std::isfinite(fit.initial);
     if (!fresh) return {};
-    bool learned = fit.apart && beats(fit.fixed, fit.untrained);
+    bool learned = fit.exceedsUntrained && beats(fit.auc, fit.untrained);
     if (first)
-        learned = learned && beats(fit.fixed, fit.initial) &&
+        learned = learned && beats(fit.auc, fit.initial) &&
                   (fit.initial < fit.low || fit.initial > fit.high || std::isnan(fit.low));
     return learned ? "learned" : "inborn";
 }
@@ -101,7 +101,7 @@ private:
     bool canBe(std::size_t a) const { return canBeLabel(m_atlas, m_relation, a); }
     /// An AUC of the attribute that is within 0.1 of 0.5, or on the other side.
     bool weak(std::size_t a, double auc) const {
-        return m_relation.fits[a].fixed > 0.5 ? auc < 0.5 + kFromChance : auc > 0.5 - kFromChance;
+        return m_relation.fits[a].auc > 0.5 ? auc < 0.5 + kFromChance : auc > 0.5 - kFromChance;
     }
     bool explains(std::size_t rival, std::size_t a) const {
         return weak(a, m_conditional(m_index, a, rival));
@@ -138,7 +138,7 @@ std::vector<NamedAttribute> namedAttributes(const RelationAtlas& atlas, const Re
     for (const auto a : which) {
         const auto at = static_cast<std::size_t>(a);
         NamedAttribute named{a, atlas.attributes[at].name, {}, {}};
-        const auto auc = relation.fits[at].fixed;
+        const auto auc = relation.fits[at].auc;
         if (auc < 0.5) {
             const auto opposite = oppositeName(named.name);
             named.holds = !opposite.empty();
@@ -257,8 +257,8 @@ void compareWithUntrained(RelationAtlas& atlas) {
             fit.untrained = 0.0;
             for (const double one : models)
                 fit.untrained += one / static_cast<double>(models.size());
-            fit.apart = !atlas.attributes[a].ordered && beyondModels(models, fit.fixed) &&
-                        (fit.fixed > 0.5 ? fit.fixed > *high : fit.fixed < *low);
+            fit.exceedsUntrained = !atlas.attributes[a].ordered && beyondModels(models, fit.auc) &&
+                                   (fit.auc > 0.5 ? fit.auc > *high : fit.auc < *low);
         }
 }
 

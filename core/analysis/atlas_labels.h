@@ -24,8 +24,8 @@ std::vector<NamedAttribute> namedAttributes(const RelationAtlas& atlas,
 bool canBeLabel(const RelationAtlas& atlas, const RelationAtlas::Relation& relation,
                 std::size_t attribute);
 
-/// Fills Fit::untrained, its range and Fit::apart from RelationAtlas::untrainedFits. Without four
-/// models nothing is apart.
+/// Fills Fit::untrained, its range and Fit::exceedsUntrained from RelationAtlas::untrainedFits.
+/// Without four models nothing is apart.
 void compareWithUntrained(RelationAtlas& atlas);
 /// Fills Relation::appearedAfter, appearedBy and development from RelationAtlas::steps.
 void findAppearances(RelationAtlas& atlas);

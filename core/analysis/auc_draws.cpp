@@ -145,10 +145,10 @@ Groups groupsOf(const std::vector<std::int32_t>& occupied) {
     return groups;
 }
 
-class Exchanged : public DrawnWeights {
+class PermutationWeights : public DrawnWeights {
 public:
-    Exchanged(const AucSubject& subject, const std::vector<std::int32_t>& occupied,
-              std::size_t draws, std::uint64_t seed)
+    PermutationWeights(const AucSubject& subject, const std::vector<std::int32_t>& occupied,
+                       std::size_t draws, std::uint64_t seed)
         : m_cells(subject.shape.cells()),
           m_draws(draws),
           m_from(subject.shape.examples * draws),
@@ -187,9 +187,9 @@ private:
     std::vector<const std::vector<std::uint32_t>*> m_members;  // members of each example's group
 };
 
-class Redrawn : public DrawnWeights {
+class BootstrapWeights : public DrawnWeights {
 public:
-    Redrawn(const AucSubject& subject, std::size_t draws, std::uint64_t seed)
+    BootstrapWeights(const AucSubject& subject, std::size_t draws, std::uint64_t seed)
         : m_cells(subject.shape.cells()),
           m_draws(draws),
           m_times(subject.shape.examples * draws, 0.0F) {
@@ -218,12 +218,12 @@ private:
 
 AucDraws permutedAucs(const AucSubject& subject, const std::vector<std::int32_t>& occupied,
                       std::size_t draws, std::uint64_t seed, const DrawProgress& progress) {
-    return drawnAucs(subject, draws, Exchanged(subject, occupied, draws, seed), progress);
+    return drawnAucs(subject, draws, PermutationWeights(subject, occupied, draws, seed), progress);
 }
 
 AucDraws bootstrappedAucs(const AucSubject& subject, std::size_t draws, std::uint64_t seed,
                           const DrawProgress& progress) {
-    return drawnAucs(subject, draws, Redrawn(subject, draws, seed), progress);
+    return drawnAucs(subject, draws, BootstrapWeights(subject, draws, seed), progress);
 }
 
 std::pair<double, double> aucInterval(double auc, std::span<const double> drawn) {

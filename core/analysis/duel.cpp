@@ -16,7 +16,7 @@
 #include "analysis/duel_examples.h"
 #include "analysis/duel_grafts.h"
 #include "analysis/duel_numbers.h"
-#include "analysis/model_in_use.h"
+#include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/pair_map_tensor.h"
 #include "analysis/pair_moments.h"
@@ -134,9 +134,9 @@ public:
           m_other(*subject.other->model),
           m_edits(subject.other->interventions),
           m_examples(*subject.model, m_other, subject.data, wanted(), options.tokens) {
-        const auto one = m_examples.part(0, 1);
-        m_a = subject.model->inUse(subject.interventions);
-        m_b = m_other.inUse(m_edits);
+        const auto one = m_examples.slice(0, 1);
+        m_a = subject.model->edited(subject.interventions);
+        m_b = m_other.edited(m_edits);
         const auto pointsA = m_a->points(one.batches[0]), pointsB = m_b->points(one.batches[1]);
         const bool maps = m_examples.shape().objects > 0;
         m_plans[0] = planOf(pointsA, one.positions[0], options.what, maps);
@@ -151,7 +151,7 @@ public:
     }
 
     Duel run() {
-        takeKnown();
+        resume();
         const auto count = static_cast<double>(m_examples.size());
         m_all = count + static_cast<double>(m_options.untrained * untrainedCount()) +
                 static_cast<double>(graftCount()) * kGraftPasses *
@@ -233,9 +233,9 @@ private:
     // ---------------------------------------------------------------------------------------------
 
     /// Reads examples first .. first + count - 1 of both.
-    void readPart(ModelInUse& a, ModelInUse& b, const DuelExamples::Part& part, std::int64_t first,
-                  PairSums& sums, DuelAnswers* answers) {
-        ModelInUse* const models[] = {&a, &b};
+    void readPart(EditedModel& a, EditedModel& b, const DuelExamples::Slice& part,
+                  std::int64_t first, PairSums& sums, DuelAnswers* answers) {
+        EditedModel* const models[] = {&a, &b};
         torch::Tensor scores[2], maps[2][2];
         for (std::size_t side = 0; side < 2; ++side) {
             const auto& plan = m_plans[side];
@@ -279,16 +279,16 @@ private:
         return m_subject.path.empty() ? m_subject.run : m_subject.path;
     }
 
-    void readAll(ModelInUse& a, ModelInUse& b, std::int64_t count, PairSums& sums,
+    void readAll(EditedModel& a, EditedModel& b, std::int64_t count, PairSums& sums,
                  DuelAnswers* answers) {
         for (std::int64_t first = 0; first < count; first += m_examples.batchSize()) {
             const auto part =
-                m_examples.part(first, std::min(m_examples.batchSize(), count - first));
+                m_examples.slice(first, std::min(m_examples.batchSize(), count - first));
             readPart(a, b, part, first, sums, answers);
             const auto done = first + std::ssize(part.indices);
             if (answers) {
                 m_duel.examples = done;
-                // A part with all examples is one that was matched, too (takeKnown()).
+                // A part with all examples is one that was matched, too (resume()).
                 if (m_watch.partial && done < count && Clock::now() - m_reported > kReportEvery) {
                     answers->fill(m_duel);
                     report();
@@ -342,7 +342,7 @@ private:
                 match.a = a, match.b = b, match.heads = k == 1;
                 match.ours = static_cast<std::int64_t>(rows);
                 match.theirs = static_cast<std::int64_t>(width);
-                match.matched = found.matched, match.any = found.any;
+                match.matched = found.matched, match.meanOfAllPairs = found.meanOfAllPairs;
                 match.explained = match.back = unknown;
                 matches.push_back(std::move(match));
                 return found;
@@ -409,7 +409,7 @@ private:
         while (!added && m_duel.untrained < m_options.untrained) {
             const auto seed = kFirstUntrained + 2 * static_cast<std::uint64_t>(m_duel.untrained);
             const auto first = untrainedLike(a, seed), second = untrainedLike(m_other, seed + 1);
-            ModelInUse ours(*first, a.options()), theirs(*second, m_other.options());
+            EditedModel ours(*first, a.options()), theirs(*second, m_other.options());
             PairSums sums(m_examples.shape(), m_plans[0], m_plans[1]);
             m_done = static_cast<double>(m_examples.size() + m_duel.untrained * untrainedCount());
             readAll(ours, theirs, untrainedCount(), sums, nullptr);
@@ -438,7 +438,7 @@ private:
         while (done < m_duel.grafts.size() && !m_duel.grafts[done].change.metric.empty()) ++done;
         if (done == m_duel.grafts.size()) return;
         std::shared_ptr<ModelImpl> fresh;
-        std::optional<ModelInUse> untrained;
+        std::optional<EditedModel> untrained;
         if (m_options.untrained > 0) {
             fresh = untrainedLike(m_other, kFirstUntrained + 1);
             untrained.emplace(*fresh, m_other.options());
@@ -452,7 +452,7 @@ private:
     }
 
     // A part of the same duel: the stages that were whole.
-    void takeKnown() {
+    void resume() {
         const auto& known = m_watch.known;
         if (!known) return;
         const bool adds = !m_options.part.empty();
@@ -479,7 +479,7 @@ private:
     OpenedModel& m_other;
     const Interventions& m_edits;  // of B
     DuelExamples m_examples;
-    std::unique_ptr<ModelInUse> m_a, m_b;
+    std::unique_ptr<EditedModel> m_a, m_b;
     SidePlan m_plans[2];
     double m_all = 1.0, m_done = 0.0;
     Clock::time_point m_reported = Clock::now();

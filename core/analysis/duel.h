@@ -26,10 +26,10 @@ struct Duel {
         std::string a, b;                   ///< "layer 1"; both empty: all layers at once
         bool heads = false;                 ///< attention; else relations
         std::int64_t ours = 0, theirs = 0;  ///< how many maps
-        double matched = 0.0;    ///< mean |correlation| of the best assignment, place removed
-        double any = 0.0;        ///< the same over all assignments
-        double explained = 0.0;  ///< held-out R^2 of a linear map from B's maps to A's
-        double back = 0.0;       ///< from A's to B's; both NaN for all layers
+        double matched = 0.0;         ///< mean |correlation| of the best assignment, place removed
+        double meanOfAllPairs = 0.0;  ///< the same over all assignments
+        double explained = 0.0;       ///< held-out R^2 of a linear map from B's maps to A's
+        double back = 0.0;            ///< from A's to B's; both NaN for all layers
         /// The same two of each pair of untrained models.
         std::vector<double> untrained, untrainedExplained;
         double level = -1.0;  ///< the largest of untrainedLevels(); -1: there is none

@@ -34,7 +34,7 @@ DuelAnswers::DuelAnswers(const DuelExamples& examples, std::int64_t ignore, Answ
       m_names(std::move(names)),
       m_largest(kNoNumber) {}
 
-void DuelAnswers::add(const DuelExamples::Part& part, const torch::Tensor& a,
+void DuelAnswers::add(const DuelExamples::Slice& part, const torch::Tensor& a,
                       const torch::Tensor& b) {
     if (m_examples.segments()) return addSegments(part, a, b);
     m_numbers = part.batches[0].kind == TargetKind::Regression;
@@ -54,7 +54,7 @@ void DuelAnswers::enterLargest(double difference) {
     m_largest = std::isnan(m_largest) ? difference : std::max(m_largest, difference);
 }
 
-void DuelAnswers::addNumbers(const DuelExamples::Part& part, const torch::Tensor& a,
+void DuelAnswers::addNumbers(const DuelExamples::Slice& part, const torch::Tensor& a,
                              const torch::Tensor& b) {
     const auto count = part.batches[0].size();
     const auto difference = (a - b).to(torch::kDouble);
@@ -65,7 +65,7 @@ void DuelAnswers::addNumbers(const DuelExamples::Part& part, const torch::Tensor
             {part.indices[e], -1, apart[e], false, false, -1, -1, -1, kNoNumber, kNoNumber});
 }
 
-void DuelAnswers::addTargets(const DuelExamples::Part& part, const torch::Tensor& a,
+void DuelAnswers::addTargets(const DuelExamples::Slice& part, const torch::Tensor& a,
                              const torch::Tensor& b) {
     const auto& batch = part.batches[0];
     const auto wantedAll = batch.targets.reshape({batch.size(), -1}).round().to(torch::kLong);
@@ -108,7 +108,7 @@ void DuelAnswers::addTargets(const DuelExamples::Part& part, const torch::Tensor
     }
 }
 
-void DuelAnswers::addSegments(const DuelExamples::Part& part, const torch::Tensor& a,
+void DuelAnswers::addSegments(const DuelExamples::Slice& part, const torch::Tensor& a,
                               const torch::Tensor& b) {
     std::vector<double> nats[2];
     std::vector<bool> right[2];

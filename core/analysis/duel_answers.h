@@ -20,7 +20,7 @@ public:
     DuelAnswers(const DuelExamples& examples, std::int64_t ignore, AnswerNames names,
                 std::int64_t show);
     /// Adds the scores that A and B give for a part of the examples.
-    void add(const DuelExamples::Part& part, const torch::Tensor& a, const torch::Tensor& b);
+    void add(const DuelExamples::Slice& part, const torch::Tensor& a, const torch::Tensor& b);
     /// Fills in the results of the parts that were added so far.
     void fill(Duel& duel) const;
 
@@ -32,9 +32,11 @@ private:
         std::int64_t wanted, a, b;  // -1: not an answer by itself
         double probabilityA, probabilityB;
     };
-    void addTargets(const DuelExamples::Part& part, const torch::Tensor& a, const torch::Tensor& b);
-    void addNumbers(const DuelExamples::Part& part, const torch::Tensor& a, const torch::Tensor& b);
-    void addSegments(const DuelExamples::Part& part, const torch::Tensor& a,
+    void addTargets(const DuelExamples::Slice& part, const torch::Tensor& a,
+                    const torch::Tensor& b);
+    void addNumbers(const DuelExamples::Slice& part, const torch::Tensor& a,
+                    const torch::Tensor& b);
+    void addSegments(const DuelExamples::Slice& part, const torch::Tensor& a,
                      const torch::Tensor& b);
     void enterLargest(double difference);
     Duel::Difference differenceOf(const Target& target) const;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/pair_objects.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/architecture.h"
 #include "train/requirements.h"
 #include "types/error.h"
@@ -146,10 +146,10 @@ void DuelExamples::readTexts(const OpenedModel& a, const OpenedModel& b, std::in
     m_shape = {m_examples.size(), static_cast<std::size_t>(objects), true, true};
 }
 
-DuelExamples::Part DuelExamples::textPart(std::int64_t index) const {
+DuelExamples::Slice DuelExamples::textPart(std::int64_t index) const {
     const auto& text = m_texts.at(static_cast<std::size_t>(index));
     const auto start = m_starts.at(static_cast<std::size_t>(index));
-    Part part;
+    Slice part;
     for (std::size_t side = 0; side < 2; ++side) {
         part.batches[side] = windowsOf(torch::tensor(text.tokens[side], torch::kLong).unsqueeze(0));
         std::vector<std::int64_t> positions;
@@ -166,8 +166,8 @@ DuelExamples::Part DuelExamples::textPart(std::int64_t index) const {
     return part;
 }
 
-DuelExamples::Part DuelExamples::part(std::int64_t first, std::int64_t count) const {
-    Part part;
+DuelExamples::Slice DuelExamples::slice(std::int64_t first, std::int64_t count) const {
+    Slice part;
     if (segments()) {
         part = textPart(first);
         part.indices = {m_examples[static_cast<std::size_t>(first)]};

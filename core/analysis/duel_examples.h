@@ -29,14 +29,14 @@ public:
     struct Segment {
         std::array<std::int64_t, 2> first, count;
     };
-    struct Part {
+    struct Slice {
         std::vector<std::int64_t> indices;     ///< examples of the data
         std::array<Batch, 2> batches;          ///< the inputs of A and of B
         std::array<torch::Tensor, 2> objects;  ///< positions [b, objects]; undefined: not the same
         std::array<std::int64_t, 2> positions{};  ///< how many the whole input of each has
         std::vector<Segment> segments;            ///< only for texts of different tokenizers
     };
-    Part part(std::int64_t first, std::int64_t count) const;
+    Slice slice(std::int64_t first, std::int64_t count) const;
 
     const DatasetPtr& data() const { return m_data; }
     std::int64_t size() const { return static_cast<std::int64_t>(m_examples.size()); }
@@ -58,7 +58,7 @@ private:
     };
     void readTexts(const OpenedModel& a, const OpenedModel& b, std::int64_t tokens);
     void findObjects(const OpenedModel& a, const OpenedModel& b);
-    Part textPart(std::int64_t index) const;
+    Slice textPart(std::int64_t index) const;
 
     DatasetPtr m_data;
     std::vector<std::int64_t> m_examples;

@@ -30,11 +30,11 @@ constexpr GraftedPart kGraftedParts[] = {{"streams", ".hook_resid_post"},
 class GraftBench {
 public:
     enum class Of { A, B, Untrained };
-    GraftBench(ModelInUse& a, ModelInUse& b, ModelInUse* untrained, const DuelExamples& examples,
+    GraftBench(EditedModel& a, EditedModel& b, EditedModel* untrained, const DuelExamples& examples,
                std::int64_t count)
         : m_a(a), m_models{&a, &b, untrained}, m_examples(examples) {
         for (std::int64_t first = 0; first < count; first += examples.batchSize())
-            m_parts.push_back(examples.part(first, std::min(examples.batchSize(), count - first)));
+            m_parts.push_back(examples.slice(first, std::min(examples.batchSize(), count - first)));
         m_numbers = m_parts.front().batches[0].kind == TargetKind::Regression;
     }
     bool numbers() const { return m_numbers; }
@@ -90,10 +90,10 @@ public:
     }
 
 private:
-    ModelInUse& m_a;
-    std::array<ModelInUse*, 3> m_models;  // by Of
+    EditedModel& m_a;
+    std::array<EditedModel*, 3> m_models;  // by Of
     const DuelExamples& m_examples;
-    std::vector<DuelExamples::Part> m_parts;
+    std::vector<DuelExamples::Slice> m_parts;
     bool m_numbers = false;
 };
 
@@ -160,8 +160,8 @@ Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointI
                       "'" + printable(name) + "' is no part of B that fits into A: " + known);
 }
 
-void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,
-                   ModelInUse* untrained, const DuelExamples& examples, std::int64_t count,
+void measureGrafts(Duel& duel, std::size_t done, EditedModel& a, EditedModel& b,
+                   EditedModel* untrained, const DuelExamples& examples, std::int64_t count,
                    const std::function<bool(std::size_t)>& progress) {
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     GraftBench bench(a, b, untrained, examples, count);

@@ -9,7 +9,7 @@
 
 #include "analysis/duel.h"
 #include "analysis/duel_examples.h"
-#include "analysis/model_in_use.h"
+#include "analysis/edited_model.h"
 
 namespace relascope::core {
 
@@ -30,8 +30,8 @@ Duel::Graft graftNamed(const std::vector<PointInfo>& a, const std::vector<PointI
 /// Measures `duel.grafts` from number `done` on, over the first `count` examples, and the same
 /// parts of `untrained`, a model like B (null: none, and nothing is claimed). After each graft
 /// `progress` gets how many are done; it returns false to cancel.
-void measureGrafts(Duel& duel, std::size_t done, ModelInUse& a, ModelInUse& b,
-                   ModelInUse* untrained, const DuelExamples& examples, std::int64_t count,
+void measureGrafts(Duel& duel, std::size_t done, EditedModel& a, EditedModel& b,
+                   EditedModel* untrained, const DuelExamples& examples, std::int64_t count,
                    const std::function<bool(std::size_t)>& progress);
 
 }  // namespace relascope::core

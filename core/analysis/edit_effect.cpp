@@ -27,9 +27,9 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
     return effect;
 }
 
-EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
+EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, ActiveEdits& session,
                         const DatasetPtr& data, std::int64_t batchSize, const std::stop_token& stop,
-                        const ProgressCallback& progress, EditSession* below,
+                        const ProgressCallback& progress, ActiveEdits* below,
                         std::int64_t examples) {
     if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
     const auto device = model.parameters().front().device();

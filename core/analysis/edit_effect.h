@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "evaluate/example_scores.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "types/edit_results.h"
 
 namespace relascope::core {
@@ -17,9 +17,9 @@ EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool
 /// Runs the data set, or `examples` of it that are drawn by seed 0 (0: all), with and without the
 /// edits of the session, in evaluation mode without gradients. The edits of `below`, with which the
 /// model is trained, are in force in both. Throws OptionError if an edit does not fit, Cancelled.
-EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
+EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, ActiveEdits& session,
                         const DatasetPtr& data, std::int64_t batchSize,
                         const std::stop_token& stop = {}, const ProgressCallback& progress = {},
-                        EditSession* below = nullptr, std::int64_t examples = 0);
+                        ActiveEdits* below = nullptr, std::int64_t examples = 0);
 
 }  // namespace relascope::core

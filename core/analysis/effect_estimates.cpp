@@ -9,7 +9,7 @@
 
 #include "analysis/patching.h"
 #include "evaluate/scoring.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/architecture.h"
 #include "model/blocks/recording.h"
 #include "model/finite_outputs.h"
@@ -115,7 +115,7 @@ public:
     }
 
     /// Measures the next examples; false: there are none.
-    bool next(EditSession* session) {
+    bool next(ActiveEdits* session) {
         const auto all = static_cast<std::int64_t>(m_what.examples.size());
         if (m_done >= all) return false;
         const auto count = std::min(m_what.batchSize, all - m_done);
@@ -243,10 +243,10 @@ EffectEstimates estimateEffects(ModelImpl& model, const ModelOptions& options,
     const auto estimates = std::any_cast<std::shared_ptr<Estimates>>(state);
     const EvaluationMode evaluation(model);
     const FrozenParameters frozen(model);
-    std::unique_ptr<EditSession> session;
+    std::unique_ptr<ActiveEdits> session;
     if (interventions.edits.anyEnabled())
         session =
-            std::make_unique<EditSession>(model, options, interventions.edits, interventions.data);
+            std::make_unique<ActiveEdits>(model, options, interventions.edits, interventions.data);
     while (estimates->next(session.get())) {
         if (partial) partial(estimates->estimates());
         if (stop.stop_requested() || (progress && !progress(estimates->fraction())))

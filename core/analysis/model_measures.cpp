@@ -7,8 +7,8 @@
 #include "analysis/answer_names.h"
 #include "analysis/attribution.h"
 #include "analysis/edit_effect.h"
+#include "analysis/edited_model.h"
 #include "analysis/lens.h"
-#include "analysis/model_in_use.h"
 #include "analysis/opened_parts.h"
 #include "analysis/pair_reading.h"
 #include "analysis/patching.h"
@@ -30,7 +30,7 @@ std::string shorterInput() {
 /// Edits in force on one input, above those of training, as long as it lives.
 class EditedInput {
 public:
-    EditedInput(std::unique_ptr<EditSession> session, const ProbeSample& sample, TakenMeans& means)
+    EditedInput(std::unique_ptr<ActiveEdits> session, const ProbeSample& sample, TakenMeans& means)
         : m_session(std::move(session)) {
         if (!m_session) return;
         m_session->prepareSample(sample);
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    std::unique_ptr<EditSession> m_session;
+    std::unique_ptr<ActiveEdits> m_session;
     std::optional<InterventionScope> m_scope;
 };
 
@@ -53,7 +53,7 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
     EvaluationOptions how;
     how.batchSize = batchSize;
     how.freely = -1;
-    const auto trained = m_parts->makeTrainingEditSession();
+    const auto trained = m_parts->makeTrainingEdits();
     how.edits = trained.get();
     return withinMemory(
         m_parts->device,
@@ -71,12 +71,12 @@ EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize,
                                const ProgressCallback& progress, std::int64_t examples) {
     auto& p = *m_parts;
     if (data) requireReadable(p.options, *data);
-    EditSession session(*p.model, p.options, interventions.edits,
+    ActiveEdits session(*p.model, p.options, interventions.edits,
                         withOwnExamples(p.completed(interventions.data), data));
     return withinMemory(
         p.device,
         [&] {
-            const auto trained = p.makeTrainingEditSession(interventions.data);
+            const auto trained = p.makeTrainingEdits(interventions.data);
             auto effect = measureEdits(*p.model, p.options, session, data, batchSize, stop,
                                        progress, trained.get(), examples);
             p.means = session.means();
@@ -90,7 +90,7 @@ auto OpenedModel::Parts::readData(const DatasetPtr& data, const Interventions& i
                                   std::int64_t batchSize, Read&& reader) {
     if (data) requireReadable(options, *data);
     means.clear();
-    const auto trained = makeTrainingEditSession(interventions.data);
+    const auto trained = makeTrainingEdits(interventions.data);
     const HookScope below(hooksOf(trained));
     return withinMemory(
         device,
@@ -100,11 +100,11 @@ auto OpenedModel::Parts::readData(const DatasetPtr& data, const Interventions& i
         [&] { return " with batches of " + std::to_string(batchSize); });
 }
 
-std::unique_ptr<ModelInUse> OpenedModel::inUse(const Interventions& interventions) {
+std::unique_ptr<EditedModel> OpenedModel::edited(const Interventions& interventions) {
     auto& p = *m_parts;
-    return std::make_unique<ModelInUse>(*p.model, p.options,
-                                        p.makeTrainingEditSession(interventions.data),
-                                        p.makeEditSession(interventions));
+    return std::make_unique<EditedModel>(*p.model, p.options,
+                                         p.makeTrainingEdits(interventions.data),
+                                         p.makeActiveEdits(interventions));
 }
 
 AblationTable OpenedModel::ablate(const DatasetPtr& data, const Interventions& interventions,
@@ -152,9 +152,9 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
                                const std::stop_token& stop, const ProgressCallback& progress,
                                const std::function<void(const PatchResult&)>& partial) {
     auto& p = *m_parts;
-    const auto trained = p.makeTrainingEditSession(interventions.data);
+    const auto trained = p.makeTrainingEdits(interventions.data);
     const HookScope below(hooksOf(trained));
-    const auto session = p.makeEditSession(interventions);
+    const auto session = p.makeActiveEdits(interventions);
     PatchedEdits edits;
     edits.session = session.get();
     edits.prepare = [&](bool first) {
@@ -184,13 +184,13 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
 template <class Read>
 auto OpenedModel::Parts::read(const ProbeSample& sample, const Interventions& interventions,
                               Read&& reader) {
-    const auto trained = makeTrainingEditSession(interventions.data);
+    const auto trained = makeTrainingEdits(interventions.data);
     const HookScope below(hooksOf(trained));
     return withinMemory(
         device,
         [&] {
             const auto input = inputOf(sample, options).to(torch::Device(device));
-            const EditedInput edited(makeEditSession(interventions), sample, means);
+            const EditedInput edited(makeActiveEdits(interventions), sample, means);
             return reader(input);
         },
         shorterInput);

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "analysis/answer_names.h"
-#include "analysis/model_in_use.h"
+#include "analysis/edited_model.h"
 #include "analysis/opened_parts.h"
 #include "analysis/pair_reading.h"
 #include "checkpoint/adapter.h"
@@ -25,8 +25,8 @@
 #include "evaluate/evaluate.h"
 #include "files/crc32.h"
 #include "files/memory.h"
+#include "interventions/active_edits.h"
 #include "interventions/edit_probes.h"
-#include "interventions/edit_session.h"
 #include "interventions/edited_run.h"
 #include "model/architecture.h"
 #include "model/blocks/parameters.h"
@@ -398,7 +398,7 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
         [&] {
             auto& p = *m_parts;
             const EvaluationMode evaluation(*p.model);
-            const auto trained = p.makeTrainingEditSession(interventions.data);
+            const auto trained = p.makeTrainingEdits(interventions.data);
             const HookScope below(hooksOf(trained));
             if (trained) trained->prepare(inputOf(sample, p.options));
             if (interventions.edits.anyEnabled()) {
@@ -479,11 +479,11 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
     if (!p.typesIds()) requireTokenizer(p.tokenizer, p.options);
     const auto ids =
         p.typesIds() ? typedIds(prompt, p.options, "prompt") : promptTokens(*p.tokenizer, prompt);
-    const auto trained = p.makeTrainingEditSession(interventions.data);
+    const auto trained = p.makeTrainingEdits(interventions.data);
     const HookScope below(hooksOf(trained));
-    std::unique_ptr<EditSession> session;
+    std::unique_ptr<ActiveEdits> session;
     if (interventions.edits.anyEnabled()) {
-        session = std::make_unique<EditSession>(*p.model, p.options, interventions.edits,
+        session = std::make_unique<ActiveEdits>(*p.model, p.options, interventions.edits,
                                                 p.completed(interventions.data), EditUse::Generate);
         session->prepare(inputOf(promptInput(prompt), p.options));
         session->editor().setPrompt(static_cast<std::int64_t>(ids.size()));

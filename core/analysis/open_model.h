@@ -28,7 +28,7 @@ struct AblationOptions;  // ablation_options.h
 struct PairReading;      // pair_reading.h
 struct PairReadings;     // pair_reading.h
 class AblationProgress;  // ablation_options.h
-class ModelInUse;        // model_in_use.h
+class EditedModel;       // edited_model.h
 struct PatchOptions;     // patching_options.h
 struct EstimateOptions;  // patching_options.h
 
@@ -119,7 +119,7 @@ public:
 
     /// The model with these edits in force, for analyses of two models; this OpenedModel must
     /// outlive the result.
-    std::unique_ptr<ModelInUse> inUse(const Interventions& interventions);
+    std::unique_ptr<EditedModel> edited(const Interventions& interventions);
     /// The ablation table over a data set (ablation.h): parts are taken out of the model that has
     /// these edits. `kept`: where a cancelled ablation is kept, and continued from.
     AblationTable ablate(const DatasetPtr& data, const Interventions& interventions,

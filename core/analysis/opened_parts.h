@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/open_model.h"
+#include "interventions/active_edits.h"
 #include "interventions/edit_probes.h"
-#include "interventions/edit_session.h"
 #include "model/architecture.h"
 #include "model/model.h"
 
@@ -57,16 +57,16 @@ struct OpenedModel::Parts {
     /// Texts are read by the model's own tokenizer unless `data` says how.
     EditData completed(EditData data) const;
     /// The edits that the weights are trained with; null without any.
-    std::unique_ptr<EditSession> makeTrainingEditSession(const EditData& data = {}) {
+    std::unique_ptr<ActiveEdits> makeTrainingEdits(const EditData& data = {}) {
         if (training.edits.empty()) return nullptr;
-        return std::make_unique<EditSession>(*model, options, training, completed(data),
+        return std::make_unique<ActiveEdits>(*model, options, training, completed(data),
                                              EditUse::Train);
     }
     /// Edits that are not prepared for an input yet; null without any.
-    std::unique_ptr<EditSession> makeEditSession(const Interventions& interventions) {
+    std::unique_ptr<ActiveEdits> makeActiveEdits(const Interventions& interventions) {
         means.clear();
         if (!interventions.edits.anyEnabled()) return nullptr;
-        return std::make_unique<EditSession>(*model, options, interventions.edits,
+        return std::make_unique<ActiveEdits>(*model, options, interventions.edits,
                                              completed(interventions.data));
     }
     /// The result of `reader` for the sample, with the interventions in force.
@@ -80,7 +80,7 @@ struct OpenedModel::Parts {
 };
 
 /// The hooks of a session; null without one.
-inline Hooks* hooksOf(const std::unique_ptr<EditSession>& session) {
+inline Hooks* hooksOf(const std::unique_ptr<ActiveEdits>& session) {
     return session ? &session->editor() : nullptr;
 }
 

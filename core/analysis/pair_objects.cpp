@@ -12,7 +12,7 @@
 
 #include "files/atomic_file.h"
 #include "files/csv.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/architecture.h"
 #include "types/lower_case.h"
 #include "types/option_groups.h"

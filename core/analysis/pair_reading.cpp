@@ -14,7 +14,7 @@
 #include "analysis/pair_map_tensor.h"
 #include "data/batches.h"
 #include "evaluate/example_scores.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/attention/relational_attention.h"
 #include "model/finite_outputs.h"
 #include "model/model.h"
@@ -244,10 +244,10 @@ PairReadings readPairs(ModelImpl& model, const ModelOptions& options, const Data
         names.insert(map.pattern);
         readings.sent[m].resize(what.shape.values());
     }
-    std::unique_ptr<EditSession> session;
+    std::unique_ptr<ActiveEdits> session;
     if (interventions.edits.anyEnabled())
         session =
-            std::make_unique<EditSession>(model, options, interventions.edits, interventions.data);
+            std::make_unique<ActiveEdits>(model, options, interventions.edits, interventions.data);
     ExampleScores scores;
     const auto total = static_cast<std::int64_t>(what.examples.size());
     const std::size_t cells = what.shape.cells();

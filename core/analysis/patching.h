@@ -9,7 +9,7 @@
 
 #include "analysis/patching_options.h"
 #include "data/dataset.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/model.h"
 #include "types/edit_results.h"
 
@@ -45,7 +45,7 @@ public:
 
 /// Edits in force in every pass of patch(), on A and on B.
 struct PatchedEdits {
-    EditSession* session = nullptr;                ///< null: none
+    ActiveEdits* session = nullptr;                ///< null: none
     std::function<void(bool clean)> prepare = {};  ///< takes their values for one of the two inputs
 };
 

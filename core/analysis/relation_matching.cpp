@@ -94,7 +94,7 @@ RelationMatching matchRelations(std::span<const double> correlation, std::size_t
     double all = 0.0;
     for (std::size_t r = 0; r < relations; ++r)
         for (std::size_t o = 0; o < others; ++o) all += strength(r, o);
-    result.any = all / static_cast<double>(relations * others);
+    result.meanOfAllPairs = all / static_cast<double>(relations * others);
     for (auto& partner : result.partner)
         if (partner >= others) partner = RelationMatching::kNone;
     return result;

@@ -15,7 +15,7 @@ struct RelationMatching {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     std::vector<std::size_t> partner;  ///< for each relation; kNone where there are fewer others
     double matched = 0.0;              ///< mean |correlation| of the pairs
-    double any = 0.0;                  ///< mean |correlation| over all assignments
+    double meanOfAllPairs = 0.0;       ///< mean |correlation| over all assignments
 };
 /// The assignment to different others with the largest sum of |correlation| [relations, others]
 /// (Kuhn 1955). NaN counts as 0.

@@ -20,7 +20,7 @@
 #include "analysis/run_analysis.h"
 #include "checkpoint/kept_weights.h"
 #include "data/token_prefix.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/architecture.h"
 #include "model/public/family.h"
 #include "options/estimates.h"
@@ -108,7 +108,7 @@ private:
     // Progress
     // ---------------------------------------------------------------------------------------------
 
-    ProgressCallback part(double from, double to) const {
+    ProgressCallback subProgress(double from, double to) const {
         return [this, from, to](double done) {
             return !m_watch.progress || m_watch.progress(from + done * (to - from));
         };
@@ -205,7 +205,7 @@ private:
     }
     bool continueKept() {
         const auto fits = [&](const ModelScan& scan) {
-            const auto same = [&](const ModelScan::Part& a) {
+            const auto same = [&](const ModelScan::Component& a) {
                 return std::any_of(m_scan.parts.begin(), m_scan.parts.end(), [&](const auto& b) {
                     return a.row.part == b.row.part && a.row.edit == b.row.edit;
                 });
@@ -261,7 +261,7 @@ private:
             returnMemory();
             const auto began = Clock::now();
             m_model.estimateEffects(m_subject.data, m_subject.interventions, what, m_watch.stop,
-                                    part(0.0, 0.0));
+                                    subProgress(0.0, 0.0));
             seconds = std::chrono::duration<double>(Clock::now() - began).count();
         }
         return std::max(1e-7, seconds / 3.0 / static_cast<double>(what.examples.size()));
@@ -340,7 +340,8 @@ private:
         const auto what = estimateOptions(choosingExamples());
         auto* kept = keptScan();
         const auto estimates = m_model.estimateEffects(
-            m_subject.data, m_subject.interventions, what, m_watch.stop, part(0.0, kEndOfEstimates),
+            m_subject.data, m_subject.interventions, what, m_watch.stop,
+            subProgress(0.0, kEndOfEstimates),
             [&](const EffectEstimates& soFar) { takeEstimates(what, soFar), report(); },
             kept ? &kept->estimates : nullptr);
         takeEstimates(what, estimates);
@@ -352,7 +353,7 @@ private:
     /// The strongest parts in turn: a single one, and several together, of which relations come
     /// first; with a single one what holds it, without which nothing is said of it.
     std::vector<AblationRow> strongestRows() const {
-        std::vector<const ModelScan::Part*> single, together, chosen;
+        std::vector<const ModelScan::Component*> single, together, chosen;
         for (const auto& one : m_scan.parts) (one.together ? together : single).push_back(&one);
         const auto relations = [](const auto* one) {
             return one->row.part.ends_with(" relations");
@@ -363,7 +364,7 @@ private:
         };
         std::stable_sort(single.begin(), single.end(), bySize);
         std::stable_sort(together.begin(), together.end(), bySize);
-        const auto choose = [&](const ModelScan::Part* one) {
+        const auto choose = [&](const ModelScan::Component* one) {
             if (std::find(chosen.begin(), chosen.end(), one) == chosen.end()) chosen.push_back(one);
         };
         std::size_t s = 0, t = 0;
@@ -394,7 +395,7 @@ private:
         for (const auto& row : table.rows)
             for (auto& one : m_scan.parts)
                 if (one.row.part == row.part) one.row = row;
-        const auto largest = [](const ModelScan::Part& one) {
+        const auto largest = [](const ModelScan::Component& one) {
             double most = -1.0;
             for (const auto& way : one.row.ways) most = std::max(most, std::abs(way.change.change));
             return most;
@@ -416,7 +417,7 @@ private:
         how.draws = 1;
         const auto table = m_model.ablate(
             m_subject.data, m_subject.interventions, how, m_watch.stop,
-            part(kEndOfEstimates, kEndOfEffects),
+            subProgress(kEndOfEstimates, kEndOfEffects),
             [&](const AblationTable& soFar) { takeEffects(soFar), report(); }, m_subject.kept);
         takeEffects(table);
         m_scan.passes = 2;
@@ -459,7 +460,7 @@ private:
             attributesOf(objects, m_model.options(), *m_subject.data, m_options.attributes);
         const auto values =
             m_model.readPairs(m_subject.data, m_subject.interventions, reading, m_watch.stop,
-                              part(kEndOfEffects, kEndOfEffects + 0.05));
+                              subProgress(kEndOfEffects, kEndOfEffects + 0.05));
         const auto places = pairPlaces(reading.shape);
         std::vector<std::pair<double, std::string>> found;
         for (std::size_t m = 0; m < reading.maps.size(); ++m) {
@@ -494,7 +495,7 @@ private:
             how.only = m_scan.described;
             how.batchSize = m_batch;
             Watch<RelationAtlas> watch{
-                m_watch.stop, part(kEndOfEffects + 0.05, 1.0), {}, m_scan.atlas};
+                m_watch.stop, subProgress(kEndOfEffects + 0.05, 1.0), {}, m_scan.atlas};
             watch.partial = [&](const RelationAtlas& soFar) {
                 m_scan.atlas = soFar;
                 report();

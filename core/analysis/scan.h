@@ -16,7 +16,7 @@
 namespace relascope {
 
 struct ModelScan {
-    struct Part {
+    struct Component {
         std::string title;      ///< "layer 2, relation 1"
         AblationRow row;        ///< its ways by mean and resampling; none: not measured exactly
         double estimate = 0.0;  ///< of the change of the loss without it; NaN: not yet
@@ -66,7 +66,7 @@ struct ModelScan {
     std::int64_t passes = 0;             ///< that are done, of three
     std::vector<std::string> described;  ///< maps whose attributes are looked for; empty: not yet
     std::int64_t allMaps = 0;            ///< that the model has
-    std::vector<Part> parts;             ///< by the largest effect, then by the estimate
+    std::vector<Component> parts;        ///< by the largest effect, then by the estimate
     RelationAtlas atlas;                 ///< of the described maps
     double least = 0.0;                  ///< what a part has to cost to matter
     std::int64_t looks = 0;              ///< parts with a claim, and how many of them an

@@ -64,7 +64,7 @@ struct Numbers {
     }
 };
 
-const Way* wayOf(const ModelScan::Part& part, EditOp how) {
+const Way* wayOf(const ModelScan::Component& part, EditOp how) {
     for (const auto& way : part.row.ways)
         if (way.how == how) return &way;
     return nullptr;
@@ -108,7 +108,7 @@ ReportTable partTable(const ModelScan& scan) {
         const auto* fit = map && map->attribute >= 0
                               ? &map->fits[static_cast<std::size_t>(map->attribute)]
                               : nullptr;
-        row.push_back(fit ? fixedField(fit->fixed, 3) : "");
+        row.push_back(fit ? fixedField(fit->auc, 3) : "");
         row.push_back(fit && std::isfinite(fit->untrained)
                           ? fixedField(fit->untrainedLow, 2) + " to " +
                                 fixedField(fit->untrainedHigh, 2)
@@ -184,7 +184,7 @@ ReportFigure effectFigure(const ModelScan& scan) {
                                 "(dark), and with another example's values (light); lines are 95 % "
                                 "intervals.";
     SvgPicture svg("What the model loses without each part");
-    std::vector<const ModelScan::Part*> parts;
+    std::vector<const ModelScan::Component*> parts;
     double low = 0.0, high = 0.0;
     for (const auto& part : scan.parts) {
         if (part.row.ways.empty() || parts.size() == kBars) continue;
@@ -244,7 +244,7 @@ ReportFigure labelFigure(const ModelScan& scan) {
             if (std::isfinite(fit.untrained))
                 svg.bar(at(fit.untrainedLow), at(fit.untrainedHigh), y + 6, 8, "u");
             if (std::isfinite(fit.low)) svg.line(at(fit.low), y + 10, at(fit.high), y + 10, "l");
-            svg.dot(at(fit.fixed), y + 10);
+            svg.dot(at(fit.auc), y + 10);
             y += kBar;
         }
     if (y == 24) return {};

@@ -170,7 +170,7 @@ private:
     /// "AUC 0.996 [0.994, 0.998] within places; untrained 0.73 to 0.92".
     std::string numbersOf(const Relation& map) const {
         const auto& fit = fitOf(map);
-        std::string text = "AUC " + fixedField(fit.fixed, 3);
+        std::string text = "AUC " + fixedField(fit.auc, 3);
         if (std::isfinite(fit.low))
             text += " [" + fixedField(fit.low, 3) + ", " + fixedField(fit.high, 3) + "]";
         text += " within places";
@@ -183,12 +183,12 @@ private:
     double selectivityOf(const Relation& map) const {
         if (map.labelled < 0 || map.origin == "inborn") return kUnexplained;
         const auto& fit = fitOf(map);
-        const auto side = [&](double auc) { return fit.fixed < 0.5 ? 1.0 - auc : auc; };
+        const auto side = [&](double auc) { return fit.auc < 0.5 ? 1.0 - auc : auc; };
         const double before = std::isfinite(fit.untrained) ? fit.untrained
                               : std::isfinite(fit.initial) ? fit.initial
                                                            : 0.5;
         const double there = std::clamp(side(before), 0.5, 0.999);
-        return std::clamp((side(fit.fixed) - there) / (1.0 - there), 0.0, 1.0);
+        return std::clamp((side(fit.auc) - there) / (1.0 - there), 0.0, 1.0);
     }
     /// "answers *same object*"; of a head "attends where *same object* holds"; or the plain
     /// reading.
@@ -317,7 +317,7 @@ private:
     // Parts that matter and have no name
 
     void unnamedParts() {
-        std::vector<const ModelScan::Part*> unexplained;
+        std::vector<const ModelScan::Component*> unexplained;
         for (const auto& part : m_scan.parts) {
             const auto& name = part.row.part;
             const bool relations = name.ends_with(" relations"),
@@ -356,7 +356,7 @@ private:
     }
 
     /// One sentence for all that no attribute explains, with the attributes that were tried.
-    void unexplainedParts(std::vector<const ModelScan::Part*> parts) {
+    void unexplainedParts(std::vector<const ModelScan::Component*> parts) {
         std::stable_sort(parts.begin(), parts.end(), [&](const auto* a, const auto* b) {
             const auto of = [&](const auto* part) {
                 return std::abs(claimOf(part->row.part).mildest().change.change);

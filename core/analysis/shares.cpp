@@ -8,10 +8,10 @@
 
 #include "analysis/answer_stream.h"
 #include "analysis/block_parts.h"
-#include "analysis/model_in_use.h"
+#include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "interventions/editor.h"
 #include "model/public/family.h"
 #include "types/error.h"
@@ -73,7 +73,7 @@ class ShareRun {
 public:
     explicit ShareRun(AnalysisSubject& subject)
         : m_subject(subject),
-          m_model(subject.model->inUse(subject.interventions)),
+          m_model(subject.model->edited(subject.interventions)),
           m_stream(answerStream(m_model->model(), m_model->options())) {
         for (std::size_t layer = 0; layer < m_stream.blocks->size(); ++layer) {
             m_blocks.push_back(partsOf(*m_stream.blocks->ptr(layer)));
@@ -178,7 +178,7 @@ private:
     }
 
     AnalysisSubject& m_subject;
-    std::unique_ptr<ModelInUse> m_model;
+    std::unique_ptr<EditedModel> m_model;
     AnswerStream m_stream;
     std::vector<BlockParts> m_blocks;
     std::vector<std::string> m_points;

@@ -14,12 +14,12 @@ namespace {
 
 using columns::found;
 using columns::Shown;
-using Part = ModelScan::Part;
+using Component = ModelScan::Component;
 using Finding = ModelScan::Finding;
 
 /// A part with the shown numbers of its ways, and of its map.
 struct PartLine {
-    Part part;
+    Component part;
     std::string edit, label, attribute;
     double way[3][3] = {};  ///< zero, mean and another example: change, low, high
     double auc = columns::kNone;
@@ -193,7 +193,7 @@ std::vector<PartLine> partLines(const ModelScan& scan) {
             if (map.attribute < 0) continue;
             const auto a = static_cast<std::size_t>(map.attribute);
             line.attribute = scan.atlas.attributes.at(a).name;
-            line.auc = map.fits.at(a).fixed;
+            line.auc = map.fits.at(a).auc;
         }
         for (std::size_t k = 0; k < scan.findings.size(); ++k)
             if (scan.findings[k].part == part.row.part) line.finding = static_cast<double>(k + 1);

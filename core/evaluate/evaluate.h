@@ -9,7 +9,7 @@
 
 #include "data/dataset.h"
 #include "evaluate/scoring.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/model.h"
 #include "types/metric.h"
 #include "types/model_options.h"
@@ -41,7 +41,7 @@ struct EvaluationOptions {
     bool bfloat16 = false;
     /// The number of sequences for free-running decoding: 0 = none, -1 = all.
     std::int64_t freely = 0;
-    EditSession* edits = nullptr;  ///< in force in every pass; null for none
+    ActiveEdits* edits = nullptr;  ///< in force in every pass; null for none
     /// Ranks that take the batches in turn, and all get the results of all; null: this process
     /// alone.
     RankGroup* ranks = nullptr;

@@ -142,7 +142,7 @@ HubFile Hub::file(const std::string& commit, const std::string& name) {
         const bool moved = answer.status >= 300 && answer.status < 400 && !to.empty();
         if (!moved) break;
         if (!to.starts_with('/') || to.starts_with("//")) {
-            file.address = to;  // what the headers say is of the file there
+            file.address = to;  // the headers are about the file there
             break;
         }
         if (hop == kRedirects) throw invalidAnswer("the address of " + name + " leads in a circle");

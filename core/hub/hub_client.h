@@ -28,7 +28,7 @@ public:
     Hub(HubModel model, std::function<bool()> wanted);
     /// The commit of the revision, and the names of all files.
     std::pair<std::string, std::vector<std::string>> revision();
-    /// What is known of a file before it is fetched.
+    /// Size, ETag and address of a file, before it is fetched.
     HubFile file(const std::string& commit, const std::string& name);
     std::string text(const HubFile& file);
     /// Gives the bytes of a file from a position on; `begins`: from the beginning after all.

@@ -64,13 +64,13 @@ ProbeResult EditProbes::plain(const ProbeSample& sample, std::int64_t step,
     return result;
 }
 
-EditSession& EditProbes::sessionOf(const Interventions& interventions) {
+ActiveEdits& EditProbes::sessionOf(const Interventions& interventions) {
     const auto& [edits, data] = interventions;
     if (m_session && m_session->list() == edits) {
         m_session->setData(data);
         return *m_session;
     }
-    auto fresh = std::make_unique<EditSession>(m_model, m_options, edits, data);
+    auto fresh = std::make_unique<ActiveEdits>(m_model, m_options, edits, data);
     if (m_session) fresh->continueFrom(*m_session);
     m_session = std::move(fresh);
     return *m_session;
@@ -79,7 +79,7 @@ EditSession& EditProbes::sessionOf(const Interventions& interventions) {
 ProbeResult EditProbes::edited(const Interventions& interventions, const ProbeSample& sample,
                                std::int64_t step, const std::vector<std::string>& classNames,
                                const ProbeWatch& watch, bool below) {
-    EditSession& session = sessionOf(interventions);
+    ActiveEdits& session = sessionOf(interventions);
     session.prepare(inputOf(sample, m_options));
     const bool known = !below && !m_streams.empty() && m_sample == sample;
     session.editor().keepStreams(known ? m_streams : std::map<std::string, torch::Tensor>(),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/model.h"
 #include "probe/probe_watch.h"
 #include "types/relation_map.h"
@@ -37,11 +37,11 @@ public:
 private:
     /// Whether the streams between blocks may be kept; finds their hook points first.
     bool keepsStreams(const ModelInput& input);
-    EditSession& sessionOf(const Interventions& interventions);
+    ActiveEdits& sessionOf(const Interventions& interventions);
 
     ModelImpl& m_model;
     const ModelOptions& m_options;
-    std::unique_ptr<EditSession> m_session;
+    std::unique_ptr<ActiveEdits> m_session;
     std::vector<std::string> m_streamNames;
     std::int64_t m_streamBytes = 0;                  // of all; for a text of one token
     ProbeSample m_sample;                            // sample of the last plain()

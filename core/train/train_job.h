@@ -13,7 +13,7 @@
 
 #include "data/dataset.h"
 #include "files/atomic_file.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/model.h"
 #include "options/estimates.h"
 #include "ranks/rank_group.h"
@@ -115,7 +115,7 @@ struct TrainJob {
     std::unique_ptr<Optimizer> optimizer;
     TrainState state;
     std::optional<FamilyForm> form;      ///< form of the checkpoints; empty: names of the model
-    std::unique_ptr<EditSession> edits;  ///< the edits of `state`; null without any
+    std::unique_ptr<ActiveEdits> edits;  ///< the edits of `state`; null without any
     /// Checked edits that are applied and recorded before the first step.
     std::optional<EditList> nextEdits;
     std::vector<ProbeSample> captureInputs;

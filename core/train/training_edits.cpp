@@ -72,9 +72,9 @@ std::vector<PointInfo> trainingPoints(TrainJob& job) {
                     inputOf(job.data.train->sample(0), job.options.model).to(job.device));
 }
 
-std::unique_ptr<EditSession> trainingSession(TrainJob& job, const EditList& list) {
+std::unique_ptr<ActiveEdits> trainingSession(TrainJob& job, const EditList& list) {
     if (list.edits.empty()) return nullptr;
-    return std::make_unique<EditSession>(*job.model, job.options.model, list,
+    return std::make_unique<ActiveEdits>(*job.model, job.options.model, list,
                                          editDataOf(job.data, job.options.model), EditUse::Train);
 }
 

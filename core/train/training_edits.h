@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "types/edit.h"
 
 namespace relascope::core {
@@ -23,7 +23,7 @@ EditList checkedTrainingEdits(EditList list, const std::vector<PointInfo>& point
 std::vector<PointInfo> trainingPoints(TrainJob& job);
 
 /// A session of a checked list for passes of the job's model; null for an empty list.
-std::unique_ptr<EditSession> trainingSession(TrainJob& job, const EditList& list);
+std::unique_ptr<ActiveEdits> trainingSession(TrainJob& job, const EditList& list);
 /// Puts a checked list in force, or none, without a trace on the disk.
 void useTrainingEdits(TrainJob& job, const EditList& list);
 /// Puts a list in force from the next step on, and writes it into a checkpoint of this step, which

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "data/continue_text.h"
+#include "interventions/active_edits.h"
 #include "interventions/edit_json.h"
-#include "interventions/edit_session.h"
 #include "interventions/edited_run.h"
 #include "model/model.h"
 #include "probe/probe.h"
@@ -142,7 +142,7 @@ void TrainingRequests::probe(const ProbeRequest& request, ProbeAnswer& answer) {
         answer.result = maps();
         return;
     }
-    EditSession session(model, options, request.edits, editDataOf(m_job.data, options));
+    ActiveEdits session(model, options, request.edits, editDataOf(m_job.data, options));
     if (own) own->forgetValues();  // values of this sample are wrong for reference passes
     session.prepareSample(request.sample);
     answer.means = session.means();

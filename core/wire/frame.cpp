@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::uint8_t, 4> kMark = {'R', 'S', 'F', '1'};
 
 // Looks at a message before anything is built from it.
-class Counter : public nlohmann::json_sax<Json> {
+class MessageLimits : public nlohmann::json_sax<Json> {
 public:
     bool null() override { return value(); }
     bool boolean(bool) override { return value(); }
@@ -73,7 +73,7 @@ Bytes frameBytes(const Json& message, std::span<const std::uint8_t> blob) {
 }
 
 Json parseMessage(std::span<const std::uint8_t> cbor) {
-    Counter counter;
+    MessageLimits counter;
     const bool whole = Json::sax_parse(cbor, &counter, Json::input_format_t::cbor);
     if (!counter.withinLimits())
         throw FrameError("a message has more than " + std::to_string(kMostValues) +

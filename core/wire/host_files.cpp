@@ -14,7 +14,7 @@ namespace {
 
 /// Lists come in pages from a session that knows of them, else as one answer.
 void askPages(Session& session, const char* what, Json request, const Session::Progress& progress,
-              const Session::Part& take) {
+              const Session::Partial& take) {
     request["pages"] = true;
     const auto page = [&](const Json& json, const Bytes& blob) {
         try {
@@ -82,7 +82,7 @@ std::vector<ListedRun> listStudies(Session& session, const std::string& folder,
     return all;
 }
 
-void readFiles(Session& session, const std::vector<FilePart>& parts,
+void readFiles(Session& session, const std::vector<FileRange>& parts,
                const std::function<void(std::size_t, std::int64_t, const Bytes&)>& take,
                const Session::Progress& progress) {
     session.ask("read", {{"files", parts}}, progress, [&](const Json& part, const Bytes& bytes) {

@@ -59,14 +59,14 @@ std::vector<ListedRun> listStudies(Session& session, const std::string& folder,
 
 // read: {files: [{path, from, most}]}
 
-struct FilePart {
+struct FileRange {
     std::string path;
     std::int64_t from = 0, most = 1 << 20;
 };
 /// Gives the bytes of each file that were read; missing files are left out. `size`: the file's size
 /// now.
 void readFiles(
-    Session& session, const std::vector<FilePart>& parts,
+    Session& session, const std::vector<FileRange>& parts,
     const std::function<void(std::size_t part, std::int64_t size, const Bytes& bytes)>& take,
     const Session::Progress& progress);
 
@@ -123,6 +123,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListedRun, path, held, ended, files)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listing, now, runs, changed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FolderEntry, name, folder, size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Folder, path, entries, cut)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FilePart, path, from, most)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileRange, path, from, most)
 
 }  // namespace relascope::wire

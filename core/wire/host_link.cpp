@@ -116,7 +116,7 @@ void HostLink::follow(std::set<std::string> folders) {
     m_wake.notify_all();
 }
 
-void HostLink::look(bool asks) {
+void HostLink::refresh(bool asks) {
     std::lock_guard lock(m_mutex);
     m_look = true;
     m_asks |= asks;
@@ -237,7 +237,7 @@ bool HostLink::list(Session& session, const std::stop_token& stop) {
 }
 
 /// Takes what a list says of a run or study into the mirror.
-bool HostLink::know(const std::string& path, ListedRun& run) {
+bool HostLink::recordListing(const std::string& path, ListedRun& run) {
     auto& known = m_known[path];
     known.held = run.held;
     known.files.clear();
@@ -290,7 +290,7 @@ bool HostLink::listRunsIn(Session& session, const std::string& folder,
     auto listing =
         listRuns(session, folder, since, held, [&](double) { return !stop.stop_requested(); });
     bool news = removeGone(folder, {listing.runs.begin(), listing.runs.end()}, false);
-    for (auto& run : listing.changed) news |= know(folder + "/" + run.path, run);
+    for (auto& run : listing.changed) news |= recordListing(folder + "/" + run.path, run);
     since = listing.now;
     return news;
 }
@@ -303,7 +303,7 @@ bool HostLink::listStudies(Session& session, const std::stop_token& stop) {
     bool news = removeGone(m_farStudies, there, true);
     for (auto& study : studies) {
         const std::string path = m_farStudies + "/" + study.path;
-        news |= know(path, study);
+        news |= recordListing(path, study);
         m_studies.insert(path);
     }
     return news;
@@ -357,7 +357,7 @@ bool HostLink::fetch(Session& session, const std::string& path, const Known& run
 }
 
 bool HostLink::readTails(Session& session, const std::stop_token& stop) {
-    std::vector<FilePart> parts;
+    std::vector<FileRange> parts;
     std::vector<std::string> targets;
     for (const auto& [path, run] : m_known) {
         if (!run.held || !isFollowed(path)) continue;
@@ -372,7 +372,7 @@ bool HostLink::readTails(Session& session, const std::stop_token& stop) {
     readFiles(
         session, parts,
         [&](std::size_t i, std::int64_t size, const Bytes& bytes) {
-            if (size < parts[i].from) look();  // it was begun again
+            if (size < parts[i].from) refresh();  // it was begun again
             if (bytes.empty()) return;
             append(targets[i], bytes);
             news = true;

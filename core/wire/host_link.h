@@ -56,7 +56,7 @@ public:
     /// the mirror, and no others.
     void follow(std::set<std::string> folders);
     /// Lists, or tries to connect, at once; `asks`: ssh may ask the user then.
-    void look(bool asks = false);
+    void refresh(bool asks = false);
 
 private:
     struct Known {
@@ -69,7 +69,7 @@ private:
     bool listStudies(Session& session, const std::stop_token& stop);
     bool listRunsIn(Session& session, const std::string& folder, const std::stop_token& stop);
     bool removeGone(const std::string& folder, const std::set<std::string>& there, bool studies);
-    bool know(const std::string& path, ListedRun& run);
+    bool recordListing(const std::string& path, ListedRun& run);
     bool isFollowed(const std::string& path) const;
     bool readTails(Session& session, const std::stop_token& stop);
     bool fetch(Session& session, const std::string& path, const Known& run,

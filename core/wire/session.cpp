@@ -173,7 +173,7 @@ void Session::change(Json changes) {
     if (m_asked) m_asked->send(frameBytes(changes));
 }
 
-Frame Session::ask(const char* what, Json request, const Progress& progress, const Part& part,
+Frame Session::ask(const char* what, Json request, const Progress& progress, const Partial& part,
                    std::span<const std::uint8_t> blob) {
     std::string host = takeFarPaths(request);
     if (const auto named = request.find("host"); named != request.end()) {
@@ -204,7 +204,7 @@ Frame Session::ask(const char* what, Json request, const Progress& progress, con
 /// None where the session had ended by itself before it heard of the request. A fresh one has not,
 /// so that nothing is asked a third time.
 std::optional<Frame> Session::tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
-                                     const Progress& progress, const Part& part) {
+                                     const Progress& progress, const Partial& part) {
     auto& peer = peerOn(host, progress);
     auto& connection = peer.connection;
     std::optional<Frame> answer;

@@ -70,7 +70,7 @@ public:
     /// Gets the fraction done, at least every 50 ms; returns false to cancel.
     using Progress = std::function<bool(double)>;
     /// Gets a part of the answer: its message, and the blob of its frame.
-    using Part = std::function<void(const Json& part, const Bytes& blob)>;
+    using Partial = std::function<void(const Json& part, const Bytes& blob)>;
 
     explicit Session(std::function<SessionProcess()> start = startSession)
         : m_start(std::move(start)) {}
@@ -83,8 +83,8 @@ public:
     /// or the host as "host", goes to a session there. A request that meets a session which ends
     /// because it was idle is sent again, once. Throws the exception of the session; Cancelled, at
     /// once, when `progress` returns false; Error if the process has ended, with the reason.
-    Frame ask(const char* what, Json request, const Progress& progress = {}, const Part& part = {},
-              std::span<const std::uint8_t> blob = {});
+    Frame ask(const char* what, Json request, const Progress& progress = {},
+              const Partial& part = {}, std::span<const std::uint8_t> blob = {});
     /// ask() with the answer as a value. Throws FrameError, which names the machine, if it is none.
     template <class T>
     T askFor(const char* what, Json request, const Progress& progress = {}) {
@@ -126,7 +126,7 @@ private:
         std::string version = {};
     };
     std::optional<Frame> tryAsk(const std::string& host, std::uint64_t id, const Bytes& bytes,
-                                const Progress& progress, const Part& part);
+                                const Progress& progress, const Partial& part);
     Peer& peerOn(const std::string& host, const Progress& progress);
     void greet(Peer& peer, const Json& hello, const std::string& host) const;
     std::string howItEnded(Peer& peer, const std::string& host) const;

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "app/serve/models.h"
+#include "app/serve/request_handler.h"
 #include "tests/app/window_fixture.h"
 #include "train/devices.h"
 #include "widgets/bar/devices_chip.h"
@@ -48,7 +48,7 @@ public:
 private:
     static void run(wire::Descriptor socket, const std::stop_token& stop) {
         wire::Connection connection(std::move(socket));
-        serve::Models models;
+        serve::RequestHandler models;
         connection.send(wire::frameBytes(wire::sessionHello()));
         bool greeted = false;
         const auto take = [&](const wire::Frame& frame) {

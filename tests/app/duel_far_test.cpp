@@ -46,7 +46,7 @@ protected:
     /// A copy of the run on that machine, once it is listed.
     QString on(const FarMachine& machine, const QString& run) {
         const auto path = QString::fromStdString(machine.add(run.toStdString(), "runs"));
-        c().hosts.look();
+        c().hosts.refresh();
         EXPECT_TRUE(waitUntil([&] { return c().runs.info(path) != nullptr; }));
         return path;
     }
@@ -124,7 +124,7 @@ TEST_F(DuelFarTest, OneIsThereOneIsHereAndTheMapsAreThoseOfBothHere) {
     ASSERT_TRUE(answered());
     EXPECT_EQ(page()->error()->sentence(), "");
     one->setReachable(true);
-    c().hosts.look();
+    c().hosts.refresh();
     // B's machine has no such text.
     choose(a, a);
     ASSERT_TRUE(answered());
@@ -334,7 +334,7 @@ TEST_F(DuelFarTest, AnEndedConnectionIsSaidAndAskedAgain) {
     // By itself, once it is back.
     ASSERT_TRUE(waitUntil([&] { return !c().hosts.isUsable("gpu1"); }));
     one->setReachable(true);
-    c().hosts.look();
+    c().hosts.refresh();
     ASSERT_TRUE(answered());
     EXPECT_EQ(page()->error()->sentence(), "");
     EXPECT_FALSE(page()->inspector()->mapPane()->map()->outdated());

@@ -630,7 +630,7 @@ TEST_F(DuelPageTest, TwoRunsOfCompareAndEnter) {
     EXPECT_NE(path(0), path(1));
     EXPECT_TRUE((QStringList{first, second}.contains(path(0))));
     EXPECT_TRUE((QStringList{first, second}.contains(path(1))));
-    // Exchanged.
+    // PermutationWeights.
     const QString before = path(0);
     Q_EMIT page()->slot(0)->otherSideChosen();
     EXPECT_EQ(path(1), before);

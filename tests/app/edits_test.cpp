@@ -16,7 +16,7 @@
 #include "app/edits_tab.h"
 #include "app/inspector_editing.h"
 #include "app/pages/analysis_tab.h"
-#include "app/pages/measure_window.h"
+#include "app/pages/analysis_window.h"
 #include "support/processes.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"

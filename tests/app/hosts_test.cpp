@@ -49,7 +49,7 @@ protected:
     }
     void connectHost() {
         far->setReachable(true);
-        c().hosts.look();
+        c().hosts.refresh();
         ASSERT_TRUE(waitUntil([this] { return c().experiment.hosts().contains("gpu1"); }));
     }
     Sidebar* sidebar() { return window->findChild<Sidebar*>(); }

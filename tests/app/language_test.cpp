@@ -43,7 +43,7 @@ TEST_F(LanguageTest, TypedTextIsReadByTheModelThatTrains) {
     // Nothing typed: a hint, and the text stays.
     type(source(), {});
     EXPECT_FALSE(source()->textInput()->note().isEmpty());
-    QTest::qWait(3 * InspectionSession::kTypingDelay);
+    QTest::qWait(3 * Inspection::kTypingDelay);
     EXPECT_EQ(shown(inspector()), "d n 1 r");
     // Too long: how much the model takes, and the first of it.
     const QString words = QStringLiteral("the cat sat on the mat and the dog");
@@ -65,7 +65,7 @@ TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
         QObject::connect(&c().probe, &ProbeController::resultReady, [&] { ++answers; });
     type(source(), QStringLiteral("cat on mat"));
     ASSERT_TRUE(shows("cat on mat"));
-    QTest::qWait(2 * InspectionSession::kTypingDelay);
+    QTest::qWait(2 * Inspection::kTypingDelay);
     QObject::disconnect(counting);
     EXPECT_LE(answers, 3) << "not one a key";
     // What was typed for one run is not another's.

@@ -14,10 +14,10 @@
 
 #include "analysis/open_model.h"
 #include "answers/answer_text.h"
-#include "app/controllers/measure_controller.h"
+#include "app/controllers/analysis_controller.h"
 #include "app/pages/analysis_tab.h"
+#include "app/pages/analysis_window.h"
 #include "app/pages/data_source.h"
-#include "app/pages/measure_window.h"
 #include "datasets/examples.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
@@ -56,8 +56,8 @@ ProbeSample validationSample(const DataOptions& options, std::int64_t example) {
     return datasets::openData(options).validation->sample(example);
 }
 
-MeasuredSubject subjectOf(const std::string& run, std::int64_t example = 1) {
-    MeasuredSubject subject;
+AnalysedSubject subjectOf(const std::string& run, std::int64_t example = 1) {
+    AnalysedSubject subject;
     subject.path = run;
     subject.name = QStringLiteral("tiny");
     subject.data = openedData(core::runData(run, core::readRunOptions(run).data));
@@ -69,8 +69,8 @@ MeasuredSubject subjectOf(const std::string& run, std::int64_t example = 1) {
 }
 
 /// A checkpoint or run without its data.
-MeasuredSubject withoutData(const std::string& path) {
-    MeasuredSubject subject;
+AnalysedSubject withoutData(const std::string& path) {
+    AnalysedSubject subject;
     subject.path = path;
     subject.name = QStringLiteral("golden");
     subject.sample = core::OpenedModel(path, "", "cpu").randomInput(1);
@@ -104,7 +104,7 @@ protected:
     std::unique_ptr<Reports> reportsOf(const std::string& name) {
         auto reports = std::make_unique<Reports>();
         QObject::connect(
-            &window.controller(), &MeasureController::reported, &window,
+            &window.controller(), &AnalysisController::reported, &window,
             [to = reports.get(), name](const core::Analysis& of, const Answer&, bool finished) {
                 if (of.name != name) return;
                 ++to->count;
@@ -113,7 +113,7 @@ protected:
         return reports;
     }
 
-    MeasureWindow window;
+    AnalysisWindow window;
 };
 
 /// Those with a tab; the atlas has a page.
@@ -151,7 +151,7 @@ TEST_F(MeasureWindowTest, SaysWhatAnAblationWouldTakeAndMeasuresIt) {
     EXPECT_TRUE(table()->csv().startsWith("part,group,point,how"));
     EXPECT_TRUE(table()->menu()->endings().contains("tex"));
     // A row is knocked out in the inspector, by the button and by Enter.
-    QSignalSpy edits(&window, &MeasureWindow::editsRequested);
+    QSignalSpy edits(&window, &AnalysisWindow::editsRequested);
     EXPECT_FALSE(table()->knockOutButton()->isEnabled());
     table()->table()->setCurrentIndex(table()->table()->model()->index(0, 0));
     QTest::mouseClick(table()->knockOutButton(), Qt::LeftButton);
@@ -191,7 +191,7 @@ TEST_F(MeasureWindowTest, ACancelledAblationIsContinued) {
     child<QSpinBox>(ablation, "Examples")->setValue(static_cast<int>(size));
     EXPECT_EQ(ablation->runButton()->text(), "Measure");
     QObject context;
-    QObject::connect(&window.controller(), &MeasureController::reported, &context,
+    QObject::connect(&window.controller(), &AnalysisController::reported, &context,
                      [&](const core::Analysis&, const Answer&, bool finished) {
                          if (!finished) task("ablate").abandon();
                      });
@@ -399,7 +399,7 @@ TEST_F(MeasureWindowTest, ModelsWithoutOneSayWhy) {
 struct KeptRun {
     testing_support::TemporaryFolder home{"measure-along"};
     std::string path = home / "run";
-    MeasuredSubject subject;
+    AnalysedSubject subject;
     KeptRun() {
         auto folder = core::RunFolder::create(path, testing_support::tinyOptions());
         core::Control control;
@@ -435,7 +435,7 @@ TEST_F(MeasureWindowTest, ShowsTheMapAndTheCellAlongTraining) {
     EXPECT_EQ(value(), static_cast<double>(probed.find(MapKind::Relation, 0, 0)->at(1, 3)));
     EXPECT_TRUE(shown->csv().startsWith("step,value,probability"));
     // A step is asked for; that of the subject changes nothing else.
-    QSignalSpy steps(&window, &MeasureWindow::stepRequested);
+    QSignalSpy steps(&window, &AnalysisWindow::stepRequested);
     Q_EMIT shown->stepRequested(8);
     ASSERT_EQ(steps.size(), 1);
     EXPECT_EQ(steps[0][0].toLongLong(), 8);
@@ -476,7 +476,7 @@ TEST_F(MeasureWindowTest, AlongTrainingIsCancelledAndContinued) {
     auto* shown = this->view<AlongView>("along");
     const auto results = reportsOf("along");
     QObject context;
-    QObject::connect(&window.controller(), &MeasureController::reported, &context,
+    QObject::connect(&window.controller(), &AnalysisController::reported, &context,
                      [&](const core::Analysis&, const Answer& along, bool finished) {
                          if (!finished && along.table("steps").rows() < 8) task("along").abandon();
                      });
@@ -558,7 +558,7 @@ TEST_F(MeasureWindowTest, OptionsAreTakenBackAndKeptForTheNextSession) {
     seed->setValue(7);
     mean->click();
     EXPECT_FALSE(mean->isChecked());
-    MeasureWindow other;
+    AnalysisWindow other;
     other.restoreOptions(window.saveOptions());
     EXPECT_EQ(child<QSpinBox>(other.tab("heads"), "Seed")->value(), 7);
     EXPECT_FALSE(child<ToggleChip>(other.tab("ablate"), "mean")->isChecked());

@@ -127,15 +127,15 @@ TEST(Atlas, APlantedAttributeIsFoundAndAPermutedOneIsNot) {
     Asked asked(run);
     const auto found = asked.atlas({{"attributes", plantedFile(run, false)}});
     const auto& fit = fitOf(found, "layer 1 relation 1", "planted");
-    EXPECT_GT(fit.fixed, 0.95) << "of empty places many are equal";
+    EXPECT_GT(fit.auc, 0.95) << "of empty places many are equal";
     EXPECT_LT(fit.p, 0.01);
-    EXPECT_LE(fit.low, fit.fixed);
-    EXPECT_GE(fit.high, fit.fixed);
+    EXPECT_LE(fit.low, fit.auc);
+    EXPECT_GE(fit.high, fit.auc);
     EXPECT_EQ(named(found, "layer 1 relation 1").label.substr(0, 7), "planted");
     EXPECT_EQ(found.examples, 300) << "those of the file";
     const auto shuffled = asked.atlas({{"attributes", plantedFile(run, true)}});
     for (const auto& relation : shuffled.relations) {
-        EXPECT_LT(std::abs(fitOf(shuffled, relation.name, "planted").fixed - 0.5), 0.05);
+        EXPECT_LT(std::abs(fitOf(shuffled, relation.name, "planted").auc - 0.5), 0.05);
         EXPECT_EQ(relation.label.find("planted"), std::string::npos);
     }
 }
@@ -156,7 +156,7 @@ TEST(Atlas, UntrainedModelsHaveLearnedNothing) {
             learned += relation.origin == "learned";
         }
         const auto& fit = fitOf(atlas, "layer 1 relation 1", "same object");
-        EXPECT_GT(fit.fixed, 0.6) << "a symmetric inner product is a kernel: alike means large";
+        EXPECT_GT(fit.auc, 0.6) << "a symmetric inner product is a kernel: alike means large";
         EXPECT_LE(fit.untrainedLow, fit.untrained);
         EXPECT_GE(fit.untrainedHigh, fit.untrained);
     }
@@ -170,7 +170,7 @@ TEST(Atlas, WhatIsKnownOfAStepIsTakenFromTheRun) {
     const auto atlas = asked.atlas({{"along", true}, {"examples", std::int64_t{100}}});
     EXPECT_TRUE(atlas.initial);
     const auto& fit = fitOf(atlas, "layer 1 relation 1", "same object");
-    EXPECT_NEAR(fit.initial, fit.fixed, 0.05) << "one step changes little";
+    EXPECT_NEAR(fit.initial, fit.auc, 0.05) << "one step changes little";
     EXPECT_NE(named(atlas, "layer 1 relation 1").origin, "learned");
     ASSERT_EQ(atlas.steps.size(), 2u);
     EXPECT_EQ(atlas.steps.front().step, 0);
@@ -322,9 +322,9 @@ TEST(Atlas, AShortTrainingLearnsTheSameObjectAndUsesIt) {
     EXPECT_TRUE(relation.label.starts_with("same object")) << relation.label;
     EXPECT_TRUE(relation.label.ends_with(", learned, needed")) << relation.label;
     const auto& fit = fitOf(atlas, relation.name, "same object");
-    EXPECT_GT(fit.fixed, 0.96);
-    EXPECT_GT(fit.fixed, fit.untrainedHigh);
-    EXPECT_GT(fit.fixed, fit.plain) << "place hides it";
+    EXPECT_GT(fit.auc, 0.96);
+    EXPECT_GT(fit.auc, fit.untrainedHigh);
+    EXPECT_GT(fit.auc, fit.plainAuc) << "place hides it";
     EXPECT_LT(std::min(relation.uses[0].change, relation.uses[1].change), -0.1);
     EXPECT_EQ(relation.appearedBy, -1) << "inner products tell it from the start";
     EXPECT_TRUE(relation.development.starts_with("rose from 0.")) << relation.development;
@@ -469,9 +469,9 @@ RelationAtlas oneFit(double fixed, double p) {
     RelationAtlas::Relation relation;
     relation.name = "layer 1 relation 1", relation.layer = "layer 1";
     RelationAtlas::Fit fit, none;
-    fit.fixed = fixed, fit.p = p, fit.low = fixed - 0.01, fit.high = fixed + 0.01;
+    fit.auc = fixed, fit.p = p, fit.low = fixed - 0.01, fit.high = fixed + 0.01;
     fit.untrained = fit.initial = NAN;
-    none.fixed = 0.5, none.p = 1.0;
+    none.auc = 0.5, none.p = 1.0;
     relation.fits = {fit, none};
     atlas.relations = {relation};
     return atlas;
@@ -494,14 +494,14 @@ TEST(AtlasLabels, NeedStrengthChanceAndNoRival) {
 TEST(AtlasLabels, AreLearnedWhereUntrainedWeightsAreBeaten) {
     auto atlas = oneFit(0.95, 0.005);
     auto& fit = atlas.relations[0].fits[0];
-    fit.untrained = 0.8, fit.apart = true, atlas.untrainedModels = 4;
+    fit.untrained = 0.8, fit.exceedsUntrained = true, atlas.untrainedModels = 4;
     EXPECT_EQ(labelOf(atlas), "same object, learned");
     atlas.untrainedModels = 3;
     EXPECT_EQ(labelOf(atlas), "same object") << "three models have no spread";
     atlas.untrainedModels = 4;
-    fit.apart = false;
+    fit.exceedsUntrained = false;
     EXPECT_EQ(labelOf(atlas), "same object, inborn");
-    fit.apart = true, fit.untrained = 0.92;
+    fit.exceedsUntrained = true, fit.untrained = 0.92;
     EXPECT_EQ(labelOf(atlas), "same object, inborn") << "0.03 more, and no half of what is missed";
     fit.untrained = 0.8, fit.initial = 0.948;
     EXPECT_EQ(labelOf(atlas), "same object, inborn") << "it was there before the first step";
@@ -523,7 +523,7 @@ TEST(AtlasLabels, NameAllThatDoAsWell) {
     atlas.attributes = {{"same shape", false}, {"same number", false}, {"same row", false}};
     auto& relation = atlas.relations[0];
     relation.fits.assign(3, relation.fits[0]);
-    relation.fits[1].fixed = 0.826, relation.fits[2].fixed = 0.7;
+    relation.fits[1].auc = 0.826, relation.fits[2].auc = 0.7;
     // Given the first one, the second keeps this much and the third little.
     double second = 0.55;
     const auto label = [&] {
@@ -560,14 +560,14 @@ TEST(AtlasLabels, UntrainedModelsSpreadByModel) {
     EXPECT_NEAR(fit.untrained, 0.75, 1e-9);
     EXPECT_NEAR(fit.untrainedLow, 0.6, 1e-9);
     EXPECT_NEAR(fit.untrainedHigh, 0.9, 1e-9);
-    EXPECT_TRUE(fit.apart);
-    atlas.relations[0].fits[0].fixed = 0.89;
+    EXPECT_TRUE(fit.exceedsUntrained);
+    atlas.relations[0].fits[0].auc = 0.89;
     core::compareWithUntrained(atlas);
-    EXPECT_FALSE(atlas.relations[0].fits[0].apart) << "an untrained map has as much";
-    atlas.relations[0].fits[0].fixed = 0.95;
+    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained) << "an untrained map has as much";
+    atlas.relations[0].fits[0].auc = 0.95;
     atlas.untrainedFits.resize(12);
     core::compareWithUntrained(atlas);
-    EXPECT_FALSE(atlas.relations[0].fits[0].apart) << "three models";
+    EXPECT_FALSE(atlas.relations[0].fits[0].exceedsUntrained) << "three models";
 }
 
 TEST(AtlasLabels, AppearOnlyWhereTheyWereNot) {

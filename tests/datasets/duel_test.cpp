@@ -150,7 +150,7 @@ TEST(DuelAnalysis, FreshSeedsMatchNoBetterThanChanceAndItSaysSo) {
     for (const auto& match : duel.matches) {
         ASSERT_EQ(match.untrained.size(), 4u);
         EXPECT_FALSE(match.better) << match.a << " " << match.b << " " << match.matched;
-        EXPECT_GE(match.matched, match.any);
+        EXPECT_GE(match.matched, match.meanOfAllPairs);
         EXPECT_LT(match.matched, 0.99);
     }
     const auto says = allSentences(duel);

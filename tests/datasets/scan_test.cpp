@@ -22,7 +22,7 @@
 #include "analysis/run_analysis.h"
 #include "datasets/registry.h"
 #include "evaluate/scoring.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "interventions/edit_words.h"
 #include "model/finite_outputs.h"
 #include "options/presets.h"
@@ -358,9 +358,10 @@ TEST(Scan, AShortTrainingUsesTheSameObject) {
 
 /// A part that costs so much with its mean, and with another example's values; the other two
 /// replacements cost as its mean does.
-ModelScan::Part partOf(const std::string& name, const std::string& group, const std::string& point,
-                       double mean, double other, double half = 0.015) {
-    ModelScan::Part part;
+ModelScan::Component partOf(const std::string& name, const std::string& group,
+                            const std::string& point, double mean, double other,
+                            double half = 0.015) {
+    ModelScan::Component part;
     part.row.part = name, part.title = core::partTitle(name);
     part.row.group = group, part.together = group == "paths";
     part.row.edit.point = point;
@@ -389,7 +390,7 @@ ModelScan scanOf(double alone, double together, const std::string& origin = "lea
     map.name = "layer 2 relation 1", map.layer = "layer 2", map.layerIndex = 1;
     map.labelled = map.attribute = 0, map.origin = origin;
     RelationAtlas::Fit fit;
-    fit.fixed = 0.996, fit.low = 0.994, fit.high = 0.998, fit.untrained = 0.82;
+    fit.auc = 0.996, fit.low = 0.994, fit.high = 0.998, fit.untrained = 0.82;
     fit.untrainedLow = 0.73, fit.untrainedHigh = 0.92, fit.initial = NAN;
     map.fits = {fit};
     map.development = "appeared between steps 60 and 120";
@@ -443,7 +444,7 @@ TEST(ScanSentences, SayWhereAHeadAttends) {
               0u)
         << scan.findings[0].text;
     auto& fit = map.fits[0];
-    fit.fixed = 0.02, fit.low = 0.01, fit.high = 0.03;
+    fit.auc = 0.02, fit.low = 0.01, fit.high = 0.03;
     fit.untrained = 0.4, fit.untrainedLow = 0.3, fit.untrainedHigh = 0.5;
     map.condition.clear();
     core::concludeScan(scan);
@@ -475,7 +476,7 @@ TEST(ScanSentences, NameAllAttributesThatDoAsWell) {
         map.fits.push_back(map.fits[0]);
         map.also.push_back(std::ssize(map.fits) - 1);
     }
-    map.fits[2].fixed = 0.1;
+    map.fits[2].auc = 0.1;
     EXPECT_EQ(sentencesOf(scan)[0].find(
                   "Layer 2, relation 1 answers *same object* (0.996) or *same shape* (0.996) or "
                   "*small distance* (0.100) or *same number* (0.996), and 2 more (AUC 0.996 ["),
@@ -658,8 +659,8 @@ TEST(Scan, RelationsThatAreConstantTellNothing) {
         if (!map.head) {
             EXPECT_TRUE(map.label.starts_with("is alike everywhere")) << map.label;
             for (const auto& fit : map.fits)
-                EXPECT_TRUE(std::isnan(fit.fixed) || fit.fixed == 0.5 || fit.fixed == 0.0)
-                    << map.name << " " << fit.fixed;
+                EXPECT_TRUE(std::isnan(fit.auc) || fit.auc == 0.5 || fit.auc == 0.0)
+                    << map.name << " " << fit.auc;
         }
     for (const auto& part : scan.parts)
         if (part.row.group == "relations") {

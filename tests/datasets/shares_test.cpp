@@ -11,10 +11,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/model_in_use.h"
+#include "analysis/edited_model.h"
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "interventions/edit_words.h"
 #include "interventions/editor.h"
 #include "support/rooms.h"
@@ -54,11 +54,11 @@ struct Measured {
         const auto batch = core::makeBatch(*subject.data, indices.data(), std::ssize(indices));
         Interventions edits;
         if (!words.empty()) {
-            const auto points = model.inUse({})->points(batch);
+            const auto points = model.edited({})->points(batch);
             edits.edits.edits = {core::editFromWords(words, points)};
         }
         core::PointReader reader({"blocks." + std::to_string(layer) + ".hook_attn_out"});
-        model.inUse(edits)->answers(batch, subject.data, indices, &reader);
+        model.edited(edits)->answers(batch, subject.data, indices, &reader);
         return reader.tensors().begin()->second.to(torch::kDouble);
     }
 };
@@ -108,7 +108,7 @@ TEST(Shares, FollowEditsAndAreCancelledAndRefused) {
     Measured measured;
     const auto batch = std::vector<std::int64_t>{0, 1};
     measured.subject.interventions.edits.edits = {core::editFromWords(
-        "layer 2 sensory head 1 zero", measured.model.inUse({})->points(core::makeBatch(
+        "layer 2 sensory head 1 zero", measured.model.edited({})->points(core::makeBatch(
                                            *measured.subject.data, batch.data(), 2)))};
     const auto edited = measured.shares(20);
     const auto& parts = edited.table("parts");

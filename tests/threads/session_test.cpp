@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "text/tokenizer.h"
 #include "threads/fake_models.h"
 
@@ -20,11 +20,11 @@ using testing_support::fakeModels;
 class SessionTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        QObject::connect(session.get(), &InspectionSession::inspected, session.get(),
+        QObject::connect(session.get(), &Inspection::inspected, session.get(),
                          [this](const widgets::Inspected& inspected) {
                              shown << QString::fromStdString(inspected.result->sample.origin);
                          });
-        QObject::connect(session.get(), &InspectionSession::failed, session.get(),
+        QObject::connect(session.get(), &Inspection::failed, session.get(),
                          [this](const QString& sentence) { failures << sentence; });
     }
     void TearDown() override {
@@ -48,7 +48,7 @@ protected:
         return waitUntil([&] { return done; });
     }
     void load(const QString& path = "model") {
-        QSignalSpy loaded(session.get(), &InspectionSession::loaded);
+        QSignalSpy loaded(session.get(), &Inspection::loaded);
         session->load({path.toStdString()}, "Reading");
         ASSERT_TRUE(waitUntil([&] { return loaded.size() == 1; }));
     }
@@ -66,7 +66,7 @@ protected:
     }
 
     Looker looker{nullptr, wire::Session(testing_support::playSession)};
-    std::unique_ptr<InspectionSession> session = std::make_unique<InspectionSession>(looker);
+    std::unique_ptr<Inspection> session = std::make_unique<Inspection>(looker);
     QStringList shown, failures;
 };
 
@@ -80,7 +80,7 @@ TEST_F(SessionTest, OfManyRequestsTheNewestIsAnswered) {
     ASSERT_TRUE(waitUntil([&] { return !shown.isEmpty(); }));
     ASSERT_TRUE(settled());
     EXPECT_EQ(shown, QStringList("random 50"));
-    QSignalSpy refused(session.get(), &InspectionSession::refused);
+    QSignalSpy refused(session.get(), &Inspection::refused);
     choose(13);
     ASSERT_TRUE(waitUntil([&] { return refused.size() == 1; }));
     EXPECT_EQ(refused[0][0].toString(), "13 is refused");
@@ -88,7 +88,7 @@ TEST_F(SessionTest, OfManyRequestsTheNewestIsAnswered) {
 
 TEST_F(SessionTest, PartsArriveWhileTheRestIsComputedAndNotAfterACancel) {
     load();
-    QSignalSpy parts(session.get(), &InspectionSession::partlyInspected);
+    QSignalSpy parts(session.get(), &Inspection::partlyInspected);
     fakeModels().probing.close();
     choose(1);
     ASSERT_TRUE(waitUntil([&] { return parts.size() == 1; }));
@@ -154,7 +154,7 @@ TEST_F(SessionTest, WeightsThatAreReplacedOrCancelledLeaveOneModel) {
 TEST_F(SessionTest, ASessionThatEndsIsBegunAnew) {
     load();
     fakeModels().probing.close();
-    QSignalSpy refused(session.get(), &InspectionSession::refused);
+    QSignalSpy refused(session.get(), &Inspection::refused);
     choose(1);
     ASSERT_TRUE(waitUntil([] { return fakeModels().probing.waiting() == 1; }));
     fakeModels().sessions.back().request_stop();  // as if its process were killed
@@ -173,7 +173,7 @@ TEST_F(SessionTest, EffectsOfEditsEndWithTheNextRequest) {
     wire::Interventions interventions;
     interventions.edits.edits.emplace_back();
     session->setInterventions(interventions);
-    QSignalSpy effects(session.get(), &InspectionSession::effectsFound);
+    QSignalSpy effects(session.get(), &Inspection::effectsFound);
     fakeModels().effects.close();
     choose(1);
     ASSERT_TRUE(waitUntil([] { return fakeModels().effects.waiting() == 1; }));

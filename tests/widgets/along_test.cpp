@@ -14,8 +14,8 @@
 
 #include "support/rooms.h"
 #include "widgets/analysis/along_view.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/film_strip.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"

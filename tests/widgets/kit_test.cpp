@@ -147,7 +147,7 @@ TEST(TablesView, ShowsTheTablesOfAnyAnswerAndAsksForMaps) {
     view.show();
     EXPECT_EQ(view.headText(), "examples 40");
     EXPECT_EQ(view.choice()->count(), 2);
-    QSignalSpy asked(&view, &MeasureFrame::mapRequested);
+    QSignalSpy asked(&view, &AnalysisFrame::mapRequested);
     auto* table = view.table();
     const auto click = [&](int row) {
         QTest::mouseClick(table->viewport(), Qt::LeftButton, {},

@@ -32,13 +32,13 @@
 #include "child.h"
 #include "support/rooms.h"
 #include "widgets/analysis/ablation_view.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/atlas_sheet.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/scan_view.h"
 #include "widgets/export/export.h"
@@ -402,7 +402,7 @@ TEST(AttributionView, AnswersAreChosenOrTyped) {
     view.show();
     core::OptionValues chosen;
     QObject::connect(
-        &view, &MeasureFrame::optionChosen, &view,
+        &view, &AnalysisFrame::optionChosen, &view,
         [&](const QString& name, const FieldValue& value) { chosen[name.toStdString()] = value; });
     view.answerBox()->setFocus();
     QTest::keyClick(view.answerBox(), Qt::Key_Down);
@@ -497,8 +497,8 @@ RelationAtlas atlasOf() {
         r.rank = 4.0 + k, r.weightRank = r.weightSymmetry = none;
         r.shares = {0.5, 0.1, 0.1, 0.1, 0.2};
         RelationAtlas::Fit fit;
-        fit.fixed = 0.6 + 0.15 * k, fit.low = fit.fixed - 0.01, fit.high = fit.fixed + 0.01;
-        fit.plain = 0.5, fit.p = 0.005, fit.initial = none;
+        fit.auc = 0.6 + 0.15 * k, fit.low = fit.auc - 0.01, fit.high = fit.auc + 0.01;
+        fit.plainAuc = 0.5, fit.p = 0.005, fit.initial = none;
         fit.untrained = 0.5, fit.untrainedLow = 0.4, fit.untrainedHigh = 0.6;
         auto ordered = fit;
         ordered.low = ordered.high = ordered.untrained = none;
@@ -679,7 +679,7 @@ ModelScan scanOf() {
     scan.base = 0.957, scan.passes = 3, scan.wanted = scan.measured = scan.estimated = 1000;
     scan.atlas = atlasOf();
     for (const auto& map : scan.atlas.relations) {
-        ModelScan::Part part;
+        ModelScan::Component part;
         part.title = part.row.part = map.name, part.estimate = 0.25;
         if (map.labelled >= 0)
             part.row.ways = {{EditOp::Mean, {"accuracy", 0.957, 0.5, -0.457, -0.476, -0.441}, 0.4}};

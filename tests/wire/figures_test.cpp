@@ -50,7 +50,7 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     relation.name = "layer 1 relation 1",
     relation.symmetry = std::numeric_limits<double>::infinity();
     relation.fits.resize(1);
-    relation.fits[0].fixed = 0.75, relation.fits[0].p = std::nan(""), relation.fits[0].apart = true;
+    relation.fits[0].auc = 0.75, relation.fits[0].p = std::nan(""), relation.fits[0].exceedsUntrained = true;
     relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5}};
     atlas.objects = 5, atlas.untrainedModels = 2;
     relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};
@@ -61,7 +61,7 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     const auto described = sentResult(atlas);
     ASSERT_EQ(described.relations.size(), 2U);
     EXPECT_TRUE(std::isinf(described.relations[0].symmetry));
-    EXPECT_TRUE(described.relations[0].fits[0].apart);
+    EXPECT_TRUE(described.relations[0].fits[0].exceedsUntrained);
     EXPECT_TRUE(std::isnan(described.relations[0].fits[0].p));
     EXPECT_EQ(described.relations[0].highest[0].picture, relation.highest[0].picture);
     EXPECT_EQ(described.relations[0].highest[0].column, 5);

@@ -213,7 +213,7 @@ TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
     wire::Session session;
     wire::writeLabels(session, started.path, {"mine", {"a"}, false});
     EXPECT_EQ(core::readRunLabels(far).name, "mine");
-    link.look();
+    link.refresh();
     ASSERT_TRUE(until([&] { return core::readRunInfo(started.path).name == "mine"; }));
     const std::string copy = home / "copy";
     wire::fetchRun(started.path, copy, true, {});
@@ -225,7 +225,7 @@ TEST_F(HostTest, ARunIsStartedWatchedSteeredAndMirrored) {
     const auto trash = core::trashPath(mirror, started.path);
     wire::moveRun(session, started.path, trash);
     EXPECT_TRUE(core::isRunFolder(wire::farPathOf(trash)->path)) << trash;
-    link.look();
+    link.refresh();
     ASSERT_TRUE(until([&] { return !fs::exists(started.path); }));
 }
 
@@ -272,7 +272,7 @@ TEST_F(HostTest, AStudyIsMadeWorkedOnAndMirrored) {
     ASSERT_TRUE(until([&] { return core::readStudy(study).count(CellState::Interrupted) == 2; }));
     EXPECT_NO_THROW(wire::stopStudy(study, wanted)) << "nothing works on it";
     fs::remove_all(far);
-    link.look();
+    link.refresh();
     EXPECT_TRUE(until([&] { return !fs::exists(study); }));
     EXPECT_EQ(link.status().state, HostLink::State::Connected) << link.status().sentence;
 }
@@ -378,7 +378,7 @@ TEST_F(HostTest, ALostConnectionIsTriedAgain) {
     ASSERT_TRUE(until([&] { return link.status().state == HostLink::State::Lost; }));
     EXPECT_EQ(link.status().sentence, "gpu1 cannot be reached: no route");
     core::writeTextFile(key, "");
-    link.look();
+    link.refresh();
     EXPECT_TRUE(until([&] { return link.status().state == HostLink::State::Connected; }));
 }
 
@@ -414,7 +414,7 @@ TEST_F(HostTest, ALauncherIsWaitedFor) {
     std::jthread looks([&](std::stop_token stop) {
         const std::string run = request.folder + "/quick-dat-s0";
         while (!stop.stop_requested() && !queued) {
-            link.look();
+            link.refresh();
             queued = core::isRunFolder(run) && core::readRunInfo(run).state == RunState::Queued;
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }

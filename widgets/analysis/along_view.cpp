@@ -11,8 +11,8 @@
 #include <QVBoxLayout>
 
 #include "widgets/analysis/along_view.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/film_strip.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/curves/curve_items.h"
 #include "widgets/export/export.h"
 #include "widgets/maps/color_map.h"
@@ -285,7 +285,7 @@ constexpr int kAlongFigureWidth = 1180, kAlongFigurePlot = 176, kHead = 36;
 }  // namespace
 
 AlongView::AlongView(QWidget* parent)
-    : MeasureFrame(QStringLiteral("Along training"), QStringLiteral("along-training"), parent),
+    : AnalysisFrame(QStringLiteral("Along training"), QStringLiteral("along-training"), parent),
       m_value(new AlongPlot(AlongPlot::Field::Value, this)),
       m_answer(new AlongPlot(AlongPlot::Field::Probability, this)),
       m_film(new FilmStrip(this)),
@@ -317,7 +317,7 @@ AlongView::AlongView(QWidget* parent)
 void AlongView::clear(const QString& sentence) {
     m_along = {};
     m_log->hide();
-    MeasureFrame::clear(sentence);
+    AnalysisFrame::clear(sentence);
 }
 
 void AlongView::setAlong(const AlongTraining& along) {

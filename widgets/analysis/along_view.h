@@ -13,7 +13,7 @@
 
 #include "answers/along_answer.h"
 #include "types/along.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/analysis_frame.h"
 
 class QPainter;
 
@@ -69,7 +69,7 @@ class AlongPlot;
 class FilmStrip;
 class ToggleChip;
 
-class AlongView : public MeasureFrame {
+class AlongView : public AnalysisFrame {
     Q_OBJECT
 public:
     explicit AlongView(QWidget* parent = nullptr);

@@ -25,7 +25,7 @@ bool AnswerView::showResult(const Answer& result) {
 void AnswerView::clear(const QString& sentence) {
     m_answer = {};
     fill(m_answer);
-    MeasureFrame::clear(sentence);
+    AnalysisFrame::clear(sentence);
 }
 
 ElidedLabel* AnswerView::addFooter(QWidget* beside) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "types/answer.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/kit/grid_view.h"
 #include "widgets/maps/color_map.h"
 
@@ -11,10 +11,10 @@ namespace relascope::widgets {
 
 class ElidedLabel;
 
-class AnswerView : public MeasureFrame {
+class AnswerView : public AnalysisFrame {
     Q_OBJECT
 public:
-    using MeasureFrame::MeasureFrame;
+    using AnalysisFrame::AnalysisFrame;
 
     const Answer& answer() const { return m_answer; }
     /// An answer that lacks what the view shows is said in its place.

@@ -7,9 +7,9 @@
 #include <QPainter>
 #include <QToolTip>
 
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/answer_view.h"
 #include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -165,7 +165,7 @@ QString AtlasSheet::description() const {
     QStringList parts{QStringLiteral("%1: %2").arg(shownText(r.name), shownText(r.label))};
     for (std::size_t a = 0; a < r.fits.size(); ++a)
         parts << QStringLiteral("%1 %2").arg(shownText(m_atlas.attributes[a].name),
-                                             atlasNumber(r.fits[a].fixed, 3));
+                                             atlasNumber(r.fits[a].auc, 3));
     return parts.join(QStringLiteral("; "));
 }
 

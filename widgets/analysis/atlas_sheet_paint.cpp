@@ -7,9 +7,9 @@
 #include <QPainter>
 #include <QPainterPath>
 
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/answer_view.h"
 #include "widgets/analysis/atlas_sheet.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/source/pictures.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
@@ -62,9 +62,9 @@ int AtlasSheet::paintAttributes(QPainter* painter, int width, int y) const {
     for (std::size_t a = 0; a < order.size(); ++a) order[a] = a;
     const auto& r = shown();
     const auto strength = [&](std::size_t a) {
-        if (std::isnan(r.fits[a].fixed)) return -1.0;
-        return m_atlas.attributes[a].ordered ? 0.5 * std::abs(r.fits[a].fixed)
-                                             : std::abs(r.fits[a].fixed - 0.5);
+        if (std::isnan(r.fits[a].auc)) return -1.0;
+        return m_atlas.attributes[a].ordered ? 0.5 * std::abs(r.fits[a].auc)
+                                             : std::abs(r.fits[a].auc - 0.5);
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return strength(a) > strength(b); });
@@ -77,9 +77,9 @@ int AtlasSheet::paintAttributes(QPainter* painter, int width, int y) const {
         const bool chosen = static_cast<std::int64_t>(a) == r.labelled;
         text(painter, {kSheetSide, y, kFitNames - 8, kSheetRow},
              shownText(m_atlas.attributes[a].name), smallFont(),
-             std::isnan(fit.fixed) ? t.muted : t.text);
-        QString value = ordered ? QStringLiteral("ρ %1").arg(signedText(fit.fixed, 3))
-                                : atlasNumber(fit.fixed, 3);
+             std::isnan(fit.auc) ? t.muted : t.text);
+        QString value =
+            ordered ? QStringLiteral("ρ %1").arg(signedText(fit.auc, 3)) : atlasNumber(fit.auc, 3);
         if (!std::isnan(fit.low))
             value +=
                 QStringLiteral(" [%1, %2]").arg(atlasNumber(fit.low, 3), atlasNumber(fit.high, 3));
@@ -103,12 +103,12 @@ int AtlasSheet::paintAttributes(QPainter* painter, int width, int y) const {
                                   t.series[1]);
             painter->setRenderHint(QPainter::Antialiasing, true);
             const QColor ink = chosen ? t.accent : t.text;
-            if (!std::isnan(fit.plain)) {
+            if (!std::isnan(fit.plainAuc)) {
                 painter->setPen(QPen(ink, 1.2));
                 painter->setBrush(Qt::NoBrush);
-                painter->drawEllipse(QPointF(place(fit.plain), middle), 3.5, 3.5);
+                painter->drawEllipse(QPointF(place(fit.plainAuc), middle), 3.5, 3.5);
             }
-            if (!std::isnan(fit.fixed)) {
+            if (!std::isnan(fit.auc)) {
                 if (!std::isnan(fit.low)) {
                     painter->setPen(QPen(ink, 1.5));
                     painter->drawLine(QPointF(place(fit.low), middle),
@@ -116,7 +116,7 @@ int AtlasSheet::paintAttributes(QPainter* painter, int width, int y) const {
                 }
                 painter->setPen(Qt::NoPen);
                 painter->setBrush(ink);
-                painter->drawEllipse(QPointF(place(fit.fixed), middle), 4, 4);
+                painter->drawEllipse(QPointF(place(fit.auc), middle), 4, 4);
             }
             painter->setRenderHint(QPainter::Antialiasing, false);
         }

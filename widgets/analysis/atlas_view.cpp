@@ -100,7 +100,7 @@ void AtlasView::fill(const Answer& answer) {
 
 // Beside each other where both have room.
 void AtlasView::resizeEvent(QResizeEvent* event) {
-    MeasureFrame::resizeEvent(event);
+    AnalysisFrame::resizeEvent(event);
     const auto wanted = width() >= kBesideEachOther ? Qt::Horizontal : Qt::Vertical;
     if (m_both->orientation() != wanted) {
         m_both->setOrientation(wanted);

@@ -9,8 +9,8 @@
 #include <QPainter>
 #include <QToolTip>
 
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/film_strip.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/export/export.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/theme/controls.h"

@@ -91,7 +91,7 @@ void ScanView::fill(const Answer& answer) {
 }
 
 void ScanView::resizeEvent(QResizeEvent* event) {
-    MeasureFrame::resizeEvent(event);
+    AnalysisFrame::resizeEvent(event);
     m_sentences->doItemsLayout();  // lines wrap at another place
 }
 

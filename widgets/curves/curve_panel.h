@@ -73,8 +73,8 @@ class CurvePlot;
 class ViewMenu;
 struct CurveModel;
 
-/// The colour identifies the run; solid lines are validation, dashed ones training. Redrawn at most
-/// once per frame, however many points arrive.
+/// The colour identifies the run; solid lines are validation, dashed ones training.
+/// BootstrapWeights at most once per frame, however many points arrive.
 class CurvePanel : public QWidget {
     Q_OBJECT
 public:

@@ -79,7 +79,7 @@ std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& v
                                    {},
                                    known.of(view.order),
                                    MapValues::Mask::None,
-                                   maps.turned(view) ? shape.transposed() : shape});
+                                   maps.isTransposed(view) ? shape.transposed() : shape});
         }
         groups.push_back(std::move(group));
     }

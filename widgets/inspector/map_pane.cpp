@@ -54,7 +54,7 @@ MapFrame mapFrame(const ViewMaps& maps, const InspectorView& view, ViewMaps::Eff
 }
 
 MapKey::MapKey(const ViewMaps& maps, const InspectorView& view)
-    : m_view(view), m_turned(maps.turned(view)) {
+    : m_view(view), m_turned(maps.isTransposed(view)) {
     const auto origin = [&](MapKind kind, int index) -> std::shared_ptr<const void> {
         const RelationMap* map = maps.find(kind, view.layer, index);
         if (map && map->source) return map->source;
@@ -473,7 +473,7 @@ bool MapPane::objectsSend() const {
     const int columns = maps.columnSide(view);
     const RelationMap* map = maps.find(storedKind(view.kind), view.layer, view.index);
     return columns >= 0 && map &&
-           (maps.turned(view) ? map->rows : map->columns) == maps.objects(columns);
+           (maps.isTransposed(view) ? map->rows : map->columns) == maps.objects(columns);
 }
 
 }  // namespace relascope::widgets

@@ -89,7 +89,7 @@ public Q_SLOTS:
     void stepLayer(int step) { choose(m_choice.stepped(&InspectorView::layer, step)); }
     void showMap(relascope::MapKind kind, int layer, int index);  ///< as if the user chose it
     void setKindByNumber(int number);  ///< 1 to 5, in the order of the segments
-    void toggleDirection() { choose(m_choice.turned()); }
+    void toggleDirection() { choose(m_choice.transposed()); }
     void cycleProcessing() { choose(m_choice.nextProcessing()); }
     void cycleShown() { choose(m_choice.nextShown()); }  ///< after, before, difference of edits
     void toggleReading();    ///< the text across the pane, or beside the maps

@@ -203,7 +203,7 @@ std::optional<InspectorView> ViewChoice::ofKind(int number) {
     return request;
 }
 
-InspectorView ViewChoice::turned() const {
+InspectorView ViewChoice::transposed() const {
     InspectorView request = m_view;
     if (maps().canReverse(m_view)) request.reversed = !request.reversed;
     return request;

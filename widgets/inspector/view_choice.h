@@ -76,7 +76,7 @@ public:
     /// The views requested by keys and clicks.
     InspectorView stepped(int InspectorView::*field, int step) const;
     std::optional<InspectorView> ofKind(int number);  ///< 1 to 5
-    InspectorView turned() const;
+    InspectorView transposed() const;
     InspectorView nextProcessing() const;
     InspectorView nextShown() const;  ///< after, before, difference
     /// The next or previous map of the layer.

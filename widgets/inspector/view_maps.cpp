@@ -120,14 +120,14 @@ MapValues ViewMaps::values(const InspectorView& view) const {
     const RelationMap* map = mapOf(view, made);
     if (!map) return {};
     MapValues out = processed(*map, processing(view), view.topK);
-    return turned(view) ? transposed(out) : out;
+    return isTransposed(view) ? transposed(out) : out;
 }
 
 MapValues::Row ViewMaps::row(const InspectorView& view, int i, Effort effort) const {
     RelationMap made;
     const RelationMap* map = mapOf(view, made);
     if (!map) return {};
-    if (turned(view)) {  // a column: of every row one cell
+    if (isTransposed(view)) {  // a column: of every row one cell
         if (effort == Effort::Quick && valuesTime(view) > smallWork) return {};
         const MapValues all = values(view);
         return i >= 0 && i < all.rows ? all.row(i) : MapValues::Row();
@@ -139,7 +139,7 @@ MapValues::Row ViewMaps::row(const InspectorView& view, int i, Effort effort) co
 }
 
 float ViewMaps::value(const InspectorView& view, int i, int j) const {
-    if (turned(view)) std::swap(i, j);
+    if (isTransposed(view)) std::swap(i, j);
     RelationMap made;
     const RelationMap* map = mapOf(view, made);
     const auto row =
@@ -355,7 +355,7 @@ MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view
         if (how != Processing::Raw)
             for (float& v : out.values) v = processedValue(v, how);
     }
-    return turned(viewOf(kind, index, view)) ? transposed(out) : out;
+    return isTransposed(viewOf(kind, index, view)) ? transposed(out) : out;
 }
 
 ColorScale ViewMaps::thumbnailScale(MapKind kind, int index, const InspectorView& view) const {
@@ -365,7 +365,7 @@ ColorScale ViewMaps::thumbnailScale(MapKind kind, int index, const InspectorView
 bool ViewMaps::masked(const InspectorView& view, int i, int j) const {
     const RelationMap* map = stored(view);
     if (!map) return false;
-    return turned(view) ? map->masked(j, i) : map->masked(i, j);
+    return isTransposed(view) ? map->masked(j, i) : map->masked(i, j);
 }
 
 float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i, int j) const {
@@ -376,7 +376,7 @@ float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i
     }
     const RelationMap* map = find(kind, view.layer, index);
     if (!map) return none;
-    if (turned(viewOf(kind, index, view))) std::swap(i, j);
+    if (isTransposed(viewOf(kind, index, view))) std::swap(i, j);
     if (i < 0 || j < 0 || i >= map->rows || j >= map->columns || map->masked(i, j)) return none;
     return map->at(i, j);
 }

@@ -39,7 +39,7 @@ public:
     /// Whether the direction can be reversed: rows and columns are the same objects.
     bool canReverse(const InspectorView& view) const;
     /// Whether it is reversed.
-    bool turned(const InspectorView& view) const { return view.reversed && canReverse(view); }
+    bool isTransposed(const InspectorView& view) const { return view.reversed && canReverse(view); }
 
     MapValues values(const InspectorView& view) const;
     /// One row of them without the others. Of a reversed map that takes as long as all rows: Quick

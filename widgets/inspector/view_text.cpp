@@ -189,8 +189,8 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     // The names come from data: a token "<b>" must not be interpreted as rich text.
     const auto plain = [rich](const QString& text) { return rich ? text.toHtmlEscaped() : text; };
     parts << QStringLiteral("i = %1 %2 %3")
-                 .arg(plain(rowName(maps, view, i)), QChar(maps.turned(view) ? 0x2190 : 0x2192),
-                      plain(there));
+                 .arg(plain(rowName(maps, view, i)),
+                      QChar(maps.isTransposed(view) ? 0x2190 : 0x2192), plain(there));
     const auto strong = [rich](const QString& text) {
         return rich ? QStringLiteral("<b>%1</b>").arg(text) : text;
     };

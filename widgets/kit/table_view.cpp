@@ -14,8 +14,8 @@
 #include <QStyledItemDelegate>
 
 #include "answers/answer_text.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/answer_view.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"

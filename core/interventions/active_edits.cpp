@@ -3,7 +3,7 @@
 
 #include "checkpoint/tensor_io.h"
 #include "data/batches.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/model.h"
 #include "probe/probe.h"
 #include "types/suggest.h"
@@ -68,7 +68,7 @@ EditList withReferences(EditList list, const ModelOptions& options) {
 
 }  // namespace
 
-EditSession::EditSession(ModelImpl& model, const ModelOptions& options, EditList list,
+ActiveEdits::ActiveEdits(ModelImpl& model, const ModelOptions& options, EditList list,
                          const EditData& data, EditUse use)
     : m_model(model),
       m_options(options),
@@ -87,7 +87,7 @@ EditSession::EditSession(ModelImpl& model, const ModelOptions& options, EditList
     }
 }
 
-void EditSession::check(const ModelInput& input) {
+void ActiveEdits::check(const ModelInput& input) {
     if (m_use == EditUse::Train) return;
     auto sizes = input.x.sizes().vec();
     if (input.target.defined())
@@ -129,7 +129,7 @@ void EditSession::check(const ModelInput& input) {
     m_meansTaken = true;
 }
 
-void EditSession::continueFrom(const EditSession& before) {
+void ActiveEdits::continueFrom(const ActiveEdits& before) {
     m_known = before.m_points;
     m_knownSizes = before.m_checked;
     if (!before.m_meansTaken) return;
@@ -144,7 +144,7 @@ void EditSession::continueFrom(const EditSession& before) {
     }
 }
 
-ModelInput EditSession::examples(const Dataset& data, std::vector<std::int64_t> indices,
+ModelInput ActiveEdits::examples(const Dataset& data, std::vector<std::int64_t> indices,
                                  std::int64_t shift) const {
     if (shift % data.size() == 0)
         throw OptionError("edits.shift", std::to_string(shift) + " gives every example of " +
@@ -154,14 +154,14 @@ ModelInput EditSession::examples(const Dataset& data, std::vector<std::int64_t> 
     return inputOf(makeBatch(data, indices.data(), count), deviceOf(m_model));
 }
 
-void EditSession::take(const ModelInput& input) {
+void ActiveEdits::take(const ModelInput& input) {
     // Training edits are applied before all others; the pass that gives their values has no edits,
     // even if they are in force already.
     const HookScope scope(m_use == EditUse::Train ? nullptr : activeHooks());
     takeValues(m_editor, m_model, input, m_inputs);
 }
 
-void EditSession::prepare(const ModelInput& given) {
+void ActiveEdits::prepare(const ModelInput& given) {
     const auto input = given.to(deviceOf(m_model));
     check(input);
     m_inputs.shifted = {};
@@ -174,7 +174,7 @@ void EditSession::prepare(const ModelInput& given) {
     take(input);
 }
 
-void EditSession::prepareSample(const ProbeSample& sample) {
+void ActiveEdits::prepareSample(const ProbeSample& sample) {
     m_data.example = -1;
     // Finding the example may require reading the data.
     const bool resamples =
@@ -185,7 +185,7 @@ void EditSession::prepareSample(const ProbeSample& sample) {
     prepare(inputOf(sample, m_options));
 }
 
-void EditSession::prepareStep(const ModelInput& input, const ModelInput& whole,
+void ActiveEdits::prepareStep(const ModelInput& input, const ModelInput& whole,
                               std::int64_t first) {
     if (m_editor.references().empty()) return;
     const auto last = first + input.x.size(0);
@@ -200,7 +200,7 @@ void EditSession::prepareStep(const ModelInput& input, const ModelInput& whole,
     take(input);
 }
 
-void EditSession::prepareBatch(const ModelInput& input, const DatasetPtr& data,
+void ActiveEdits::prepareBatch(const ModelInput& input, const DatasetPtr& data,
                                const std::vector<std::int64_t>& indices) {
     check(input);
     m_inputs.shifted = [this, data, indices](std::int64_t shift) {

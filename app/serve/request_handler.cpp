@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/serve/models.h"
+#include "app/serve/request_handler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,7 +77,7 @@ double probabilityOf(const std::string& name, std::size_t at, const ProbeResult&
 
 }  // namespace
 
-Frame Models::answer(Request& request) {
+Frame RequestHandler::answer(Request& request) {
     m_answered = &request;
     const auto what = wire::valueOf<std::string>(request.message(), "m");
     if (what == "open") return opened(request);
@@ -111,7 +111,7 @@ Frame Models::answer(Request& request) {
 // Models and data
 // -------------------------------------------------------------------------------------------------
 
-void Models::forget() {
+void RequestHandler::forget() {
     m_ablation.clear();
     m_base.reset();
     m_edited.reset();
@@ -119,7 +119,7 @@ void Models::forget() {
     m_opened = {};
 }
 
-core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) {
+core::OpenedModel& RequestHandler::open(const wire::Weights& weights, Request& request) {
     auto wanted = weights;
     if (wanted.nearest >= 0)
         wanted.checkpoint = core::stepToOpen(wanted.path, wanted.nearest).checkpoint;
@@ -167,8 +167,8 @@ core::OpenedModel& Models::open(const wire::Weights& weights, Request& request) 
     return *m_model;
 }
 
-core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std::string& name,
-                               Request& request) {
+core::DatasetPtr RequestHandler::split(const std::optional<DataOptions>& data,
+                                       const std::string& name, Request& request) {
     if (!data) throw Error("There are no data to measure on: open a run, whose data are known.");
     const auto found = m_data.find({*data}, name, request);
     if (!found) throw Error("There is no split '" + name + "' in these data.");
@@ -176,8 +176,8 @@ core::DatasetPtr Models::split(const std::optional<DataOptions>& data, const std
 }
 
 /// A cancelled measurement keeps them, and is continued by a later request.
-core::Interventions Models::interventions(const wire::Interventions& sent,
-                                          const ModelOptions& model) {
+core::Interventions RequestHandler::interventions(const wire::Interventions& sent,
+                                                  const ModelOptions& model) {
     core::Interventions all{sent.edits, {}};
     if (sent.data)
         all.data.split = [this, options = *sent.data](const std::string& name) {
@@ -193,7 +193,7 @@ core::Interventions Models::interventions(const wire::Interventions& sent,
 }
 
 /// A stored or random input, with the text of its tokens if the tokenizer is known.
-ProbeSample Models::sampleOf(const wire::Input& input, Request& request) {
+ProbeSample RequestHandler::sampleOf(const wire::Input& input, Request& request) {
     if (input.sample || input.example) {
         auto sample = input.sample ? *input.sample : m_data.sample(*input.example, request);
         // Another model may read the data of this run, or the text of that model (the page Duel).
@@ -209,7 +209,7 @@ ProbeSample Models::sampleOf(const wire::Input& input, Request& request) {
                      : sample;
 }
 
-Frame Models::opened(Request& request) {
+Frame RequestHandler::opened(Request& request) {
     const auto& model = open(wire::valueOf<wire::Weights>(request.message(), "weights"), request);
     return answered(wire::OpenedWeights{model.options(), model.warning(), model.referenceInputs()});
 }
@@ -217,8 +217,9 @@ Frame Models::opened(Request& request) {
 // Maps
 // -------------------------------------------------------------------------------------------------
 
-void Models::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
-                       const core::Interventions& interventions, const core::ProbeWatch& watch) {
+void RequestHandler::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
+                               const core::Interventions& interventions,
+                               const core::ProbeWatch& watch) {
     if (!m_base || m_baseSample != sample || m_baseNames != asked.classNames) {
         m_edited.reset();
         // Edits of training may take values of examples.
@@ -235,7 +236,7 @@ void Models::probeBase(const wire::ProbeRequest& asked, const ProbeSample& sampl
     }
 }
 
-Frame Models::probe(Request& request) {
+Frame RequestHandler::probe(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
     const auto sample = sampleOf(asked.input, request);
@@ -284,7 +285,7 @@ Frame Models::probe(Request& request) {
     return frame;
 }
 
-Frame Models::effectsAlone(Request& request) {
+Frame RequestHandler::effectsAlone(Request& request) {
     const auto asked = askedOf<wire::ProbeRequest>(request);
     auto& model = open(asked.weights, request);
     const auto sample = sampleOf(asked.input, request);
@@ -327,7 +328,7 @@ Frame Models::effectsAlone(Request& request) {
     return answered(effects);
 }
 
-Frame Models::generate(Request& request) {
+Frame RequestHandler::generate(Request& request) {
     const auto asked = askedOf<wire::GenerateRequest>(request);
     auto& model = open(asked.weights, request);
     const auto tokenizer = model.tokenizer();
@@ -400,7 +401,7 @@ Frame Models::generate(Request& request) {
 // Measuring
 // -------------------------------------------------------------------------------------------------
 
-Frame Models::ask(Request& request, bool cost) {
+Frame RequestHandler::ask(Request& request, bool cost) {
     using Input = core::AnalysisInput;
     const auto asked = askedOf<wire::Question>(request);
     const auto* analysis = core::findAnalysis(asked.analysis);
@@ -472,7 +473,7 @@ Frame Models::ask(Request& request, bool cost) {
     return resultFrame(measured(*analysis, subject, values, watch));
 }
 
-Frame Models::effect(Request& request) {
+Frame RequestHandler::effect(Request& request) {
     const auto asked = askedOf<wire::EffectRequest>(request);
     auto& model = open(asked.weights, request);
     const auto data = split(asked.data, asked.split, request);
@@ -482,7 +483,7 @@ Frame Models::effect(Request& request) {
                                  request.stop(), request.progress()));
 }
 
-Frame Models::evaluate(Request& request) {
+Frame RequestHandler::evaluate(Request& request) {
     const auto asked = askedOf<wire::EvaluateRequest>(request);
     auto& model = open(asked.weights, request);
     core::DatasetPtr data;

@@ -22,7 +22,7 @@ namespace relascope::app {
 
 // What the window Measure measures: weights, an input, and the data to measure on.
 
-struct MeasuredSubject {
+struct AnalysedSubject {
     std::string path;  ///< a run folder or a checkpoint
     /// As OpenedModel takes it: "", "best", a step. Weights are read again only when path or
     /// `checkpoint` change, so a run that trains needs the step.
@@ -50,11 +50,11 @@ struct MeasuredSubject {
 };
 
 /// Throws Error without data, or without that split.
-const wire::OpenedSplit& splitOf(const MeasuredSubject& subject, const std::string& name);
+const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::string& name);
 /// The enabled edits of the subject alone.
 EditList enabledEdits(const EditList& edits);
 /// What the enabled edits change over a split.
-wire::EffectRequest effectRequest(const MeasuredSubject& subject, const std::string& split);
+wire::EffectRequest effectRequest(const AnalysedSubject& subject, const std::string& split);
 
 /// What an analysis is asked for.
 struct AnalysisRequest {
@@ -83,16 +83,16 @@ struct SubjectChange {
 };
 
 /// Results of an earlier subject are dropped. The tasks run one after another.
-class MeasureController : public QObject {
+class AnalysisController : public QObject {
     Q_OBJECT
 public:
-    explicit MeasureController(QObject* parent = nullptr);
-    ~MeasureController() override;
+    explicit AnalysisController(QObject* parent = nullptr);
+    ~AnalysisController() override;
 
     /// Cancels what runs for what is changed. The weights are kept while path and step stay the
     /// same. Another cell of the same map cancels nothing.
-    SubjectChange setSubject(std::optional<MeasuredSubject> subject);
-    const std::optional<MeasuredSubject>& subject() const { return m_subject; }
+    SubjectChange setSubject(std::optional<AnalysedSubject> subject);
+    const std::optional<AnalysedSubject>& subject() const { return m_subject; }
     LongTask& task(const core::Analysis& analysis) { return m_entries.at(analysis.name).task; }
 
     /// Ends in reported() with `finished`, or refused(); results so far come before.
@@ -117,7 +117,7 @@ private:
         /// force.
         std::optional<std::pair<AnalysisRequest, EditList>> begun;
     };
-    std::optional<MeasuredSubject> m_subject;
+    std::optional<AnalysedSubject> m_subject;
     Looker m_looker;
     std::map<std::string, Entry> m_entries;
 };

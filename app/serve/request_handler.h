@@ -17,7 +17,7 @@
 namespace relascope::serve {
 
 /// What is kept makes the next request faster, and changes no answer. Belongs to one thread.
-class Models {
+class RequestHandler {
 public:
     /// Throws FrameError for an unknown request, and what core throws.
     wire::Frame answer(Request& request);

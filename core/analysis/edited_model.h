@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model that answers batch after batch with its edits in force, for analyses that run two models
-// side by side. From OpenedModel::inUse(), which must outlive it.
+// side by side. From OpenedModel::edited(), which must outlive it.
 #pragma once
 
 #include <torch/types.h>
@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "data/batches.h"
-#include "interventions/edit_session.h"
+#include "interventions/active_edits.h"
 #include "model/model.h"
 
 namespace relascope::core {
 
-class ModelInUse {
+class EditedModel {
 public:
     /// `trained`: the edits that the weights were trained with; both may be null.
-    ModelInUse(ModelImpl& model, const ModelOptions& options,
-               std::unique_ptr<EditSession> trained = nullptr,
-               std::unique_ptr<EditSession> edits = nullptr);
+    EditedModel(ModelImpl& model, const ModelOptions& options,
+                std::unique_ptr<ActiveEdits> trained = nullptr,
+                std::unique_ptr<ActiveEdits> edits = nullptr);
 
     /// The scores of a batch, whose examples are `indices` of `data`, in evaluation mode without
     /// gradients. The hooks `above` see the tensors as the edits leave them.
@@ -33,7 +33,7 @@ private:
 
     ModelImpl& m_model;
     const ModelOptions& m_options;
-    std::unique_ptr<EditSession> m_trained, m_edits;
+    std::unique_ptr<ActiveEdits> m_trained, m_edits;
 };
 
 }  // namespace relascope::core

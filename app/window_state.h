@@ -6,10 +6,10 @@ namespace relascope::app {
 
 class MainWindow;
 
-class Session {
+class WindowState {
 public:
     /// With `enabled` false nothing is read or written, for pictures and tests.
-    explicit Session(bool enabled) : m_enabled(enabled) {}
+    explicit WindowState(bool enabled) : m_enabled(enabled) {}
 
     void restore(MainWindow& window) const;
     /// Restores the chosen runs after the list has been read.

@@ -100,12 +100,12 @@ void layOutSentences(QListWidget& list);
 void layOutTable(QTableView& table, int rowHeight);
 
 class EmptyState;
-class MeasureFrame;
+class AnalysisFrame;
 class PanelHead;
 class ViewMenu;
 
 /// The view of an analysis, without a result.
-MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent = nullptr);
+AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent = nullptr);
 
 /// Writes the view of a result to .png (300 dpi), .svg or .pdf with `caption` below it. Returns
 /// false with a message in `error` on failure. Needs a QApplication (on the offscreen platform,
@@ -121,11 +121,11 @@ struct AnalysisPlace {
     std::optional<qint64> step;   ///< that is inspected; of no run without one
 };
 
-class MeasureFrame : public QWidget {
+class AnalysisFrame : public QWidget {
     Q_OBJECT
 public:
     /// `title` is that of the head, `name` the suggested name of files.
-    MeasureFrame(const QString& title, const QString& name, QWidget* parent);
+    AnalysisFrame(const QString& title, const QString& name, QWidget* parent);
 
     /// Removes the results and shows a sentence in their place.
     virtual void clear(const QString& sentence);

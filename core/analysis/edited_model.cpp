@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/model_in_use.h"
+#include "analysis/edited_model.h"
 
 #include <torch/utils.h>
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace relascope::core {
 
-ModelInUse::ModelInUse(ModelImpl& model, const ModelOptions& options,
-                       std::unique_ptr<EditSession> trained, std::unique_ptr<EditSession> edits)
+EditedModel::EditedModel(ModelImpl& model, const ModelOptions& options,
+                         std::unique_ptr<ActiveEdits> trained, std::unique_ptr<ActiveEdits> edits)
     : m_model(model),
       m_options(options),
       m_trained(std::move(trained)),
       m_edits(std::move(edits)) {}
 
-torch::Tensor ModelInUse::answers(const Batch& batch, const DatasetPtr& data,
-                                  const std::vector<std::int64_t>& indices, Hooks* above) {
+torch::Tensor EditedModel::answers(const Batch& batch, const DatasetPtr& data,
+                                   const std::vector<std::int64_t>& indices, Hooks* above) {
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(m_model);
     const auto input = inputOf(batch, device());
@@ -32,7 +32,7 @@ torch::Tensor ModelInUse::answers(const Batch& batch, const DatasetPtr& data,
     return answersOf(m_model, input);
 }
 
-std::vector<PointInfo> ModelInUse::points(const Batch& batch) {
+std::vector<PointInfo> EditedModel::points(const Batch& batch) {
     const torch::NoGradGuard noGrad;
     const EvaluationMode evaluation(m_model);
     return pointsOf(m_model, inputOf(batch, device()));

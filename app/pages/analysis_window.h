@@ -14,7 +14,7 @@
 #include <QString>
 #include <QWidget>
 
-#include "app/controllers/measure_controller.h"
+#include "app/controllers/analysis_controller.h"
 
 class QStackedWidget;
 class QTabBar;
@@ -30,18 +30,18 @@ class UndoHistory;
 
 /// Not modal; owns its controller, and with it a thread and a model. Ctrl+Z takes back a change of
 /// an option, Ctrl+Shift+Z makes it again.
-class MeasureWindow : public QWidget {
+class AnalysisWindow : public QWidget {
     Q_OBJECT
 public:
     /// With all analyses that have no page of their own.
-    explicit MeasureWindow(QWidget* parent = nullptr);
+    explicit AnalysisWindow(QWidget* parent = nullptr);
     /// A page of a window, whose history has the changes of options.
-    MeasureWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history);
-    ~MeasureWindow() override;
+    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history);
+    ~AnalysisWindow() override;
 
     /// What the inspector shows; nullopt: nothing. Cancels what runs for an earlier subject, and
     /// keeps what does not depend on what is changed.
-    void setSubject(std::optional<MeasuredSubject> subject);
+    void setSubject(std::optional<AnalysedSubject> subject);
     /// The input B of patching.
     void setSecond(ProbeSample sample, const QString& name);
     /// Shows the window with the tab of that analysis.
@@ -51,7 +51,7 @@ public:
     /// That of an analysis. Throws std::out_of_range for another name.
     AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
-    MeasureController& controller() { return *m_c; }
+    AnalysisController& controller() { return *m_c; }
     /// What the head says while the subject is edited.
     void setEditsNote(const QString& text) { m_note->setText(text); }
     /// At the right of the head.
@@ -63,7 +63,7 @@ public:
     void restoreOptions(const QByteArray& options);
 
 Q_SIGNALS:
-    /// Parts are to be taken out in the inspector, as MeasureFrame::editsRequested().
+    /// Parts are to be taken out in the inspector, as AnalysisFrame::editsRequested().
     void editsRequested(const std::vector<relascope::Edit>& edits, const QString& what);
     /// An example of that split is to be shown in the inspector, with a cell of a map.
     void exampleRequested(const QString& split, qint64 example, const relascope::MapCell& cell);
@@ -79,13 +79,13 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    MeasureWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
-                  QWidget* parent);
+    AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory* history,
+                   QWidget* parent);
     void addTab(const core::Analysis& analysis);
     void activate();
     void showNote();
 
-    std::unique_ptr<MeasureController> m_c;
+    std::unique_ptr<AnalysisController> m_c;
     UndoHistory* m_undo;
     widgets::PanelHead* m_head;
     QLabel* m_note;

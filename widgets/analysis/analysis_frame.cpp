@@ -25,12 +25,12 @@
 #include "types/text_piece.h"
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/along_view.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/duel_view.h"
 #include "widgets/analysis/heads_view.h"
 #include "widgets/analysis/lens_view.h"
-#include "widgets/analysis/measure_frame.h"
 #include "widgets/analysis/patching_view.h"
 #include "widgets/analysis/scan_view.h"
 #include "widgets/analysis/tables_view.h"
@@ -214,8 +214,8 @@ void drawInterval(QPainter& painter, const QRect& room, double low, double high,
     for (const double end : {from, to}) painter.fillRect(QRectF(end - 0.5, y - 2, 1, 5), ink);
 }
 
-MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {
-    const auto make = [&]() -> MeasureFrame* {
+AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {
+    const auto make = [&]() -> AnalysisFrame* {
         if (analysis.name == "ablate") return new AblationView(parent);
         if (analysis.name == "patch") return new PatchingView(parent);
         if (analysis.name == "lens") return new LensView(parent);
@@ -228,14 +228,14 @@ MeasureFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) 
         return new TablesView(QString::fromStdString(analysis.title),
                               QString::fromStdString(analysis.name), parent);
     };
-    MeasureFrame* view = make();
+    AnalysisFrame* view = make();
     view->setAnalysis(analysis);
     return view;
 }
 
 bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const QString& caption,
                     const QString& path, QString* error) {
-    const std::unique_ptr<MeasureFrame> view(makeAnalysisView(analysis));
+    const std::unique_ptr<AnalysisFrame> view(makeAnalysisView(analysis));
     view->showResult(result);
     view->setCaption(caption);
     view->resize(1180, 760);
@@ -243,7 +243,7 @@ bool renderAnalysis(const core::Analysis& analysis, const Answer& result, const 
     return view->menu()->write(path, error);
 }
 
-MeasureFrame::MeasureFrame(const QString& title, const QString& name, QWidget* parent)
+AnalysisFrame::AnalysisFrame(const QString& title, const QString& name, QWidget* parent)
     : QWidget(parent),
       m_head(new PanelHead(title, this)),
       m_stack(new QStackedLayout),
@@ -266,7 +266,7 @@ MeasureFrame::MeasureFrame(const QString& title, const QString& name, QWidget* p
     more->setEnabled(false);
 }
 
-void MeasureFrame::clear(const QString& sentence) {
+void AnalysisFrame::clear(const QString& sentence) {
     m_sentence = sentence;
     m_empty->setSentence(sentence);
     m_empty->setAccessibleName(sentence);
@@ -275,11 +275,11 @@ void MeasureFrame::clear(const QString& sentence) {
     static_cast<QToolButton*>(m_menu->parent())->setEnabled(false);
 }
 
-void MeasureFrame::paintEvent(QPaintEvent*) {
+void AnalysisFrame::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), Theme::current().panel);
 }
 
-void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
+void AnalysisFrame::setAnalysis(const core::Analysis& analysis) {
     m_csv = analysis.csv;
     if (analysis.latex)
         m_menu->addPgfplots(
@@ -290,10 +290,10 @@ void MeasureFrame::setAnalysis(const core::Analysis& analysis) {
     m_report = analysis.report;
     if (m_report)
         connect(m_menu->menu()->addAction(QStringLiteral("Report (HTML and Markdown)...")),
-                &QAction::triggered, this, &MeasureFrame::saveReport);
+                &QAction::triggered, this, &AnalysisFrame::saveReport);
 }
 
-void MeasureFrame::saveReport() {
+void AnalysisFrame::saveReport() {
     if (isEmpty()) return;
     const QString path = m_menu->askPath(QStringLiteral("Save the report"),
                                          m_menu->fileName() + QStringLiteral(".html"),
@@ -311,20 +311,20 @@ void MeasureFrame::saveReport() {
     Q_EMIT m_menu->saved(place.dir().filePath(place.completeBaseName() + QStringLiteral(".html")));
 }
 
-QString MeasureFrame::csv() const {
+QString AnalysisFrame::csv() const {
     return isEmpty() || !m_csv ? QString() : QString::fromStdString(m_csv(shown()));
 }
-void MeasureFrame::addControl(QWidget* control) {
+void AnalysisFrame::addControl(QWidget* control) {
     m_head->addLeftControl(control);
 }
-bool MeasureFrame::isEmpty() const {
+bool AnalysisFrame::isEmpty() const {
     return m_stack->currentWidget() == m_empty;
 }
-QString MeasureFrame::headText() const {
+QString AnalysisFrame::headText() const {
     return m_head->subText();
 }
 
-void MeasureFrame::leaveEmpty() {
+void AnalysisFrame::leaveEmpty() {
     m_sentence.clear();
     m_stack->setCurrentWidget(m_results);
     static_cast<QToolButton*>(m_menu->parent())->setEnabled(true);

@@ -71,14 +71,14 @@ wire::Weights weightsAt(const QString& path, std::optional<qint64> step);
 
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
 /// is delivered; earlier ones are dropped.
-class InspectionSession : public QObject {
+class Inspection : public QObject {
     Q_OBJECT
 public:
     /// Delay between the last key and the tokenization of a typed text.
     static constexpr int kTypingDelay = 150;
 
-    explicit InspectionSession(Looker& looker, QObject* parent = nullptr);
-    ~InspectionSession() override;
+    explicit Inspection(Looker& looker, QObject* parent = nullptr);
+    ~Inspection() override;
 
     // The model
     /// Sets the options that inputs must fit, for a model that is loaded elsewhere. A text typed

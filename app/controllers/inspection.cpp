@@ -5,7 +5,7 @@
 
 #include <QFileInfo>
 
-#include "app/controllers/inspection_session.h"
+#include "app/controllers/inspection.h"
 #include "checkpoint/adapter.h"
 #include "data/text_tokens.h"
 #include "files/memory.h"
@@ -186,33 +186,32 @@ wire::Weights weightsAt(const QString& path, std::optional<qint64> step) {
     return weights;
 }
 
-InspectionSession::InspectionSession(Looker& looker, QObject* parent)
-    : QObject(parent), m_looker(looker) {
+Inspection::Inspection(Looker& looker, QObject* parent) : QObject(parent), m_looker(looker) {
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingDelay);
-    connect(&m_typing, &QTimer::timeout, this, &InspectionSession::readText);
-    connect(&m_task, &LongTask::failed, this, &InspectionSession::failed);
+    connect(&m_typing, &QTimer::timeout, this, &Inspection::readText);
+    connect(&m_task, &LongTask::failed, this, &Inspection::failed);
 }
 
-InspectionSession::~InspectionSession() = default;
+Inspection::~Inspection() = default;
 
 // The model
 // ---------------------------------------------------------------------------------------------------
 
-void InspectionSession::setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
-                                 const QString& noTokenizer) {
+void Inspection::setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
+                          const QString& noTokenizer) {
     m_model = std::move(model);
     m_tokenizer = std::move(tokenizer);
     m_noTokenizer = noTokenizer;
     if (m_model && !m_text.isEmpty()) m_typing.start();
 }
 
-void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
+void Inspection::load(const wire::Weights& wanted, const QString& text) {
     struct Loaded {
         wire::OpenedWeights weights;
         core::TokenizerPtr tokenizer;
     };
-    const auto work = [wanted](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+    const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
         Loaded loaded{wire::openWeights(models.session, wanted, progress), nullptr};
         if (core::isRunFolder(wanted.path))  // a checkpoint of a host was opened before
             wire::mirrorTokenizer(models.session, wanted.path, progress);
@@ -227,10 +226,10 @@ void InspectionSession::load(const wire::Weights& wanted, const QString& text) {
     });
 }
 
-void InspectionSession::chooseTokenizer(const QString& path) {
+void Inspection::chooseTokenizer(const QString& path) {
     auto wanted = m_weights;
     wanted.tokenizer = path.toStdString();
-    const auto work = [wanted](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+    const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
         return tokenizerOf(wanted, wire::openWeights(models.session, wanted, progress).model);
     };
     m_looker.run(m_task, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
@@ -243,13 +242,13 @@ void InspectionSession::chooseTokenizer(const QString& path) {
                  });
 }
 
-void InspectionSession::dropWeights() {
+void Inspection::dropWeights() {
     m_task.abandon();
     m_effects.abandon();
     m_looker.drop();
 }
 
-void InspectionSession::clear() {
+void Inspection::clear() {
     m_weights = {};
     m_offer = {};
     setModel(std::nullopt, nullptr);
@@ -260,14 +259,14 @@ void InspectionSession::clear() {
 // The input
 // ---------------------------------------------------------------------------------------------------
 
-void InspectionSession::forgetInput() {
+void Inspection::forgetInput() {
     ++m_inputs;
     m_own.reset();
     m_text.clear();
     m_textNote.clear();
 }
 
-void InspectionSession::choose(const InputRequest& request) {
+void Inspection::choose(const InputRequest& request) {
     using Kind = InputRequest::Kind;
     ++m_inputs;  // what is being read is of the input before
     m_request = request;
@@ -288,7 +287,7 @@ void InspectionSession::choose(const InputRequest& request) {
     if (!m_model) return;
     m_looker.post(
         this,
-        [file = request.picture.toStdString(), model = *m_model](ModelSession& models,
+        [file = request.picture.toStdString(), model = *m_model](Engine& models,
                                                                  const Looker::Progress& progress) {
             return wire::picture(models.session, file, model, progress);
         },
@@ -300,20 +299,20 @@ void InspectionSession::choose(const InputRequest& request) {
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
-void InspectionSession::chooseText(const QString& text) {
+void Inspection::chooseText(const QString& text) {
     ++m_inputs;
     m_text = text;
     m_textNote.clear();
     m_typing.start();
 }
 
-void InspectionSession::note(const QString& sentence) {
+void Inspection::note(const QString& sentence) {
     m_textNote = sentence;
     Q_EMIT textRead();
 }
 
 /// Tokenizing a long text is slow, so it does not run on the window's thread.
-void InspectionSession::readText() {
+void Inspection::readText() {
     if (m_text.isEmpty() || !m_model) return;
     m_request = {};
     m_request.kind = InputRequest::Kind::Text;
@@ -335,12 +334,12 @@ void InspectionSession::readText() {
         });
 }
 
-void InspectionSession::offerText(const QString& text) {
+void Inspection::offerText(const QString& text) {
     Q_EMIT textOffered(text);
     chooseText(text);
 }
 
-void InspectionSession::chooseTextFile(const QString& path) {
+void Inspection::chooseTextFile(const QString& path) {
     m_reading.post(
         this,
         [path](std::stop_token) {
@@ -355,11 +354,11 @@ void InspectionSession::chooseTextFile(const QString& path) {
 // The maps
 // ---------------------------------------------------------------------------------------------------
 
-void InspectionSession::probe(wire::ProbeRequest request) {
+void Inspection::probe(wire::ProbeRequest request) {
     m_effects.abandon();
     request.interventions = m_interventions;
     request.shownLayer = m_shownLayer;
-    const auto work = [this, request, input = m_request](ModelSession& models, LongJob& job,
+    const auto work = [this, request, input = m_request](Engine& models, LongJob& job,
                                                          const Looker::Progress& progress) {
         // Reported on the window's thread, and only while this session wants the result.
         const auto partial = [this, &job, input](ProbeResult part) {
@@ -388,10 +387,10 @@ void InspectionSession::probe(wire::ProbeRequest request) {
 }
 
 /// The inspector is served first: a new request ends these passes.
-void InspectionSession::measureEffects(const wire::ProbeRequest& request) {
+void Inspection::measureEffects(const wire::ProbeRequest& request) {
     m_looker.run(
         m_effects, {},
-        [request](ModelSession& models, LongJob&, const Looker::Progress& progress) {
+        [request](Engine& models, LongJob&, const Looker::Progress& progress) {
             QStringList texts;
             for (const auto& effect : wire::effectsAlone(models.session, request, progress))
                 texts << (effect ? effectText(*effect) : QString());
@@ -401,7 +400,7 @@ void InspectionSession::measureEffects(const wire::ProbeRequest& request) {
         [](const QString&) {});
 }
 
-void InspectionSession::inspect() {
+void Inspection::inspect() {
     if (m_weights.path.empty()) return;
     wire::ProbeRequest request;
     request.weights = m_weights;
@@ -409,7 +408,7 @@ void InspectionSession::inspect() {
     probe(std::move(request));
 }
 
-wire::Input InspectionSession::input() const {
+wire::Input Inspection::input() const {
     wire::Input input;
     input.sample = m_own;
     if (m_request.kind == InputRequest::Kind::Reference) input.reference = m_request.reference;
@@ -417,8 +416,8 @@ wire::Input InspectionSession::input() const {
     return input;
 }
 
-void InspectionSession::inspectRun(const QString& run, std::optional<qint64> step,
-                                   wire::Input input, std::vector<std::string> names) {
+void Inspection::inspectRun(const QString& run, std::optional<qint64> step, wire::Input input,
+                            std::vector<std::string> names) {
     wire::ProbeRequest request;
     request.weights = weightsAt(run, step);
     request.input = std::move(input);
@@ -426,9 +425,9 @@ void InspectionSession::inspectRun(const QString& run, std::optional<qint64> ste
     probe(std::move(request));
 }
 
-void InspectionSession::inspectCapture(const QString& run, qint64 step, qint64 sample) {
+void Inspection::inspectCapture(const QString& run, qint64 step, qint64 sample) {
     const auto work = [folder = run.toStdString() + "/captures", step, sample](
-                          ModelSession&, LongJob&, const Looker::Progress&) {
+                          Engine&, LongJob&, const Looker::Progress&) {
         return nearestCapture(folder, step, sample);
     };
     m_looker.run(

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/controllers/measure_controller.h"
+#include "app/controllers/analysis_controller.h"
 
 namespace relascope::app {
 
-const wire::OpenedSplit& splitOf(const MeasuredSubject& subject, const std::string& name) {
+const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::string& name) {
     if (!subject.data)
         throw Error("There are no data to measure on: open a run, whose data are known.");
     const auto* split = subject.data->find(name);
@@ -23,7 +23,7 @@ EditList enabledEdits(const EditList& edits) {
 
 namespace {
 
-wire::Weights weightsOf(const MeasuredSubject& subject) {
+wire::Weights weightsOf(const AnalysedSubject& subject) {
     wire::Weights weights;
     weights.path = subject.path;
     weights.checkpoint = subject.checkpoint;
@@ -31,16 +31,16 @@ wire::Weights weightsOf(const MeasuredSubject& subject) {
     return weights;
 }
 
-std::optional<DataOptions> dataOf(const MeasuredSubject& subject) {
+std::optional<DataOptions> dataOf(const AnalysedSubject& subject) {
     return subject.data ? std::optional(subject.data->data.options) : std::nullopt;
 }
 
-wire::Interventions interventionsOf(const MeasuredSubject& subject) {
+wire::Interventions interventionsOf(const AnalysedSubject& subject) {
     return {enabledEdits(subject.edits), dataOf(subject), subject.exampleSplit, subject.example};
 }
 
-SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
-                       const std::optional<MeasuredSubject>& b) {
+SubjectChange changeOf(const std::optional<AnalysedSubject>& a,
+                       const std::optional<AnalysedSubject>& b) {
     if (!a || !b) return {};
     SubjectChange change;
     const bool samePlace =
@@ -56,7 +56,7 @@ SubjectChange changeOf(const std::optional<MeasuredSubject>& a,
 }
 
 /// The input B of a pair.
-wire::Input secondOf(const MeasuredSubject& subject, const AnalysisRequest& request) {
+wire::Input secondOf(const AnalysedSubject& subject, const AnalysisRequest& request) {
     wire::Input input;
     input.sample = request.second;
     if (input.sample) return input;
@@ -69,7 +69,7 @@ wire::Input secondOf(const MeasuredSubject& subject, const AnalysisRequest& requ
 }
 
 wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest& request,
-                          const MeasuredSubject& subject) {
+                          const AnalysedSubject& subject) {
     wire::Question all;
     all.analysis = analysis.name;
     all.options = core::optionsToJson(analysis, request.values);
@@ -95,7 +95,7 @@ wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest&
 
 }  // namespace
 
-wire::EffectRequest effectRequest(const MeasuredSubject& subject, const std::string& split) {
+wire::EffectRequest effectRequest(const AnalysedSubject& subject, const std::string& split) {
     splitOf(subject, split);
     return {weightsOf(subject), subject.data->data.options, split, interventionsOf(subject)};
 }
@@ -115,11 +115,11 @@ bool SubjectChange::affects(core::AnalysisInput input) const {
     return edits;
 }
 
-MeasureController::MeasureController(QObject* parent) : QObject(parent) {
+AnalysisController::AnalysisController(QObject* parent) : QObject(parent) {
     for (const auto* analysis : core::analyses()) m_entries[analysis->name];
 }
 
-MeasureController::~MeasureController() {
+AnalysisController::~AnalysisController() {
     for (auto& [name, entry] : m_entries) {
         entry.task.disconnect();
         entry.task.abandon();
@@ -127,7 +127,7 @@ MeasureController::~MeasureController() {
     m_looker.queue().clear();
 }
 
-SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subject) {
+SubjectChange AnalysisController::setSubject(std::optional<AnalysedSubject> subject) {
     const auto change = changeOf(m_subject, subject);
     for (const auto* analysis : core::analyses())
         if (change.affects(analysis->input)) {
@@ -140,7 +140,7 @@ SubjectChange MeasureController::setSubject(std::optional<MeasuredSubject> subje
     return change;
 }
 
-void MeasureController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
+void AnalysisController::findCost(const core::Analysis& analysis, const AnalysisRequest& request) {
     if (!m_subject) return;
     struct Found {
         std::optional<Answer> kept;
@@ -148,7 +148,7 @@ void MeasureController::findCost(const core::Analysis& analysis, const AnalysisR
     };
     m_looker.run(
         task(analysis), QString::fromStdString(analysis.doing),
-        [&analysis, request, subject = *m_subject](ModelSession& models, LongJob&,
+        [&analysis, request, subject = *m_subject](Engine& models, LongJob&,
                                                    const Looker::Progress& progress) {
             return withoutOptionNames([&] {
                 Found found;
@@ -166,14 +166,14 @@ void MeasureController::findCost(const core::Analysis& analysis, const AnalysisR
         [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
 }
 
-bool MeasureController::continues(const core::Analysis& analysis,
-                                  const AnalysisRequest& request) const {
+bool AnalysisController::continues(const core::Analysis& analysis,
+                                   const AnalysisRequest& request) const {
     const auto& begun = m_entries.at(analysis.name).begun;
     return begun && m_subject && begun->first.sameAs(request) &&
            begun->second == enabledEdits(m_subject->edits);
 }
 
-void MeasureController::run(const core::Analysis& analysis, const AnalysisRequest& request) {
+void AnalysisController::run(const core::Analysis& analysis, const AnalysisRequest& request) {
     if (!m_subject) return;
     auto& entry = m_entries.at(analysis.name);
     if (!continues(analysis, request)) entry.begun.reset();

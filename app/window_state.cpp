@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/session.h"
+#include "app/window_state.h"
 
 #include <QComboBox>
 #include <QSettings>
@@ -96,7 +96,7 @@ void saveStudy(MainWindow& window, QSettings& s) {
 
 }  // namespace
 
-void Session::restore(MainWindow& window) const {
+void WindowState::restore(MainWindow& window) const {
     if (!m_enabled) return;
     const QSettings s;
     window.restoreGeometry(s.value(key("geometry")).toByteArray());
@@ -133,7 +133,7 @@ void Session::restore(MainWindow& window) const {
         window.controllers().selection.setPreset(preset);
 }
 
-void Session::restoreRuns(MainWindow& window) const {
+void WindowState::restoreRuns(MainWindow& window) const {
     auto& c = window.controllers();
     if (!m_enabled || !c.selection.runs().isEmpty() || c.training.busy()) return;
     const QSettings s;
@@ -152,7 +152,7 @@ void Session::restoreRuns(MainWindow& window) const {
         c.probe.session().offerText(text);
 }
 
-void Session::save(MainWindow& window) const {
+void WindowState::save(MainWindow& window) const {
     if (!m_enabled) return;
     const auto& c = window.controllers();
     const auto* curves = window.workbench()->curves();

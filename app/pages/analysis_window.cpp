@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/pages/measure_window.h"
+#include "app/pages/analysis_window.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -17,7 +17,7 @@
 #include "app/controllers/undo_history.h"
 #include "app/pages/analysis_tab.h"
 #include "interventions/edit_words.h"
-#include "widgets/analysis/measure_frame.h"
+#include "widgets/analysis/analysis_frame.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -36,13 +36,14 @@ std::vector<const core::Analysis*> analysesOfWindow() {
 
 }  // namespace
 
-MeasureWindow::MeasureWindow(QWidget* parent) : MeasureWindow(analysesOfWindow(), nullptr, parent) {
+AnalysisWindow::AnalysisWindow(QWidget* parent)
+    : AnalysisWindow(analysesOfWindow(), nullptr, parent) {
     setWindowFlag(Qt::Window);
     setWindowTitle(QStringLiteral("Measure"));
     setAccessibleName(QStringLiteral("Measure"));
     resize(1240, 780);
     // The position that is chosen in the lens is the one whose answer is taken apart.
-    connect(tab("lens")->view(), &widgets::MeasureFrame::positionRequested, this,
+    connect(tab("lens")->view(), &widgets::AnalysisFrame::positionRequested, this,
             [attribution = tab("attribute")](std::int64_t position) {
                 auto values = attribution->values();
                 values["position"] = position;
@@ -50,16 +51,16 @@ MeasureWindow::MeasureWindow(QWidget* parent) : MeasureWindow(analysesOfWindow()
             });
 }
 
-MeasureWindow::MeasureWindow(const std::vector<const core::Analysis*>& analyses,
-                             UndoHistory& history)
-    : MeasureWindow(analyses, &history, nullptr) {
+AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
+                               UndoHistory& history)
+    : AnalysisWindow(analyses, &history, nullptr) {
     setAccessibleName(QString::fromStdString(analyses.front()->title));
 }
 
-MeasureWindow::MeasureWindow(const std::vector<const core::Analysis*>& analyses,
-                             UndoHistory* history, QWidget* parent)
+AnalysisWindow::AnalysisWindow(const std::vector<const core::Analysis*>& analyses,
+                               UndoHistory* history, QWidget* parent)
     : QWidget(parent),
-      m_c(std::make_unique<MeasureController>()),
+      m_c(std::make_unique<AnalysisController>()),
       m_undo(history ? history : new UndoHistory(this)),
       m_head(new widgets::PanelHead({}, this)),
       m_note(widgets::mutedLabel(QStringLiteral("With the edits of the inspector"), this)),
@@ -88,10 +89,10 @@ MeasureWindow::MeasureWindow(const std::vector<const core::Analysis*>& analyses,
     setSubject(std::nullopt);
 }
 
-MeasureWindow::~MeasureWindow() = default;
+AnalysisWindow::~AnalysisWindow() = default;
 
-void MeasureWindow::addTab(const core::Analysis& analysis) {
-    using widgets::MeasureFrame;
+void AnalysisWindow::addTab(const core::Analysis& analysis) {
+    using widgets::AnalysisFrame;
     auto* tab = new AnalysisTab(analysis, *m_c, this);
     m_tabs[analysis.name] = tab;
     const QString title = QString::fromStdString(analysis.title);
@@ -104,14 +105,14 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
     m_pages->addWidget(tab);
     // Fields would take Ctrl+Z for themselves, and have nothing to undo after a click on an arrow.
     for (QObject* field : tab->findChildren<QLineEdit*>()) field->installEventFilter(this);
-    connect(tab->view(), &MeasureFrame::editsRequested, this, &MeasureWindow::editsRequested);
-    connect(tab->view(), &MeasureFrame::exampleRequested, this,
+    connect(tab->view(), &AnalysisFrame::editsRequested, this, &AnalysisWindow::editsRequested);
+    connect(tab->view(), &AnalysisFrame::exampleRequested, this,
             [this, tab](qint64 example, const MapCell& cell) {
                 Q_EMIT exampleRequested(QString::fromStdString(tab->request().split), example,
                                         cell);
             });
-    connect(tab->view(), &MeasureFrame::mapRequested, this, &MeasureWindow::mapRequested);
-    connect(tab->view(), &MeasureFrame::stepRequested, this, &MeasureWindow::stepRequested);
+    connect(tab->view(), &AnalysisFrame::mapRequested, this, &AnalysisWindow::mapRequested);
+    connect(tab->view(), &AnalysisFrame::stepRequested, this, &AnalysisWindow::stepRequested);
     connect(tab, &AnalysisTab::valuesChanged, this,
             [this, tab, title](const QString& name, const core::OptionValues& before) {
                 const auto to = [this, tab](const core::OptionValues& values) {
@@ -124,7 +125,7 @@ void MeasureWindow::addTab(const core::Analysis& analysis) {
             });
 }
 
-void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
+void AnalysisWindow::setSubject(std::optional<AnalysedSubject> subject) {
     m_head->setTitle(subject ? subject->name : QStringLiteral("Nothing to measure"));
     m_head->setSubText(subject ? subject->sampleName : QString());
     setProperty(widgets::kFigureSubject, subject ? subject->name : QString());
@@ -134,37 +135,37 @@ void MeasureWindow::setSubject(std::optional<MeasuredSubject> subject) {
     activate();
 }
 
-void MeasureWindow::showNote() {
+void AnalysisWindow::showNote() {
     const auto& subject = m_c->subject();
     m_note->setVisible(subject && subject->edits.anyEnabled());
     if (!m_note->isHidden())
         m_note->setToolTip(QString::fromStdString(core::wordsOf(subject->edits)));
 }
 
-void MeasureWindow::addControl(QWidget* control) {
+void AnalysisWindow::addControl(QWidget* control) {
     m_head->addControl(control);
 }
 
-void MeasureWindow::setSecond(ProbeSample sample, const QString& name) {
+void AnalysisWindow::setSecond(ProbeSample sample, const QString& name) {
     tab("patch")->setSecond(std::move(sample), name);
 }
 
-void MeasureWindow::showTab(const std::string& analysis) {
+void AnalysisWindow::showTab(const std::string& analysis) {
     m_bar->setCurrentIndex(m_pages->indexOf(tab(analysis)));
     show();
     raise();
     activateWindow();
 }
-AnalysisTab* MeasureWindow::current() const {
+AnalysisTab* AnalysisWindow::current() const {
     return static_cast<AnalysisTab*>(m_pages->currentWidget());
 }
 
 // What a tab shows is computed when it is first seen.
-void MeasureWindow::activate() {
+void AnalysisWindow::activate() {
     if (isVisible()) current()->activate();
 }
 
-QByteArray MeasureWindow::saveOptions() const {
+QByteArray AnalysisWindow::saveOptions() const {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for (const auto& [name, tab] : m_tabs) {
         // Positions and names of answers belong to what is inspected.
@@ -176,7 +177,7 @@ QByteArray MeasureWindow::saveOptions() const {
     return QByteArray::fromStdString(all.dump());
 }
 
-void MeasureWindow::restoreOptions(const QByteArray& options) {
+void AnalysisWindow::restoreOptions(const QByteArray& options) {
     const auto all = nlohmann::ordered_json::parse(options.toStdString(), nullptr, false);
     if (!all.is_object()) return;
     for (const auto& [name, values] : all.items()) try {
@@ -187,16 +188,16 @@ void MeasureWindow::restoreOptions(const QByteArray& options) {
         }
 }
 
-void MeasureWindow::showEvent(QShowEvent* event) {
+void AnalysisWindow::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     activate();
 }
 
-void MeasureWindow::paintEvent(QPaintEvent*) {
+void AnalysisWindow::paintEvent(QPaintEvent*) {
     QPainter(this).fillRect(rect(), widgets::Theme::current().panel);
 }
 
-bool MeasureWindow::eventFilter(QObject* watched, QEvent* event) {
+bool AnalysisWindow::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() != QEvent::KeyPress || !isWindow())
         return QWidget::eventFilter(watched, event);
     auto* key = static_cast<QKeyEvent*>(event);
@@ -205,7 +206,7 @@ bool MeasureWindow::eventFilter(QObject* watched, QEvent* event) {
     return true;
 }
 
-void MeasureWindow::keyPressEvent(QKeyEvent* event) {
+void AnalysisWindow::keyPressEvent(QKeyEvent* event) {
     // A page has the keys of its window.
     if (!isWindow()) return QWidget::keyPressEvent(event);
     const bool control = event->modifiers() & Qt::ControlModifier;

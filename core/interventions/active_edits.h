@@ -22,16 +22,16 @@ std::vector<std::int64_t> drawnExamples(std::int64_t size, std::int64_t examples
 /// Belongs to the thread that uses the model; the model must outlive it. With EditUse::Train
 /// nothing is checked here (training_edits.h does that once): inputs may be shorter than those of
 /// training, and places that an input does not have stay unedited.
-class EditSession {
+class ActiveEdits {
 public:
     /// Throws OptionError if an input of the list cannot be had or does not fit the model.
-    EditSession(ModelImpl& model, const ModelOptions& options, EditList list, const EditData& data,
+    ActiveEdits(ModelImpl& model, const ModelOptions& options, EditList list, const EditData& data,
                 EditUse use = EditUse::Inspect);
 
     const EditList& list() const { return m_list; }
     /// Takes over the hook points of an earlier session of the same model, and the means of edits
     /// that both have.
-    void continueFrom(const EditSession& before);
+    void continueFrom(const ActiveEdits& before);
     /// Sets the data that reference values are taken from.
     void setData(const EditData& data) { m_data = data; }
     /// Checks the edits against that input, on any device, and takes their values.
