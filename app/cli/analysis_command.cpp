@@ -281,12 +281,7 @@ void write(const core::Analysis& analysis, const Answer& result, const AnalysedI
     } else if (a.out.ends_with(".json")) {
         core::writeTextFile(a.out, textOf(jsonOf(analysis, result, input)));
     } else {
-        core::writeTextFile(a.out, analysis.csv(result));
-        // x.pairs.csv beside x.csv
-        if (const auto* answer = &result)
-            for (const auto* table : core::furtherTables(*answer))
-                core::writeTextFile(a.out.substr(0, a.out.size() - 3) + table->key + ".csv",
-                                    core::csvOf(*table));
+        writeCsv(a.out, result);
     }
 }
 

@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "analysis/open_model.h"
+#include "answers/answer_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/drawing.h"
+#include "files/atomic_file.h"
 #include "files/program_folder.h"
 #include "types/error.h"
 #include "wire/socket.h"
@@ -158,6 +160,13 @@ std::string endingOf(const std::string& out, std::initializer_list<const char*> 
         list += (k == 0 ? "" : k + 1 == all.size() ? " or " : ", ") + all[k];
     }
     throw OptionError("--out", "'" + out + "' must end in " + list);
+}
+
+void writeCsv(const std::string& path, const Answer& answer) {
+    core::writeTextFile(path, core::csvOf(answer));
+    for (const auto* table : core::furtherTables(answer))
+        core::writeTextFile(path.substr(0, path.size() - 3) + table->key + ".csv",
+                            core::csvOf(*table));
 }
 
 std::string folderName(const std::string& path) {

@@ -36,6 +36,8 @@ void draw(const std::string& out, const wire::Figure& figure);
 /// The ending of an output file: one of `known` or that of a picture. Throws OptionError("--out",
 /// ...) for another.
 std::string endingOf(const std::string& out, std::initializer_list<const char*> known);
+/// Writes the first table of an answer to a .csv file, and the others beside it: x.pairs.csv.
+void writeCsv(const std::string& path, const Answer& answer);
 /// The name of the folder or file of a run or checkpoint.
 std::string folderName(const std::string& path);
 /// "occurs, step 500, validation" for a caption; `more` may be empty.

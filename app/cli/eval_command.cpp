@@ -9,12 +9,16 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/open_model.h"
+#include "answers/answer_text.h"
+#include "answers/evaluation_answer.h"
 #include "app/cli/commands.h"
+#include "app/cli/drawing.h"
 #include "app/cli/edit_arguments.h"
 #include "app/cli/plain_output.h"
 #include "app/cli/run_text.h"
 #include "data/token_prefix.h"
 #include "datasets/registry.h"
+#include "files/atomic_file.h"
 #include "options/metrics.h"
 #include "run/run_folder.h"
 #include "types/suggest.h"
@@ -27,7 +31,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct EvalArguments {
-    std::string path, data, split, checkpoint, device = "auto";
+    std::string path, data, split, checkpoint, out, device = "auto";
     std::vector<std::string> edits;
     std::int64_t batch = 0, step = -1, examples = 0, tokens = 0;
     bool json = false;
@@ -59,8 +63,25 @@ TextSize sizeOf(const core::Dataset& data) {
     return size;
 }
 
+/// Writes what --out asks for; `json`: as --json prints it.
+void writeOut(const std::string& out, const char* question, const Answer& answer,
+              const std::string& json, const std::string& caption) {
+    if (out.empty()) return;
+    if (isPicture(out))
+        draw(out, wire::AnalysisFigure{question, answer, caption});
+    else if (out.ends_with(".json"))
+        core::writeTextFile(out, json + "\n");
+    else if (out.ends_with(".tex"))
+        core::writeTextFile(out, core::latexOf(answer));
+    else
+        writeCsv(out, answer);
+    std::cerr << "wrote " << out << "\n";
+}
+
 int evaluate(const EvalArguments& a, const Call&) {
     const auto stop = stopOnSignals();
+    if (!a.out.empty()) endingOf(a.out, {".csv", ".tex", ".json"});
+    requireDrawing(a.out);
     if (a.step >= 0 && !core::isRunFolder(a.path))
         throw OptionError("--step", "needs a run folder: only runs have kept weights");
     const auto chosen =
@@ -118,8 +139,11 @@ int evaluate(const EvalArguments& a, const Call&) {
                 a.examples);
             line.done();
             nameMeans(opened, edits);
+            const auto json = effectJson(effect, opened, edits, split);
+            writeOut(a.out, "effect", core::answerOf(effect), json,
+                     editedCaption(a.path, opened, edits, split));
             if (a.json)
-                std::cout << effectJson(effect, opened, edits, split) << "\n";
+                std::cout << json << "\n";
             else
                 std::cout << effectText(effect, edits, split);
             return 0;
@@ -133,27 +157,27 @@ int evaluate(const EvalArguments& a, const Call&) {
     // Of different tokenizers alike, in contrast to the loss of a token.
     const double bitsPerByte = result.loss * static_cast<double>(size.tokens) /
                                (std::log(2.0) * static_cast<double>(size.bytes));
+    Json object = {{"split", split},
+                   {"examples", result.examples},
+                   {"loss", finiteJson(result.loss)},
+                   {"accuracy", finiteJson(result.accuracy)},
+                   {"step", opened.step()}};
+    if (!chosen.kept.empty()) object["kept"] = chosen.kept;
+    if (opened.trainingEdits().anyEnabled()) object["edits"] = wordsOfEach(opened.trainingEdits());
+    for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
+    if (text) {
+        object["perplexity"] = finiteJson(std::exp(result.loss));
+        object["tokens"] = size.tokens;
+        if (size.unknown > 0) object["unknown_characters"] = size.unknown;
+        if (size.whole()) object["bits_per_byte"] = finiteJson(bitsPerByte);
+    } else {
+        Json classes = Json::array();
+        for (const double accuracy : result.classAccuracy) classes.push_back(finiteJson(accuracy));
+        object["class_accuracy"] = classes;
+    }
+    writeOut(a.out, "evaluate", core::answerOf(result), object.dump(2),
+             captionOf(a.path, opened, split));
     if (a.json) {
-        Json object = {{"split", split},
-                       {"examples", result.examples},
-                       {"loss", finiteJson(result.loss)},
-                       {"accuracy", finiteJson(result.accuracy)},
-                       {"step", opened.step()}};
-        if (!chosen.kept.empty()) object["kept"] = chosen.kept;
-        if (opened.trainingEdits().anyEnabled())
-            object["edits"] = wordsOfEach(opened.trainingEdits());
-        for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
-        if (text) {
-            object["perplexity"] = finiteJson(std::exp(result.loss));
-            object["tokens"] = size.tokens;
-            if (size.unknown > 0) object["unknown_characters"] = size.unknown;
-            if (size.whole()) object["bits_per_byte"] = finiteJson(bitsPerByte);
-        } else {
-            Json classes = Json::array();
-            for (const double accuracy : result.classAccuracy)
-                classes.push_back(finiteJson(accuracy));
-            object["class_accuracy"] = classes;
-        }
         std::cout << object.dump(2) << "\n";
     } else {
         auto values = result.values;
@@ -195,6 +219,7 @@ void evalOptions(CLI::App& command, EvalArguments& a) {
         ->needs(edits);
     command.add_option("--tokens", a.tokens, "of text: tokens of a window, at most")
         ->check(CLI::PositiveNumber);
+    command.add_option("--out", a.out, ".csv, .tex, .json, .png, .svg or .pdf");
 }
 
 }  // namespace

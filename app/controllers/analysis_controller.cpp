@@ -86,8 +86,7 @@ wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest&
         all.subjects.push_back(std::move(second));
     }
     all.classNames = subject.classNames;
-    all.data = dataOf(subject);
-    all.split = request.split;
+    if (const auto options = dataOf(subject)) all.data = {*options, request.split};
     all.cell = subject.map;
     all.known = request.known;
     return all;
@@ -95,9 +94,11 @@ wire::Question questionOf(const core::Analysis& analysis, const AnalysisRequest&
 
 }  // namespace
 
-wire::EffectRequest effectRequest(const AnalysedSubject& subject, const std::string& split) {
+wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split) {
     splitOf(subject, split);
-    return {weightsOf(subject), subject.data->data.options, split, interventionsOf(subject)};
+    return {.analysis = "effect",
+            .subjects = {{weightsOf(subject), {}, interventionsOf(subject)}},
+            .data = wire::DataSplit{subject.data->data.options, split}};
 }
 
 bool SubjectChange::affects(core::AnalysisInput input) const {

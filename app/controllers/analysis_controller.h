@@ -54,7 +54,7 @@ const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::stri
 /// The enabled edits of the subject alone.
 EditList enabledEdits(const EditList& edits);
 /// What the enabled edits change over a split.
-wire::EffectRequest effectRequest(const AnalysedSubject& subject, const std::string& split);
+wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split);
 
 /// What an analysis is asked for.
 struct AnalysisRequest {

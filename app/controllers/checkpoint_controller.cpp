@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QStringList>
 
+#include "answers/evaluation_answer.h"
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/inspection.h"
 #include "checkpoint/checkpoint.h"
@@ -198,7 +199,8 @@ CheckpointController::~CheckpointController() {
         task->disconnect();
         task->abandon();
     }
-    for (JobQueue* queue : {&m_headers, &m_checks, &m_looker.queue()}) queue->clear();
+    for (JobQueue* queue : {&m_headers, &m_checks, &m_looker.queue(), &m_verifier.queue()})
+        queue->clear();
 }
 
 QString CheckpointController::path() const {
@@ -289,13 +291,15 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
 
 void CheckpointController::verify() {
     if (!verifyDisabledReason().isEmpty()) return;
-    m_task.run(
-        m_checks, QStringLiteral("Comparing with the reference outputs"),
-        [folder = m_info->folder](LongJob& job, std::stop_token stop) {
-            wire::Session session;
-            return wire::verify(session, folder, job.callback(stop));
+    wire::Question question{.analysis = "verify", .subjects = {{{m_info->folder}, {}, {}}}};
+    m_verifier.ask(
+        m_task, QStringLiteral("Comparing with the reference outputs"),
+        [question = std::move(question)] { return question; },
+        [this](const Answer& answer) {
+            m_verifier.end();
+            Q_EMIT verified(core::verifyReportOf(answer));
         },
-        [this](const VerifyReport& report) { Q_EMIT verified(report); });
+        {}, {});
 }
 
 void CheckpointController::convert(const QString& out) {
@@ -354,23 +358,19 @@ void CheckpointController::setEdits(const EditList& edits) {
 
 void CheckpointController::evaluate(const EvaluationRequest& request) {
     if (!evaluateDisabledReason().isEmpty()) return;
-    wire::EvaluateRequest asked;
-    asked.weights = loaded() ? m_session.weights() : wire::Weights{path().toStdString()};
+    auto weights = loaded() ? m_session.weights() : wire::Weights{path().toStdString()};
     // The exact weights are evaluated, also after generating with rounded ones.
-    asked.weights.bfloat16 = false;
-    asked.options = request.options;
-    asked.split = request.split;
-    asked.file = request.file.toStdString();
-    asked.text = request.text;
-    asked.windows = request.windows;
-    m_looker.run(
+    weights.bfloat16 = false;
+    wire::Question question{.analysis = "evaluate", .subjects = {{weights, {}, {}}}};
+    question.data = {request.options, request.split, request.file.toStdString(), request.text,
+                     request.windows};
+    m_looker.ask(
         m_task, QStringLiteral("Evaluating on %1").arg(request.name),
-        [asked](Engine& models, LongJob&, const Looker::Progress& progress) {
-            return wire::evaluate(models.session, asked, progress);
+        [question = std::move(question)] { return question; },
+        [this, name = request.name](const Answer& answer) {
+            Q_EMIT evaluated(core::evaluationOf(answer), name);
         },
-        [this, name = request.name](const Evaluation& evaluation) {
-            Q_EMIT evaluated(evaluation, name);
-        });
+        {}, {});
 }
 
 }  // namespace relascope::app

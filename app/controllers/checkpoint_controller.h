@@ -187,7 +187,7 @@ private:
     QString m_run, m_prompt;
     DataOptions m_data;  ///< of that run
     JobQueue m_headers, m_checks;
-    Looker m_looker;
+    Looker m_looker, m_verifier;
     RecentCheckpoints m_recent;
     HubModels m_hub;
     CheckpointNumbers m_numbers;

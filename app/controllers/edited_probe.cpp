@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <QScopeGuard>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "answers/evaluation_answer.h"
 #include "app/controllers/analysis_controller.h"
 #include "app/controllers/edited_probe.h"
 #include "app/controllers/inspection.h"
@@ -60,9 +60,7 @@ QString effectText(const wire::EffectAlone& effect) {
                                       : QString::number(effect.after, 'f', 3));
 }
 
-EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {
-    connect(&m_task, &LongTask::failed, this, &EditEvaluation::failed);
-}
+EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {}
 
 EditEvaluation::~EditEvaluation() {
     m_task.disconnect();
@@ -72,14 +70,18 @@ EditEvaluation::~EditEvaluation() {
 
 void EditEvaluation::evaluate(const AnalysedSubject& subject, const std::string& split) {
     const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits);
-    m_looker.run(
+    m_looker.ask(
         m_task, QStringLiteral("Evaluating on %1").arg(name),
-        [subject, split](Engine& models, LongJob&, const Looker::Progress& progress) {
-            // Two models are in the memory only while this runs.
-            const auto ended = qScopeGuard([&] { models.session.end(); });
-            return wire::effect(models.session, effectRequest(subject, split), progress);
+        [subject, split] { return effectQuestion(subject, split); },
+        [this, name, words](const Answer& answer) {
+            m_looker.end();  // two models are in the memory only while this runs
+            Q_EMIT evaluated(core::editEffectOf(answer), name, words);
         },
-        [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); });
+        {},
+        [this](const QString& sentence) {
+            m_looker.end();
+            Q_EMIT failed(sentence);
+        });
 }
 
 QString effectHtml(const EditEffect& effect, const QString& split, const QString& words) {

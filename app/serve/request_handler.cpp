@@ -10,6 +10,7 @@
 
 #include "analysis/run_analysis.h"
 #include "analysis/verify.h"
+#include "answers/evaluation_answer.h"
 #include "app/serve/files.h"
 #include "app/serve/kept_results.h"
 #include "data/text_tokens.h"
@@ -29,7 +30,6 @@ using wire::Frame;
 using wire::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kBatch = 250, kTextBatch = 4;
 /// Maps are computed several times a second during generation, so their size is limited.
 constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
 /// Between two of them, which take a fifth of the time at most.
@@ -85,11 +85,6 @@ Frame RequestHandler::answer(Request& request) {
     if (what == "effects") return effectsAlone(request);
     if (what == "generate") return generate(request);
     if (what == "ask" || what == "cost") return ask(request, what == "cost");
-    if (what == "effect") return effect(request);
-    if (what == "evaluate") return evaluate(request);
-    if (what == "verify")
-        return answered(core::verifyFolder(wire::valueOf<std::string>(request.message(), "path"),
-                                           "cpu", "", datasets::readImageFile));
     if (what == "branch") {
         const Json& asked = request.message();
         core::branchRun(wire::valueOf<std::string>(asked, "from"),
@@ -167,11 +162,24 @@ core::OpenedModel& RequestHandler::open(const wire::Weights& weights, Request& r
     return *m_model;
 }
 
-core::DatasetPtr RequestHandler::split(const std::optional<DataOptions>& data,
-                                       const std::string& name, Request& request) {
+core::DatasetPtr RequestHandler::dataOf(const std::optional<wire::DataSplit>& data,
+                                        const core::OpenedModel& model, const std::string& path,
+                                        Request& request) {
     if (!data) throw Error("There are no data to measure on: open a run, whose data are known.");
-    const auto found = m_data.find({*data}, name, request);
-    if (!found) throw Error("There is no split '" + name + "' in these data.");
+    if (data->text)
+        return core::openEvaluationText(
+            model, {core::runOfWeights(path), data->file, data->split, data->windows},
+            request.progress(), request.stop());
+    const auto found = data->file.empty()
+                           ? m_data.find({data->options}, data->split, request)
+                           : datasets::openEvaluationData(data->file, data->options, data->split,
+                                                          request.progress(), request.stop());
+    if (!found) throw Error("There is no split '" + data->split + "' in these data.");
+    if (model.options().input() == InputKind::Images) {
+        const auto& images = model.options().get<ImageInput>();
+        datasets::requireFit(found->info(), images.image_shape[0], images.image_shape[2],
+                             images.image_shape[1], images.num_classes);
+    }
     return found;
 }
 
@@ -412,6 +420,14 @@ Frame RequestHandler::ask(Request& request, bool cost) {
                                std::to_string(asked.subjects.size()) + " subjects");
     const auto values = core::optionsFromJson(*analysis, nlohmann::ordered_json(asked.options));
     const auto& first = asked.subjects.front();
+    const auto frameOf = [](const Answer& result) {
+        Frame frame;
+        frame.message = wire::answerToJson(result, frame.blob);
+        return frame;
+    };
+    if (analysis->input == Input::Reference)  // it opens the model itself
+        return frameOf(core::answerOf(
+            core::verifyFolder(first.weights.path, "cpu", "", datasets::readImageFile)));
     core::AnalysisSubject subject;
     // Kept steps are opened by the analysis: the weights here are of one step, and stay.
     const bool steps = analysis->input == Input::KeptSteps;
@@ -431,8 +447,8 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     subject.kept = &m_ablation;
     const bool ownText = analysis->input == Input::OwnText && isText(*subject.model);
     if (analysis->input == Input::Data)
-        subject.data = split(asked.data, asked.split, request),
-        subject.where = "--split " + asked.split;
+        subject.data = dataOf(asked.data, *subject.model, path, request),
+        subject.where = "--split " + (asked.data ? asked.data->split : std::string());
     else if (!ownText && first.input)
         subject.sample = steps ? first.input->sample : sampleOf(*first.input, request);
     if (analysis->input == Input::Pair && asked.subjects[1].input)
@@ -450,14 +466,9 @@ Frame RequestHandler::ask(Request& request, bool cost) {
         subject.other = std::move(other);
     }
     request.progress(0.0);
-    const auto resultFrame = [&](const Answer& result) {
-        Frame frame;
-        frame.message = wire::answerToJson(result, frame.blob);
-        return frame;
-    };
     if (asked.keptOnly && !cost) {
         const auto kept = keptResult(*analysis, subject, values);
-        return kept ? resultFrame(*kept) : answered(Json::object());
+        return kept ? frameOf(*kept) : answered(Json::object());
     }
     if (cost) return answered(core::runnerOf(*analysis).cost(subject, request.stop()));
     core::AnalysisWatch watch{request.stop(), request.progress(), {}, {}};
@@ -466,44 +477,11 @@ Frame RequestHandler::ask(Request& request, bool cost) {
     auto sent = Clock::now() - kPartInterval;
     watch.partial = [&](const Answer& result) {
         if (Clock::now() - sent < kPartInterval) return;
-        auto part = resultFrame(result);
+        auto part = frameOf(result);
         request.part(std::move(part.message), part.blob);
         sent = Clock::now();
     };
-    return resultFrame(measured(*analysis, subject, values, watch));
-}
-
-Frame RequestHandler::effect(Request& request) {
-    const auto asked = askedOf<wire::EffectRequest>(request);
-    auto& model = open(asked.weights, request);
-    const auto data = split(asked.data, asked.split, request);
-    request.progress(0.0);
-    return answered(model.effect(data, isText(model) ? kTextBatch : kBatch,
-                                 interventions(asked.interventions, model.options()),
-                                 request.stop(), request.progress()));
-}
-
-Frame RequestHandler::evaluate(Request& request) {
-    const auto asked = askedOf<wire::EvaluateRequest>(request);
-    auto& model = open(asked.weights, request);
-    core::DatasetPtr data;
-    if (asked.text) {
-        data = core::openEvaluationText(
-            model, {core::runOfWeights(asked.weights.path), asked.file, asked.split, asked.windows},
-            request.progress(), request.stop());
-    } else {
-        data = asked.file.empty()
-                   ? m_data.find({asked.options}, asked.split, request)
-                   : datasets::openEvaluationData(asked.file, asked.options, asked.split,
-                                                  request.progress(), request.stop());
-        if (!data) throw OptionError("split", "there is no split '" + asked.split + "'");
-        const auto& images = model.options().get<ImageInput>();
-        datasets::requireFit(data->info(), images.image_shape[0], images.image_shape[2],
-                             images.image_shape[1], images.num_classes);
-    }
-    request.progress(0.0);
-    return answered(
-        model.evaluate(data, asked.text ? kTextBatch : kBatch, request.stop(), request.progress()));
+    return frameOf(measured(*analysis, subject, values, watch));
 }
 
 }  // namespace relascope::serve

@@ -24,8 +24,10 @@ public:
 
 private:
     core::OpenedModel& open(const wire::Weights& weights, Request& request);
-    core::DatasetPtr split(const std::optional<DataOptions>& data, const std::string& name,
-                           Request& request);
+    /// The examples that an analysis measures on; `path`: of the weights.
+    core::DatasetPtr dataOf(const std::optional<wire::DataSplit>& data,
+                            const core::OpenedModel& model, const std::string& path,
+                            Request& request);
     core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model);
     /// Of weights that are open.
     ProbeSample sampleOf(const wire::Input& input, Request& request);
@@ -39,8 +41,6 @@ private:
     wire::Frame effectsAlone(Request& request);
     wire::Frame generate(Request& request);
     wire::Frame ask(Request& request, bool cost);
-    wire::Frame effect(Request& request);
-    wire::Frame evaluate(Request& request);
 
     Request* m_answered = nullptr;  ///< the last one
     std::unique_ptr<core::OpenedModel> m_model;

@@ -9,6 +9,7 @@
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
 #include "analysis/duel.h"
+#include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
@@ -33,7 +34,9 @@ const std::vector<const Analysis*>& analyses() {
 }
 
 const Analysis* findAnalysis(const std::string& name) {
-    const auto& all = analyses();
+    auto all = analyses();
+    for (const auto* own : {&evaluateAnalysis(), &effectAnalysis(), &verifyAnalysis()})
+        all.push_back(own);
     const auto at = std::find_if(all.begin(), all.end(),
                                  [&](const Analysis* one) { return one->name == name; });
     return at == all.end() ? nullptr : *at;

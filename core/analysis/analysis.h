@@ -26,6 +26,7 @@ enum class AnalysisInput {
     Sample,     ///< an input
     OwnText,    ///< an input; of a language model without one, text of its own
     KeptSteps,  ///< an input and a cell of a map, at every kept step of a run
+    Reference,  ///< the reference outputs beside a checkpoint
 };
 
 /// Values of options by their names; what is not there has its default.
@@ -94,7 +95,7 @@ struct Analysis {
 
 /// All of them, in the order of the tabs.
 const std::vector<const Analysis*>& analyses();
-/// Null for an unknown name.
+/// One of these or of evaluation.h; null for an unknown name.
 const Analysis* findAnalysis(const std::string& name);
 
 /// Throws OptionError(name, ...) for a value that is out of bounds, of another kind, or of no

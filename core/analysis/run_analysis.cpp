@@ -7,6 +7,7 @@
 #include "analysis/atlas.h"
 #include "analysis/attribution.h"
 #include "analysis/duel.h"
+#include "analysis/evaluation.h"
 #include "analysis/head_measures.h"
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
@@ -28,7 +29,9 @@ const AnalysisRunner& runnerOf(const Analysis& analysis) {
         {&sharesAnalysis(), &sharesRunner()},
         {&atlasAnalysis(), &atlasRunner()},
         {&scanAnalysis(), &scanRunner()},
-        {&duelAnalysis(), &duelRunner()}};
+        {&duelAnalysis(), &duelRunner()},
+        {&evaluateAnalysis(), &evaluateRunner()},
+        {&effectAnalysis(), &effectRunner()}};
     const auto at = std::find_if(all.begin(), all.end(),
                                  [&](const auto& one) { return *one.first == analysis; });
     if (at == all.end()) throw Error("The analysis '" + analysis.name + "' cannot be run.");

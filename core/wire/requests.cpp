@@ -129,21 +129,6 @@ AnalysisCost cost(Session& session, const Question& question, const Session::Pro
     return session.askFor<AnalysisCost>("cost", question, progress);
 }
 
-EditEffect effect(Session& session, const EffectRequest& request,
-                  const Session::Progress& progress) {
-    return session.askFor<EditEffect>("effect", request, progress);
-}
-
-Evaluation evaluate(Session& session, const EvaluateRequest& request,
-                    const Session::Progress& progress) {
-    return session.askFor<Evaluation>("evaluate", request, progress);
-}
-
-VerifyReport verify(Session& session, const std::string& folder,
-                    const Session::Progress& progress) {
-    return session.askFor<VerifyReport>("verify", {{"path", folder}}, progress);
-}
-
 const OpenedSplit& OpenedData::at(const std::string& name) const {
     for (const auto& known : {name, std::string("validation")})
         if (const auto* split = find(known)) return *split;

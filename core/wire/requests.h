@@ -43,12 +43,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateOptions, tokens, temperature, top_k, 
                                    alternatives)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TokenChoice, id, piece, probability)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GeneratedToken, chosen, alternatives)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EditEffect, examples, answers, changes, rightToWrong,
-                                   wrongToRight, changedAnswers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnalysisCost, parts, seconds, more, noun, examples)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evaluation, examples, loss, accuracy, classAccuracy, values)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerifyLine, name, absolute, relative, ok, note)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerifyReport, ok, worst, lines)
 
 }  // namespace relascope
 
@@ -197,18 +192,26 @@ struct Subject {
     Interventions interventions;
 };
 
+/// Examples to measure on.
+struct DataSplit {
+    DataOptions options;  ///< generated data, or those that a file is read as
+    std::string split = "validation";
+    std::string file = {};  ///< data or a text; empty: generated, or the text of the run
+    bool text = false;
+    std::int64_t windows = 0;  ///< of text, at most; 0: all
+};
+
 /// What is asked of one model, or of two.
 struct Question {
-    std::string analysis;  ///< a name of analysis/analysis.h
-    Json options;          ///< as core::optionsToJson()
+    std::string analysis;           ///< a name of analysis/analysis.h
+    Json options = Json::object();  ///< as core::optionsToJson()
     /// One; or two models; or one model and two inputs, of which the second has the same weights.
     std::vector<Subject> subjects;
-    std::vector<std::string> classNames;
-    std::optional<DataOptions> data;  ///< to measure on
-    std::string split;
-    std::optional<MapCell> cell;
+    std::vector<std::string> classNames = {};
+    std::optional<DataSplit> data = {};
+    std::optional<MapCell> cell = {};
     /// An earlier answer, as core::Watch::known; it goes beside the others, in the blob.
-    std::optional<Answer> known;
+    std::optional<Answer> known = {};
     bool keptOnly = false;  ///< nothing is measured
 };
 /// The answers so far go to `partial`. None with `keptOnly` where none is kept beside the run.
@@ -217,34 +220,6 @@ std::optional<Answer> ask(Session& session, const Question& question,
                           const std::function<void(Answer)>& partial = {});
 
 AnalysisCost cost(Session& session, const Question& question, const Session::Progress& progress);
-
-// effect: {weights, data, split, interventions}
-
-struct EffectRequest {
-    Weights weights;
-    DataOptions data;
-    std::string split;
-    Interventions interventions;
-};
-EditEffect effect(Session& session, const EffectRequest& request,
-                  const Session::Progress& progress);
-
-// evaluate: {weights, ...}
-
-struct EvaluateRequest {
-    Weights weights;
-    DataOptions options;  ///< generated data, or those that a file is read as
-    std::string split;
-    std::string file;  ///< data or a text; empty: generated, or the text of the run
-    bool text = false;
-    std::int64_t windows = 0;  ///< of text, at most; 0: all
-};
-Evaluation evaluate(Session& session, const EvaluateRequest& request,
-                    const Session::Progress& progress);
-
-// verify: {path}
-
-VerifyReport verify(Session& session, const std::string& folder, const Session::Progress& progress);
 
 // data: {data}
 
@@ -371,10 +346,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeRequest, weights, input, classNames, int
                                    shownLayer, compare)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EffectAlone, answer, token, before, after, least)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GenerateRequest, weights, prompt, options, edits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EffectRequest, weights, data, split, interventions)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EvaluateRequest, weights, options, split, file, text, windows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Subject, weights, input, interventions)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, analysis, options, subjects, classNames, data, split,
-                                   cell, keptOnly)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DataSplit, options, split, file, text, windows)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, analysis, options, subjects, classNames, data, cell,
+                                   keptOnly)
 
 }  // namespace relascope::wire

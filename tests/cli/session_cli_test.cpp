@@ -17,6 +17,7 @@
 #include "analysis/open_model.h"
 #include "analysis/run_analysis.h"
 #include "answers/answer_text.h"
+#include "answers/evaluation_answer.h"
 #include "cli/command_line.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
@@ -95,13 +96,14 @@ TEST(SessionProcess, AnswersWhatTheModelComputes) {
     request.interventions.edits.edits[0].point = "nowhere";
     EXPECT_NE(prober.probe(session, request, {}).problem, "");
 
-    wire::EffectRequest effect{weightsOf("vision"), dataOf("vision"), "validation", {}};
-    effect.interventions = {interventions.edits, dataOf("vision"), {}, -1};
-    const auto measured = wire::effect(session, effect, {});
+    wire::Question effect{.analysis = "effect"};
+    effect.subjects = {{weightsOf("vision"), {}, {interventions.edits, dataOf("vision"), {}, -1}}};
+    effect.data = {dataOf("vision"), "validation"};
+    const auto measured = core::editEffectOf(*wire::ask(session, effect, {}));
     const auto here = model.effect(splits.validation, 250, interventions);
     EXPECT_EQ(measured.changes, here.changes);
-    effect.split = "nowhere";
-    EXPECT_THROW(wire::effect(session, effect, {}), Error);
+    effect.data->split = "nowhere";
+    EXPECT_THROW(wire::ask(session, effect, {}), Error);
 }
 
 // A run that trains, and one whose weights were overwritten: what is asked for the last checkpoint
@@ -261,19 +263,18 @@ TEST(SessionProcess, DamagedRequestsAreErrors) {
     probed["base"] = probed["pointsKnown"] = 0;
     wire::GenerateRequest generate{weightsOf("language"), "ab", {}, {}};
     generate.options.tokens = 2;
-    wire::EvaluateRequest evaluate;
-    evaluate.weights = weightsOf("vision"), evaluate.options = data.options;
-    evaluate.split = "validation";
-    wire::EffectRequest effect;
-    effect.weights = weightsOf("vision"), effect.data = data.options, effect.split = "validation";
+    wire::Question evaluate{.analysis = "evaluate", .subjects = {{weightsOf("vision"), {}, {}}}};
+    evaluate.data = {data.options, "validation"};
+    auto effect = evaluate;
+    effect.analysis = "effect";
     Json text = generate;
     text["follows"] = false;
     const std::vector<std::pair<const char*, Json>> messages = {
         {"open", {{"weights", weightsOf("vision")}}},
         {"probe", probed},
         {"generate", text},
-        {"evaluate", evaluate},
-        {"effect", effect},
+        {"ask", evaluate},
+        {"ask", effect},
         {"data", {{"data", data}}},
         {"statistics", {{"data", data}, {"split", "validation"}, {"most", 4}}},
         {"labelled", {{"data", data}, {"split", "validation"}, {"label", 1}, {"most", 4}}},

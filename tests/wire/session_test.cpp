@@ -15,7 +15,9 @@
 #include <thread>
 #include <utility>
 
+#include "answers/evaluation_answer.h"
 #include "support/rooms.h"
+#include "wire/answer_frame.h"
 #include "wire/child_process.h"
 #include "wire/requests.h"
 
@@ -326,7 +328,9 @@ TEST(Requests, ArriveWhole) {
     EXPECT_EQ(sent(opened).references, 2);
 
     Evaluation evaluation{9, 0.5, std::nan(""), {0.5, std::nan("")}, {{"mean_error", 0.1}}};
-    const auto evaluated = sent(evaluation);
+    wire::Bytes blob;
+    const auto frame = wire::answerToJson(core::answerOf(evaluation), blob);
+    const auto evaluated = core::evaluationOf(wire::answerFromJson(frame, blob));
     EXPECT_TRUE(std::isnan(evaluated.accuracy) && std::isnan(evaluated.classAccuracy[1]));
     EXPECT_EQ(evaluated.values, evaluation.values);
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answers/evaluation_answer.h"
+
+#include "answers/column_table.h"
+
+namespace relascope::core {
+namespace {
+
+struct NamedValue {
+    std::string name;
+    double value = 0.0;
+};
+
+const ColumnTable<Evaluation>& evaluationFacts() {
+    using E = Evaluation;
+    static const ColumnTable<E> all = {
+        columns::integer(&E::examples, "examples", {"Examples"}),
+        columns::number(&E::loss, "loss", {"Loss", {4}}),
+        columns::number(&E::accuracy, "accuracy", {"Accuracy", {1, true}})};
+    return all;
+}
+const ColumnTable<NamedValue>& metricColumns() {
+    static const ColumnTable<NamedValue> all = {
+        columns::text(&NamedValue::name, "metric", {"Metric"}),
+        columns::number(&NamedValue::value, "value", {"Value", {4}})};
+    return all;
+}
+const ColumnTable<NamedValue>& classColumns() {
+    static const ColumnTable<NamedValue> all = {
+        columns::text(&NamedValue::name, "class", {"Class"}),
+        columns::number(&NamedValue::value, "accuracy", {"Accuracy", {1, true}})};
+    return all;
+}
+
+const ColumnTable<EditEffect>& effectFacts() {
+    using E = EditEffect;
+    static const ColumnTable<E> all = {
+        columns::integer(&E::examples, "examples", {"Examples"}),
+        columns::integer(&E::answers, "answers", {"Answers"}),
+        columns::integer(&E::rightToWrong, "right_to_wrong", {"Right to wrong"}),
+        columns::integer(&E::wrongToRight, "wrong_to_right", {"Wrong to right"}),
+        columns::number(&E::changedAnswers, "changed_answers", {"Changed answers", {1, true}})};
+    return all;
+}
+const ColumnTable<PairedChange>& changeColumns() {
+    using C = PairedChange;
+    static const ColumnTable<C> all = {
+        columns::text(&C::metric, "metric", {"Metric"}),
+        columns::number(&C::base, "base", {"Without edits", {4}}),
+        columns::number(&C::edited, "edited", {"With edits", {4}}),
+        columns::number(&C::change, "change", {"Change", {4, false, true}, {}, "low", "high"}),
+        columns::number(&C::low, "low"),
+        columns::number(&C::high, "high")};
+    return all;
+}
+
+const ColumnTable<VerifyReport>& verifyFacts() {
+    static const ColumnTable<VerifyReport> all = {
+        columns::flag(&VerifyReport::ok, "ok", {"Matches"}),
+        columns::number(&VerifyReport::worst, "worst", {"Largest difference"})};
+    return all;
+}
+const ColumnTable<VerifyLine>& verifyColumns() {
+    using L = VerifyLine;
+    static const ColumnTable<L> all = {columns::text(&L::name, "name", {"Tensor"}),
+                                       columns::number(&L::absolute, "absolute", {"Absolute"}),
+                                       columns::number(&L::relative, "relative", {"Relative"}),
+                                       columns::flag(&L::ok, "ok", {"Matches"}),
+                                       columns::text(&L::note, "note", {"Note"})};
+    return all;
+}
+
+}  // namespace
+
+Answer answerOf(const Evaluation& evaluation) {
+    std::vector<NamedValue> metrics, classes;
+    for (const auto& [name, value] : evaluation.values) metrics.push_back({name, value});
+    for (std::size_t k = 0; k < evaluation.classAccuracy.size(); ++k)
+        classes.push_back({std::to_string(k), evaluation.classAccuracy[k]});
+    return {{factsOf(evaluationFacts(), evaluation),
+             tableOf("metrics", "Metrics", metricColumns(), metrics),
+             tableOf("class_accuracy", "Classes", classColumns(), classes)}};
+}
+
+Evaluation evaluationOf(const Answer& answer) {
+    auto evaluation = factsIn(evaluationFacts(), answer);
+    for (auto& metric : rowsOf(metricColumns(), answer.table("metrics")))
+        evaluation.values.emplace_back(std::move(metric.name), metric.value);
+    evaluation.classAccuracy = answer.table("class_accuracy").numbers("accuracy");
+    return evaluation;
+}
+
+Answer answerOf(const EditEffect& effect) {
+    return {{factsOf(effectFacts(), effect),
+             tableOf("changes", "Changes", changeColumns(), effect.changes)}};
+}
+
+EditEffect editEffectOf(const Answer& answer) {
+    auto effect = factsIn(effectFacts(), answer);
+    effect.changes = rowsOf(changeColumns(), answer.table("changes"));
+    return effect;
+}
+
+Answer answerOf(const VerifyReport& report) {
+    return {{factsOf(verifyFacts(), report),
+             tableOf("tensors", "Tensors", verifyColumns(), report.lines)}};
+}
+
+VerifyReport verifyReportOf(const Answer& answer) {
+    auto report = factsIn(verifyFacts(), answer);
+    report.lines = rowsOf(verifyColumns(), answer.table("tensors"));
+    return report;
+}
+
+}  // namespace relascope::core
