@@ -27,11 +27,6 @@ Thumbnails::Thumbnails(BackgroundWork& work, QObject* parent) : QObject(parent),
     m_work.setLane(BackgroundWork::Thumbnails, [this] { return next(); });
 }
 
-quint64 Thumbnails::hashed(const Key& key) {
-    return static_cast<quint64>(key.map.kind) << 60U | static_cast<quint64>(key.map.layer) << 44U |
-           static_cast<quint64>(key.map.index) << 20U | static_cast<quint64>(key.block);
-}
-
 void Thumbnails::setView(const ViewMaps& maps, const InspectorView& view) {
     const bool sameValues = view.processing == m_view.processing && view.topK == m_view.topK &&
                             view.reversed == m_view.reversed;
@@ -39,10 +34,8 @@ void Thumbnails::setView(const ViewMaps& maps, const InspectorView& view) {
     if (!sameValues) {
         m_kept.clear();
     } else if (!sameMaps) {
-        for (const quint64 kept : m_kept.keys()) {
-            const auto kind = static_cast<MapKind>(kept >> 60U);
-            const auto layer = static_cast<int>(kept >> 44U & 0xFFFFU);
-            const auto index = static_cast<int>(kept >> 20U & 0xFFFFFFU);
+        for (const Key& kept : m_kept.keys()) {
+            const auto& [kind, layer, index] = kept.map;
             const RelationMap* before = m_maps.find(kind, layer, index);
             const RelationMap* now = maps.find(kind, layer, index);
             if (!before || !now || !before->source || before->source != now->source)
@@ -87,7 +80,7 @@ void Thumbnails::request(MapStrip& strip) {
     const auto nearest = strip.nearest();
     for (auto tile = nearest.rbegin(); tile != nearest.rend(); ++tile) {
         const Key key{strip.tiles().map(*tile), strip.tiles().blockOf(*tile)};
-        if (!m_kept.contains(hashed(key))) m_requested.push_back(key);
+        if (!m_kept.contains(key)) m_requested.push_back(key);
     }
     m_work.wake();
 }
@@ -113,10 +106,9 @@ ColorScale Thumbnails::scaleOf(const MapId& map, const MapValues& values) {
 }
 
 QPixmap Thumbnails::picture(const Key& key, const QSize& size, qreal ratio) {
-    Entry* kept = m_kept.object(hashed(key));
+    Entry* kept = m_kept.object(key);
     // While a pane is resized: a coarser or finer one, until this one is made.
-    for (int block = 1; !kept && block <= 64; ++block)
-        kept = m_kept.object(hashed({key.map, block}));
+    for (int block = 1; !kept && block <= 64; ++block) kept = m_kept.object({key.map, block});
     if (!kept) return {};
     if (std::exchange(kept->colours, m_colours) != m_colours) {
         kept->cells = cellImage(kept->values, scaleOf(key.map, kept->values));
@@ -145,7 +137,7 @@ std::optional<BackgroundWork::Job> Thumbnails::next() {
     while (!m_requested.empty() && time < kPieceOfWork) {
         const Key key = m_requested.back();
         m_requested.pop_back();
-        if (m_kept.contains(hashed(key))) continue;
+        if (m_kept.contains(key)) continue;
         some->push_back({key, viewOf(key.map), {}});
         time += m_maps.valuesTime(some->back().view);
     }
@@ -165,7 +157,7 @@ std::optional<BackgroundWork::Job> Thumbnails::next() {
             for (Made& made : *some) {
                 const auto bytes = static_cast<qsizetype>(made.values.values.size()) * 3 *
                                    qsizetype(sizeof(float));
-                m_kept.insert(hashed(made.key), new Entry{std::move(made.values), {}, {}, -1},
+                m_kept.insert(made.key, new Entry{std::move(made.values), {}, {}, -1},
                               qMax<qsizetype>(1, bytes / 1024));
             }
             if (m_strip) m_strip->refresh();

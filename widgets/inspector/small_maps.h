@@ -47,6 +47,11 @@ private:
     struct Key {
         MapId map;
         int block = 1;
+        bool operator==(const Key&) const = default;
+        friend size_t qHash(const Key& key, size_t seed) {
+            return qHashMulti(seed, static_cast<int>(key.map.kind), key.map.layer, key.map.index,
+                              key.block);
+        }
     };
     struct Entry {
         MapValues values;
@@ -54,7 +59,6 @@ private:
         QPixmap picture;
         int colours = -1;  ///< the colouring of `cells`
     };
-    static quint64 hashed(const Key& key);
     InspectorView viewOf(const MapId& map) const;
     ColorScale scaleOf(const MapId& map, const MapValues& values);
     /// With the hatch of masked cells, `size` large on the screen; null while none is made.
@@ -65,7 +69,7 @@ private:
     ViewMaps m_maps;
     InspectorView m_view;
     MapStrip* m_strip = nullptr;  ///< whose pictures are made
-    QCache<quint64, Entry> m_kept{kMostMemory};
+    QCache<Key, Entry> m_kept{kMostMemory};
     std::vector<Key> m_requested;                            ///< from the last to the first
     std::map<std::pair<MapKind, int>, ColorScale> m_scales;  ///< shared ones, by kind and layer
     int m_colours = 0, m_generation = 0;
