@@ -364,6 +364,33 @@ TEST(StripLayouts, AFilmHasOneRowOrTwo) {
     }
 }
 
+TEST(StripLayouts, AnOverviewHasARowALayer) {
+    StripLayout layout(StripLayout::Flow::Overview);
+    StripSection relations{"r", {}, {}}, heads{"rel.", {}, {}};
+    for (int layer = 0; layer < 4; ++layer) {
+        for (int k = 0; k < 3; ++k) relations.maps.push_back({MapKind::Relation, layer, k});
+        if (layer != 2) heads.maps.push_back({MapKind::RelationalAttention, layer, 0});
+    }
+    layout.setLayers(4);
+    layout.setSections({relations, heads}, std::vector<QSize>(15));
+    EXPECT_EQ(layout.layOut({300, 100}), layout.overviewHeight());
+    const auto tile = [&](MapKind kind, int layer, int k) {
+        return layout.tileOf({kind, layer, k});
+    };
+    const int first = tile(MapKind::Relation, 0, 0), last = tile(MapKind::Relation, 0, 2);
+    EXPECT_GT(layout.place(first).top(), layout.place(tile(MapKind::Relation, 3, 0)).top())
+        << "the first layer is at the bottom";
+    EXPECT_EQ(layout.at(layout.place(last).center()), last);
+    EXPECT_EQ(layout.moved(first, Qt::Key_Up), tile(MapKind::Relation, 1, 0));
+    EXPECT_EQ(layout.moved(first, Qt::Key_Down), first);
+    EXPECT_EQ(layout.moved(first, Qt::Key_Left), first);
+    EXPECT_EQ(layout.moved(last, Qt::Key_Right), tile(MapKind::RelationalAttention, 0, 0));
+    EXPECT_EQ(layout.moved(tile(MapKind::RelationalAttention, 1, 0), Qt::Key_Up),
+              tile(MapKind::RelationalAttention, 3, 0))
+        << "a layer without heads is passed";
+    EXPECT_EQ(layout.at({1, 1}), -1);
+}
+
 class Words : public TokenView {
 public:
     Words() {
