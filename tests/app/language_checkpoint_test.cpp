@@ -109,7 +109,7 @@ TEST_F(WritingTest, ARunWritesAndTheInspectorFollows) {
     EXPECT_EQ(page()->inspector()->view().source, 15);
     // Another token, chosen in the text.
     QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
-                      panel()->text()->tokenRect(6).center());
+                      panel()->text()->tileRect(6).center());
     EXPECT_EQ(panel()->text()->chosen(), 6);
     EXPECT_EQ(page()->inspector()->view().source, 6);
     EXPECT_TRUE(panel()->alternativesTitle().startsWith("Token 6"));
@@ -117,7 +117,7 @@ TEST_F(WritingTest, ARunWritesAndTheInspectorFollows) {
     type(page()->inspector()->sourcePane(), QStringLiteral("a mat"));
     ASSERT_TRUE(waitUntil([this] { return shown(page()->inspector()) == "a mat"; }));
     QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
-                      panel()->text()->tokenRect(5).center());
+                      panel()->text()->tileRect(5).center());
     ASSERT_TRUE(waitUntil([this] { return result()->sample.source.size() == 16; }));
     EXPECT_EQ(page()->inspector()->view().source, 5);
 }
@@ -131,7 +131,7 @@ TEST_F(WritingTest, BeyondTheContextTheNewestTokensAreSeen) {
         panel()->text()->text().endsWith(QString::fromStdString(shown(page()->inspector()))));
     // A token that has left the context brings its surroundings back.
     QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
-                      panel()->text()->tokenRect(2).center());
+                      panel()->text()->tileRect(2).center());
     ASSERT_TRUE(waitUntil([this] {
         return panel()->text()->text().startsWith(
             QString::fromStdString(shown(page()->inspector())));

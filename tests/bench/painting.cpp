@@ -23,7 +23,7 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/maps/gallery_view.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"
@@ -259,7 +259,7 @@ void measureLargeModel() {
     wait(true);
     std::printf("%-66s %.1f s\n", "measures of 1,920 maps, and pictures of the visible ones",
                 static_cast<double>(measures.elapsed()) / 1000);
-    GalleryView& gallery = *inspector.smallMaps()->allMaps()->gallery();
+    MapStrip& gallery = *inspector.smallMaps()->allMaps()->gallery();
     QScrollBar& bar = *gallery.verticalScrollBar();
     measure("1,920 small maps scrolled, pictures not made yet: a frame", 8, 200, [&](int k) {
         bar.setValue(k * 53);

@@ -93,8 +93,8 @@ TEST(Film, OneScaleIsCommonToAllSteps) {
     EXPECT_EQ(filmTitle(along), "Layer 1, sensory attention 1");
     EXPECT_EQ(filmFileName(along), "layer1_sensory-attention1");
     // Several cells a pixel, and whole pixels a cell.
-    EXPECT_EQ(filmFrameSize(alongOf(2, false, 100), {64, 70}), QSize(64, 64));
-    EXPECT_EQ(filmFrameSize(alongOf(2, false, 10), {64, 70}), QSize(60, 60));
+    EXPECT_EQ(StripLayout::wholeCells({100, 100}, {64, 70}), QSize(64, 64));
+    EXPECT_EQ(StripLayout::wholeCells({10, 10}, {64, 70}), QSize(60, 60));
 }
 
 TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
@@ -107,12 +107,12 @@ TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
         return view.along().steps[std::size_t(film->frames()[std::size_t(frame)])].step;
     };
     for (const int frame : {0, 6, 11}) {
-        ASSERT_TRUE(film->rect().contains(film->frameRect(frame)));
-        QTest::mouseClick(film, Qt::LeftButton, {}, film->frameRect(frame).center());
+        ASSERT_TRUE(film->rect().contains(film->tileRect(frame)));
+        QTest::mouseClick(film->canvas(), Qt::LeftButton, {}, film->tileRect(frame).center());
         ASSERT_FALSE(steps.isEmpty());
         EXPECT_EQ(steps.takeLast()[0].toLongLong(), stepOf(frame));
     }
-    QTest::mouseClick(film, Qt::LeftButton, {}, {2, 2});
+    QTest::mouseClick(film->canvas(), Qt::LeftButton, {}, {2, 2});
     EXPECT_TRUE(steps.isEmpty()) << "beside the frames";
     auto* plot = view.valuePlot();
     auto* canvas = plot->findChildren<QWidget*>().front();

@@ -14,8 +14,8 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -214,14 +214,14 @@ TEST_F(EditedInspector, TheFooterSaysBothValuesAndTheBarsTheChange) {
 
 TEST_F(EditedInspector, MapsThatMovedAndThatAreOutAreMarked) {
     giveEdited();
-    const auto& groups = inspector.smallMaps()->multiples()->pictures().groups();
-    EXPECT_TRUE(groups[0].items[0].out);
-    EXPECT_TRUE(groups[0].items[0].moved);
-    EXPECT_FALSE(groups[0].items[1].out);
-    EXPECT_FALSE(groups[0].items[1].moved);
-    // The mark is seen: the corner has the colour of warnings.
     auto* multiples = inspector.smallMaps()->multiples();
-    const QRect box = multiples->itemRect(MapKind::Relation, 0);
+    const auto& listed = multiples->tiles().sections()[0].maps;
+    EXPECT_TRUE(multiples->marks(listed[0]).out);
+    EXPECT_TRUE(multiples->marks(listed[0]).changed);
+    EXPECT_FALSE(multiples->marks(listed[1]).out);
+    EXPECT_FALSE(multiples->marks(listed[1]).changed);
+    // The mark is seen: the corner has the colour of warnings.
+    const QRect box = multiples->mapRect({MapKind::Relation, view().layer, 0});
     const QImage picture = multiples->canvas()->grab().toImage();
     const QPoint corner = box.topRight() + QPoint(-3, 3);
     const QColor ink = picture.pixelColor(corner * picture.devicePixelRatio());
@@ -324,7 +324,8 @@ TEST_F(EditedInspector, MenusOfMapsCellsAndObjectsAreRequested) {
     const QSignalSpy cells(&inspector, &RelationInspector::cellMenuRequested);
     const QSignalSpy objects(&inspector, &RelationInspector::objectMenuRequested);
     auto* canvas = inspector.smallMaps()->multiples()->canvas();
-    const QPoint item = inspector.smallMaps()->multiples()->itemRect(MapKind::Relation, 2).center();
+    const QPoint item =
+        inspector.smallMaps()->multiples()->mapRect({MapKind::Relation, view().layer, 2}).center();
     QContextMenuEvent onMap(QContextMenuEvent::Mouse, item, canvas->mapToGlobal(item));
     QApplication::sendEvent(canvas, &onMap);
     EXPECT_EQ(maps.count(), 1);

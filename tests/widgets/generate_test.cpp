@@ -52,7 +52,7 @@ protected:
                TextSide side = TextSide::Edited) const {
         GeneratedText* text = panel.texts()->text(side);
         const QImage image = text->canvas()->grab().toImage();
-        const QRect box = text->tokenRect(index).adjusted(-grow, -grow, grow, grow);
+        const QRect box = text->tileRect(index).adjusted(-grow, -grow, grow, grow);
         for (int y = box.top(); y <= box.bottom(); ++y)
             for (int x = box.left(); x <= box.right(); ++x)
                 if (image.rect().contains(x, y) && image.pixel(x, y) == color.rgb()) return true;
@@ -193,7 +193,7 @@ TEST_F(GenerateTest, AClickShowsWhatCouldHaveCome) {
     panel.finish();
     QTest::qWait(1);
     QTest::mouseClick(panel.text()->canvas(), Qt::LeftButton, {},
-                      panel.text()->tokenRect(3).center());
+                      panel.text()->tileRect(3).center());
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(chosen[0][0].toInt(), 3);
     EXPECT_EQ(panel.alternativesTitle(), QString::fromUtf8("Token 3, after “a”"));
@@ -318,12 +318,12 @@ TEST_F(GenerateTest, AlternativesAreThoseOfTheTextThatWasClicked) {
     writeBoth();
     panel.finish();
     QTest::qWait(1);
-    QTest::mouseClick(plain()->canvas(), Qt::LeftButton, {}, plain()->tokenRect(4).center());
+    QTest::mouseClick(plain()->canvas(), Qt::LeftButton, {}, plain()->tileRect(4).center());
     EXPECT_EQ(panel.alternativesTitle(), QString::fromUtf8("Token 4, after “time”"));
     EXPECT_TRUE(child<ProbabilityBars>(panel)->accessibleDescription().endsWith("chosen: ,"));
     EXPECT_TRUE(chosen.isEmpty()) << "the inspector follows the edited text";
     QTest::mouseClick(panel.text()->canvas(), Qt::LeftButton, {},
-                      panel.text()->tokenRect(4).center());
+                      panel.text()->tileRect(4).center());
     EXPECT_EQ(plain()->chosen(), -1) << "one token is chosen of both texts";
     EXPECT_TRUE(child<ProbabilityBars>(panel)->accessibleDescription().endsWith("chosen: and"));
     ASSERT_EQ(chosen.size(), 1);
@@ -331,7 +331,7 @@ TEST_F(GenerateTest, AlternativesAreThoseOfTheTextThatWasClicked) {
     EXPECT_TRUE(wears(4, Theme::current().accent, 1));
     EXPECT_TRUE(wears(4, Theme::current().warning, 2)) << "the mark stays under the frame";
     QTest::mouseClick(panel.text()->canvas(), Qt::LeftButton, {},
-                      panel.text()->tokenRect(3).center());
+                      panel.text()->tileRect(3).center());
     child<QToolButton>(panel, "Show the first difference")->click();
     EXPECT_EQ(panel.text()->chosen(), 4);
     EXPECT_EQ(chosen.last()[0].toInt(), 4);

@@ -13,9 +13,9 @@
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -45,13 +45,13 @@ TEST_F(InspectorTest, AttentionTimesRelationHasAChoiceOfHead) {
     QComboBox* heads = inspector.bar()->heads();
     ASSERT_TRUE(heads->isVisible());
     EXPECT_EQ(heads->count(), 3);
-    MultiplesView* multiples = inspector.smallMaps()->multiples();
+    MapStrip* multiples = inspector.smallMaps()->multiples();
     QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {},
-                      multiples->itemRect(MapKind::RelationalAttention, 2).center());
+                      multiples->mapRect({MapKind::RelationalAttention, view().layer, 2}).center());
     EXPECT_EQ(view().head, 2);
     EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
     QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {},
-                      multiples->itemRect(MapKind::Relation, 3).center());
+                      multiples->mapRect({MapKind::Relation, view().layer, 3}).center());
     EXPECT_EQ(view().index, 3);
     EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
     EXPECT_FLOAT_EQ(inspector.mapPane()->map()->values().at(2, 2),
@@ -108,13 +108,20 @@ TEST_F(InspectorTest, PlainTransformerShowsSensoryAttentionOnly) {
     give({.classToken = false, .relations = 0, .relational = 0, .sensory = 2});
     EXPECT_EQ(view().kind, MapKind::SensoryAttention);
     EXPECT_FALSE(inspector.bar()->kinds()->isItemEnabled(0));
-    EXPECT_TRUE(inspector.smallMaps()->multiples()->itemRect(MapKind::Relation, 0).isEmpty());
-    EXPECT_FALSE(
-        inspector.smallMaps()->multiples()->itemRect(MapKind::SensoryAttention, 1).isEmpty());
+    EXPECT_TRUE(inspector.smallMaps()
+                    ->multiples()
+                    ->mapRect({MapKind::Relation, view().layer, 0})
+                    .isEmpty());
+    EXPECT_FALSE(inspector.smallMaps()
+                     ->multiples()
+                     ->mapRect({MapKind::SensoryAttention, view().layer, 1})
+                     .isEmpty());
     EXPECT_TRUE(inspector.choice().footer().contains("sensory head 1"));
-    QTest::mouseClick(
-        inspector.smallMaps()->multiples()->canvas(), Qt::LeftButton, {},
-        inspector.smallMaps()->multiples()->itemRect(MapKind::SensoryAttention, 1).center());
+    QTest::mouseClick(inspector.smallMaps()->multiples()->canvas(), Qt::LeftButton, {},
+                      inspector.smallMaps()
+                          ->multiples()
+                          ->mapRect({MapKind::SensoryAttention, view().layer, 1})
+                          .center());
     EXPECT_EQ(view().index, 1);
 }
 

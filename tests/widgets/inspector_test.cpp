@@ -23,7 +23,6 @@
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"

@@ -5,16 +5,22 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolTip>
 #include <cmath>
+#include <utility>
 
 #include "support/rooms.h"
 #include "widgets/analysis/tables_view.h"
 #include "widgets/kit/grid_view.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/kit/table_view.h"
+#include "widgets/kit/token_view.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
 
 using namespace relascope;
 
@@ -197,6 +203,243 @@ TEST(GridView, PassesByWhatIsNotThere) {
     view.setPanels({});
     EXPECT_EQ(view.current(), GridPlace());
     QTest::keyClick(&view, Qt::Key_Down);
+}
+
+class MapStripTest : public testing::Test {
+protected:
+    void fill(int relations, int heads) {
+        StripSection a{"Relations of layer 1", "None", {}},
+            b{"Relational attention", "None", {}, true};
+        for (int k = 0; k < relations; ++k) a.maps.push_back(relation(k));
+        for (int k = 0; k < heads; ++k) b.maps.push_back(head(k));
+        strip.shape = [](const MapId&) { return QSize(10, 10); };
+        strip.picture = [](QPainter& painter, const QRect& box, const MapId& map, int) {
+            painter.fillRect(box, Theme::current().seriesColor(map.index));
+            return map.index != 7;
+        };
+        strip.label = [](const MapId& map) { return QString::number(map.index + 1); };
+        strip.tip = [](const MapId& map) { return QStringLiteral("map %1").arg(map.index + 1); };
+        strip.resize(320, 400);
+        strip.show();
+        strip.setSections({a, b, {"Sensory attention", "None: no sensory heads", {}, true}});
+        QTest::qWait(1);
+    }
+    static MapId relation(int k) { return {MapKind::Relation, 0, k}; }
+    static MapId head(int k) { return {MapKind::RelationalAttention, 0, k}; }
+    void click(const MapId& map) {
+        QTest::mouseClick(strip.canvas(), Qt::LeftButton, {}, strip.mapRect(map).center());
+    }
+    MapStrip strip{StripLayout(StripLayout::Flow::Fitted), QStringLiteral("Maps of the layer")};
+};
+
+TEST_F(MapStripTest, ClickAndKeysChoose) {
+    fill(8, 2);
+    EXPECT_EQ(strip.accessibleName(), "Maps of the layer");
+    QObject::connect(&strip, &MapStrip::chosen, &strip, &MapStrip::setCurrent);
+    QSignalSpy chosen(&strip, &MapStrip::chosen);
+    const auto last = [&] { return chosen.last()[0].value<MapId>(); };
+    click(relation(2));
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(last(), relation(2));
+    EXPECT_EQ(strip.accessibleDescription(), "10 maps, relation 3 of layer 1 selected");
+    QTest::keyClick(&strip, Qt::Key_Right);
+    EXPECT_EQ(last(), relation(3));
+    QTest::keyClick(&strip, Qt::Key_Down);
+    EXPECT_GT(last().index, 3);
+    QTest::keyClick(&strip, Qt::Key_End);
+    EXPECT_EQ(last(), head(1));
+    QTest::keyClick(&strip, Qt::Key_Up);
+    EXPECT_EQ(last().kind, MapKind::Relation) << "of the section above";
+    QTest::keyClick(&strip, Qt::Key_Home);
+    EXPECT_EQ(last(), relation(0));
+    QTest::keyClick(&strip, Qt::Key_C, Qt::ControlModifier);
+    EXPECT_EQ(QApplication::clipboard()->text(), "map 1");
+    click(head(1));
+    strip.setSecond(relation(1));
+    const QImage shot = strip.canvas()->grab().toImage();
+    const QRect frame = strip.mapRect(head(1));
+    EXPECT_EQ(shot.pixelColor(frame.center().x(), frame.top() - 2), Theme::current().accent);
+    EXPECT_EQ(shot.pixelColor(strip.mapRect(relation(0)).center()), Theme::current().series[0]);
+    EXPECT_EQ(shot.pixelColor(strip.mapRect(relation(7)).center()), Theme::current().alt)
+        << "not made yet";
+    QHelpEvent help(QEvent::ToolTip, frame.center(), strip.canvas()->mapToGlobal(frame.center()));
+    QApplication::sendEvent(strip.canvas(), &help);
+    EXPECT_EQ(QToolTip::text(), "map 2");
+}
+
+TEST_F(MapStripTest, PicturesFillThePaneAtAnySize) {
+    const auto shown = [&](int relations, int heads, const QSize& size) {
+        fill(relations, heads);
+        strip.resize(size);
+        QTest::qWait(1);
+        if (strip.contentHeight() > strip.viewport()->height()) return 0;  // it scrolls
+        return strip.mapRect(relation(0)).width();
+    };
+    const int one = shown(1, 0, {500, 600});
+    EXPECT_GE(one, 400) << "one relation takes nearly all of it";
+    EXPECT_LE(one, 500);
+    EXPECT_GE(shown(8, 2, {1300, 1500}), 200);
+    EXPECT_EQ(shown(40, 2, {320, 200}), 0);
+    EXPECT_EQ(strip.mapRect(relation(0)).width(), 60) << "never too small to see";
+}
+
+TEST_F(MapStripTest, PagesBySixteenAndTurnsToTheChosen) {
+    fill(40, 2);
+    QSignalSpy moved(&strip, &MapStrip::moved);
+    EXPECT_EQ(strip.tiles().pageCount(0), 3);
+    EXPECT_EQ(strip.tiles().turns().size(), 2U);
+    EXPECT_TRUE(strip.mapRect(relation(20)).isEmpty());
+    strip.setCurrent(relation(20));
+    EXPECT_EQ(moved.size(), 1);
+    EXPECT_EQ(strip.tiles().page(0), 1);
+    EXPECT_FALSE(strip.mapRect(relation(20)).isEmpty());
+    QTest::keyClick(&strip, Qt::Key_PageDown);
+    EXPECT_EQ(strip.tiles().page(0), 2);
+    EXPECT_FALSE(strip.mapRect(relation(39)).isEmpty());
+    QTest::mouseClick(strip.canvas(), Qt::LeftButton, {}, strip.tiles().turns()[0].box.center());
+    EXPECT_EQ(strip.tiles().page(0), 1);
+    strip.setPage(0, 9);
+    EXPECT_EQ(strip.tiles().page(0), 2) << "there are no more";
+    // Over the end of a page.
+    EXPECT_EQ(strip.tiles().moved(15, Qt::Key_Right), 16);
+    EXPECT_EQ(strip.tiles().moved(39, Qt::Key_Right), 40) << "the first head";
+    EXPECT_EQ(strip.tiles().moved(40, Qt::Key_Left), 39);
+    strip.setPage(0, 0);
+    EXPECT_EQ(strip.tiles().moved(40, Qt::Key_Left), 15) << "its page stays";
+}
+
+TEST(StripLayouts, LargeMapsGetMoreCellsWhereThereIsRoom) {
+    StripLayout layout(StripLayout::Flow::Fitted);
+    layout.setSections({{"Relations", "None", {{MapKind::Relation, 0, 0}}}}, {{512, 512}});
+    layout.layOut({200, 200});
+    EXPECT_GT(layout.blockOf(0), 2);
+    layout.layOut({900, 900});
+    EXPECT_EQ(layout.blockOf(0), 1);
+    for (const int n : {1, 10, 62, 72, 73, 145, 512, 1024}) {
+        const int block = layout.blockFor({n, n}, 62);
+        EXPECT_LE((n + block - 1) / block, 72) << n;
+    }
+}
+
+TEST(StripLayouts, ThousandsOfMapsAreFoundWhereTheyArePlaced) {
+    StripLayout layout(StripLayout::Flow::Scrolled);
+    std::vector<StripSection> sections;
+    for (int layer = 0; layer < 24; ++layer) {
+        sections.push_back({QString::number(layer), {}, {}});
+        for (int k = 0; k < 64; ++k) sections.back().maps.push_back({MapKind::Relation, layer, k});
+    }
+    std::vector<QSize> shapes(24 * 64);
+    for (int n = 1; n <= 1024; n += 7) shapes[static_cast<std::size_t>(n)] = {n, n};
+    layout.setSections(sections, shapes);
+    const int height = layout.layOut({400, 300});
+    EXPECT_EQ(layout.count(), 1536);
+    for (int k = 0; k < layout.count(); k += 5) {
+        const QRect box = layout.place(k);
+        EXPECT_EQ(layout.map(k).layer * 64 + layout.map(k).index, k);
+        EXPECT_EQ(layout.tileOf(layout.map(k)), k);
+        EXPECT_EQ(layout.at(box.center()), k);
+        EXPECT_LE(box.right(), 400);
+        EXPECT_LE(box.bottom(), height);
+        EXPECT_LE(box.width(), layout.side());
+        EXPECT_GT(box.width(), layout.side() / 2);
+    }
+    const int down = layout.moved(63, Qt::Key_Down);
+    EXPECT_EQ(layout.map(down).layer, 1) << "to the next section";
+    EXPECT_EQ(layout.moved(down, Qt::Key_Home), 0);
+    EXPECT_EQ(layout.moved(5, Qt::Key_End), 1535);
+}
+
+TEST(StripLayouts, AFilmHasOneRowOrTwo) {
+    StripLayout layout(StripLayout::Flow::Film, 40);
+    StripSection section;
+    for (int k = 0; k < 12; ++k) section.maps.push_back({MapKind::Relation, 0, k});
+    layout.setSections({section}, std::vector<QSize>(12, QSize(10, 10)));
+    for (const int width : {300, 1200}) {
+        const int height = layout.layOut({width, layout.filmHeight(width)});
+        EXPECT_LE(height, layout.filmHeight(width));
+        EXPECT_EQ(layout.place(11).top() > layout.place(0).top(), width == 300);
+        EXPECT_EQ(layout.place(5).size(), layout.place(0).size());
+        EXPECT_EQ(layout.place(0).width() % 10, 0) << "whole pixels a cell";
+        EXPECT_LE(layout.labelRect(11).right(), width);
+    }
+}
+
+TEST(StripLayouts, AnOverviewHasARowALayer) {
+    StripLayout layout(StripLayout::Flow::Overview);
+    StripSection relations{"r", {}, {}}, heads{"rel.", {}, {}};
+    for (int layer = 0; layer < 4; ++layer) {
+        for (int k = 0; k < 3; ++k) relations.maps.push_back({MapKind::Relation, layer, k});
+        if (layer != 2) heads.maps.push_back({MapKind::RelationalAttention, layer, 0});
+    }
+    layout.setLayers(4);
+    layout.setSections({relations, heads}, std::vector<QSize>(15));
+    EXPECT_EQ(layout.layOut({300, 100}), layout.overviewHeight());
+    const auto tile = [&](MapKind kind, int layer, int k) {
+        return layout.tileOf({kind, layer, k});
+    };
+    const int first = tile(MapKind::Relation, 0, 0), last = tile(MapKind::Relation, 0, 2);
+    EXPECT_GT(layout.place(first).top(), layout.place(tile(MapKind::Relation, 3, 0)).top())
+        << "the first layer is at the bottom";
+    EXPECT_EQ(layout.at(layout.place(last).center()), last);
+    EXPECT_EQ(layout.moved(first, Qt::Key_Up), tile(MapKind::Relation, 1, 0));
+    EXPECT_EQ(layout.moved(first, Qt::Key_Down), first);
+    EXPECT_EQ(layout.moved(first, Qt::Key_Left), first);
+    EXPECT_EQ(layout.moved(last, Qt::Key_Right), tile(MapKind::RelationalAttention, 0, 0));
+    EXPECT_EQ(layout.moved(tile(MapKind::RelationalAttention, 1, 0), Qt::Key_Up),
+              tile(MapKind::RelationalAttention, 3, 0))
+        << "a layer without heads is passed";
+    EXPECT_EQ(layout.at({1, 1}), -1);
+}
+
+class Words : public TokenView {
+public:
+    Words() {
+        resize(200, 120);
+        show();
+        setTokens({"Once", " upon", " a", " time", ",", " there", " was", " a", " girl", "\n"});
+    }
+    int chosen = 0;
+    std::vector<int> hovers;
+
+protected:
+    TokenLook look(int index) const override {
+        TokenLook wears{Theme::current().alt, Theme::current().text, {}};
+        if (index == chosen) {
+            wears.frame = TokenLook::Frame::Solid;
+            wears.frameColor = Theme::current().accent;
+        }
+        return wears;
+    }
+    void pressed(int index, Qt::KeyboardModifiers) override {
+        updateTile(std::exchange(chosen, index));
+        updateTile(index);
+    }
+    int current(Qt::KeyboardModifiers) const override { return chosen; }
+    void hoverMoved(int, int now) override { hovers.push_back(now); }
+    QString tipOf(int index) const override { return QString::number(index); }
+};
+
+TEST(TokenView, IsClickedWalkedHoveredAndCopied) {
+    Words words;
+    QTest::mouseClick(words.canvas(), Qt::LeftButton, {}, words.tileRect(3).center());
+    EXPECT_EQ(words.chosen, 3);
+    QTest::keyClick(&words, Qt::Key_Right);
+    EXPECT_EQ(words.chosen, 4);
+    QTest::keyClick(&words, Qt::Key_End);
+    EXPECT_EQ(words.chosen, 9);
+    QTest::keyClick(&words, Qt::Key_Up, Qt::AltModifier);
+    EXPECT_EQ(words.chosen, 9) << "another modifier is of others";
+    QTest::mouseMove(words.canvas(), words.tileRect(1).center());
+    EXPECT_EQ(words.hovers.back(), 1);
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(words.canvas(), &leave);
+    EXPECT_EQ(words.hovers.back(), -1);
+    QTest::keyClick(&words, Qt::Key_C, Qt::ControlModifier);
+    EXPECT_EQ(QApplication::clipboard()->text(), "Once upon a time, there was a girl\n");
+    const QRect box = words.tileRect(9);
+    const QImage shot = words.canvas()->grab().toImage();
+    EXPECT_EQ(shot.pixelColor(box.center().x(), box.top()), Theme::current().accent);
+    EXPECT_EQ(words.tileAt(box.center()), 9);
 }
 
 }  // namespace

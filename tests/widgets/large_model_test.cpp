@@ -6,6 +6,7 @@
 #include <QDoubleSpinBox>
 #include <QFile>
 #include <QLineEdit>
+#include <QPainter>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -24,12 +25,10 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/color_map.h"
-#include "widgets/maps/gallery_view.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
-#include "widgets/maps/overview_view.h"
 #include "widgets/theme/controls.h"
 
 namespace relascope {
@@ -73,7 +72,7 @@ protected:
         }
     }
     MapView* map() const { return inspector.mapPane()->map(); }
-    GalleryView* gallery() const { return inspector.smallMaps()->allMaps()->gallery(); }
+    MapStrip* gallery() const { return inspector.smallMaps()->allMaps()->gallery(); }
     const RelationMap& storedMap(MapKind kind, int layer, int index) const {
         return *stored->find(kind, layer, index);
     }
@@ -143,24 +142,23 @@ TEST_F(LargeModelTest, ScalesBecomeExact) {
 
 TEST_F(LargeModelTest, ThumbnailsFollow) {
     inspector.setResult(made);
-    MultiplesView* multiples = inspector.smallMaps()->multiples();
-    const auto cells = [&](MapKind kind, int index) {
-        for (const auto& slot : multiples->pictures().places()) {
-            const MultipleItem& item = multiples->pictures().item(slot);
-            if (item.kind == kind && item.index == index) return item.cells;
-        }
-        return QImage();
+    MapStrip* multiples = inspector.smallMaps()->multiples();
+    const auto isMade = [&](MapKind kind, int index) {
+        QImage image(62, 62, QImage::Format_RGB32);
+        QPainter painter(&image);
+        return multiples->picture(painter, image.rect(), {kind, inspector.view().layer, index}, 1);
     };
-    EXPECT_TRUE(cells(MapKind::Relation, 3).isNull());
-    EXPECT_FALSE(multiples->itemRect(MapKind::Relation, 3).isEmpty()) << "its place is kept";
+    EXPECT_FALSE(isMade(MapKind::Relation, 3));
+    EXPECT_FALSE(multiples->mapRect({MapKind::Relation, inspector.view().layer, 3}).isEmpty())
+        << "its place is kept";
     runAll();
-    EXPECT_FALSE(cells(MapKind::Relation, 3).isNull());
-    EXPECT_FALSE(cells(MapKind::SensoryAttention, 1).isNull());
+    EXPECT_TRUE(isMade(MapKind::Relation, 3));
+    EXPECT_TRUE(isMade(MapKind::SensoryAttention, 1));
     // What was made is kept for the way back.
     inspector.stepLayer(1);
     runAll();
     inspector.stepLayer(-1);
-    EXPECT_FALSE(cells(MapKind::Relation, 3).isNull());
+    EXPECT_TRUE(isMade(MapKind::Relation, 3));
 }
 
 TEST_F(LargeModelTest, TheChosenMapIsKeptWhileLayersFollow) {
@@ -175,7 +173,7 @@ TEST_F(LargeModelTest, TheChosenMapIsKeptWhileLayersFollow) {
     EXPECT_EQ(inspector.view(), view);
     EXPECT_TRUE(map()->values().empty());
     EXPECT_EQ(map()->note(), QString::fromUtf8("Computing layer 1 of 3 …"));
-    EXPECT_EQ(inspector.smallMaps()->multiples()->pictures().groups().at(0).absence, map()->note());
+    EXPECT_EQ(inspector.smallMaps()->multiples()->tiles().sections().at(0).absence, map()->note());
     inspector.setResult(partial(2));
     EXPECT_EQ(map()->note(), QString::fromUtf8("Computing layer 3 of 3 …"));
     EXPECT_EQ(inspector.view(), view);
@@ -252,15 +250,15 @@ TEST_F(LargeModelTest, AllLayersAreListedAndChosen) {
     QTest::mouseClick(small->scope()->button(1), Qt::LeftButton);
     EXPECT_TRUE(inspector.view().allLayers);
     runAll();
-    EXPECT_EQ(gallery()->pictures().count(), 3 * (4 + 2 + 2));
+    EXPECT_EQ(gallery()->tiles().count(), 3 * (4 + 2 + 2));
     const MapId wanted{MapKind::Relation, 0, 2};
     QTest::mouseClick(gallery()->canvas(), Qt::LeftButton, {}, gallery()->mapRect(wanted).center());
     EXPECT_EQ(inspector.view().index, 2);
     EXPECT_EQ(inspector.view().layer, 0);
     // A cell of the overview is a map of any layer.
-    OverviewView* overview = small->allMaps()->overview();
-    QTest::mouseClick(overview, Qt::LeftButton, {},
-                      overview->cellRect({MapKind::SensoryAttention, 2, 1}).center());
+    MapStrip* overview = small->allMaps()->overview();
+    QTest::mouseClick(overview->canvas(), Qt::LeftButton, {},
+                      overview->mapRect({MapKind::SensoryAttention, 2, 1}).center());
     EXPECT_EQ(inspector.view().kind, MapKind::SensoryAttention);
     EXPECT_EQ(inspector.view().layer, 2);
     EXPECT_EQ(inspector.view().index, 1);
@@ -280,7 +278,7 @@ TEST_F(LargeModelTest, MapsAreSortedAndFiltered) {
     inspector.setView(view);
     EXPECT_EQ(small->order()->currentIndex(), 3);
     runAll();
-    const auto sections = gallery()->pictures().sections();
+    const auto sections = gallery()->tiles().sections();
     ASSERT_EQ(sections.size(), 3U);
     const auto entropy = [&](const MapId& id) {
         return measuresOf(storedMap(id.kind, id.layer, id.index)).entropy;
@@ -296,16 +294,17 @@ TEST_F(LargeModelTest, MapsAreSortedAndFiltered) {
         for (const MapId& id : section.maps) above += entropy(id) >= least;
     EXPECT_GT(above, 0);
     EXPECT_LT(above, 12);
-    const int all = gallery()->pictures().count();
+    EXPECT_TRUE(gallery()->label({MapKind::Relation, 0, 2}).startsWith("L1 r3"));
+    const int all = gallery()->tiles().count();
     EXPECT_EQ(all, above) << "relations have no entropy";
     small->allMaps()->threshold()->setValue(0);
     QTest::keyClicks(small->allMaps()->filter(), "layer 2, r 3");
-    ASSERT_EQ(gallery()->pictures().count(), 1);
-    EXPECT_EQ(gallery()->pictures().place(0).map, (MapId{MapKind::Relation, 1, 2}));
+    ASSERT_EQ(gallery()->tiles().count(), 1);
+    EXPECT_EQ(gallery()->tiles().map(0), (MapId{MapKind::Relation, 1, 2}));
     small->allMaps()->filter()->setText("sens");
-    EXPECT_EQ(gallery()->pictures().count(), 6);
+    EXPECT_EQ(gallery()->tiles().count(), 6);
     small->allMaps()->filter()->setText("nothing like it");
-    EXPECT_EQ(gallery()->pictures().count(), 0);
+    EXPECT_EQ(gallery()->tiles().count(), 0);
 }
 
 TEST_F(LargeModelTest, TablesAreWrittenInTheBackground) {
@@ -382,39 +381,6 @@ TEST(MapFilters, WordsNameMaps) {
         EXPECT_TRUE(MapFilter(text).matches(r12)) << text;
     for (const char* text : {"r 1", "r 3", "layer 1", "layer 33", "head", "layer 3, r 2"})
         EXPECT_FALSE(MapFilter(text).matches(r12)) << text;
-}
-
-TEST(GalleryLayouts, ThousandsOfMapsArePlacedByArithmetic) {
-    GalleryLayout layout;
-    std::vector<GallerySection> sections;
-    for (int layer = 0; layer < 24; ++layer) {
-        sections.push_back({QString::number(layer), {}});
-        for (int k = 0; k < 64; ++k) sections.back().maps.push_back({MapKind::Relation, layer, k});
-    }
-    layout.setSections(sections);
-    const int height = layout.layOut(400);
-    EXPECT_EQ(layout.count(), 1536);
-    for (int k = 0; k < layout.count(); k += 5) {
-        const auto place = layout.place(k);
-        EXPECT_EQ(place.map.layer * 64 + place.map.index, k);
-        EXPECT_EQ(layout.indexOf(place.map), k);
-        EXPECT_EQ(layout.indexAt(place.box.center()), k);
-        EXPECT_LE(place.box.right(), 400);
-        EXPECT_LE(place.box.bottom(), height);
-        const auto [first, last] = layout.between(place.box.top(), place.box.bottom());
-        EXPECT_LE(first, k);
-        EXPECT_GT(last, k);
-        EXPECT_LE(last - first, 3 * layout.columns());
-    }
-    const int down = layout.moved(63, Qt::Key_Down);
-    EXPECT_EQ(layout.place(down).map.layer, 1) << "to the next section";
-    EXPECT_EQ(layout.moved(down, Qt::Key_Home), 0);
-    EXPECT_EQ(layout.moved(5, Qt::Key_End), 1535);
-    for (const int n : {1, 7, 60, 64, 300, 1024}) {
-        const QSize size = layout.pictureSize({n, n});
-        EXPECT_LE(size.width(), layout.side()) << n;
-        EXPECT_GT(size.width(), layout.side() / 2) << n;
-    }
 }
 
 // While a model trains, results may come faster than all of their maps are measured.

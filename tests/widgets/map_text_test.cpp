@@ -11,9 +11,9 @@
 #include "text_fixture.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/source/axis_objects.h"
 #include "widgets/theme/theme.h"
 
@@ -157,16 +157,17 @@ TEST(ManyMaps, SixtyFourRelationsOfTwentyFourLayers) {
     inspector.show();
     inspector.setResult(fixture::text(fixture::storyPieces(), 24, 64, 8));
     QTest::qWait(1);
-    MultiplesView* maps = inspector.smallMaps()->multiples();
-    EXPECT_EQ(maps->pictures().pageCount(0), 4);
+    MapStrip* maps = inspector.smallMaps()->multiples();
+    EXPECT_EQ(maps->tiles().pageCount(0), 4);
     int shown = 0;
-    for (int k = 0; k < 64; ++k) shown += !maps->itemRect(MapKind::Relation, k).isEmpty();
+    for (int k = 0; k < 64; ++k)
+        shown += !maps->mapRect({MapKind::Relation, inspector.view().layer, k}).isEmpty();
     EXPECT_EQ(shown, 16);
     for (int k = 0; k < 63; ++k) inspector.stepRelation(1);
     EXPECT_EQ(inspector.view().index, 63);
-    EXPECT_EQ(maps->pictures().page(0), 3) << "the page turns with the chosen one";
-    EXPECT_FALSE(maps->itemRect(MapKind::Relation, 63).isEmpty());
-    EXPECT_TRUE(maps->itemRect(MapKind::Relation, 0).isEmpty());
+    EXPECT_EQ(maps->tiles().page(0), 3) << "the page turns with the chosen one";
+    EXPECT_FALSE(maps->mapRect({MapKind::Relation, inspector.view().layer, 63}).isEmpty());
+    EXPECT_TRUE(maps->mapRect({MapKind::Relation, inspector.view().layer, 0}).isEmpty());
     inspector.smallMaps()->layers()->setFocus();
     QTest::keyClick(inspector.smallMaps()->layers(), Qt::Key_End);
     EXPECT_EQ(inspector.view().layer, 23);
@@ -175,7 +176,7 @@ TEST(ManyMaps, SixtyFourRelationsOfTwentyFourLayers) {
         inspector.choice().footer().startsWith(QString::fromUtf8("layer 24 · relation 64")));
     // The masked half of a small map wears the hatch, the other half does not.
     const QImage canvas = maps->canvas()->grab().toImage();
-    const QRect small = maps->itemRect(MapKind::Relation, 63);
+    const QRect small = maps->mapRect({MapKind::Relation, inspector.view().layer, 63});
     int hatched[2] = {0, 0};
     for (int y = 4; y < small.height() - 4; ++y)
         for (int x = 4; x < small.width() - 4; ++x)

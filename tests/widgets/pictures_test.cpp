@@ -213,17 +213,17 @@ TEST_F(PicturesTest, QuestionAndAnswerAreLinked) {
     EXPECT_FALSE(tiles()->isVisible());
     EXPECT_LT(pair->receiver()->geometry().bottom(), pair->sender()->geometry().top());
     QTest::mouseClick(pair->receiver()->canvas(), Qt::LeftButton, {},
-                      pair->receiver()->tokenRect(2).center());
+                      pair->receiver()->tileRect(2).center());
     QTest::mouseClick(pair->sender()->canvas(), Qt::LeftButton, {},
-                      pair->sender()->tokenRect(7).center());
+                      pair->sender()->tileRect(7).center());
     EXPECT_EQ(inspector.mapPane()->map()->row(), 2);
     EXPECT_EQ(inspector.mapPane()->map()->column(), 7);
     EXPECT_TRUE(inspector.choice().footer().contains(
         QString::fromUtf8("i = target 2 “5” → j = source 7 “4”")))
         << inspector.choice().footer().toStdString();
-    QTest::mouseMove(pair->sender()->canvas(), pair->sender()->tokenRect(8).center());
+    QTest::mouseMove(pair->sender()->canvas(), pair->sender()->tileRect(8).center());
     EXPECT_TRUE(inspector.choice().footer().contains("j = source 8"));
-    QTest::mouseMove(pair->receiver()->canvas(), pair->receiver()->tokenRect(1).center());
+    QTest::mouseMove(pair->receiver()->canvas(), pair->receiver()->tileRect(1).center());
     EXPECT_TRUE(inspector.choice().footer().contains("i = target 1"));
     QEvent leave(QEvent::Leave);
     QApplication::sendEvent(pair->receiver()->canvas(), &leave);
@@ -236,7 +236,7 @@ TEST_F(PicturesTest, QuestionAndAnswerAreLinked) {
     EXPECT_EQ(inspector.view().target, 8);
     // The tint is the row of the map.
     const QRect cell = inspector.mapPane()->map()->cellRect(0, 3);
-    const QRect token = pair->sender()->tokenRect(3);
+    const QRect token = pair->sender()->tileRect(3);
     EXPECT_EQ(pair->sender()->canvas()->grab().toImage().pixel(token.left() + 1, token.top() + 1),
               inspector.mapPane()->map()->grab().toImage().pixel(cell.center()));
     EXPECT_EQ(pane()->csv().count('\n'), 31);

@@ -137,9 +137,9 @@ TEST_F(ReadingTest, OutcomesStandBesideTheText) {
 
 TEST_F(ReadingTest, ClicksChooseAndThePointerShowsTheNumber) {
     give(fixture::lineOfPlay());
-    QTest::mouseClick(strip()->canvas(), Qt::LeftButton, {}, strip()->tokenRect(120).center());
+    QTest::mouseClick(strip()->canvas(), Qt::LeftButton, {}, strip()->tileRect(120).center());
     EXPECT_EQ(inspector.view().source, 120);
-    const QRect token = strip()->tokenRect(60);
+    const QRect token = strip()->tileRect(60);
     const QImage before = strip()->canvas()->grab().toImage();
     QTest::mouseMove(strip()->canvas(), token.center());
     QTest::qWait(1);

@@ -52,7 +52,7 @@ protected:
     TokenStrip* strip() const { return pane()->objects()->strip(); }
     TextInput* input() const { return pane()->textInput(); }
     QRgb fillOf(int index) const {
-        const QRect box = strip()->tokenRect(index);
+        const QRect box = strip()->tileRect(index);
         return strip()->canvas()->grab().toImage().pixel(box.left() + 2, box.top() + 2);
     }
     RelationInspector inspector;
@@ -94,19 +94,19 @@ TEST_F(TextInspectorTest, StripAndMapAreOne) {
     inspector.toggleDirection();
 
     QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
-    QTest::mouseMove(strip()->canvas(), strip()->tokenRect(25).center());
+    QTest::mouseMove(strip()->canvas(), strip()->tileRect(25).center());
     EXPECT_TRUE(inspector.choice().footer().contains(QString::fromUtf8("j = token 25 “and”")));
     EXPECT_TRUE(inspector.mapPane()->map()->accessibleDescription().contains(
         QString::fromUtf8("42 “ball” → 25 “and”")))
         << "the crosshair follows";
     EXPECT_TRUE(changed.isEmpty()) << "a look is no choice";
-    QTest::mouseClick(strip()->canvas(), Qt::LeftButton, {}, strip()->tokenRect(30).center());
+    QTest::mouseClick(strip()->canvas(), Qt::LeftButton, {}, strip()->tileRect(30).center());
     EXPECT_EQ(inspector.view().source, 30);
     EXPECT_EQ(inspector.mapPane()->map()->row(), 30);
     const QRect cell = inspector.mapPane()->map()->cellRect(48, 2);
     QTest::mouseClick(inspector.mapPane()->map(), Qt::LeftButton, {}, cell.center());
     EXPECT_EQ(strip()->source(), 48);
-    EXPECT_TRUE(strip()->canvas()->rect().contains(strip()->tokenRect(48)));
+    EXPECT_TRUE(strip()->canvas()->rect().contains(strip()->tileRect(48)));
     EXPECT_TRUE(inspector.choice().csv().contains(QString::fromUtf8("token 0 “Once”")));
     EXPECT_TRUE(pane()->csv().contains("\n9,girl,"));
 }

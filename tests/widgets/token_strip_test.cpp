@@ -111,7 +111,7 @@ protected:
     ColorScale scale() const { return {ColorScale::Kind::Signed, {-1, 1}, Theme::current()}; }
     QImage shot() { return strip.canvas()->grab().toImage(); }
     bool wears(const QImage& image, int index, const QColor& color, int grow = 0) const {
-        const QRect box = strip.tokenRect(index).adjusted(-grow, -grow, grow, grow);
+        const QRect box = strip.tileRect(index).adjusted(-grow, -grow, grow, grow);
         for (int y = box.top(); y <= box.bottom(); ++y)
             for (int x = box.left(); x <= box.right(); ++x)
                 if (image.rect().contains(x, y) && image.pixel(x, y) == color.rgb()) return true;
@@ -151,17 +151,17 @@ TEST_F(StripTest, HoverClickAndKeys) {
     QSignalSpy hovered(&strip, &TokenStrip::hovered);
     QSignalSpy source(&strip, &TokenStrip::sourceChosen);
     QSignalSpy target(&strip, &TokenStrip::targetChosen);
-    QTest::mouseMove(strip.canvas(), strip.tokenRect(9).center());
+    QTest::mouseMove(strip.canvas(), strip.tileRect(9).center());
     EXPECT_EQ(hovered.last()[0].toInt(), 9);
     EXPECT_TRUE(strip.accessibleDescription().contains(QString::fromUtf8("j is token 9 “girl”")));
     QEvent leave(QEvent::Leave);
     QApplication::sendEvent(strip.canvas(), &leave);
     EXPECT_EQ(hovered.last()[0].toInt(), -1);
-    QTest::mouseClick(strip.canvas(), Qt::LeftButton, {}, strip.tokenRect(11).center());
+    QTest::mouseClick(strip.canvas(), Qt::LeftButton, {}, strip.tileRect(11).center());
     EXPECT_EQ(source.last()[0].toInt(), 11);
     EXPECT_EQ(strip.source(), 11);
     QTest::mouseClick(strip.canvas(), Qt::LeftButton, Qt::ShiftModifier,
-                      strip.tokenRect(3).center());
+                      strip.tileRect(3).center());
     EXPECT_EQ(target.last()[0].toInt(), 3);
     EXPECT_EQ(source.size(), 1);
     strip.setFocus();
@@ -170,7 +170,7 @@ TEST_F(StripTest, HoverClickAndKeys) {
     QTest::keyClick(&strip, Qt::Key_Up);
     const int above = strip.source();
     EXPECT_EQ(strip.flow().lineOf(above), strip.flow().lineOf(12) - 1);
-    EXPECT_LT(std::abs(strip.tokenRect(above).center().x() - strip.tokenRect(12).center().x()), 50);
+    EXPECT_LT(std::abs(strip.tileRect(above).center().x() - strip.tileRect(12).center().x()), 50);
     QTest::keyClick(&strip, Qt::Key_End);
     EXPECT_EQ(source.last()[0].toInt(), 50);
     QTest::keyClick(&strip, Qt::Key_Home);
@@ -187,10 +187,9 @@ TEST_F(StripTest, AnotherPanesPointerIsDashed) {
     const QImage locked = shot();
     strip.setPreview(8);
     const QImage preview = shot();
-    const QRect box = strip.tokenRect(8).adjusted(-1, -1, 1, 1);
+    const QRect box = strip.tileRect(8).adjusted(-1, -1, 1, 1);
     EXPECT_NE(locked.copy(box), preview.copy(box));
-    EXPECT_NE(locked.copy(strip.tokenRect(3)), preview.copy(strip.tokenRect(3)))
-        << "one j at a time";
+    EXPECT_NE(locked.copy(strip.tileRect(3)), preview.copy(strip.tileRect(3))) << "one j at a time";
     strip.setPreview(-1);
     EXPECT_EQ(locked, shot());
 }
@@ -201,16 +200,16 @@ TEST_F(StripTest, LongTextsScrollToTheChosen) {
     strip.setTokens(pieces);
     EXPECT_GT(strip.verticalScrollBar()->maximum(), 1000);
     strip.setSource(700);
-    EXPECT_TRUE(strip.canvas()->rect().contains(strip.tokenRect(700)));
+    EXPECT_TRUE(strip.canvas()->rect().contains(strip.tileRect(700)));
     strip.setFocus();
     QTest::keyClick(&strip, Qt::Key_End);
-    EXPECT_TRUE(strip.canvas()->rect().contains(strip.tokenRect(1023)));
+    EXPECT_TRUE(strip.canvas()->rect().contains(strip.tileRect(1023)));
     strip.verticalScrollBar()->setValue(0);
-    EXPECT_FALSE(strip.canvas()->rect().contains(strip.tokenRect(1023)));
-    EXPECT_EQ(strip.tokenAt(strip.tokenRect(0).center()), 0);
+    EXPECT_FALSE(strip.canvas()->rect().contains(strip.tileRect(1023)));
+    EXPECT_EQ(strip.tileAt(strip.tileRect(0).center()), 0);
     strip.resize(200, 160);
     QTest::qWait(1);
-    EXPECT_TRUE(strip.canvas()->rect().contains(strip.tokenRect(1023))) << "kept through a resize";
+    EXPECT_TRUE(strip.canvas()->rect().contains(strip.tileRect(1023))) << "kept through a resize";
 }
 
 /// Counts what is painted: a hover must not paint the whole text.
@@ -229,10 +228,10 @@ TEST_F(StripTest, AHoverRepaintsTwoBoxes) {
     QTest::qWait(5);
     PaintedArea painted;
     strip.canvas()->installEventFilter(&painted);
-    QTest::mouseMove(strip.canvas(), strip.tokenRect(5).center());
+    QTest::mouseMove(strip.canvas(), strip.tileRect(5).center());
     QCoreApplication::processEvents();
     painted.area = 0;
-    QTest::mouseMove(strip.canvas(), strip.tokenRect(30).center());
+    QTest::mouseMove(strip.canvas(), strip.tileRect(30).center());
     QCoreApplication::processEvents();
     EXPECT_GT(painted.area, 0);
     EXPECT_LT(painted.area, 8000) << "of " << strip.width() * strip.height();

@@ -68,41 +68,39 @@ TEST(ViewChoice, ThePointerShowsAnotherCell) {
     EXPECT_EQ(choice.row(), choice.view().source);
 }
 
-TEST(TileLayout, RowsWrapAndKeysWalk) {
+TEST(Tiles, RowsWrapAndKeysWalk) {
     TileGroup group;
     for (int k = 0; k < 30; ++k) {
         group.texts << QStringLiteral("word %1").arg(k);
         group.names << group.texts.back();
     }
-    TileLayout layout;
-    ASSERT_TRUE(layout.take({TileSection{group}}));
-    EXPECT_FALSE(layout.take({TileSection{group}})) << "they are there already";
-    layout.layOut({260, 240}, 12);
-    const TileSection& section = layout.sections().front();
-    EXPECT_EQ(layout.count(true), 30);
-    EXPECT_GT(layout.rect(true, 29).top(), layout.rect(true, 0).top());
-    for (int k = 0; k < 30; ++k) {
-        EXPECT_LE(layout.rect(true, k).right(), 260 - 12);
-        EXPECT_EQ(layout.placeAt(layout.rect(true, k).center()).index, k);
-    }
-    EXPECT_EQ(layout.placeAt({-5, -5}), TileLayout::Place());
-    EXPECT_EQ(section.moved(0, Qt::Key_Left), 0);
-    EXPECT_EQ(section.moved(3, Qt::Key_End), 29);
-    const int below = section.moved(0, Qt::Key_Down);
-    EXPECT_GT(layout.rect(true, below).top(), layout.rect(true, 0).top());
-    EXPECT_EQ(section.moved(below, Qt::Key_Up), 0);
-    EXPECT_EQ(section.from(layout.rect(true, below).top())->top(), layout.rect(true, below).top());
+    std::vector<TileSection> sections{TileSection{group}};
+    const int height = layOutSections(sections, {260, 240}, 12);
+    const auto& places = sections.front().places;
+    ASSERT_EQ(places.size(), 30U);
+    EXPECT_GT(places[29].top(), places[0].top());
+    EXPECT_LE(places[29].bottom(), height);
+    for (const QRect& place : places) EXPECT_LE(place.right(), 260 - 12);
+    EXPECT_EQ(movedInRows(places, 0, Qt::Key_Left), 0);
+    EXPECT_EQ(movedInRows(places, 3, Qt::Key_End), 29);
+    EXPECT_EQ(movedInRows({}, 0, Qt::Key_End), -1);
+    const int below = movedInRows(places, 0, Qt::Key_Down);
+    const int row = places[static_cast<std::size_t>(below)].top();
+    EXPECT_GT(row, places[0].top());
+    EXPECT_EQ(movedInRows(places, below, Qt::Key_Up), 0);
+    EXPECT_EQ(sections.front().from(row)->top(), row);
 }
 
-TEST(TileLayout, ReceiversAndSendersAreParts) {
-    TileLayout layout;
-    layout.take({{{"from", {"a"}, {"a"}}, true, false}, {{"to", {"b", "c"}, {"b", "c"}}, false}});
-    EXPECT_EQ(layout.count(false), 1);
-    EXPECT_EQ(layout.count(true), 2);
-    EXPECT_FALSE(layout.part(false)->numbered()) << "only what sends has a value";
-    layout.layOut({260, 240}, 0);
-    EXPECT_GT(layout.rect(true, 0).top(), layout.rect(false, 0).bottom());
-    EXPECT_TRUE(layout.rect(true, 2).isEmpty());
+TEST(Tiles, ReceiversAndSendersAreParts) {
+    TileView view;
+    view.resize(260, 240);
+    view.setSides({"from", {"a"}, {"a"}}, {"to", {"b", "c"}, {"b", "c"}});
+    EXPECT_EQ(view.rows(), 1);
+    EXPECT_EQ(view.columns(), 2);
+    EXPECT_GT(view.tileRect(0, true).top(), view.tileRect(0, false).bottom());
+    EXPECT_EQ(view.tileAt(view.tileRect(1, true).center()), 2) << "numbered through both";
+    EXPECT_EQ(view.tileAt({-5, -5}), -1);
+    EXPECT_TRUE(view.tileRect(2, true).isEmpty());
 }
 
 TEST(SampleChooser, SplitsBoundTheNumberAndLabelsTheSteps) {

@@ -350,7 +350,7 @@ bool AlongView::setPlace(const AnalysisPlace& place) {
     m_place = place;
     m_value->setCurrent(place.step);
     m_answer->setCurrent(place.step);
-    m_film->setCurrent(place.step);
+    m_film->setCurrentStep(place.step);
     if (isEmpty()) return true;
     const bool sameCell = !place.cell || m_along.cell == *place.cell;
     // Maps that are stored in blocks have no single cells.
@@ -406,7 +406,8 @@ void AlongView::paintFigure(QPainter& painter) {
         m_answer->paintVector(painter, top, {size.width(), kAlongFigurePlot + 22}, true);
         top += kAlongFigurePlot + 22;
     }
-    m_film->paintStrip(painter, QRect(0, top, size.width(), size.height() - top));
+    painter.translate(0, top);
+    m_film->paintFigure(painter, size - QSize(0, top));
 }
 
 }  // namespace relascope::widgets

@@ -9,15 +9,12 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QFontMetrics>
-#include <QHeaderView>
 #include <QListWidget>
 #include <QLocale>
 #include <QMenu>
 #include <QPainter>
 #include <QStackedLayout>
 #include <QStringList>
-#include <QStyledItemDelegate>
-#include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -108,45 +105,12 @@ void FigureLines::wrapped(const QString& text, const QFont& font, const QColor& 
     y += height + 8;
 }
 
-namespace {
-
-/// Text at the left does not touch the edge of its cell.
-class PaddedCells : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-
-protected:
-    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-        QStyledItemDelegate::initStyleOption(option, index);
-        if (!(option->displayAlignment & Qt::AlignRight) && !option->text.isEmpty())
-            option->text.prepend(QChar(0x2002));
-    }
-};
-
-}  // namespace
-
 void layOutSentences(QListWidget& list) {
     list.setFrameShape(QFrame::NoFrame);
     list.setWordWrap(true);
     list.setSpacing(4);
     list.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list.setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-}
-
-void layOutTable(QTableView& table, int rowHeight) {
-    table.setFrameShape(QFrame::NoFrame);
-    table.setShowGrid(false);
-    table.setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table.setSelectionBehavior(QAbstractItemView::SelectRows);
-    table.setSelectionMode(QAbstractItemView::SingleSelection);
-    table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    table.setTabKeyNavigation(false);  // Tab leaves the table
-    table.setItemDelegate(new PaddedCells(&table));
-    table.verticalHeader()->hide();
-    table.verticalHeader()->setMinimumSectionSize(rowHeight);
-    table.verticalHeader()->setDefaultSectionSize(rowHeight);
-    table.horizontalHeader()->setFont(smallFont());
-    table.horizontalHeader()->setResizeContentsPrecision(100);  // rows that are measured
 }
 
 QString wayText(EditOp way) {
@@ -167,51 +131,6 @@ QString blockTitle(const std::string& block) {
     if (parts.size() == 3)
         return QStringLiteral("%1 %2, layer %3").arg(parts[0], parts[1], parts[2]);
     return parts.join(u' ');
-}
-
-namespace {
-
-double place(const QRect& room, double value, const BarRange& range) {
-    const double span = range.high - range.low;
-    if (!(span > 0)) return room.left() + 0.5 * room.width();
-    // Room for the line at zero where it is at an end.
-    return room.left() + 1 + (room.width() - 2) * std::clamp((value - range.low) / span, 0.0, 1.0);
-}
-
-}  // namespace
-
-QColor signedBarColor(double value) {
-    const auto& stops = Theme::current().signedStops;
-    return value < 0 ? stops[2] : stops[8];
-}
-
-void BarRange::include(double value) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-}
-
-void drawSignedBar(QPainter& painter, const QRect& room, double value, const BarRange& range,
-                   int thick) {
-    const double zero = place(room, 0.0, range);
-    if (std::isfinite(value) && value != 0.0) {
-        const double end = place(room, value, range);
-        painter.fillRect(QRectF(std::min(zero, end), room.center().y() - thick / 2.0 + 0.5,
-                                std::max(1.0, std::abs(end - zero)), thick),
-                         signedBarColor(value));
-    }
-    painter.fillRect(QRectF(zero - 0.5, room.top() + 2, 1, room.height() - 4),
-                     Theme::current().axis);
-}
-
-void drawInterval(QPainter& painter, const QRect& room, double low, double high,
-                  const BarRange& range) {
-    if (!std::isfinite(low) || !std::isfinite(high) || high <= low) return;
-    const double from = place(room, low, range), to = place(room, high, range);
-    const double y = room.center().y();
-    const QColor& ink = Theme::current().text;
-    painter.fillRect(QRectF(from, y, to - from, 1), ink);
-    for (const double end : {from, to}) painter.fillRect(QRectF(end - 0.5, y - 2, 1, 5), ink);
 }
 
 AnalysisFrame* makeAnalysisView(const core::Analysis& analysis, QWidget* parent) {

@@ -17,6 +17,7 @@
 #include "types/along.h"
 #include "types/edit_results.h"
 #include "types/relation_map.h"
+#include "widgets/kit/signed_bar.h"
 
 class QColor;
 class QPainter;
@@ -24,7 +25,6 @@ class QRect;
 class QFont;
 class QStackedLayout;
 class QListWidget;
-class QTableView;
 class QVBoxLayout;
 
 namespace relascope::widgets {
@@ -53,24 +53,6 @@ QString wayText(EditOp way);
 /// "blocks.1" -> "layer 2", "decoder.0" -> "decoder 1".
 QString blockTitle(const std::string& block);
 
-// Bars around zero in the signed colours of the theme.
-
-/// The values of a column of bars; 0 always belongs to it.
-struct BarRange {
-    double low = 0.0, high = 0.0;
-    void include(double value);  ///< NaN and infinity are left out
-};
-
-/// Green above zero, purple below, as in signed maps.
-QColor signedBarColor(double value);
-/// A bar of `thick` px from zero to `value` in a room from low to high, and a thin line at zero.
-/// Nothing but the line for NaN.
-void drawSignedBar(QPainter& painter, const QRect& room, double value, const BarRange& range,
-                   int thick);
-/// A thin line from `low` to `high` over such a bar.
-void drawInterval(QPainter& painter, const QRect& room, double low, double high,
-                  const BarRange& range);
-
 /// The kind of a map by its name, "layer 2 relational head 1", and whether it is of a head.
 MapKind kindOfMap(const std::string& name, bool head);
 
@@ -95,9 +77,6 @@ private:
 
 /// A list of sentences, which are wrapped.
 void layOutSentences(QListWidget& list);
-
-/// A table of results: whole rows of that height are chosen, and nothing is edited.
-void layOutTable(QTableView& table, int rowHeight);
 
 class EmptyState;
 class AnalysisFrame;

@@ -83,8 +83,4 @@ void GridFigure::paint(QPainter& painter) const {
                QWidget::DrawChildren);
 }
 
-QString shownText(const std::string& text) {
-    return QString::fromStdString(validUtf8(text));
-}
-
 }  // namespace relascope::widgets

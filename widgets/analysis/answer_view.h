@@ -6,6 +6,7 @@
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/kit/grid_view.h"
 #include "widgets/maps/color_map.h"
+#include "widgets/theme/controls.h"
 
 namespace relascope::widgets {
 
@@ -32,9 +33,6 @@ protected:
 private:
     Answer m_answer;
 };
-
-/// A text of an answer, of any bytes.
-QString shownText(const std::string& text);
 
 /// A figure of a grid with a wrapped title above it and, where there is one, a scale below.
 struct GridFigure {

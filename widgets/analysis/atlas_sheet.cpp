@@ -10,6 +10,7 @@
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/answer_view.h"
 #include "widgets/analysis/atlas_sheet.h"
+#include "widgets/kit/tile_area.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -114,37 +115,17 @@ void AtlasSheet::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void AtlasSheet::keyPressEvent(QKeyEvent* event) {
-    const int last = static_cast<int>(m_pairs.size()) - 1;
-    const bool across = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
-    const bool down = event->key() == Qt::Key_Down || event->key() == Qt::Key_Right;
-    if (last < 0) return QWidget::keyPressEvent(event);
-    switch (event->key()) {
-        case Qt::Key_Return:
-        case Qt::Key_Enter:
-            if (m_pair < 0) return setPair(0);
-            return Q_EMIT pairRequested(m_pairs[static_cast<std::size_t>(m_pair)].pair);
-        case Qt::Key_Home:
-            return setPair(0);
-        case Qt::Key_End:
-            return setPair(last);
-        case Qt::Key_Left:
-        case Qt::Key_Right:
-        case Qt::Key_Up:
-        case Qt::Key_Down:
-            break;
-        default:
-            return QWidget::keyPressEvent(event);
-    }
-    if (m_pair < 0) return setPair(0);
-    // The next one, or the first below that is no further left.
-    const auto room = [&](int k) { return m_pairs[static_cast<std::size_t>(k)].room; };
-    const QRect from = room(m_pair);
-    int to = m_pair;
-    const int by = down ? 1 : -1;
-    do to += by;
-    while (!across && to >= 0 && to <= last &&
-           (room(to).y() == from.y() || room(to).x() > from.x()));
-    if (to >= 0 && to <= last) setPair(to);
+    static const QList<int> arrows = {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,
+                                      Qt::Key_Down, Qt::Key_Home,  Qt::Key_End};
+    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (m_pairs.empty() || (!enter && !arrows.contains(event->key())))
+        return QWidget::keyPressEvent(event);
+    if (enter && m_pair >= 0)
+        return Q_EMIT pairRequested(m_pairs[static_cast<std::size_t>(m_pair)].pair);
+    std::vector<QRect> rooms;
+    for (const PairPlace& place : m_pairs) rooms.push_back(place.room);
+    const bool first = m_pair < 0 && event->key() != Qt::Key_End;
+    setPair(first ? 0 : movedInRows(rooms, std::max(0, m_pair), event->key()));
 }
 
 void AtlasSheet::resizeEvent(QResizeEvent*) {

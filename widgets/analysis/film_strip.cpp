@@ -3,18 +3,14 @@
 #include <cmath>
 
 #include <QDir>
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/film_strip.h"
 #include "widgets/export/export.h"
+#include "widgets/export/figure.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -73,52 +69,19 @@ QString filmTitle(const AlongTraining& along) {
     const QString number = QString::number(cell.index + 1);
     QString layer = QString::fromStdString(along.layerName), map;
     if (!layer.isEmpty()) layer[0] = layer[0].toUpper();
-    switch (cell.kind) {
-        case MapKind::Relation:
-            map = QStringLiteral("relation ") + number;
-            break;
-        case MapKind::RelationalAttention:
-            map = QStringLiteral("relational attention ") + number;
-            break;
-        case MapKind::SensoryAttention:
-            map = (layer.contains(QLatin1String("cross")) ? QStringLiteral("cross attention ")
-                                                          : QStringLiteral("sensory attention ")) +
-                  number;
-            break;
-        case MapKind::AttentionTimesRelation:
-            map = QStringLiteral("\u03B1 \u00D7 r, head %1, relation %2")
-                      .arg(cell.head + 1)
-                      .arg(number);
-            break;
-        case MapKind::Symbols:
-            map = cell.index == 0 ? QStringLiteral("symbols") : QStringLiteral("symbols ") + number;
-            break;
-    }
+    map = mapKindWords(cell.kind) + u' ' + number;
+    if (cell.kind == MapKind::SensoryAttention && layer.contains(QLatin1String("cross")))
+        map = QStringLiteral("cross attention ") + number;
+    if (cell.kind == MapKind::AttentionTimesRelation)
+        map =
+            QStringLiteral("\u03B1 \u00D7 r, head %1, relation %2").arg(cell.head + 1).arg(number);
+    if (cell.kind == MapKind::Symbols && cell.index == 0) map = QStringLiteral("symbols");
     return layer + QStringLiteral(", ") + map;
 }
 
 QString filmFileName(const AlongTraining& along) {
-    const auto& cell = along.cell;
-    const QString number = QString::number(cell.index + 1);
-    QString map;
-    switch (cell.kind) {
-        case MapKind::Relation:
-            map = QStringLiteral("relation") + number;
-            break;
-        case MapKind::RelationalAttention:
-            map = QStringLiteral("relational-attention") + number;
-            break;
-        case MapKind::SensoryAttention:
-            map = QStringLiteral("sensory-attention") + number;
-            break;
-        case MapKind::AttentionTimesRelation:
-            map = QStringLiteral("attention%1-x-relation").arg(cell.head + 1) + number;
-            break;
-        case MapKind::Symbols:
-            map = QStringLiteral("symbols") + number;
-            break;
-    }
-    return QString::fromStdString(along.layerName).remove(u' ') + u'_' + map;
+    return QString::fromStdString(along.layerName).remove(u' ') + u'_' +
+           mapFileName(along.cell.kind, along.cell.index, along.cell.head);
 }
 
 QString filmSymbol(MapKind kind) {
@@ -132,16 +95,6 @@ QString filmSymbol(MapKind kind) {
         default:
             return QStringLiteral("\u03B1_ij");
     }
-}
-
-QSize filmFrameSize(const AlongTraining& along, const QSize& room) {
-    const int rows = along.mapRows(), columns = along.mapColumns();
-    if (rows <= 0 || columns <= 0) return {};
-    const int cell = std::min(room.width() / columns, room.height() / rows);
-    if (cell >= 1) return {cell * columns, cell * rows};
-    const int side = std::max(1, std::min(room.width(), room.height()));
-    const int most = std::max(rows, columns);
-    return {std::max(1, columns * side / most), std::max(1, rows * side / most)};
 }
 
 void paintFrame(QPainter& painter, const QRect& place, const AlongTraining& along, int at,
@@ -223,7 +176,8 @@ void FrameFiles::next() {
         return deleteLater();
     }
     const FigureScope scope(figureStyle().light);
-    const QSize map = filmFrameSize(m_along, {kFilmSide, kFilmSide});
+    const QSize map =
+        StripLayout::wholeCells({m_along.mapColumns(), m_along.mapRows()}, {kFilmSide, kFilmSide});
     // All pictures have the same size, which films need.
     const QSize size(std::max(map.width(), 260) + 2 * kFrameMargin,
                      map.height() + kFrameHead + kFoot + 12);
@@ -253,178 +207,89 @@ void FrameFiles::next() {
 
 namespace {
 
-constexpr int kFilmMargin = 16, kFilmGap = 12, kLabel = 20, kRowGap = 8, kScale = 40, kTop = 6;
+constexpr int kFilmScale = 40;
 
 }  // namespace
 
-FilmStrip::FilmStrip(QWidget* parent) : QWidget(parent) {
-    setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(QStringLiteral("Film of the map"));
+FilmStrip::FilmStrip(QWidget* parent)
+    : MapStrip(StripLayout(StripLayout::Flow::Film, kFilmScale), QStringLiteral("Film of the map"),
+               parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-    paintOnPanelColour(this);
+    shape = [this](const MapId&) { return QSize(m_along.mapColumns(), m_along.mapRows()); };
+    picture = [this](QPainter& painter, const QRect& box, const MapId& map, int) {
+        paintFrame(painter, box, m_along, m_frames[static_cast<std::size_t>(map.index)], scale());
+        return true;
+    };
+    label = [this](const MapId& map) {
+        return QStringLiteral("step ") + groupedNumber(at(map.index).step);
+    };
+    tip = [this](const MapId& map) { return frameText(map.index); };
+    connect(this, &MapStrip::chosen, this,
+            [this](const MapId& map) { Q_EMIT stepChosen(at(map.index).step); });
 }
 
+// Frames are maps of which the index is that of the frame.
 void FilmStrip::setAlong(const AlongTraining& along) {
     m_along = along;
+    m_scale = filmScale(along);
     m_frames = frameSteps(along, kFrames);
-    QStringList steps;
+    StripSection section;
     for (int frame = 0; frame < static_cast<int>(m_frames.size()); ++frame)
-        steps << frameText(frame);
-    setAccessibleDescription(steps.join(QStringLiteral("; ")));
+        section.maps.push_back({along.cell.kind, along.cell.layer, frame});
+    setSections({section});
     setMaximumHeight(heightFor(width()));
+    setCurrentStep(m_step);
     updateGeometry();
-    update();
 }
 
 // Room that frames cannot use is that of the plots.
 void FilmStrip::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
     setMaximumHeight(heightFor(width()));
+    MapStrip::resizeEvent(event);
 }
 
-void FilmStrip::setCurrent(std::optional<qint64> step) {
-    if (m_current == step) return;
-    m_current = step;
-    update();
+const AlongStep& FilmStrip::at(int frame) const {
+    return m_along.steps[static_cast<std::size_t>(m_frames[static_cast<std::size_t>(frame)])];
 }
 
-qint64 FilmStrip::stepOf(int frame) const {
-    return m_along.steps[static_cast<std::size_t>(m_frames[static_cast<std::size_t>(frame)])].step;
+// The last frame that is not after the inspected step.
+int FilmStrip::cursor() const {
+    int frame = -1;
+    for (int k = 0; m_step && k < static_cast<int>(m_frames.size()); ++k)
+        if (at(k).step <= *m_step) frame = k;
+    return frame;
+}
+
+void FilmStrip::setCurrentStep(std::optional<qint64> step) {
+    m_step = step;
+    const int frame = cursor();
+    setCurrent(frame >= 0 && at(frame).step == *step ? std::optional(tiles().map(frame))
+                                                     : std::nullopt);
 }
 
 QString FilmStrip::frameText(int frame) const {
-    const auto& at =
-        m_along.steps[static_cast<std::size_t>(m_frames[static_cast<std::size_t>(frame)])];
-    QString text = QStringLiteral("step ") + groupedNumber(at.step);
-    if (std::isfinite(at.now.value))
+    const auto& step = at(frame);
+    QString text = QStringLiteral("step ") + groupedNumber(step.step);
+    if (std::isfinite(step.now.value))
         text += QStringLiteral(": %1 = %2")
-                    .arg(filmSymbol(m_along.cell.kind).remove(u'_'), signedText(at.now.value, 3));
+                    .arg(filmSymbol(m_along.cell.kind).remove(u'_'), signedText(step.now.value, 3));
     return text;
 }
 
-// One row of frames or two, whichever has the larger cells.
-FilmStrip::Layout FilmStrip::layoutIn(const QSize& size) const {
-    Layout best;
-    const int count = static_cast<int>(m_frames.size());
-    for (int rows = 1; rows <= 2 && rows <= count; ++rows) {
-        Layout layout;
-        layout.perRow = (count + rows - 1) / rows;
-        layout.slot = {(size.width() - 2 * kFilmMargin + kFilmGap) / layout.perRow,
-                       (size.height() - kTop - kScale) / rows};
-        layout.frame = filmFrameSize(
-            m_along, {layout.slot.width() - kFilmGap, layout.slot.height() - kLabel - kRowGap});
-        if (layout.frame.width() > best.frame.width() || best.frame.isEmpty()) best = layout;
-    }
-    // Frames stand as close as they are wide, in the middle.
-    best.slot.setWidth(std::min(best.slot.width(), best.frame.width() + 2 * kFilmGap));
-    best.slot.setHeight(best.frame.height() + kLabel + kRowGap);
-    return best;
-}
-
-QRect FilmStrip::frameRect(const Layout& layout, const QRect& box, int frame) const {
-    const int used = layout.perRow * layout.slot.width() - kFilmGap;
-    const int left = box.left() + std::max(kFilmMargin, (box.width() - used) / 2);
-    return {QPoint(left + frame % layout.perRow * layout.slot.width() +
-                       (layout.slot.width() - kFilmGap - layout.frame.width()) / 2,
-                   box.top() + kTop + frame / layout.perRow * layout.slot.height()),
-            layout.frame};
-}
-
-QRect FilmStrip::frameRect(int frame) const {
-    if (frame < 0 || frame >= static_cast<int>(m_frames.size())) return {};
-    return frameRect(layoutIn(size()), rect(), frame);
-}
-
-int FilmStrip::frameAt(const QPoint& point) const {
+QString FilmStrip::description() const {
+    QStringList steps;
     for (int frame = 0; frame < static_cast<int>(m_frames.size()); ++frame)
-        if (frameRect(frame).adjusted(-3, -3, 3, kLabel).contains(point)) return frame;
-    return -1;
+        steps << frameText(frame);
+    return steps.join(QStringLiteral("; "));
 }
 
-int FilmStrip::heightFor(int width) const {
-    if (m_frames.empty()) return kScale + 80;
-    const int count = static_cast<int>(m_frames.size());
-    int height = 0;
-    for (int rows = 1; rows <= 2; ++rows) {
-        const int slot =
-            (width - 2 * kFilmMargin + kFilmGap) / ((count + rows - 1) / rows) - kFilmGap;
-        const QSize frame = filmFrameSize(m_along, {slot, slot * 2});
-        height = kTop + kScale + rows * (std::max(40, frame.height()) + kLabel + kRowGap);
-        if (frame.width() >= 2 * m_along.mapColumns()) break;
-    }
-    return height;
-}
-
-void FilmStrip::paintStrip(QPainter& painter, const QRect& box) const {
-    if (m_frames.empty()) return;
-    const Theme& t = Theme::current();
-    const auto scale = filmScale(m_along);
-    const auto layout = layoutIn(box.size());
-    QRect place;
-    for (int frame = 0; frame < static_cast<int>(m_frames.size()); ++frame) {
-        place = frameRect(layout, box, frame);
-        paintFrame(painter, place, m_along, m_frames[static_cast<std::size_t>(frame)], scale);
-        const bool current = m_current == stepOf(frame);
-        if (current) {
-            painter.setBrush(Qt::NoBrush);
-            painter.setPen(QPen(t.accent, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
-            painter.drawRect(QRectF(place).adjusted(-2, -2, 2, 2));
-        }
-        QFont font = numberFont(11);
-        font.setBold(current);
-        painter.setFont(font);
-        painter.setPen(current ? t.accent : t.muted);
-        const QString number = groupedNumber(stepOf(frame));
-        const QString words = QStringLiteral("step ") + number;
-        const int room = layout.slot.width() - 4;
-        const bool fits = QFontMetrics(font).horizontalAdvance(words) <= room;
-        painter.drawText(QRect(place.center().x() - room / 2, place.bottom() + 3, room, kLabel - 2),
-                         Qt::AlignCenter, fits ? words : number);
-    }
+void FilmStrip::paintFooter(QPainter& painter, const QRect& room) const {
     QString caption = filmSymbol(m_along.cell.kind);
     if (m_along.edited) caption += QStringLiteral(" with the edits");
     if (m_along.libraryRows) caption = QStringLiteral("row of the symbol library");
     if (m_along.block > 1)
         caption += QStringLiteral(", the largest of %1 \u00D7 %1 cells").arg(m_along.block);
-    const int rows = (static_cast<int>(m_frames.size()) + layout.perRow - 1) / layout.perRow;
-    paintFilmScale(
-        painter,
-        QRect(box.left(), box.top() + kTop + rows * layout.slot.height(), box.width(), kScale),
-        scale, caption + QStringLiteral(", one scale for all steps"));
-}
-
-void FilmStrip::paintEvent(QPaintEvent*) {
-    QPainter painter(this);
-    paintStrip(painter, rect());
-    if (hasFocus() && paint::keyboardFocus(this)) paint::focusRing(painter, rect());
-}
-
-void FilmStrip::mousePressEvent(QMouseEvent* event) {
-    const int frame = frameAt(event->pos());
-    if (frame >= 0 && event->button() == Qt::LeftButton) Q_EMIT stepChosen(stepOf(frame));
-}
-
-void FilmStrip::keyPressEvent(QKeyEvent* event) {
-    const int count = static_cast<int>(m_frames.size());
-    int by = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    if (event->key() == Qt::Key_Home) by = -count;
-    if (event->key() == Qt::Key_End) by = count;
-    if (by == 0 || count == 0) return QWidget::keyPressEvent(event);
-    // From the last frame that is not after the inspected step.
-    int frame = by > 0 ? -1 : 0;
-    for (int k = 0; m_current && k < count; ++k)
-        if (stepOf(k) <= *m_current) frame = k;
-    Q_EMIT stepChosen(stepOf(std::clamp(frame + by, 0, count - 1)));
-}
-
-bool FilmStrip::event(QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const int frame = frameAt(help->pos());
-        if (frame >= 0) QToolTip::showText(help->globalPos(), plainTip(frameText(frame)), this);
-        return true;
-    }
-    return QWidget::event(event);
+    paintFilmScale(painter, room, scale(), caption + QStringLiteral(", one scale for all steps"));
 }
 
 }  // namespace relascope::widgets

@@ -8,10 +8,11 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
-#include <QWidget>
 
 #include "types/along.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/color_map.h"
+#include "widgets/theme/theme.h"
 
 class QPainter;
 class QRect;
@@ -35,8 +36,6 @@ QString filmFileName(const AlongTraining& along);
 /// "r_ij", with an underscore before a subscript.
 QString filmSymbol(MapKind kind);
 
-/// The size of a map whose cells fit into `room`: whole pixels a cell, or several cells a pixel.
-QSize filmFrameSize(const AlongTraining& along, const QSize& room);
 /// Draws a map of that size at `place`, and the box of the chosen cell where cells have 3 pixels.
 void paintFrame(QPainter& painter, const QRect& place, const AlongTraining& along, int at,
                 const ColorScale& scale);
@@ -71,7 +70,7 @@ private:
     QTimer m_timer;
 };
 
-class FilmStrip : public QWidget {
+class FilmStrip : public MapStrip {
     Q_OBJECT
 public:
     static constexpr int kFrames = 12;
@@ -80,17 +79,11 @@ public:
 
     void setAlong(const AlongTraining& along);
     /// The step that is inspected: its frame, or none, is marked.
-    void setCurrent(std::optional<qint64> step);
+    void setCurrentStep(std::optional<qint64> step);
     /// Indices into AlongTraining::steps.
     const std::vector<int>& frames() const { return m_frames; }
-    /// The map of a frame in this widget, and the frame at a point (-1: none).
-    QRect frameRect(int frame) const;
-    int frameAt(const QPoint& point) const;
-    QString frameText(int frame) const;  ///< "step 96: r = +1.283"
-
-    void paintStrip(QPainter& painter, const QRect& box) const;
     /// The height of one row of frames, or of two where a cell would have less than two pixels.
-    int heightFor(int width) const;
+    int heightFor(int width) const { return tiles().filmHeight(width); }
 
     QSize minimumSizeHint() const override { return {320, 120}; }
     QSize sizeHint() const override { return {960, heightFor(960)}; }
@@ -99,24 +92,21 @@ Q_SIGNALS:
     void stepChosen(qint64 step);
 
 protected:
-    void paintEvent(QPaintEvent* event) override;
+    void paintFooter(QPainter& painter, const QRect& room) const override;
+    int cursor() const override;
+    QString description() const override;
     void resizeEvent(QResizeEvent* event) override;
-    void mousePressEvent(QMouseEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
-    bool event(QEvent* event) override;
 
 private:
-    struct Layout {
-        int perRow = 1;
-        QSize slot, frame;
-    };
-    Layout layoutIn(const QSize& size) const;
-    QRect frameRect(const Layout& layout, const QRect& box, int frame) const;
-    qint64 stepOf(int frame) const;
+    const AlongStep& at(int frame) const;
+    QString frameText(int frame) const;  ///< "step 96: r = +1.283"
+    /// In the theme of the moment, as a figure has its own.
+    ColorScale scale() const { return {m_scale.kind(), m_scale.limits(), Theme::current()}; }
 
     AlongTraining m_along;
+    ColorScale m_scale;
     std::vector<int> m_frames;
-    std::optional<qint64> m_current;
+    std::optional<qint64> m_step;
 };
 
 }  // namespace relascope::widgets

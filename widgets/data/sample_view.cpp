@@ -67,29 +67,27 @@ void PixelView::leaveEvent(QEvent*) {
     Q_EMIT pointed({});
 }
 
-ReadStrip::ReadStrip(QWidget* parent) : PieceView(parent) {
+ReadStrip::ReadStrip(QWidget* parent) : TokenView(parent) {
     setAccessibleName(QStringLiteral("Text of the sample"));
 }
 
 void ReadStrip::setSequence(const ProbeSequence& sequence) {
-    m_pieces = sequence.labels;
+    auto pieces = sequence.labels;
+    while (!pieces.empty() && pieces.back().empty()) pieces.pop_back();
     m_ids = sequence.tokens;
-    while (!m_pieces.empty() && m_pieces.back().empty()) m_pieces.pop_back();
     m_current = 0;
-    setPieces(m_pieces);
-    std::string text;
-    for (const auto& piece : m_pieces) text += piece;
-    setAccessibleDescription(QString::fromStdString(text));
+    setTokens(std::move(pieces));
+    setAccessibleDescription(text());
 }
 
-PieceLook ReadStrip::look(int index) const {
+TokenLook ReadStrip::look(int index) const {
     const Theme& t = Theme::current();
-    PieceLook wears;
+    TokenLook wears;
     // Boundaries are shown between pieces of words, not between characters.
     if (!flow().characters()) wears.fill = index % 2 == 0 ? t.alt : t.hover;
     wears.ink = t.text;
     if (index == hover() || (hasFocus() && index == m_current)) {
-        wears.frame = PieceLook::Frame::Solid;
+        wears.frame = TokenLook::Frame::Solid;
         wears.frameColor = t.controlBorder;
     }
     return wears;
@@ -97,21 +95,21 @@ PieceLook ReadStrip::look(int index) const {
 
 void ReadStrip::tell(int index) {
     const auto at = static_cast<std::size_t>(index);
-    if (index < 0 || at >= m_pieces.size()) return Q_EMIT pointed({});
-    QString text = pieceName(index, m_pieces[at]);
+    if (index < 0 || at >= tokens().size()) return Q_EMIT pointed({});
+    QString text = pieceName(index, tokens()[at]);
     if (at < m_ids.size()) text += QStringLiteral(", id %1").arg(m_ids[at]);
     Q_EMIT pointed(text);
 }
 
 void ReadStrip::hoverMoved(int before, int now) {
-    updateToken(before);
-    updateToken(now);
+    updateTile(before);
+    updateTile(now);
     tell(now);
 }
 void ReadStrip::pressed(int index, Qt::KeyboardModifiers) {
-    updateToken(m_current);
+    updateTile(m_current);
     m_current = index;
-    updateToken(m_current);
+    updateTile(m_current);
     tell(index);
 }
 
@@ -136,7 +134,7 @@ TileGroup tilesOf(const ProbeSequence& source) {
     return group;
 }
 
-/// The same objects in another order.
+/// A group with its objects in another order.
 TileGroup ordered(const TileGroup& group, const std::vector<int>& order) {
     TileGroup out;
     out.width = group.width;

@@ -11,7 +11,7 @@
 #include <QWidget>
 
 #include "types/relation_map.h"
-#include "widgets/text/piece_view.h"
+#include "widgets/kit/token_view.h"
 
 namespace relascope::widgets {
 
@@ -69,7 +69,7 @@ private:
 };
 
 /// A text with visible boundaries between its pieces.
-class ReadStrip : public PieceView {
+class ReadStrip : public TokenView {
     Q_OBJECT
 public:
     explicit ReadStrip(QWidget* parent = nullptr);
@@ -79,7 +79,7 @@ Q_SIGNALS:
     void pointed(const QString& text);  ///< "token 3 “ball”, id 17"
 
 protected:
-    PieceLook look(int index) const override;
+    TokenLook look(int index) const override;
     void hoverMoved(int before, int now) override;
     void pressed(int index, Qt::KeyboardModifiers modifiers) override;
     int current(Qt::KeyboardModifiers) const override { return m_current; }
@@ -87,7 +87,6 @@ protected:
 private:
     void tell(int index);
 
-    std::vector<std::string> m_pieces;
     std::vector<std::int64_t> m_ids;
     int m_current = 0;
 };

@@ -18,7 +18,6 @@
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/source/axis_objects.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/text_outcome.h"
@@ -329,15 +328,15 @@ private:
 
     void addSmallMaps(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view,
                       const LayerMaps* made) {
-        auto* small = new MultiplesView(this);
+        auto* small = new MapStrip(StripLayout(StripLayout::Flow::Fitted), {}, this);
         small->resize(kSmallMapsSize);
         small->grab();  // lays out what is never shown
         showMultiples(
             *small, maps, view,
             made ? *made : layerMaps(maps, view, layerMapsSide(maps, view, kSmallMapsSize)));
-        small->clearSecond();
-        small->setCurrent(view.kind, -1);  // no frame: nothing is chosen in a figure
-        small->setFixedSize(kSmallMapsSize.width(), qMax(60, small->canvas()->minimumHeight()));
+        small->setCurrent(MapId{storedKind(view.kind), view.layer, view.index});  // its page
+        small->setCurrent({});  // no frame: nothing is chosen in a figure
+        small->setFixedSize(kSmallMapsSize.width(), qMax(60, small->contentHeight()));
         row->addWidget(small, 0, Qt::AlignTop);
     }
 };
@@ -350,6 +349,13 @@ std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& v
     return std::make_unique<Figure>(maps, view, parts, run, small);
 }
 
+QString mapFileName(MapKind kind, int index, int head) {
+    const QString name = kind == MapKind::AttentionTimesRelation
+                             ? QStringLiteral("attention%1-x-relation").arg(head + 1)
+                             : mapKindWords(kind).replace(u' ', u'-');
+    return name + QString::number(index + 1);
+}
+
 QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts parts,
                    const QString& run) {
     if (!maps.result()) return run;
@@ -359,24 +365,7 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
     if (parts == FigureParts(FigurePart::SmallMaps)) {
         names << QStringLiteral("maps");
     } else {
-        const QString number = QString::number(view.index + 1);
-        switch (view.kind) {
-            case MapKind::Relation:
-                names << QStringLiteral("relation") + number;
-                break;
-            case MapKind::RelationalAttention:
-                names << QStringLiteral("relational-attention") + number;
-                break;
-            case MapKind::SensoryAttention:
-                names << QStringLiteral("sensory-attention") + number;
-                break;
-            case MapKind::AttentionTimesRelation:
-                names << QStringLiteral("attention%1-x-relation").arg(view.head + 1) + number;
-                break;
-            case MapKind::Symbols:
-                names << QStringLiteral("symbols") + number;
-                break;
-        }
+        names << mapFileName(view.kind, view.index, view.head);
         if (parts == FigureParts(FigurePart::Source)) names << QStringLiteral("source");
         if (parts == FigureParts(FigurePart::Map)) names << QStringLiteral("map");
     }

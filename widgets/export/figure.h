@@ -67,6 +67,8 @@ inline constexpr QSize kSmallMapsSize(480, 460);
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
                                     FigureParts parts, const QString& run = {},
                                     const LayerMaps* small = nullptr);
+/// "relation1", "relational-attention3", "attention1-x-relation2".
+QString mapFileName(MapKind kind, int index, int head);
 /// "quick-dat-s0_step384_layer2_relation1"; unknown parts are omitted.
 QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts parts,
                    const QString& run);

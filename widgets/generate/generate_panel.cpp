@@ -421,7 +421,7 @@ void GeneratePanel::refreshStatus(const QString& end) {
         return static_cast<qlonglong>(m_texts->written(side).size());
     };
     const auto plain = written(TextSide::Plain), edited = written(TextSide::Edited);
-    // Of two texts first the one without the edits: "40 + 12 tokens".
+    // The one without the edits comes first of two texts: "40 + 12 tokens".
     if (plain > 0)
         parts << QStringLiteral("%1 + %2 tokens").arg(groupedNumber(plain), groupedNumber(edited));
     else if (edited > 0)
@@ -450,7 +450,7 @@ void GeneratePanel::showAlternatives() {
     const GeneratedText& text = *m_texts->text(side);
     const int index = text.chosen() >= 0 ? text.chosen() : text.size() - 1;
     const int written = index - text.promptSize();
-    const auto& pieces = text.pieces();
+    const auto& pieces = text.tokens();
     const QString before = QStringLiteral("before temperature, top k and top p");
     m_hint->setText(!m_texts->both()          ? before
                     : side == TextSide::Plain ? QStringLiteral("without the edits")

@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <limits>
 
-#include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QResizeEvent>
 #include <QSplitter>
 #include <QToolButton>
-#include <QToolTip>
 #include <QVBoxLayout>
 
 #include "types/text_piece.h"
@@ -20,44 +18,42 @@
 
 namespace relascope::widgets {
 
-GeneratedText::GeneratedText(QWidget* parent) : PieceView(parent) {
+GeneratedText::GeneratedText(QWidget* parent) : TokenView(parent) {
     setSpacing(TextFlow::Spacing::Reading);
     setAccessibleName(QStringLiteral("Generated text"));
 }
 
-void GeneratedText::begin(std::vector<std::string> promptPieces) {
-    m_pieces = std::move(promptPieces);
-    m_prompt = static_cast<int>(m_pieces.size());
+void GeneratedText::begin(std::vector<std::string> prompt) {
+    m_prompt = static_cast<int>(prompt.size());
     m_probabilities.clear();
     m_chosen = m_marked = -1;
-    setPieces(m_pieces);
+    setTokens(std::move(prompt));
     reveal(size() - 1);
     setAccessibleDescription(text());
 }
 
 void GeneratedText::append(const std::string& piece, double probability) {
-    m_pieces.push_back(piece);
     m_probabilities.push_back(probability);
-    appendPiece(piece);
+    appendToken(piece);
 }
 
 void GeneratedText::setRunning(bool running) {
     if (running == m_running) return;
     m_running = running;
-    viewport()->update();
+    refresh();
     // Not at every token, as screen readers could not keep up.
     if (!running) setAccessibleDescription(text());
 }
 
 void GeneratedText::setChosen(int index) {
-    updateToken(m_chosen);
+    updateTile(m_chosen);
     m_chosen = qBound(-1, index, size() - 1);
-    updateToken(m_chosen);
+    updateTile(m_chosen);
 }
 
 void GeneratedText::setMarked(int index) {
     m_marked = qBound(-1, index, size() - 1);
-    viewport()->update();
+    refresh();
 }
 
 double GeneratedText::probability(int index) const {
@@ -66,26 +62,20 @@ double GeneratedText::probability(int index) const {
                : m_probabilities[static_cast<std::size_t>(index - m_prompt)];
 }
 
-QString GeneratedText::text() const {
-    std::string whole;
-    for (const auto& piece : m_pieces) whole += piece;
-    return QString::fromStdString(validUtf8(whole));
-}
-
-PieceLook GeneratedText::look(int index) const {
+TokenLook GeneratedText::look(int index) const {
     const Theme& t = Theme::current();
-    PieceLook wears;
+    TokenLook wears;
     wears.ink = t.muted;
     if (index >= m_prompt) {
         wears.fill = t.likelihoodFill(probability(index));
         wears.ink = Theme::textOn(wears.fill);
     }
     if (index == m_marked) {
-        wears.frame = PieceLook::Frame::Solid;
+        wears.frame = TokenLook::Frame::Solid;
         wears.frameColor = t.warning;
     }
     if (index == m_chosen) {
-        wears.frame = PieceLook::Frame::Solid;
+        wears.frame = TokenLook::Frame::Solid;
         wears.frameColor = t.accent;
     }
     return wears;
@@ -105,35 +95,24 @@ int GeneratedText::current(Qt::KeyboardModifiers) const {
 
 void GeneratedText::paintOver(QPainter& painter) {
     if (m_marked >= 0) {
-        const QRect place = flow().place(m_marked);
+        const QRect place = placeOf(m_marked);
         painter.fillRect(place.left(), place.bottom() - 1, place.width(), 3,
                          Theme::current().warning);
     }
     if (!m_running) return;
-    const QRect last = flow().place(size() - 1);
+    const QRect last = placeOf(size() - 1);
     const QRect caret = last.isEmpty()
-                            ? QRect(1, 1, 2, 17)
+                            ? QRect(4, 4, 2, 17)
                             : QRect(last.right() + 3, last.top() + 1, 2, last.height() - 2);
     painter.fillRect(caret, Theme::current().accent);
 }
 
-bool GeneratedText::viewportEvent(QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        auto* help = static_cast<QHelpEvent*>(event);
-        const int index = tokenAt(help->pos());
-        if (index < 0) {
-            QToolTip::hideText();
-            return true;
-        }
-        QString text = piecePlace(index, m_pieces[static_cast<std::size_t>(index)]);
-        text += index < m_prompt
-                    ? QStringLiteral(", in the prompt")
-                    : QStringLiteral(", probability %1").arg(probability(index), 0, 'f', 3);
-        if (index == m_marked) text += QStringLiteral(", the first that differs");
-        QToolTip::showText(help->globalPos(), plainTip(text), this);
-        return true;
-    }
-    return PieceView::viewportEvent(event);
+QString GeneratedText::tipOf(int index) const {
+    QString tip = piecePlace(index, tokens()[static_cast<std::size_t>(index)]);
+    tip += index < m_prompt ? QStringLiteral(", in the prompt")
+                            : QStringLiteral(", probability %1").arg(probability(index), 0, 'f', 3);
+    if (index == m_marked) tip += QStringLiteral(", the first that differs");
+    return tip;
 }
 
 namespace {
@@ -317,7 +296,7 @@ QString GeneratedPair::csv() const {
         const GeneratedText& of = *text(side);
         for (int k = 0; k < of.size(); ++k) {
             rows += QStringLiteral("%1,%2,").arg(k).arg(
-                csvField(pieceLabel(of.pieces()[static_cast<std::size_t>(k)])));
+                csvField(pieceLabel(of.tokens()[static_cast<std::size_t>(k)])));
             if (const double p = of.probability(k); p == p) rows += QString::number(p, 'g', 9);
             if (m_both)
                 rows += side == TextSide::Edited ? QStringLiteral(",1") : QStringLiteral(",0");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QPainter>
 #include <QScrollBar>
 #include <QVBoxLayout>
 
@@ -15,9 +18,6 @@
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
-#include "widgets/maps/gallery_view.h"
-#include "widgets/maps/multiples_view.h"
-#include "widgets/maps/overview_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -39,95 +39,122 @@ bool MapFilter::matches(const QString& description) const {
     return true;
 }
 
-std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& view,
-                                    const MapStatistics* measures) {
-    struct Part {
-        MapKind kind;
-        QString title;
-    };
-    const Part parts[] = {
-        {MapKind::Relation, QStringLiteral("Relations of ") + maps.layerName(view.layer)},
-        {MapKind::RelationalAttention, QStringLiteral("Relational attention")},
-        {MapKind::SensoryAttention, sensoryTitle(maps, view.layer)},
-    };
-    if (maps.awaited(view.layer))
-        return {{QStringLiteral("Maps of ") + maps.layerName(view.layer),
-                 computingText(maps),
-                 {},
-                 false}};
-    std::vector<MultipleGroup> groups;
-    // Only a figure has no measures at hand.
-    const core::HeadPlaces places(!measures && maps.result() && view.order != MapOrder::Index
-                                      ? *maps.result()
-                                      : ProbeResult());
-    for (const Part& part : parts) {
-        MultipleGroup group{part.title,
-                            layerAbsence(maps, part.kind, view.layer),
-                            {},
-                            part.kind != MapKind::Relation && view.shown != Shown::Difference};
-        const int count = maps.count(part.kind, view.layer);
-        for (int k = 0; k < count; ++k) {
-            const RelationMap* map = maps.find(part.kind, view.layer, k);
-            const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
-            const MapMeasures known = measures ? measures->of({part.kind, view.layer, k})
-                                      : map && view.order != MapOrder::Index
-                                          ? measuresOf(*map, &places)
-                                          : MapMeasures();
-            group.items.push_back({part.kind,
-                                   k,
-                                   itemLabel(part.kind, k),
-                                   {},
-                                   known.of(view.order),
-                                   MapValues::Mask::None,
-                                   maps.isTransposed(view) ? shape.transposed() : shape});
-        }
-        groups.push_back(std::move(group));
-    }
-    return groups;
+namespace {
+
+/// The largest measure first, what is not known last.
+void sortBy(const std::function<float(const MapId&)>& measure, std::vector<MapId>& maps) {
+    std::vector<std::pair<float, MapId>> all;
+    for (const MapId& map : maps) all.emplace_back(measure(map), map);
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return std::isnan(b.first) ? !std::isnan(a.first) : a.first > b.first;
+    });
+    for (std::size_t k = 0; k < all.size(); ++k) maps[k] = all[k].second;
 }
 
-int blockOf(const MultipleItem& item, int side) {
-    return MultiplesLayout::blockFor(qMax(item.shape.width(), item.shape.height()), side);
+}  // namespace
+
+std::vector<StripSection> layerSections(const ViewMaps& maps, const InspectorView& view,
+                                        const MapStatistics* measures) {
+    if (maps.awaited(view.layer))
+        return {{QStringLiteral("Maps of ") + maps.layerName(view.layer), computingText(maps), {}}};
+    const bool sorted = view.order != MapOrder::Index;
+    // Only a figure has no measures at hand.
+    const core::HeadPlaces places(!measures && maps.result() && sorted ? *maps.result()
+                                                                       : ProbeResult());
+    std::vector<StripSection> sections;
+    for (const auto& [kind, title] :
+         {std::pair(MapKind::Relation,
+                    QStringLiteral("Relations of ") + maps.layerName(view.layer)),
+          std::pair(MapKind::RelationalAttention, QStringLiteral("Relational attention")),
+          std::pair(MapKind::SensoryAttention, sensoryTitle(maps, view.layer))}) {
+        StripSection section{title,
+                             layerAbsence(maps, kind, view.layer),
+                             {},
+                             kind != MapKind::Relation && view.shown != Shown::Difference};
+        for (int k = 0; k < maps.count(kind, view.layer); ++k)
+            section.maps.push_back({kind, view.layer, k});
+        if (sorted)
+            sortBy(
+                [&](const MapId& id) {
+                    const RelationMap* map = maps.find(id.kind, id.layer, id.index);
+                    return (measures ? measures->of(id)
+                            : map    ? measuresOf(*map, &places)
+                                     : MapMeasures())
+                        .of(view.order);
+                },
+                section.maps);
+        sections.push_back(std::move(section));
+    }
+    return sections;
 }
+
+namespace {
+
+QSize shapeOf(const ViewMaps& maps, const InspectorView& view, const MapId& id) {
+    const RelationMap* map = maps.find(id.kind, id.layer, id.index);
+    const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
+    return maps.turned(ViewMaps::viewOf(id.kind, id.index, view)) ? shape.transposed() : shape;
+}
+
+StripLayout layoutOf(const ViewMaps& maps, const InspectorView& view,
+                     const std::vector<StripSection>& sections) {
+    std::vector<QSize> shapes;
+    for (const StripSection& section : sections)
+        for (const MapId& map : section.maps) shapes.push_back(shapeOf(maps, view, map));
+    StripLayout layout(StripLayout::Flow::Fitted);
+    layout.setSections(sections, std::move(shapes));
+    return layout;
+}
+
+}  // namespace
 
 int layerMapsSide(const ViewMaps& maps, InspectorView view, const QSize& size) {
     view.order = MapOrder::Index;  // nothing has to be measured
-    return MultiplesLayout::sideFor(groupsOf(maps, view, nullptr), size);
+    StripLayout layout = layoutOf(maps, view, layerSections(maps, view, nullptr));
+    layout.layOut(size);
+    return layout.side();
 }
 
 LayerMaps layerMaps(const ViewMaps& maps, const InspectorView& view, int side) {
-    LayerMaps content{groupsOf(maps, view, nullptr), {}};
-    for (const MultipleGroup& group : content.groups) {
-        auto& values = content.values.emplace_back();
-        for (const MultipleItem& item : group.items)
-            values.push_back(maps.thumbnail(item.kind, item.index, view, blockOf(item, side)));
+    LayerMaps content{layerSections(maps, view, nullptr), {}};
+    const StripLayout layout = layoutOf(maps, view, content.sections);
+    for (int k = 0; k < layout.count(); ++k) {
+        const MapId& map = layout.map(k);
+        content.values[map] =
+            maps.thumbnail(map.kind, map.index, view, layout.blockFor(layout.shape(k), side));
     }
     return content;
 }
 
-void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view,
+void showMultiples(MapStrip& multiples, const ViewMaps& maps, const InspectorView& view,
                    LayerMaps content) {
-    for (std::size_t g = 0; g < content.groups.size(); ++g) {
-        ColorScale shared;  // after all values: they leave the extents that the scale needs
-        for (std::size_t k = 0; k < content.values[g].size(); ++k) {
-            MultipleItem& item = content.groups[g].items[k];
-            if (k == 0 || view.range == Range::ThisMap)
-                shared = maps.thumbnailScale(item.kind, item.index, view);
-            item.cells = cellImage(content.values[g][k], shared);
-            item.mask = content.values[g][k].mask;
-        }
-    }
-    multiples.setGroups(std::move(content.groups));
-    frameMultiples(multiples, view);
+    const auto values = std::make_shared<std::map<MapId, MapValues>>(std::move(content.values));
+    std::map<MapKind, ColorScale> shared;
+    for (const auto& [map, _] : *values)
+        if (!shared.contains(map.kind))
+            shared[map.kind] = maps.thumbnailScale(map.kind, map.index, view);
+    multiples.label = [](const MapId& id) { return itemLabel(id.kind, id.index); };
+    multiples.shape = [maps, view](const MapId& id) { return shapeOf(maps, view, id); };
+    multiples.picture = [values, shared, maps, view](QPainter& painter, const QRect& box,
+                                                     const MapId& map, int) {
+        const MapValues& of = values->at(map);
+        const QImage cells = cellImage(of, view.range == Range::ThisMap
+                                               ? maps.thumbnailScale(map.kind, map.index, view)
+                                               : shared.at(map.kind));
+        drawPixels(painter, box, cells);
+        drawMask(painter, box.topLeft(), static_cast<qreal>(box.width()) / qMax(1, cells.width()),
+                 cells.height(), cells.width(), of.mask);
+        return true;
+    };
+    multiples.setSections(std::move(content.sections));
 }
 
-void frameMultiples(MultiplesView& multiples, const InspectorView& view) {
-    multiples.setSortByMeasure(view.order != MapOrder::Index);
-    multiples.setCurrent(storedKind(view.kind), view.index);
-    if (view.kind == MapKind::AttentionTimesRelation)
-        multiples.setSecond(MapKind::RelationalAttention, view.head);
-    else
-        multiples.clearSecond();
+void frameMultiples(MapStrip& multiples, const InspectorView& view) {
+    multiples.setCurrent(MapId{storedKind(view.kind), view.layer, view.index});
+    const bool both = view.kind == MapKind::AttentionTimesRelation;
+    multiples.setSecond(
+        both ? std::optional(MapId{MapKind::RelationalAttention, view.layer, view.head})
+             : std::nullopt);
 }
 
 namespace {
@@ -135,16 +162,10 @@ namespace {
 constexpr MapKind kinds[] = {MapKind::Relation, MapKind::RelationalAttention,
                              MapKind::SensoryAttention};
 
-QString kindWords(MapKind kind) {
-    return kind == MapKind::Relation              ? QStringLiteral("relation")
-           : kind == MapKind::RelationalAttention ? QStringLiteral("relational attention")
-                                                  : QStringLiteral("sensory attention");
-}
-
 QString kindTitle(MapKind kind) {
-    return kind == MapKind::Relation              ? QStringLiteral("Relations")
-           : kind == MapKind::RelationalAttention ? QStringLiteral("Relational attention")
-                                                  : QStringLiteral("Sensory attention");
+    return kind == MapKind::Relation
+               ? QStringLiteral("Relations")
+               : mapKindWords(kind).replace(0, 1, mapKindWords(kind)[0].toUpper());
 }
 
 }  // namespace
@@ -176,20 +197,21 @@ AllMaps::AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, MapStatistics
     m_threshold->setAccessibleName(QStringLiteral("Least measure"));
     row->addWidget(m_threshold);
     column->addLayout(row);
-    m_overview = new OverviewView(this);
+    m_overview = new MapStrip(StripLayout(StripLayout::Flow::Overview),
+                              QStringLiteral("Overview of all maps"), this);
+    m_overview->picture = [this](QPainter& painter, const QRect& box, const MapId& map, int) {
+        const float value = m_measures.of(map).of(m_choice.view().order);
+        if (std::isfinite(value)) painter.fillRect(box, m_scales[map.kind].color(value));
+        return true;
+    };
     column->addWidget(m_overview);
-    m_gallery = new GalleryView(this);
+    m_gallery = new MapStrip(StripLayout(StripLayout::Flow::Scrolled),
+                             QStringLiteral("Maps of all layers"), this);
+    m_gallery->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+    m_thumbnails.serve(*m_gallery);
     column->addWidget(m_gallery, 1);
     setFocusProxy(m_gallery);
 
-    const auto shapeOf = [this](const MapId& id) {
-        const RelationMap* map = m_choice.maps().find(id.kind, id.layer, id.index);
-        return map ? QSize(map->columns, map->rows) : QSize();
-    };
-    m_gallery->shape = shapeOf;
-    m_gallery->picture = [this, shapeOf](const MapId& id, const QSize& size, qreal ratio) {
-        return m_thumbnails.picture({id, m_gallery->pictures().blockFor(shapeOf(id))}, size, ratio);
-    };
     m_gallery->label = [this](const MapId& id) {
         const QString name = itemLabel(id.kind, id.index);
         const MapOrder order = m_choice.view().order;
@@ -197,25 +219,19 @@ AllMaps::AllMaps(const ViewChoice& choice, Thumbnails& thumbnails, MapStatistics
         const float value = m_measures.of(id).of(order);
         const QString place = QStringLiteral("L%1 %2%3")
                                   .arg(id.layer + 1)
-                                  .arg(id.kind == MapKind::Relation ? u'r' : u'h')
+                                  .arg(QChar(id.kind == MapKind::Relation ? u'r' : u'h'))
                                   .arg(id.index + 1);
         return std::isnan(value)
                    ? place
                    : place + QStringLiteral("  %1").arg(static_cast<double>(value), 0, 'g', 3);
     };
     m_gallery->tip = m_overview->tip = [this](const MapId& id) { return tipOf(id); };
-    connect(m_gallery, &GalleryView::chosen, this, &AllMaps::chosen);
-    connect(m_overview, &OverviewView::chosen, this, [this](const MapId& id) {
-        if (m_choice.maps().find(id.kind, id.layer, id.index)) Q_EMIT chosen(id);
-    });
-    connect(m_gallery, &GalleryView::moved, this, &AllMaps::requestPictures);
+    connect(m_gallery, &MapStrip::chosen, this, &AllMaps::chosen);
+    connect(m_overview, &MapStrip::chosen, this, &AllMaps::chosen);
     connect(m_filter, &QLineEdit::textChanged, this, &AllMaps::list);
     connect(m_threshold, &QDoubleSpinBox::valueChanged, this, &AllMaps::list);
-    connect(&m_thumbnails, &Thumbnails::made, this, [this] {
-        if (isVisible()) m_gallery->refresh();
-    });
     connect(&m_measures, &MapStatistics::changed, this, [this] {
-        if (isVisible()) showMeasures();
+        if (m_choice.view().allLayers) showMeasures();
     });
 }
 
@@ -259,7 +275,7 @@ bool AllMaps::passes(const MapId& id, bool byText) const {
     return MapFilter(m_filter->text())
         .matches(QStringLiteral("%1 %2 %3 layer %4")
                      .arg(m_choice.maps().layerName(id.layer), itemLabel(id.kind, id.index),
-                          kindWords(id.kind))
+                          mapKindWords(id.kind))
                      .arg(id.layer + 1));
 }
 
@@ -267,67 +283,72 @@ void AllMaps::list() {
     const ViewMaps& maps = m_choice.maps();
     const MapOrder order = m_choice.view().order;
     const bool byText = !MapFilter(m_filter->text()).empty();
-    std::vector<GallerySection> sections;
+    std::vector<StripSection> sections;
     for (const MapKind kind : kinds) {
-        std::vector<std::pair<float, MapId>> all;
+        std::vector<MapId> all;
         for (int layer = 0; layer < maps.layers(); ++layer) {
-            GallerySection section{
-                QStringLiteral("%1 of %2").arg(kindTitle(kind), maps.layerName(layer)), {}};
+            StripSection section{
+                QStringLiteral("%1 of %2").arg(kindTitle(kind), maps.layerName(layer)), {}, {}};
+            auto& ids = order == MapOrder::Index ? section.maps : all;
             for (int k = 0; k < maps.count(kind, layer); ++k) {
                 const MapId id{kind, layer, k};
-                if (maps.find(kind, layer, k) && passes(id, byText)) section.maps.push_back(id);
+                if (maps.find(kind, layer, k) && passes(id, byText)) ids.push_back(id);
             }
-            if (order == MapOrder::Index && !section.maps.empty())
-                sections.push_back(std::move(section));
-            else
-                for (const MapId& id : section.maps)
-                    all.emplace_back(m_measures.of(id).of(order), id);
+            if (!section.maps.empty()) sections.push_back(std::move(section));
         }
-        if (order == MapOrder::Index || all.empty()) continue;
-        std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-            return std::isnan(b.first) ? !std::isnan(a.first) : a.first > b.first;
-        });
+        if (all.empty()) continue;
+        const auto measure = [&](const MapId& id) { return m_measures.of(id).of(order); };
+        sortBy(measure, all);
         // The unknown ones are last: without a first, the kind has no such measure.
-        const bool none = m_measures.complete() && std::isnan(all.front().first);
-        GallerySection section{
-            (none ? QStringLiteral("%1, which have no %2") : QStringLiteral("%1 by %2"))
-                .arg(kindTitle(kind), QLatin1String(measureName(order))),
-            {}};
-        for (const auto& [value, id] : all) section.maps.push_back(id);
-        sections.push_back(std::move(section));
+        const bool none = m_measures.complete() && std::isnan(measure(all.front()));
+        sections.push_back(
+            {(none ? QStringLiteral("%1, which have no %2") : QStringLiteral("%1 by %2"))
+                 .arg(kindTitle(kind), QLatin1String(measureName(order))),
+             {},
+             std::move(all)});
     }
-    m_gallery->setAbsence(!computingText(maps).isEmpty() ? computingText(maps)
-                          : byText || m_threshold->value() > 0.0
-                              ? QStringLiteral("No map matches the filter.")
-                              : QStringLiteral("The model has no maps."));
+    if (sections.empty())
+        sections.push_back({{},
+                            !computingText(maps).isEmpty() ? computingText(maps)
+                            : byText || m_threshold->value() > 0.0
+                                ? QStringLiteral("No map matches the filter.")
+                                : QStringLiteral("The model has no maps."),
+                            {}});
     m_gallery->setSections(std::move(sections));
-    m_gallery->refresh();
-    requestPictures();
+    m_thumbnails.request(*m_gallery);
 }
 
 void AllMaps::showOverview() {
     const ViewMaps& maps = m_choice.maps();
     const MapOrder order = m_choice.view().order;
-    std::vector<OverviewBlock> blocks;
-    for (const MapKind kind : kinds) {
-        OverviewBlock block{kind,
-                            kind == MapKind::Relation              ? QStringLiteral("r")
-                            : kind == MapKind::RelationalAttention ? QStringLiteral("rel.")
-                                                                   : QStringLiteral("sens."),
-                            0,
-                            {}};
-        for (int layer = 0; layer < maps.layers(); ++layer)
-            block.columns = std::max(block.columns, maps.count(kind, layer));
-        if (block.columns == 0) continue;
-        for (int layer = 0; layer < maps.layers(); ++layer)
-            for (int k = 0; k < block.columns; ++k)
-                block.values.push_back(m_measures.of({kind, layer, k}).of(order));
-        blocks.push_back(std::move(block));
+    const auto all = everyMap();
+    std::vector<StripSection> sections;
+    m_scales.clear();
+    for (const auto& [kind, title] :
+         {std::pair(MapKind::Relation, "r"), std::pair(MapKind::RelationalAttention, "rel."),
+          std::pair(MapKind::SensoryAttention, "sens.")}) {
+        StripSection section{QLatin1String(title), {}, {}};
+        Extent extent;
+        for (const MapId& map : all) {
+            if (map.kind != kind) continue;
+            section.maps.push_back(map);
+            const float v = m_measures.of(map).of(order);
+            if (std::isfinite(v)) extent.include({v, v, true});
+        }
+        if (section.maps.empty()) continue;
+        // Each has a scale of its own: weights and relations are different quantities.
+        m_scales[kind] = {
+            ColorScale::Kind::Sequential,
+            extent.any && extent.high > extent.low ? Limits{extent.low, extent.high} : Limits{0, 1},
+            Theme::current()};
+        sections.push_back(std::move(section));
     }
-    m_overview->setVisible(!blocks.empty());
-    m_overview->setBlocks(
-        maps.layers(), std::move(blocks),
+    m_overview->setVisible(!sections.empty());
+    m_overview->setAccessibleName(
+        QStringLiteral("Overview of all maps: ") +
         QLatin1String(measureName(order == MapOrder::Index ? MapOrder::Magnitude : order)));
+    m_overview->setLayers(maps.layers());
+    m_overview->setSections(std::move(sections));
 }
 
 void AllMaps::showMeasures() {
@@ -338,24 +359,9 @@ void AllMaps::showMeasures() {
         m_gallery->refresh();
 }
 
-void AllMaps::requestPictures() {
-    if (!isVisible() || m_choice.empty()) return;
-    std::vector<Thumbnails::Key> keys;
-    for (const MapId& id : m_gallery->nearest()) {
-        const RelationMap* map = m_choice.maps().find(id.kind, id.layer, id.index);
-        if (map) keys.push_back({id, m_gallery->pictures().blockFor({map->columns, map->rows})});
-    }
-    m_thumbnails.request(keys);
-}
-
-void AllMaps::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    requestPictures();
-}
-
 QString AllMaps::tipOf(const MapId& id) const {
     QStringList parts{m_choice.maps().layerName(id.layer),
-                      QStringLiteral("%1 %2").arg(kindWords(id.kind)).arg(id.index + 1)};
+                      QStringLiteral("%1 %2").arg(mapKindWords(id.kind)).arg(id.index + 1)};
     const MapMeasures measures = m_measures.of(id);
     for (int k = 1; k < kMapOrders; ++k)
         if (const float value = measures.of(static_cast<MapOrder>(k)); !std::isnan(value))

@@ -3,6 +3,7 @@
 // filtered.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include <QString>
@@ -11,8 +12,7 @@
 
 #include "widgets/inspector/inspector_view.h"
 #include "widgets/inspector/view_maps.h"
-#include "widgets/maps/gallery_view.h"
-#include "widgets/maps/multiples_view.h"
+#include "widgets/kit/map_strip.h"
 
 namespace relascope::widgets {
 
@@ -30,32 +30,29 @@ private:
     QStringList m_phrases;
 };
 
-// The maps of one layer as groups of small pictures: relations and the two kinds of attention.
+// The maps of one layer in sections: relations and the two kinds of attention.
 
 class MapStatistics;
-class MultiplesView;
 
-/// The groups of the view's layer without pictures; sorted by `measures`, or by measures computed
-/// here if that is null.
-std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& view,
-                                    const MapStatistics* measures);
-/// The number of cells along the side of one pixel in a picture of that side.
-int blockOf(const MultipleItem& item, int side);
+/// The sections of the view's layer; sorted by `measures`, or by measures computed here if that is
+/// null.
+std::vector<StripSection> layerSections(const ViewMaps& maps, const InspectorView& view,
+                                        const MapStatistics* measures);
 
-/// Groups and the values of their pictures: what takes long of small maps, for any thread.
+/// Sections and the values of their pictures: what takes long of small maps, for any thread.
 struct LayerMaps {
-    std::vector<MultipleGroup> groups;
-    std::vector<std::vector<MapValues>> values;  ///< of each group and item
+    std::vector<StripSection> sections;
+    std::map<MapId, MapValues> values;
 };
 LayerMaps layerMaps(const ViewMaps& maps, const InspectorView& view, int side);
 /// The side of the pictures in a view whose inside has that size.
 int layerMapsSide(const ViewMaps& maps, InspectorView view, const QSize& size);
 
-/// Shows them in the current theme, with the map of the view framed.
-void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view,
+/// Shows them in the current theme.
+void showMultiples(MapStrip& multiples, const ViewMaps& maps, const InspectorView& view,
                    LayerMaps content);
-/// Sorts, and frames the map of the view; for alpha x r also its head.
-void frameMultiples(MultiplesView& multiples, const InspectorView& view);
+/// Frames the map of the view; for alpha x r also its head.
+void frameMultiples(MapStrip& multiples, const InspectorView& view);
 
 }  // namespace relascope::widgets
 
@@ -64,8 +61,6 @@ class QLineEdit;
 
 namespace relascope::widgets {
 
-class GalleryView;
-class OverviewView;
 class Thumbnails;
 class ViewChoice;
 
@@ -80,22 +75,18 @@ public:
     /// Frames the map of the view.
     void frame();
 
-    GalleryView* gallery() const { return m_gallery; }
-    OverviewView* overview() const { return m_overview; }
+    MapStrip* gallery() const { return m_gallery; }
+    MapStrip* overview() const { return m_overview; }
     QLineEdit* filter() const { return m_filter; }
     QDoubleSpinBox* threshold() const { return m_threshold; }
 
 Q_SIGNALS:
     void chosen(relascope::widgets::MapId map);
 
-protected:
-    void showEvent(QShowEvent* event) override;
-
 private:
     void list();
     void showOverview();
     void showMeasures();
-    void requestPictures();
     bool passes(const MapId& map, bool byText) const;
     QString tipOf(const MapId& map) const;
     std::vector<MapId> everyMap() const;
@@ -106,8 +97,8 @@ private:
     MapOrder m_order = MapOrder::Index;  ///< of the list
     QLineEdit* m_filter;
     QDoubleSpinBox* m_threshold;
-    OverviewView* m_overview;
-    GalleryView* m_gallery;
+    MapStrip *m_overview, *m_gallery;
+    std::map<MapKind, ColorScale> m_scales;  ///< of the overview
 };
 
 }  // namespace relascope::widgets

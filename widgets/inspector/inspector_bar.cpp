@@ -19,7 +19,7 @@ namespace {
 
 /// px that one row needs with its full words, a comparison in it, and a short step in its head.
 constexpr int fullWidth = 900, comparedWidth = 220;
-/// The same of the first of two rows.
+/// px that the first of two rows needs.
 constexpr int compactWidth = 480;
 /// Below this width with short words and a comparison the title gives way to the step.
 constexpr int titleWidth = 960;
@@ -89,21 +89,11 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_shown->setItemToolTip(2, QStringLiteral("What the edits change: after minus before (B)"));
     m_shown->hide();
     m_head->addControl(m_shown);
-    connect(m_shown, &SegmentedControl::changed, this, [this](int k) {
-        InspectorView view = m_view;
-        view.shown = static_cast<Shown>(k);
-        Q_EMIT changed(view);
-    });
     m_beside = iconButton("columns", QStringLiteral("Side by side (Shift+B)"), this);
     m_beside->setAccessibleName(QStringLiteral("Side by side"));
     m_beside->setCheckable(true);
     m_beside->hide();
     m_head->addControl(m_beside);
-    connect(m_beside, &QToolButton::clicked, this, [this](bool on) {
-        InspectorView view = m_view;
-        view.beside = on;
-        Q_EMIT changed(view);
-    });
     m_reading =
         iconButton("note", QStringLiteral("Reading layout (T): the text across the pane"), this);
     m_reading->setAccessibleName(QStringLiteral("Reading layout"));
@@ -112,36 +102,18 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_head->addControl(m_reading);
     connect(m_reading, &QToolButton::clicked, this, &InspectorBar::readingToggled);
 
-    connect(m_kinds, &SegmentedControl::changed, this, [this](int k) {
-        InspectorView view = m_view;
-        view.kind = static_cast<MapKind>(k);
-        Q_EMIT changed(view);
-    });
-    connect(m_directions, &SegmentedControl::changed, this, [this](int k) {
-        InspectorView view = m_view;
-        view.reversed = k == 1;
-        Q_EMIT changed(view);
-    });
-    connect(m_processing, &QComboBox::activated, this, [this](int k) {
-        InspectorView view = m_view;
-        view.processing = static_cast<Processing>(k);
-        Q_EMIT changed(view);
-    });
-    connect(m_range, &QComboBox::activated, this, [this](int k) {
-        InspectorView view = m_view;
-        view.range = static_cast<Range>(k);
-        Q_EMIT changed(view);
-    });
-    connect(m_heads, &QComboBox::activated, this, [this](int k) {
-        InspectorView view = m_view;
-        view.head = k;
-        Q_EMIT changed(view);
-    });
-    connect(m_topK, &QSpinBox::valueChanged, this, [this](int k) {
-        InspectorView view = m_view;
-        view.topK = k;
-        Q_EMIT changed(view);
-    });
+    const auto asks = [this](auto* control, auto signal, auto field) {
+        connect(control, signal, this,
+                [this, field](int value) { Q_EMIT changed(m_view.with(field, value)); });
+    };
+    asks(m_kinds, &SegmentedControl::changed, &InspectorView::kind);
+    asks(m_directions, &SegmentedControl::changed, &InspectorView::reversed);
+    asks(m_processing, &QComboBox::activated, &InspectorView::processing);
+    asks(m_range, &QComboBox::activated, &InspectorView::range);
+    asks(m_heads, &QComboBox::activated, &InspectorView::head);
+    asks(m_topK, &QSpinBox::valueChanged, &InspectorView::topK);
+    asks(m_shown, &SegmentedControl::changed, &InspectorView::shown);
+    asks(m_beside, &QToolButton::clicked, &InspectorView::beside);
 }
 
 void InspectorBar::setStepText(const QString& text) {

@@ -25,7 +25,7 @@ public:
     void setStepText(const QString& text);
     /// Arranges the controls in two rows.
     void setCompact(bool compact);
-    /// Of two models that are compared, also the kinds that only the pinned one has.
+    /// Offers the kinds of two models that are compared, also those that only the pinned one has.
     void offerKinds(const ViewMaps& own, const ViewMaps& pinned);
     /// Whether the maps are compared with those before edits, or with a pinned picture; of other
     /// tokens there is no change.

@@ -17,8 +17,8 @@ namespace relascope::widgets {
 struct PinnedResult {
     std::shared_ptr<const ProbeResult> result;  ///< null: nothing is pinned
     QString name;                               ///< "validation 12, step 96"
-    /// Of a text in other tokens: the pinned ones are the first, those shown the second. Null: both
-    /// are of the same tokens.
+    /// Pairs tokens of a text that is cut differently: the pinned are the first, the shown the
+    /// second. Null: both are of the same tokens.
     std::shared_ptr<const TextAlignment> tokens = nullptr;
 };
 
@@ -41,7 +41,7 @@ struct Inspected {
 /// Whether a text is shown across the pane. Automatic: a long one is.
 enum class ReadingLayout { Automatic, On, Off };
 
-/// Of an edited model: its maps, those without the edits, or the first minus the second.
+/// The maps of an edited model, those without the edits, or the first minus the second.
 enum class Shown { After, Before, Difference };
 
 struct InspectorView {
@@ -66,6 +66,14 @@ struct InspectorView {
     bool beside = false;         ///< the other map is shown, too, at the left
 
     bool operator==(const InspectorView&) const = default;
+
+    /// A copy in which one field differs.
+    template <class Field, class Value>
+    InspectorView with(Field InspectorView::*field, Value value) const {
+        InspectorView changed = *this;
+        changed.*field = static_cast<Field>(value);
+        return changed;
+    }
 };
 
 }  // namespace relascope::widgets

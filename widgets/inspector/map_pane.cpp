@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <limits>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <QActionGroup>
@@ -73,14 +74,24 @@ MapKey::MapKey(const ViewMaps& maps, const InspectorView& view)
     m_view.topK = m_view.processing == Processing::TopK ? view.topK : 0;
 }
 
-void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
-             MapValues values, const ScaleEnds& ends) {
+namespace {
+
+/// Shows what stands along the rows and columns of a map.
+void showTokens(MapView& map, const ViewMaps& maps, const InspectorView& view,
+                const MapValues& values) {
     const ProbeResult& result = *maps.result();
     const int columns = maps.columnSide(view);
-    const ColorScale scale = maps.scale(view, ends.limits);
     map.setTokens(sideTokens(result, maps.rowSide(view), values.rows),
                   columns < 0 ? numberedTokens(values.columns, QStringLiteral("symbol"))
                               : sideTokens(result, columns, values.columns));
+}
+
+}  // namespace
+
+void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
+             MapValues values, const ScaleEnds& ends) {
+    const ColorScale scale = maps.scale(view, ends.limits);
+    showTokens(map, maps, view, values);
     map.setNumberDigits(3, ViewMaps::isSigned(view));
     map.setScale(scale);
     map.setValues(std::move(values));
@@ -109,34 +120,25 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     column->addWidget(m_head);
     auto* both = new QHBoxLayout;
     both->setSpacing(8);
-    m_otherBox = new QWidget(this);
-    auto* otherColumn = columnOf(m_otherBox, {}, 2);
-    m_otherTitle = new ElidedLabel({}, m_otherBox);
-    m_otherTitle->setFont(captionFont());
-    m_other = new MapView(m_otherBox);
+    const auto titled = [&](MapView* map, const QString& title) {
+        auto* box = new QWidget(this);
+        auto* own = columnOf(box, {}, 2);
+        auto* label = new ElidedLabel(title, box);
+        label->setFont(captionFont());
+        own->addWidget(label);
+        own->addWidget(map, 1);
+        both->addWidget(box, 1);
+        return std::pair(box, label);
+    };
+    m_other = new MapView(this);
     m_other->setAccessibleName(QStringLiteral("Map that is compared with"));
-    otherColumn->addWidget(m_otherTitle);
-    otherColumn->addWidget(m_other, 1);
-    m_otherBox->hide();
-    auto* own = new QVBoxLayout;
-    own->setSpacing(2);
-    m_mapTitle = new ElidedLabel({}, this);
-    m_mapTitle->setFont(captionFont());
-    m_mapTitle->hide();
-    own->addWidget(m_mapTitle);
-    own->addWidget(m_map, 1);
-    m_changeBox = new QWidget(this);
-    auto* changeColumn = columnOf(m_changeBox, {}, 2);
-    auto* changeTitle = new ElidedLabel(QStringLiteral("B \u2212 A"), m_changeBox);
-    changeTitle->setFont(captionFont());
-    m_change = new MapView(m_changeBox);
+    m_change = new MapView(this);
     m_change->setAccessibleName(QStringLiteral("B minus A"));
-    changeColumn->addWidget(changeTitle);
-    changeColumn->addWidget(m_change, 1);
-    m_changeBox->hide();
-    both->addWidget(m_otherBox, 1);
-    both->addLayout(own, 1);
-    both->addWidget(m_changeBox, 1);
+    std::tie(m_otherBox, m_otherTitle) = titled(m_other, {});
+    m_mapTitle = titled(m_map, {}).second;
+    m_changeBox = titled(m_change, QStringLiteral("B \u2212 A")).first;
+    for (QWidget* hidden : {m_otherBox, static_cast<QWidget*>(m_mapTitle), m_changeBox})
+        hidden->hide();
     setTabOrder(m_other, m_map);  // from the left
     setTabOrder(m_map, m_change);
     column->addLayout(both, 1);
@@ -161,9 +163,7 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     m_saturation->hide();
     column->addWidget(m_saturation, 0, Qt::AlignHCenter);
     connect(m_saturation, &QPushButton::clicked, this, [this] {
-        InspectorView request = m_choice.view();
-        request.processing = Processing::Raw;
-        Q_EMIT viewRequested(request);
+        Q_EMIT viewRequested(m_choice.view().with(&InspectorView::processing, Processing::Raw));
     });
 
     m_slow.setSingleShot(true);
@@ -178,12 +178,9 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
 
     const auto pair = [this](const QStringList& names, bool InspectorView::*field) {
         m_menu->menu()->addSeparator();
-        return addChoices(m_menu->menu(), names, m_choice.view().*field ? 1 : 0,
-                          [this, field](int entry) {
-                              InspectorView request = m_choice.view();
-                              request.*field = entry == 1;
-                              Q_EMIT viewRequested(request);
-                          });
+        return addChoices(
+            m_menu->menu(), names, m_choice.view().*field ? 1 : 0,
+            [this, field](int entry) { Q_EMIT viewRequested(m_choice.view().with(field, entry)); });
     };
     m_ends = pair({QStringLiteral("Colours: smallest to largest"),
                    QStringLiteral("Colours: 2nd to 98th percentile")},
@@ -294,7 +291,7 @@ void MapPane::show(MapFrame frame) {
     if (m_refine) m_work.wake();
 }
 
-/// The same map of the other result, both in the same colours.
+/// Shows that map of the other result, both in the same colours.
 void MapPane::showOther() {
     const InspectorView& view = m_choice.view();
     const bool alone = m_choice.ofPinnedAlone(view.kind);
@@ -348,10 +345,7 @@ void MapPane::showOtherValues(MapValues values) {
     const ViewMaps& maps = m_choice.otherMaps();
     m_otherShown = m_otherWanted;
     m_other->setOutdated(m_outdated, m_awaited);
-    m_other->setTokens(sideTokens(*maps.result(), maps.rowSide(plain), values.rows),
-                       maps.columnSide(plain) < 0
-                           ? numberedTokens(values.columns, QStringLiteral("symbol"))
-                           : sideTokens(*maps.result(), maps.columnSide(plain), values.columns));
+    showTokens(*m_other, maps, plain, values);
     m_other->setNumberDigits(3, ViewMaps::isSigned(plain));
     const QString absent = m_three ? absenceReason(maps, plain.kind) : QString();
     m_other->setNote(!values.empty()               ? QString()
@@ -387,11 +381,7 @@ void MapPane::showChange(const ColorScale& shown) {
     const Limits limits = shown.limits();
     const float most = qMax(qAbs(limits.low), qAbs(limits.high));
     m_change->setNote({});
-    const ViewMaps& maps = m_choice.maps();
-    const int columns = maps.columnSide(m_choice.view());
-    m_change->setTokens(sideTokens(*maps.result(), maps.rowSide(m_choice.view()), change.rows),
-                        columns < 0 ? numberedTokens(change.columns, QStringLiteral("symbol"))
-                                    : sideTokens(*maps.result(), columns, change.columns));
+    showTokens(*m_change, m_choice.maps(), m_choice.view(), change);
     m_change->setNumberDigits(3, true);
     m_change->setScale(ColorScale(shown.kind() == ColorScale::Kind::Paper
                                       ? ColorScale::Kind::Paper
@@ -401,7 +391,7 @@ void MapPane::showChange(const ColorScale& shown) {
     m_change->setCell(m_choice.row(), m_choice.column());
 }
 
-/// Both maps in the same colours, once both are there; a difference and another kind have their
+/// Gives both maps the same colours, once both are there; a difference and another kind have their
 /// own.
 void MapPane::showOneRange() {
     const InspectorView& view = m_choice.view();

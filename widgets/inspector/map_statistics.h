@@ -88,7 +88,8 @@ private:
 
     BackgroundWork& m_work;
     ViewMaps m_maps;
-    /// Of the input of these maps; made by the first job, since a long text takes a while.
+    /// What the input of these maps says of places; made by the first job, as a long text takes a
+    /// while.
     struct Places;
     std::shared_ptr<Places> m_places;
     struct Known {

@@ -16,8 +16,8 @@
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/map_view.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -109,12 +109,8 @@ void RelationInspector::connectPanes() {
         m_small->recolour();
     });
     connect(m_small, &SmallMaps::viewRequested, this, &RelationInspector::choose);
-    connect(m_small->multiples(), &MultiplesView::chosen, this,
-            [this](MapKind kind, int index) { choose(m_choice.ofMap(kind, index)); });
     connect(m_small, &SmallMaps::mapChosen, this, [this](const MapId& map) {
-        InspectorView request = m_choice.ofMap(map.kind, map.index);
-        request.layer = map.layer;
-        choose(request);
+        choose(m_choice.ofMap(map.kind, map.index).with(&InspectorView::layer, map.layer));
     });
     connect(m_empty, &EmptyState::activated, this, &RelationInspector::emptyStateActivated);
     m_choice.setFigure(*m_source->menu(), FigurePart::Source);
@@ -126,8 +122,8 @@ void RelationInspector::connectPanes() {
     connect(m_map->map(), &MapView::menuRequested, this, &RelationInspector::cellMenuRequested);
     connect(m_map->map(), &MapView::cellDragged, this, &RelationInspector::cellDragged);
     connect(m_map->map(), &MapView::cellDropped, this, &RelationInspector::cellDropped);
-    connect(m_small->multiples(), &MultiplesView::menuRequested, this,
-            [this](MapKind, int, const QPoint& at) { Q_EMIT mapMenuRequested(at); });
+    connect(m_small->multiples(), &MapStrip::menuRequested, this,
+            [this](const MapId&, const QPoint& at) { Q_EMIT mapMenuRequested(at); });
     connect(m_source, &SourcePane::menuRequested, this, [this](const QPoint& at) {
         const int pointed = m_choice.pointedColumn();
         const bool objects = m_choice.maps().columnSide(view()) >= 0;
@@ -328,15 +324,12 @@ void RelationInspector::restorePanes(const QByteArray& state) {
 
 void RelationInspector::toggleReading() {
     if (!showsText()) return;
-    InspectorView request = view();
-    request.reading = m_reading ? ReadingLayout::Off : ReadingLayout::On;
-    choose(request);
+    choose(
+        view().with(&InspectorView::reading, m_reading ? ReadingLayout::Off : ReadingLayout::On));
 }
 
 void RelationInspector::toggleAllLayers() {
-    InspectorView request = view();
-    request.allLayers = !request.allLayers;
-    choose(request);
+    choose(view().with(&InspectorView::allLayers, !view().allLayers));
 }
 
 void RelationInspector::pin(const QString& name) {
@@ -386,9 +379,7 @@ void RelationInspector::setPartner(const std::optional<MapId>& map, const QStrin
 }
 
 void RelationInspector::toggleBeside() {
-    InspectorView request = view();
-    request.beside = !request.beside;
-    choose(request);
+    choose(view().with(&InspectorView::beside, !view().beside));
 }
 
 void RelationInspector::findToken() {

@@ -38,7 +38,7 @@ public:
     void setResult(std::shared_ptr<const ProbeResult> result) {
         setInspected({std::move(result), {}, {}, {}, {}});
     }
-    /// The same for a model that may be edited.
+    /// Shows the result of a model that may be edited.
     void setInspected(Inspected inspected);
     const ProbeResult* result() const { return m_choice.maps().result(); }
     bool edited() const { return m_choice.edited(); }
@@ -104,7 +104,7 @@ Q_SIGNALS:
     void pinChanged();
     void textShown();  ///< showsText() changed
     void imageDropped(QString path);
-    /// The same with Shift: a second input.
+    /// A request with Shift is for a second input.
     void secondDropped(QString path);
     /// Menus of edits; `at` on the screen. The map or cell is the chosen one by then.
     void mapMenuRequested(const QPoint& at);

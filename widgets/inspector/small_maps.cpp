@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -15,9 +16,8 @@
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
-#include "widgets/maps/gallery_view.h"
+#include "widgets/kit/map_strip.h"
 #include "widgets/maps/layer_slider.h"
-#include "widgets/maps/multiples_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -27,11 +27,6 @@ Thumbnails::Thumbnails(BackgroundWork& work, QObject* parent) : QObject(parent),
     m_work.setLane(BackgroundWork::Thumbnails, [this] { return next(); });
 }
 
-quint64 Thumbnails::hashed(const Key& key) {
-    return static_cast<quint64>(key.map.kind) << 60U | static_cast<quint64>(key.map.layer) << 44U |
-           static_cast<quint64>(key.map.index) << 20U | static_cast<quint64>(key.block);
-}
-
 void Thumbnails::setView(const ViewMaps& maps, const InspectorView& view) {
     const bool sameValues = view.processing == m_view.processing && view.topK == m_view.topK &&
                             view.reversed == m_view.reversed;
@@ -39,10 +34,8 @@ void Thumbnails::setView(const ViewMaps& maps, const InspectorView& view) {
     if (!sameValues) {
         m_kept.clear();
     } else if (!sameMaps) {
-        for (const quint64 kept : m_kept.keys()) {
-            const auto kind = static_cast<MapKind>(kept >> 60U);
-            const auto layer = static_cast<int>(kept >> 44U & 0xFFFFU);
-            const auto index = static_cast<int>(kept >> 20U & 0xFFFFFFU);
+        for (const Key& kept : m_kept.keys()) {
+            const auto& [kind, layer, index] = kept.map;
             const RelationMap* before = m_maps.find(kind, layer, index);
             const RelationMap* now = maps.find(kind, layer, index);
             if (!before || !now || !before->source || before->source != now->source)
@@ -64,10 +57,31 @@ void Thumbnails::recolour() {
     ++m_colours;
 }
 
-void Thumbnails::request(const std::vector<Key>& keys) {
+void Thumbnails::serve(MapStrip& strip) {
+    strip.shape = [this](const MapId& id) {
+        const RelationMap* map = m_maps.find(id.kind, id.layer, id.index);
+        const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
+        return m_maps.isTransposed(viewOf(id)) ? shape.transposed() : shape;
+    };
+    strip.picture = [this](QPainter& painter, const QRect& box, const MapId& map, int block) {
+        const QPixmap made = picture({map, block}, box.size(), painter.deviceTransform().m11());
+        if (made.isNull()) return false;
+        painter.drawPixmap(box.topLeft(), made);
+        return true;
+    };
+    connect(&strip, &MapStrip::moved, this, [this, &strip] {
+        if (&strip == m_strip) request(strip);
+    });
+}
+
+void Thumbnails::request(MapStrip& strip) {
+    m_strip = &strip;
     m_requested.clear();
-    for (auto key = keys.rbegin(); key != keys.rend(); ++key)
-        if (!m_kept.contains(hashed(*key))) m_requested.push_back(*key);
+    const auto nearest = strip.nearest();
+    for (auto tile = nearest.rbegin(); tile != nearest.rend(); ++tile) {
+        const Key key{strip.tiles().map(*tile), strip.tiles().blockOf(*tile)};
+        if (!m_kept.contains(key)) m_requested.push_back(key);
+    }
     m_work.wake();
 }
 
@@ -91,29 +105,15 @@ ColorScale Thumbnails::scaleOf(const MapId& map, const MapValues& values) {
     return m_scales.emplace(key, m_maps.scale(view, effort)).first->second;
 }
 
-Thumbnails::Entry* Thumbnails::entry(const Key& key) {
-    Entry* kept = m_kept.object(hashed(key));
-    if (kept && kept->colours != m_colours) {
+QPixmap Thumbnails::picture(const Key& key, const QSize& size, qreal ratio) {
+    Entry* kept = m_kept.object(key);
+    // While a pane is resized: a coarser or finer one, until this one is made.
+    for (int block = 1; !kept && block <= 64; ++block) kept = m_kept.object({key.map, block});
+    if (!kept) return {};
+    if (std::exchange(kept->colours, m_colours) != m_colours) {
         kept->cells = cellImage(kept->values, scaleOf(key.map, kept->values));
         kept->picture = QPixmap();
-        kept->colours = m_colours;
     }
-    return kept;
-}
-
-const MapValues* Thumbnails::values(const Key& key) const {
-    const Entry* kept = m_kept.object(hashed(key));
-    return kept ? &kept->values : nullptr;
-}
-
-QImage Thumbnails::cells(const Key& key) {
-    const Entry* kept = entry(key);
-    return kept ? kept->cells : QImage();
-}
-
-QPixmap Thumbnails::picture(const Key& key, const QSize& size, qreal ratio) {
-    Entry* kept = entry(key);
-    if (!kept) return {};
     if (kept->picture.size() != size * ratio) {
         kept->picture = QPixmap(size * ratio);
         kept->picture.setDevicePixelRatio(ratio);
@@ -137,7 +137,7 @@ std::optional<BackgroundWork::Job> Thumbnails::next() {
     while (!m_requested.empty() && time < kPieceOfWork) {
         const Key key = m_requested.back();
         m_requested.pop_back();
-        if (m_kept.contains(hashed(key))) continue;
+        if (m_kept.contains(key)) continue;
         some->push_back({key, viewOf(key.map), {}});
         time += m_maps.valuesTime(some->back().view);
     }
@@ -157,21 +157,22 @@ std::optional<BackgroundWork::Job> Thumbnails::next() {
             for (Made& made : *some) {
                 const auto bytes = static_cast<qsizetype>(made.values.values.size()) * 3 *
                                    qsizetype(sizeof(float));
-                m_kept.insert(hashed(made.key), new Entry{std::move(made.values), {}, {}, -1},
+                m_kept.insert(made.key, new Entry{std::move(made.values), {}, {}, -1},
                               qMax<qsizetype>(1, bytes / 1024));
             }
-            Q_EMIT made();
+            if (m_strip) m_strip->refresh();
         }};
 }
 
 namespace {
 
-QString tipOf(const QString& label, const MapMeasures& measures, MapOrder order) {
+/// ", symmetry 0.93"; empty for a map without the measure.
+QString measureOf(const MapMeasures& measures, MapOrder order) {
     if (order == MapOrder::Index) order = MapOrder::Magnitude;
     const float value = measures.of(order);
-    return std::isnan(value) ? label
-                             : QStringLiteral("%1, %2 %3")
-                                   .arg(label, QLatin1String(measureName(order)))
+    return std::isnan(value) ? QString()
+                             : QStringLiteral(", %1 %2")
+                                   .arg(QLatin1String(measureName(order)))
                                    .arg(static_cast<double>(value), 0, 'g', 4);
 }
 
@@ -190,7 +191,9 @@ SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* pa
     column->addWidget(makeHead());
     auto* maps = new QWidget(this);
     m_stack = new QStackedLayout(maps);
-    m_multiples = new MultiplesView(maps);
+    m_multiples = new MapStrip(StripLayout(StripLayout::Flow::Fitted),
+                               QStringLiteral("Maps of the layer"), maps);
+    m_thumbnails->serve(*m_multiples);
     m_all = new AllMaps(choice, *m_thumbnails, *m_measures, maps);
     m_stack->addWidget(m_multiples);
     m_stack->addWidget(m_all);
@@ -208,22 +211,20 @@ SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* pa
     side->addWidget(m_layers, 1, Qt::AlignRight);
     row->addLayout(side);
 
-    m_multiples->tip = [this](const MultipleItem& item) {
-        const InspectorView& view = m_choice.view();
-        const RelationMap* map = m_choice.maps().find(item.kind, view.layer, item.index);
-        return map ? tipOf(item.label, measuresOf(*map), view.order) : item.label;
+    m_multiples->label = [](const MapId& id) { return itemLabel(id.kind, id.index); };
+    m_multiples->tip = [this](const MapId& id) {
+        const RelationMap* map = m_choice.maps().find(id.kind, id.layer, id.index);
+        return itemLabel(id.kind, id.index) +
+               (map ? measureOf(measuresOf(*map), m_choice.view().order) : QString());
+    };
+    m_multiples->marks = [this](const MapId& id) {
+        return MapStrip::Marks{m_choice.moved(id), m_choice.takenOut(id)};
     };
     connect(m_layers, &LayerSlider::chosen, this, [this](int layer) {
-        InspectorView request = m_choice.view();
-        request.layer = layer;
-        Q_EMIT viewRequested(request);
+        Q_EMIT viewRequested(m_choice.view().with(&InspectorView::layer, layer));
     });
     connect(m_all, &AllMaps::chosen, this, &SmallMaps::mapChosen);
-    connect(m_multiples, &MultiplesView::resolutionChanged, this, &SmallMaps::requestMultiples);
-    connect(m_multiples, &MultiplesView::moved, this, &SmallMaps::requestMultiples);
-    connect(m_thumbnails, &Thumbnails::made, this, [this] {
-        if (!m_choice.view().allLayers) fillMultiples();
-    });
+    connect(m_multiples, &MapStrip::chosen, this, &SmallMaps::mapChosen);
     connect(m_measures, &MapStatistics::changed, this, [this] {
         if (m_choice.empty() || m_choice.view().allLayers) return;
         // A new order moves the pictures, and pictures to make come into view.
@@ -255,14 +256,10 @@ QWidget* SmallMaps::makeHead() {
     row->addWidget(m_order, 1);
     row->addStretch(0);
     connect(m_scope, &SegmentedControl::changed, this, [this](int which) {
-        InspectorView request = m_choice.view();
-        request.allLayers = which == 1;
-        Q_EMIT viewRequested(request);
+        Q_EMIT viewRequested(m_choice.view().with(&InspectorView::allLayers, which));
     });
     connect(m_order, &QComboBox::activated, this, [this](int which) {
-        InspectorView request = m_choice.view();
-        request.order = static_cast<MapOrder>(which);
-        Q_EMIT viewRequested(request);
+        Q_EMIT viewRequested(m_choice.view().with(&InspectorView::order, which));
     });
     return head;
 }
@@ -305,19 +302,12 @@ void SmallMaps::displayLayer() {
     m_stack->setCurrentWidget(m_multiples);
     m_thumbnails->setView(maps, view);
     measureLayer();
-    m_multiples->setGroups(groupsOf(maps, view, m_measures));
-    const auto in = [layer = view.layer](MapKind kind, int index) {
-        return MapId{kind, layer, index};
-    };
-    m_multiples->setEdited(
-        [&](MapKind kind, int index) { return m_choice.moved(in(kind, index)); },
-        [&](MapKind kind, int index) { return m_choice.takenOut(in(kind, index)); });
+    m_multiples->setSections(layerSections(maps, view, m_measures));
     frameMultiples(*m_multiples, view);
-    fillMultiples();
-    requestMultiples();
+    m_thumbnails->request(*m_multiples);
 }
 
-/// Of the kinds of places those that the input has.
+/// Offers the kinds of places that the input has.
 void SmallMaps::offerOrders() {
     const ProbeResult* result = m_choice.maps().result();
     const bool image = result && result->grid.rows > 0,
@@ -334,7 +324,7 @@ void SmallMaps::offerOrders() {
     }
 }
 
-/// The measures by which the layer is sorted.
+/// Asks for the measures by which the layer is sorted.
 void SmallMaps::measureLayer() {
     const ViewMaps& maps = m_choice.maps();
     const InspectorView& view = m_choice.view();
@@ -348,36 +338,10 @@ void SmallMaps::measureLayer() {
     if (!ids.empty()) m_measures->request(std::move(ids));
 }
 
-void SmallMaps::fillMultiples() {
-    const int side = m_multiples->pictures().side();
-    m_multiples->fillVisible([&](const MultipleItem& item) {
-        const Thumbnails::Key key{{item.kind, m_choice.view().layer, item.index},
-                                  blockOf(item, side)};
-        const MapValues* values = m_thumbnails->values(key);
-        return MultiplesView::Filled{m_thumbnails->cells(key),
-                                     values ? values->mask : MapValues::Mask::None};
-    });
-}
-
-void SmallMaps::requestMultiples() {
-    if (m_choice.empty() || m_choice.view().allLayers) return;
-    const MultiplesLayout& pictures = m_multiples->pictures();
-    std::vector<Thumbnails::Key> keys;
-    for (const auto& slot : pictures.places()) {
-        const MultipleItem& item = pictures.item(slot);
-        keys.push_back(
-            {{item.kind, m_choice.view().layer, item.index}, blockOf(item, pictures.side())});
-    }
-    fillMultiples();
-    m_thumbnails->request(keys);
-}
-
 void SmallMaps::recolour() {
     m_thumbnails->recolour();
-    if (m_choice.view().allLayers)
-        m_all->gallery()->refresh();
-    else
-        fillMultiples();
+    m_multiples->refresh();
+    m_all->gallery()->refresh();
 }
 
 void SmallMaps::mark() {

@@ -20,57 +20,56 @@
 
 namespace relascope::widgets {
 
-// Small pictures of maps: made in the background, the ones asked for first, and kept up to a bound
-// of memory.
+// Small pictures of maps: made in the background, the ones that are seen first, and kept up to a
+// bound of memory.
+
+class MapStrip;
 
 class Thumbnails : public QObject {
     Q_OBJECT
 public:
-    /// A picture with `block` x `block` cells a pixel.
-    struct Key {
-        MapId map;
-        int block = 1;
-        bool operator==(const Key&) const = default;
-    };
     /// The memory of kept pictures, in KiB.
     static constexpr int kMostMemory = 64 * 1024;
 
     explicit Thumbnails(BackgroundWork& work, QObject* parent = nullptr);
 
+    /// Gives a strip the shapes and pictures of maps.
+    void serve(MapStrip& strip);
     /// Pictures that the new maps or the new view show in another way are forgotten.
     void setView(const ViewMaps& maps, const InspectorView& view);
-    /// Colours the pictures anew when they are next asked for: the theme or a scale changed.
+    /// Colours the pictures anew when they are next painted: the theme or a scale changed.
     void recolour();
-    /// Makes these pictures, in this order; replaces what was requested before.
-    void request(const std::vector<Key>& keys);
-
-    /// Null while it is not made.
-    const MapValues* values(const Key& key) const;
-    /// One pixel a cell of values(); null while it is not made.
-    QImage cells(const Key& key);
-    /// With the hatch of masked cells, `size` large on the screen; null while it is not made.
-    QPixmap picture(const Key& key, const QSize& size, qreal ratio);
-
-Q_SIGNALS:
-    void made();  ///< one or more of the requested
+    /// Makes the pictures that this strip shows, in place of those of another.
+    void request(MapStrip& strip);
 
 private:
+    /// A picture with `block` x `block` cells a pixel.
+    struct Key {
+        MapId map;
+        int block = 1;
+        bool operator==(const Key&) const = default;
+        friend size_t qHash(const Key& key, size_t seed) {
+            return qHashMulti(seed, static_cast<int>(key.map.kind), key.map.layer, key.map.index,
+                              key.block);
+        }
+    };
     struct Entry {
         MapValues values;
         QImage cells;
         QPixmap picture;
         int colours = -1;  ///< the colouring of `cells`
     };
-    static quint64 hashed(const Key& key);
     InspectorView viewOf(const MapId& map) const;
     ColorScale scaleOf(const MapId& map, const MapValues& values);
-    Entry* entry(const Key& key);
+    /// With the hatch of masked cells, `size` large on the screen; null while none is made.
+    QPixmap picture(const Key& key, const QSize& size, qreal ratio);
     std::optional<BackgroundWork::Job> next();
 
     BackgroundWork& m_work;
     ViewMaps m_maps;
     InspectorView m_view;
-    QCache<quint64, Entry> m_kept{kMostMemory};
+    MapStrip* m_strip = nullptr;  ///< whose pictures are made
+    QCache<Key, Entry> m_kept{kMostMemory};
     std::vector<Key> m_requested;                            ///< from the last to the first
     std::map<std::pair<MapKind, int>, ColorScale> m_scales;  ///< shared ones, by kind and layer
     int m_colours = 0, m_generation = 0;
@@ -87,9 +86,7 @@ class AllMaps;
 class BackgroundWork;
 class LayerSlider;
 class MapStatistics;
-class MultiplesView;
 class SegmentedControl;
-class Thumbnails;
 class ViewChoice;
 class ViewMaps;
 class ViewMenu;
@@ -101,13 +98,13 @@ public:
 
     /// All maps and layers of the choice's view.
     void display();
-    /// The same, but updates only what differs from the view `before`.
+    /// Updates what differs from the view `before`.
     void displayAfter(const InspectorView& before);
 
     /// Colours the maps anew, after their scale became exact or the theme changed.
     void recolour();
 
-    MultiplesView* multiples() const { return m_multiples; }
+    MapStrip* multiples() const { return m_multiples; }
     AllMaps* allMaps() const { return m_all; }
     /// This layer, or all layers.
     SegmentedControl* scope() const { return m_scope; }
@@ -123,8 +120,6 @@ private:
     QWidget* makeHead();
     void displayLayer();
     void displayAll();
-    void fillMultiples();
-    void requestMultiples();
     void offerOrders();
     void measureLayer();
     void mark();
@@ -136,7 +131,7 @@ private:
     SegmentedControl* m_scope;
     QComboBox* m_order;
     QStackedLayout* m_stack;
-    MultiplesView* m_multiples;
+    MapStrip* m_multiples;
     AllMaps* m_all;
     LayerSlider* m_layers;
     ViewMenu* m_menu;

@@ -6,7 +6,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "types/text_piece.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/find_bar.h"
 #include "widgets/inspector/sample_chooser.h"
@@ -52,7 +51,7 @@ SourceObjects::SourceObjects(QBoxLayout* column, QWidget* parent) : QObject(pare
     pass(m_patches);
     connect(m_pair, &TextPair::rowHovered, this, &SourceObjects::rowHovered);
     connect(m_tiles, &TileView::rowHovered, this, &SourceObjects::rowHovered);
-    connect(m_tiles, &TileView::laidOut, this, &SourceObjects::fitTiles);
+    connect(m_tiles, &TileView::contentResized, this, &SourceObjects::fitTiles);
     // A short text gets its preferred height, so that related content is directly below.
     connect(m_strip, &TokenStrip::contentResized, this,
             [this] { m_strip->setMaximumHeight(qMax(40, m_strip->contentHeight())); });
@@ -342,9 +341,7 @@ void SourcePane::setTokenCount(const QString& text) {
 
 void SourcePane::openText() {
     // Editing starts from the current text. No request is sent, as nothing was typed.
-    std::string whole;
-    for (const auto& piece : m_objects->strip()->tokens()) whole += piece;
-    m_textInput->setText(QString::fromStdString(validUtf8(whole)));
+    m_textInput->setText(m_objects->strip()->text());
 }
 
 QString SourcePane::csv() const {

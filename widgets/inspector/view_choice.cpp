@@ -38,7 +38,7 @@ void ViewChoice::setInspected(Inspected inspected) {
             m_view.source = now->maps.front().rows - 1;
             m_view.target = 0;
         }
-        // Of a partial result the map of the first view may follow.
+        // A partial result may be followed by the map of the first view.
         m_started = !now->partial;
     }
     m_view = maps().clamped(m_view);
@@ -188,9 +188,7 @@ InspectorView ViewChoice::granted(InspectorView request) {
 }
 
 InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
-    InspectorView request = m_view;
-    request.*field += step;
-    return request;
+    return m_view.with(field, m_view.*field + step);
 }
 
 std::optional<InspectorView> ViewChoice::ofKind(int number) {
@@ -198,35 +196,28 @@ std::optional<InspectorView> ViewChoice::ofKind(int number) {
     const bool mayFollow = maps().result() && maps().result()->partial;
     const auto kind = static_cast<MapKind>(number - 1);
     if (!mayFollow && !m_maps[0].has(kind) && !ofPinnedAlone(kind)) return {};
-    InspectorView request = m_view;
-    request.kind = m_wanted = kind;
-    return request;
+    m_wanted = kind;
+    return m_view.with(&InspectorView::kind, kind);
 }
 
 InspectorView ViewChoice::transposed() const {
-    InspectorView request = m_view;
-    if (maps().canReverse(m_view)) request.reversed = !request.reversed;
-    return request;
+    return m_view.with(&InspectorView::reversed, m_view.reversed != maps().canReverse(m_view));
 }
 
 InspectorView ViewChoice::nextProcessing() const {
-    InspectorView request = m_view;
     // Attention supports raw and top k only.
-    if (storedKind(request.kind) == MapKind::Relation)
-        request.processing =
-            static_cast<Processing>((static_cast<int>(request.processing) + 1) % 5);
-    else
-        request.processing =
-            request.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
-    return request;
+    const bool all = storedKind(m_view.kind) == MapKind::Relation;
+    const auto other = m_view.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
+    return m_view.with(
+        &InspectorView::processing,
+        all ? static_cast<Processing>((static_cast<int>(m_view.processing) + 1) % 5) : other);
 }
 
 InspectorView ViewChoice::nextShown() const {
-    InspectorView request = m_view;
     const int choices = subtracts(m_view) ? 3 : 2;
-    if (compares())
-        request.shown = static_cast<Shown>((static_cast<int>(request.shown) + 1) % choices);
-    return request;
+    return compares()
+               ? m_view.with(&InspectorView::shown, (static_cast<int>(m_view.shown) + 1) % choices)
+               : m_view;
 }
 
 InspectorView ViewChoice::ofMap(MapKind kind, int index) {
@@ -243,10 +234,7 @@ InspectorView ViewChoice::ofMap(MapKind kind, int index) {
 }
 
 InspectorView ViewChoice::ofCell(int row, int column) const {
-    InspectorView request = m_view;
-    request.source = row;
-    request.target = column;
-    return request;
+    return m_view.with(&InspectorView::source, row).with(&InspectorView::target, column);
 }
 
 bool ViewChoice::point(int row, int column) {
@@ -325,9 +313,9 @@ void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
             maps.sharedExtent(view);
             if (!small) return;
             Prepared made{maps.shared(), view, layerMaps(maps, view, side)};
-            for (const MultipleGroup& group : made.small.groups)
-                if (!group.items.empty())
-                    maps.sharedExtent(ViewMaps::viewOf(group.items[0].kind, 0, view));
+            for (const StripSection& section : made.small.sections)
+                if (!section.maps.empty())
+                    maps.sharedExtent(ViewMaps::viewOf(section.maps[0].kind, 0, view));
             prepared->store(std::make_shared<const Prepared>(std::move(made)));
         };
     };

@@ -202,7 +202,7 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     const auto changed = [&](const QString& now, const QString& then) {
         return before && then != now ? then + QStringLiteral(" \u2192 ") + now : now;
     };
-    // Of two models one may have no such map.
+    // One of two models may have no such map.
     const auto number = [&](MapKind kind, int index) {
         const auto of = [&](const ViewMaps& from) {
             if (!from.find(kind, view.layer, index)) return QStringLiteral("none");

@@ -10,7 +10,7 @@ namespace relascope::widgets {
 
 /// "Relation 3", "Relational attention, head 1", "α × r, relation 3 and head 1", "Symbols".
 QString mapTitle(const InspectorView& view);
-/// The same, which also knows attention to another sequence: "Cross attention 1".
+/// A title that also knows attention to another sequence: "Cross attention 1".
 QString mapTitle(const ViewMaps& maps, const InspectorView& view);
 /// The title of the layer's attention without relations.
 QString sensoryTitle(const ViewMaps& maps, int layer);

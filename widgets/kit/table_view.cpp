@@ -14,8 +14,6 @@
 #include <QStyledItemDelegate>
 
 #include "answers/answer_text.h"
-#include "widgets/analysis/analysis_frame.h"
-#include "widgets/analysis/answer_view.h"
 #include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
@@ -204,9 +202,20 @@ void TableModel::order() {
 TableView::TableView(const QString& name, QWidget* parent)
     : QTableView(parent), m_model(new TableModel(this)) {
     setAccessibleName(name);
-    layOutTable(*this, kTableRow);
+    setFrameShape(QFrame::NoFrame);
+    setShowGrid(false);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setSelectionMode(QAbstractItemView::SingleSelection);
+    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    setTabKeyNavigation(false);  // Tab leaves the table
     setItemDelegate(new TableDelegate(this));
     setModel(m_model);
+    verticalHeader()->hide();
+    verticalHeader()->setMinimumSectionSize(kTableRow);
+    verticalHeader()->setDefaultSectionSize(kTableRow);
+    horizontalHeader()->setFont(smallFont());
+    horizontalHeader()->setResizeContentsPrecision(100);  // rows that are measured
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     horizontalHeader()->setSortIndicatorClearable(true);

@@ -11,7 +11,7 @@
 #include <QTableView>
 
 #include "types/answer.h"
-#include "widgets/analysis/analysis_frame.h"
+#include "widgets/kit/signed_bar.h"
 
 class QPainter;
 

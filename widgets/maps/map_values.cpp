@@ -254,7 +254,7 @@ struct RowSample {
     std::vector<float> values;
 };
 
-/// Of the pairs among the rows that were read.
+/// Measures the pairs among the rows that were read.
 float symmetryOf(const RelationMap& map, const RowSample& sample) {
     if (map.rows != map.columns || map.kind == MapKind::Symbols) return NAN;
     double sum = 0.0, difference = 0.0;

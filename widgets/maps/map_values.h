@@ -84,7 +84,7 @@ struct MapMeasures {
     float of(MapOrder order) const;
 };
 
-/// Of all rows, or of `mostRows` spread evenly over a larger map. `places` are those of the input;
+/// Reads all rows, or `mostRows` spread evenly over a larger map. `places` are those of the input;
 /// without them attention to places is not measured.
 MapMeasures measuresOf(const RelationMap& map, const core::HeadPlaces* places = nullptr,
                        int mostRows = 64);

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include <QFontMetrics>
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QPaintEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
 
-#include "widgets/source/linked_view.h"
+#include "widgets/kit/token_view.h"
 #include "widgets/source/pictures.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/source/tile_view.h"
@@ -82,44 +77,7 @@ QSize tileSize(const TileSection& section, int index, int wide) {
 
 }  // namespace
 
-bool TileLayout::take(std::vector<TileSection> sections) {
-    if (std::equal(sections.begin(), sections.end(), m_sections.begin(), m_sections.end(),
-                   [](const TileSection& a, const TileSection& b) {
-                       return a.group == b.group && a.sends == b.sends;
-                   }))
-        return false;
-    m_sections = std::move(sections);
-    for (TileSection& section : m_sections) section.largest = largestSize(section.group.vectors);
-    return true;
-}
-
-const TileSection* TileLayout::part(bool sender) const {
-    for (const TileSection& section : m_sections)
-        if (sender ? section.sends : section.receives) return &section;
-    return nullptr;
-}
-int TileLayout::count(bool sender) const {
-    const TileSection* section = part(sender);
-    return section ? section->group.size() : 0;
-}
-QRect TileLayout::rect(bool sender, int index) const {
-    const TileSection* section = part(sender);
-    if (!section || index < 0 || index >= static_cast<int>(section->places.size())) return {};
-    return section->places[static_cast<std::size_t>(index)];
-}
-
-TileLayout::Place TileLayout::placeAt(const QPoint& point) const {
-    for (int s = 0; s < static_cast<int>(m_sections.size()); ++s) {
-        const TileSection& section = m_sections[static_cast<std::size_t>(s)];
-        for (auto place = section.from(point.y());
-             place != section.places.end() && place->top() <= point.y(); ++place)
-            if (place->contains(point))
-                return {s, static_cast<int>(place - section.places.begin())};
-    }
-    return {};
-}
-
-void TileLayout::layOut(const QSize& view, int bar) {
+int layOutSections(std::vector<TileSection>& sections, const QSize& view, int bar) {
     const int wide = qMax(vectorWidth, view.width() - 2 * edge - bar);
     const auto place = [&](TileSection& section, int y) {
         section.places.clear();
@@ -138,7 +96,7 @@ void TileLayout::layOut(const QSize& view, int bar) {
     };
     // Texts and bars get their preferred height; pictures share the remaining space.
     int left = view.height() - 2 * edge, sharing = 0;
-    for (TileSection& section : m_sections) {
+    for (TileSection& section : sections) {
         section.places.reserve(static_cast<std::size_t>(section.group.size()));
         left -= section.group.title.isEmpty() ? 0 : headHeight;
         if (section.group.hasPictures())
@@ -146,15 +104,15 @@ void TileLayout::layOut(const QSize& view, int bar) {
         else
             left -= place(section, 0);
     }
-    left -= groupGap * qMax(0, static_cast<int>(m_sections.size()) - 1);
+    left -= groupGap * qMax(0, static_cast<int>(sections.size()) - 1);
     int y = edge;
-    for (TileSection& section : m_sections) {
+    for (TileSection& section : sections) {
         section.top = y;
         if (!section.group.title.isEmpty()) y += headHeight;
         if (section.group.hasPictures()) layOutPictures(section, wide, left / sharing);
         y = place(section, y) + groupGap;
     }
-    m_height = m_sections.empty() ? 0 : y - groupGap + edge;
+    return sections.empty() ? 0 : y - groupGap + edge;
 }
 
 std::vector<QRect>::const_iterator TileSection::from(int y) const {
@@ -162,31 +120,6 @@ std::vector<QRect>::const_iterator TileSection::from(int y) const {
     return std::partition_point(places.begin(), places.end(),
                                 [&](const QRect& place) { return place.bottom() < y; });
 }
-
-int TileSection::moved(int index, int key) const {
-    const int last = static_cast<int>(places.size()) - 1;
-    if (key == Qt::Key_Left) return qMax(0, index - 1);
-    if (key == Qt::Key_Right) return qMin(last, index + 1);
-    if (key == Qt::Key_Home) return 0;
-    if (key == Qt::Key_End) return last;
-    // Up and down: the tile of the next row with the nearest centre.
-    const QRect from = places[static_cast<std::size_t>(index)];
-    const int step = key == Qt::Key_Down ? 1 : -1;
-    int best = index, row = -1;
-    for (int k = index + step; k >= 0 && k <= last; k += step) {
-        const QRect& place = places[static_cast<std::size_t>(k)];
-        if (place.top() == from.top()) continue;
-        if (row >= 0 && place.top() != row) break;
-        row = place.top();
-        const auto away = [&](int at) {
-            return std::abs(places[static_cast<std::size_t>(at)].center().x() - from.center().x());
-        };
-        if (best == index || away(k) < away(best)) best = k;
-    }
-    return best;
-}
-
-using namespace tiles;
 
 void paintTileObject(QPainter& painter, const TileSection& section, int index, const QRect& inside,
                      const QColor& ink) {
@@ -235,14 +168,8 @@ void paintTileObject(QPainter& painter, const TileSection& section, int index, c
                      painter.fontMetrics().elidedText(word, Qt::ElideRight, inside.width() + 2));
 }
 
-using namespace tiles;
-
-TileView::TileView(QWidget* parent) : QAbstractScrollArea(parent) {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::StrongFocus);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+TileView::TileView(QWidget* parent) : TileArea({edge, edge, edge, edge}, parent) {
     setAccessibleName(QStringLiteral("Source objects"));
-    viewport()->setMouseTracking(true);
     verticalScrollBar()->setSingleStep(26);
     describe();
 }
@@ -265,47 +192,79 @@ void TileView::setGroups(std::vector<TileGroup> groups) {
 }
 
 void TileView::take(std::vector<TileSection> sections) {
-    if (!m_layout.take(std::move(sections))) return;
-    m_hover = {};
+    if (std::equal(sections.begin(), sections.end(), m_sections.begin(), m_sections.end(),
+                   [](const TileSection& a, const TileSection& b) {
+                       return a.group == b.group && a.sends == b.sends;
+                   }))
+        return;
+    m_sections = std::move(sections);
+    int first = 0;
+    for (TileSection& section : m_sections) {
+        section.largest = largestSize(section.group.vectors);
+        section.first = std::exchange(first, first + section.group.size());
+    }
+    forgetHover();
     clampChoice();
     layOut();
-    reveal(false, source());
+    reveal(tileOf(false, source()));
     describe();
 }
 
-void TileView::layOut() {
-    const int before = contentHeight();
-    m_layout.layOut(size(), verticalScrollBar()->sizeHint().width());
-    verticalScrollBar()->setPageStep(qMax(1, viewport()->height()));
-    verticalScrollBar()->setRange(0, qMax(0, contentHeight() - viewport()->height()));
-    viewport()->update();
-    if (contentHeight() != before) Q_EMIT laidOut();
+const TileSection* TileView::part(bool sender) const {
+    for (const TileSection& section : m_sections)
+        if (sender ? section.sends : section.receives) return &section;
+    return nullptr;
+}
+int TileView::count(bool sender) const {
+    const TileSection* section = part(sender);
+    return section ? section->group.size() : 0;
+}
+int TileView::tileOf(bool sender, int index) const {
+    return index >= 0 && index < count(sender) ? part(sender)->first + index : -1;
+}
+const TileSection* TileView::sectionOf(int tile) const {
+    for (const TileSection& section : m_sections)
+        if (tile >= section.first && tile < section.first + section.group.size()) return &section;
+    return nullptr;
+}
+
+int TileView::layOutTiles() {
+    return layOutSections(m_sections, size(), verticalScrollBar()->sizeHint().width());
+}
+QRect TileView::placeOf(int tile) const {
+    const TileSection* section = sectionOf(tile);
+    return section ? section->places[static_cast<std::size_t>(tile - section->first)] : QRect();
+}
+QRect TileView::tileRect(int index, bool sender) const {
+    return tileRect(tileOf(sender, index));
+}
+
+int TileView::placeAt(const QPoint& point) const {
+    for (const TileSection& section : m_sections)
+        for (auto place = section.from(point.y());
+             place != section.places.end() && place->top() <= point.y(); ++place)
+            if (place->contains(point))
+                return section.first + static_cast<int>(place - section.places.begin());
+    return -1;
 }
 
 void TileView::sourceMoved() {
     // Chosen in another pane; does not scroll while the pointer is inside.
-    if (m_hover.section < 0) reveal(false, source());
+    if (hover() < 0) reveal(tileOf(false, source()));
 }
-
-QRect TileView::tileRect(int index, bool sender) const {
-    return m_layout.rect(sender, index).translated(0, -verticalScrollBar()->value());
-}
-
 void TileView::touch(bool sender, int index) {
-    const QRect place = tileRect(index, sender);
-    if (!place.isEmpty()) viewport()->update(place.adjusted(-edge, -edge, edge, edge));
+    updateTile(tileOf(sender, index));
 }
-
-TileView::Place TileView::placeAt(const QPoint& point) const {
-    return m_layout.placeAt(point + QPoint(0, verticalScrollBar()->value()));
+int TileView::pointedSender() const {
+    const TileSection* section = sectionOf(hover());
+    return section && section->sends ? hover() - section->first : -1;
 }
 
 void TileView::describe() {
-    const TileSection* from = m_layout.part(false);
-    const TileSection* to = m_layout.part(true);
+    const TileSection *from = part(false), *to = part(true);
     if (!from && !to) {  // nothing can be chosen
         QStringList names;
-        for (const TileSection& section : m_layout.sections()) names << section.group.names;
+        for (const TileSection& section : m_sections) names << section.group.names;
         return setAccessibleDescription(names.join(QStringLiteral(", ")));
     }
     QString text = from && from->group.size() > 0
@@ -321,109 +280,62 @@ void TileView::describe() {
     setAccessibleDescription(text);
 }
 
-void TileView::setHover(const Place& place) {
-    if (place == m_hover) return;
-    const Place before = m_hover;
+void TileView::hoverMoved(int before, int now) {
+    const TileSection *left = sectionOf(before), *entered = sectionOf(now);
+    const bool sent = left && left->sends, sends = entered && entered->sends;
+    touch(true, sent ? before - left->first : restingTarget());
     touch(true, shownTarget());
-    m_hover = place;
-    touch(true, shownTarget());
-    if (before.section >= 0 && !sends(before) && (place.section < 0 || sends(place)))
-        Q_EMIT rowHovered(-1);
-    if (sends(before) && !sends(place)) Q_EMIT hovered(-1);
-    if (place.section < 0) return;
-    if (sends(place))
-        Q_EMIT hovered(place.index);
+    if (left && !sent && (!entered || sends)) Q_EMIT rowHovered(-1);
+    if (sent && !sends) Q_EMIT hovered(-1);
+    if (!entered) return;
+    if (sends)
+        Q_EMIT hovered(now - entered->first);
     else
-        Q_EMIT rowHovered(place.index);
+        Q_EMIT rowHovered(now - entered->first);
 }
 
-void TileView::resizeEvent(QResizeEvent*) {
-    layOut();
-    reveal(false, source());
-}
-void TileView::scrollContentsBy(int, int) {
-    viewport()->update();
+// Text is clipped at the tile.
+QString TileView::tipOf(int tile) const {
+    const TileSection* section = sectionOf(tile);
+    return section ? section->group.names.value(tile - section->first) : QString();
 }
 
-bool TileView::viewportEvent(QEvent* event) {
-    if (event->type() == QEvent::Leave) setHover({});
-    if (event->type() == QEvent::ToolTip) {
-        // Text is clipped at the tile.
-        auto* help = static_cast<QHelpEvent*>(event);
-        const Place place = placeAt(help->pos());
-        const QString name =
-            place.section < 0 ? QString() : m_layout.section(place).group.names.value(place.index);
-        QToolTip::showText(help->globalPos(), plainTip(name), viewport());
-        return true;
+void TileView::pressed(int tile, Qt::KeyboardModifiers modifiers) {
+    const TileSection& section = *sectionOf(tile);
+    if (section.sends || section.receives)
+        choose(this, section.sends && (!section.receives || modifiers & Qt::ShiftModifier),
+               tile - section.first);
+}
+
+int TileView::current(Qt::KeyboardModifiers modifiers) const {
+    const bool sender = modifiers & Qt::ShiftModifier;
+    return tileOf(sender, sender ? qMax(0, target()) : source());
+}
+
+int TileView::moveFrom(int tile, int key, Qt::KeyboardModifiers) const {
+    const TileSection* section = sectionOf(tile);
+    return section ? section->first + movedInRows(section->places, tile - section->first, key) : -1;
+}
+
+void TileView::paintTiles(QPainter& painter, const QRegion& region) {
+    const QRect exposed = region.boundingRect();
+    for (const TileSection& section : m_sections) {
+        if (!section.group.title.isEmpty()) {
+            painter.setFont(captionFont());
+            painter.setPen(Theme::current().muted);
+            painter.drawText(QRect(2, section.top, viewport()->width() - 4, headHeight - 4),
+                             Qt::AlignLeft | Qt::AlignVCenter, section.group.title);
+        }
+        for (auto place = section.from(exposed.top() - edge);
+             place != section.places.end() && place->top() - edge <= exposed.bottom(); ++place)
+            if (place->adjusted(-edge, -edge, edge, edge).intersects(exposed))
+                paintTile(painter, section, static_cast<int>(place - section.places.begin()));
     }
-    return QAbstractScrollArea::viewportEvent(event);
 }
 
-void TileView::mouseMoveEvent(QMouseEvent* event) {
-    setHover(placeAt(event->position().toPoint()));
-}
-
-void TileView::mousePressEvent(QMouseEvent* event) {
-    const Place place = placeAt(event->position().toPoint());
-    if (place.section < 0 || event->button() != Qt::LeftButton)
-        return QAbstractScrollArea::mousePressEvent(event);
-    const TileSection& section = m_layout.section(place);
-    if (!section.sends && !section.receives) return;
-    choose(this, section.sends && (!section.receives || event->modifiers() & Qt::ShiftModifier),
-           place.index);
-}
-
-void TileView::reveal(bool sender, int index) {
-    scrollTo(*this, tileRect(index, sender), edge);
-}
-
-void TileView::keyPressEvent(QKeyEvent* event) {
-    const int key = event->key();
-    const bool mine = key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up ||
-                      key == Qt::Key_Down || key == Qt::Key_Home || key == Qt::Key_End;
-    const bool shift = event->modifiers() & Qt::ShiftModifier;
-    const TileSection* section = m_layout.part(shift);
-    if (!mine || !section || section->places.empty()) return event->ignore();
-    setHover({});  // a resting pointer must not hide what the keys choose
-    const int index = section->moved(shift ? qMax(0, target()) : source(), key);
-    choose(this, shift, index);
-    reveal(shift, index);
-}
-
-void TileView::changeEvent(QEvent* event) {
-    QAbstractScrollArea::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) viewport()->update();
-}
-
-void TileView::paintEvent(QPaintEvent* event) {
-    QPainter painter(viewport());
-    const int offset = verticalScrollBar()->value();
-    painter.fillRect(event->rect(), Theme::current().panel);
-    painter.save();
-    painter.translate(0, -offset);
-    for (const TileSection& section : m_layout.sections())
-        paintSection(painter, section, event->rect().translated(0, offset));
-    painter.restore();
-    if (paint::keyboardFocus(this)) paint::focusRing(painter, viewport()->rect());
-}
-
-void TileView::paintSection(QPainter& painter, const TileSection& section, const QRect& exposed) {
+void TileView::paintTile(QPainter& painter, const TileSection& section, int index) {
     const Theme& t = Theme::current();
-    if (!section.group.title.isEmpty()) {
-        painter.setFont(captionFont());
-        painter.setPen(t.muted);
-        painter.drawText(QRect(2, section.top, viewport()->width() - 4, headHeight - 4),
-                         Qt::AlignLeft | Qt::AlignVCenter, section.group.title);
-    }
-    for (auto place = section.from(exposed.top() - 2);
-         place != section.places.end() && place->top() - 2 <= exposed.bottom(); ++place)
-        if (place->adjusted(-2, -2, 2, 2).intersects(exposed))
-            paintTile(painter, section, static_cast<int>(place - section.places.begin()), *place);
-}
-
-void TileView::paintTile(QPainter& painter, const TileSection& section, int index,
-                         const QRect& place) {
-    const Theme& t = Theme::current();
+    const QRect place = section.places[static_cast<std::size_t>(index)];
     const bool i = section.receives && index == source();
     const bool j = section.sends && index == shownTarget() && !i;
     const Shade shade = this->shade(index, section.sends && !i);
@@ -442,19 +354,10 @@ void TileView::paintTile(QPainter& painter, const TileSection& section, int inde
         painter.drawText(line, Qt::AlignCenter, i ? QStringLiteral("i") : number(index));
     }
     paintTileObject(painter, section, index, inside, shade.ink);
-    if (!i && !j) return;
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setBrush(Qt::NoBrush);
-    if (j) {  // dark under pale dashes, so that one of them shows on any fill
-        painter.setPen(QPen(Theme::light().text, 2));
-        painter.drawRoundedRect(QRectF(place).adjusted(1, 1, -1, -1), 3, 3);
-    }
-    QPen pen(i ? t.outline : Theme::light().panel, 2);
-    if (j) pen.setDashPattern({3.0, 2.0});
-    painter.setPen(pen);
-    painter.drawRoundedRect(QRectF(place).adjusted(1, 1, -1, -1), 3, 3);
-    painter.restore();
+    if (i || j)
+        drawTileFrame(painter, QRectF(place).adjusted(1, 1, -1, -1),
+                      i ? TokenLook::Frame::Solid : TokenLook::Frame::Dashed,
+                      i ? t.outline : Theme::light().panel);
 }
 
 }  // namespace relascope::widgets

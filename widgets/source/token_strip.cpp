@@ -2,6 +2,7 @@
 #include "widgets/source/token_strip.h"
 
 #include <QPainter>
+#include <QScrollBar>
 #include <algorithm>
 
 #include "widgets/theme/style_paint.h"
@@ -9,7 +10,7 @@
 
 namespace relascope::widgets {
 
-TokenStrip::TokenStrip(QWidget* parent) : PieceView(parent) {
+TokenStrip::TokenStrip(QWidget* parent) : TokenView(parent) {
     setAccessibleName(QStringLiteral("Source text"));
     describe();
 }
@@ -17,17 +18,16 @@ TokenStrip::TokenStrip(QWidget* parent) : PieceView(parent) {
 void TokenStrip::setRole(Role role) {
     if (role == m_role) return;
     m_role = role;
-    viewport()->update();
+    refresh();
     describe();
 }
 
-void TokenStrip::setTokens(std::vector<std::string> pieces) {
-    if (pieces == m_pieces) return;
-    m_pieces = std::move(pieces);
+void TokenStrip::setTokens(std::vector<std::string> tokens) {
+    if (tokens == this->tokens()) return;
+    TokenView::setTokens(std::move(tokens));
     clampChoice();
     m_matches.clear();
     m_match = -1;
-    setPieces(m_pieces);
     reveal(source());
     describe();
 }
@@ -36,22 +36,22 @@ void TokenStrip::sourceMoved() {
     if (m_role != Role::Sends) reveal(source());
 }
 
-PieceLook TokenStrip::look(int index) const {
+TokenLook TokenStrip::look(int index) const {
     const Theme& t = Theme::current();
     const bool i = m_role != Role::Sends && index == source();
     const Shade shade = this->shade(index, !i && m_role != Role::Receives);
-    PieceLook wears{shade.fill, shade.ink, shade.hatch};
+    TokenLook wears{shade.fill, shade.ink, shade.hatch};
     if (i) {
-        wears.frame = PieceLook::Frame::Solid;
+        wears.frame = TokenLook::Frame::Solid;
         wears.frameColor = t.outline;
     } else if (inMatch(index, true)) {
-        wears.frame = PieceLook::Frame::Solid;
+        wears.frame = TokenLook::Frame::Solid;
         wears.frameColor = t.accent;
     } else if (index == shownTarget()) {
-        wears.frame = PieceLook::Frame::Dashed;
+        wears.frame = TokenLook::Frame::Dashed;
         wears.frameColor = Theme::light().panel;
     } else if (m_role == Role::Receives && index == hover()) {
-        wears.frame = PieceLook::Frame::Solid;
+        wears.frame = TokenLook::Frame::Solid;
         wears.frameColor = t.controlBorder;
     }
     return wears;
@@ -71,12 +71,12 @@ void TokenStrip::setMatches(std::vector<TokenRange> matches, int current) {
     m_matches = std::move(matches);
     m_match = current >= 0 && current < static_cast<int>(m_matches.size()) ? current : -1;
     if (m_match >= 0) reveal(m_matches[static_cast<std::size_t>(m_match)].first);
-    viewport()->update();
+    refresh();
 }
 
 QRect TokenStrip::numberRect() const {
     if (m_role == Role::Receives || hover() < 0 || !hasValue(hover()) || masked(hover())) return {};
-    const QRect piece = tokenRect(hover());
+    const QRect piece = tileRect(hover());
     QRect box(0, 0, QFontMetrics(smallFont()).horizontalAdvance(number(hover())) + 14, 20);
     box.moveTopLeft({piece.center().x() - box.width() / 2, piece.bottom() + 3});
     if (box.bottom() > viewport()->height() - 1) box.moveBottom(piece.top() - 4);
@@ -86,32 +86,31 @@ QRect TokenStrip::numberRect() const {
 
 void TokenStrip::paintOver(QPainter& painter) {
     const Theme& t = Theme::current();
-    const QPoint shift = tokenRect(0).topLeft() - flow().place(0).topLeft();
     for (const TokenRange& match : m_matches)
         for (int k = match.first; k <= match.second; ++k) {
-            const QRect place = flow().place(k);
+            const QRect place = placeOf(k);
             painter.fillRect(QRect(place.left(), place.bottom() - 1, place.width(), 2), t.accent);
         }
-    const QRect box = numberRect();
-    if (box.isEmpty()) return;
-    paint::frame(painter, box.translated(-shift), t.panel, t.controlBorder);
+    if (numberRect().isEmpty()) return;
+    const QRect box = numberRect().translated(0, verticalScrollBar()->value());
+    paint::frame(painter, box, t.panel, t.controlBorder);
     painter.setFont(smallFont());
     painter.setPen(t.text);
-    painter.drawText(box.translated(-shift), Qt::AlignCenter, number(hover()));
+    painter.drawText(box, Qt::AlignCenter, number(hover()));
 }
 
 void TokenStrip::hoverMoved(int before, int now) {
     if (m_role == Role::Receives) {
-        updateToken(before);
-        updateToken(now);
+        updateTile(before);
+        updateTile(now);
         return Q_EMIT rowHovered(now);
     }
     viewport()->update(m_number);
     m_number = numberRect();
     viewport()->update(m_number);
     // What was shown before the pointer came, and what it shows now.
-    updateToken(before >= 0 ? before : restingTarget());
-    updateToken(shownTarget());
+    updateTile(before >= 0 ? before : restingTarget());
+    updateTile(shownTarget());
     describe();
     Q_EMIT hovered(now);
 }
@@ -128,11 +127,11 @@ int TokenStrip::current(Qt::KeyboardModifiers modifiers) const {
 
 void TokenStrip::describe() {
     const auto name = [this](int index) {
-        return pieceName(index, m_pieces[static_cast<std::size_t>(index)]);
+        return pieceName(index, tokens()[static_cast<std::size_t>(index)]);
     };
-    QString text = m_pieces.empty() ? QStringLiteral("no text")
-                                    : QStringLiteral("%1 tokens").arg(m_pieces.size());
-    if (!m_pieces.empty() && m_role != Role::Sends)
+    QString text =
+        tokens().empty() ? QStringLiteral("no text") : QStringLiteral("%1 tokens").arg(size());
+    if (!tokens().empty() && m_role != Role::Sends)
         text += QStringLiteral(", i is ") + name(source());
     if (const int j = shownTarget(); j >= 0 && j < size()) {
         text += QStringLiteral(", j is ") + name(j);

@@ -3,13 +3,12 @@
 // value towards them.
 #pragma once
 
+#include "widgets/kit/token_view.h"
 #include "widgets/source/linked_view.h"
-#include "widgets/text/piece_view.h"
-#include "widgets/text/text_flow.h"
 
 namespace relascope::widgets {
 
-class TokenStrip : public PieceView, public LinkedView {
+class TokenStrip : public TokenView, public LinkedView {
     Q_OBJECT
 public:
     /// If one text attends to another, one receives and the other sends.
@@ -19,8 +18,7 @@ public:
     void setRole(Role role);
 
     /// ProbeSequence::words: the bytes of each token; joined, they are the text.
-    void setTokens(std::vector<std::string> pieces);
-    const std::vector<std::string>& tokens() const { return m_pieces; }
+    void setTokens(std::vector<std::string> tokens);
     /// Underlines ranges of tokens and frames one of them, which is scrolled to; -1: none.
     void setMatches(std::vector<TokenRange> matches, int current);
     /// Larger letters, for a text across a wide pane.
@@ -30,19 +28,19 @@ Q_SIGNALS:
     void hovered(int index);       ///< a j; -1 when the pointer leaves
     void rowHovered(int index);    ///< of a text that only receives
     void sourceChosen(int index);  ///< a click, or an arrow key
-    void targetChosen(int index);  ///< the same with Shift, or in a text that only sends
+    void targetChosen(int index);  ///< either with Shift, or in a text that only sends
 
 protected:
-    PieceLook look(int index) const override;
+    TokenLook look(int index) const override;
     void hoverMoved(int before, int now) override;
     void pressed(int index, Qt::KeyboardModifiers modifiers) override;
     int current(Qt::KeyboardModifiers modifiers) const override;
-    int receivers() const override { return static_cast<int>(m_pieces.size()); }
+    int receivers() const override { return size(); }
     int senders() const override { return m_role == Role::Receives ? 0 : receivers(); }
     int pointedSender() const override { return m_role == Role::Receives ? -1 : hover(); }
-    void touch(bool /*sender*/, int index) override { updateToken(index); }
+    void touch(bool /*sender*/, int index) override { updateTile(index); }
     void paintOver(QPainter& painter) override;
-    void touchAll() override { viewport()->update(); }
+    void touchAll() override { refresh(); }
     void describe() override;
     void sourceMoved() override;
     void previewMoved() override { describe(); }
@@ -55,7 +53,6 @@ private:
     bool inMatch(int index, bool current) const;
 
     Role m_role = Role::Both;
-    std::vector<std::string> m_pieces;
     std::vector<TokenRange> m_matches;
     int m_match = -1;
     QRect m_number;  ///< as painted

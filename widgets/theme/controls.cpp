@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "types/text_piece.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -275,6 +276,10 @@ void Box::paintEvent(QPaintEvent* event) {
     QPainter painter(this);
     painter.fillRect(event->rect(), Theme::current().*m_fill);
     if (m_line) painter.fillRect(QRect(0, 0, width(), 1), Theme::current().border);
+}
+
+QString shownText(const std::string& text) {
+    return QString::fromStdString(validUtf8(text));
 }
 
 QString plainTip(const QString& text) {

@@ -8,6 +8,7 @@
 #include <QToolButton>
 #include <QWidget>
 #include <functional>
+#include <string>
 
 class QActionGroup;
 class QButtonGroup;
@@ -175,6 +176,8 @@ private:
     bool m_line;
 };
 
+/// A text of any bytes.
+QString shownText(const std::string& text);
 /// A tooltip with names from files as plain text: Qt would interpret "<img ...>" as markup.
 QString plainTip(const QString& text);
 /// The layout of a widget with these margins and spacing.
@@ -189,7 +192,7 @@ QWidget* verticalLine(QWidget* parent = nullptr);
 QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
 /// A flat icon button of 24 px with tooltip and accessible name.
 QToolButton* iconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);
-/// The same with a control border.
+/// A flat icon button of 24 px with a control border.
 QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);
 
 }  // namespace relascope::widgets
