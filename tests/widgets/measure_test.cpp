@@ -383,15 +383,31 @@ TEST(AttributionView, OrdersPartsAndKeepsWhatIsInsideAHeadBelowIt) {
     view.resize(900, 500);
     view.showResult(core::answerOf(attribution()));
     view.show();
-    const auto shown = [&] { return view.bars()->shown(); };
-    EXPECT_EQ(shown(), (std::vector<std::size_t>{5, 1, 2, 0}));
-    EXPECT_EQ(view.bars()->leftOut(), 2);
+    const auto shown = [&] {
+        QStringList names;
+        for (int row = 0; row < view.table()->model()->rowCount(); ++row)
+            names << view.table()->model()->index(row, 0).data().toString();
+        return names;
+    };
+    const QString network = "layer 1 feed-forward", head = "layer 1 relational head 1";
+    EXPECT_EQ(shown(), (QStringList{network, head, "relation 1", "embedding"}));
+    EXPECT_TRUE(view.headText().contains("2 relations below 5 %"));
     EXPECT_TRUE(view.headText().contains("sum of the parts +1.400"))
         << view.headText().toStdString();
+    EXPECT_TRUE(view.table()->tableModel()->isInside(2));
+    EXPECT_TRUE(view.table()
+                    ->model()
+                    ->index(2, 0)
+                    .data(Qt::ToolTipRole)
+                    .toString()
+                    .contains("counted in its head"));
+    QTest::mouseClick(view.table()->horizontalHeader()->viewport(), Qt::LeftButton, {}, {80, 10});
+    EXPECT_EQ(shown().size(), 4) << "a head keeps what is inside it";
     QTest::mouseClick(child<ToggleChip>(view, "All relations"), Qt::LeftButton);
-    EXPECT_EQ(shown().size(), 6u);
+    EXPECT_EQ(shown().size(), 6);
     QTest::mouseClick(view.orderControl()->button(1), Qt::LeftButton);
-    EXPECT_EQ(shown(), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(shown(),
+              (QStringList{"embedding", head, "relation 1", "relation 2", "symbols", network}));
 }
 
 TEST(AttributionView, AnswersAreChosenOrTyped) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A table of an answer: columns with a title are shown as people read them, a click on a title
-// sorts, a click or Enter on a row chooses it, and a figure has its first rows.
+// sorts, a click or Enter on a row chooses it, and a figure has its first rows. A column "tip"
+// without a title holds the tips of the rows.
 #pragma once
 
 #include <memory>
@@ -26,6 +27,9 @@ public:
 
     void setTable(Table table);
     const Table& table() const { return m_table; }
+    /// Whether the row belongs to the one above it, as its column "inside" says: it is indented and
+    /// muted, and the table keeps its order.
+    bool isInside(int row) const;
     /// The row of the table that is shown there, and back; -1: none.
     int rowShownAt(int at) const;
     int placeOf(int row) const;
