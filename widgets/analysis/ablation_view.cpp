@@ -17,7 +17,7 @@ namespace relascope::widgets {
 
 namespace {
 
-constexpr int kFigurePlot = 258, kSide = 16, kPartsInFigure = 60, kPairsInFigure = 12;
+constexpr int kFigurePlot = 258, kPartsInFigure = 60, kPairsInFigure = 12;
 
 /// The metric of a model from which more and more parts are taken, the least important first.
 PlotData curveOf(const AblationTable& table) {
@@ -198,34 +198,22 @@ void AblationView::fill(const Answer& answer) {
     updateKnockOut();
 }
 
-int AblationView::paint(QPainter* painter) const {
-    if (isEmpty()) return 80;
-    FigureLines lines(painter, kFigureWidth, kSide);
-    const auto table = [&](const TableView& view, int width, int most) {
-        if (painter) {
-            painter->save();
-            painter->translate(kSide / 2, lines.y);
-            view.paintFigure(*painter, width, most);
-            painter->restore();
-        }
-        lines.y += view.figureHeight(most);
-    };
-    const Theme& t = Theme::current();
-    lines.wrapped(QStringLiteral("Ablation: ") + headText(), headFont(), t.text);
-    table(*m_table, kFigureWidth - kSide, kPartsInFigure);
+void AblationView::draw(FigureLines& lines) const {
+    const int half = lines.width / 2 + 80;
+    lines.title(QStringLiteral("Ablation: ") + headText());
+    lines.table(*m_table, kPartsInFigure);
     if (!m_result.cumulative.empty()) {
         lines.y += 8;
-        if (painter) m_curve->paintFigure(*painter, lines.y, {kFigureWidth / 2 + 80, kFigurePlot});
-        lines.y += kFigurePlot;
+        lines.part(kFigurePlot, [&](QPainter& painter) {
+            m_curve->paintFigure(painter, 0, {half, kFigurePlot});
+        });
     }
-    if (!m_result.pairs.empty()) {
-        lines.y += 8;
-        lines.wrapped(
-            QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"),
-            smallFont(), t.text);
-        table(*m_pairs, kFigureWidth / 2 + 80, kPairsInFigure);
-    }
-    return lines.y + kSide / 2;
+    if (m_result.pairs.empty()) return;
+    lines.y += 8;
+    lines.wrapped(
+        QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"),
+        smallFont(), Theme::current().text);
+    lines.table(*m_pairs, kPairsInFigure, half);
 }
 
 }  // namespace relascope::widgets

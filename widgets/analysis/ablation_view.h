@@ -10,7 +10,6 @@
 #include "widgets/kit/plot_view.h"
 #include "widgets/kit/table_view.h"
 
-class QPainter;
 class QPushButton;
 
 namespace relascope::widgets {
@@ -32,19 +31,15 @@ public:
     /// Takes the chosen part out in the inspector, as Enter and a double click on a row do.
     QPushButton* knockOutButton() const { return m_knockOut; }
 
-    QSize figureSize() const override { return {kFigureWidth, paint(nullptr)}; }
-    void paintFigure(QPainter& painter) override { paint(&painter); }
-
 protected:
     /// A finished table, or one of fewer examples than wanted while it is measured.
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override { return 1360; }
 
 private:
-    static constexpr int kFigureWidth = 1360;
     void requestEdit();
     void updateKnockOut();
-    /// Paints at the origin and returns the height; measures only without a painter.
-    int paint(QPainter* painter) const;
 
     AblationTable m_result;
     TableView* m_table;

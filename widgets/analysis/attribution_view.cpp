@@ -6,7 +6,6 @@
 #include <QComboBox>
 #include <QCompleter>
 #include <QLineEdit>
-#include <QPainter>
 #include <QSpinBox>
 #include <QVBoxLayout>
 
@@ -17,7 +16,6 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kAttributionFigureWidth = 860, kAttributionHead = 34;
 constexpr double kShownInside = 0.05;  // of the largest part
 const char* const kOwn = "the model's own answer";
 const char* const kNothing = "nothing";
@@ -206,21 +204,10 @@ void AttributionView::fill(const Answer& answer) {
     showParts();
 }
 
-QSize AttributionView::figureSize() const {
-    return isEmpty()
-               ? QSize(400, 80)
-               : QSize(kAttributionFigureWidth,
-                       kAttributionHead + m_table->figureHeight(m_table->model()->rowCount()) + 8);
-}
-
-void AttributionView::paintFigure(QPainter& painter) {
-    painter.setFont(headFont());
-    painter.setPen(Theme::current().text);
+void AttributionView::draw(FigureLines& lines) const {
     const QString text = headText();
-    painter.drawText(QRect(16, 0, kAttributionFigureWidth - 32, kAttributionHead), Qt::AlignVCenter,
-                     text.isEmpty() ? text : text[0].toUpper() + text.mid(1));
-    painter.translate(8, kAttributionHead);
-    m_table->paintFigure(painter, kAttributionFigureWidth - 16, m_table->model()->rowCount());
+    lines.title(text.isEmpty() ? text : text[0].toUpper() + text.mid(1));
+    lines.table(*m_table, m_table->model()->rowCount());
 }
 
 }  // namespace relascope::widgets

@@ -34,11 +34,11 @@ public:
     QSpinBox* positionBox() const { return m_position; }
     SegmentedControl* orderControl() const { return m_order; }
     QString problem() const;
-    QSize figureSize() const override;
-    void paintFigure(QPainter& painter) override;
 
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override { return 860; }
 
 private:
     QString title() const;

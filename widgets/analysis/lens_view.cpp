@@ -225,7 +225,7 @@ GridPanel panelOf(const std::shared_ptr<const core::LensTable>& table, std::size
     return panel;
 }
 
-constexpr int kLensFigureHead = 34, kBarsWidth = 900, kBandWidth = 1100;
+constexpr int kBarsWidth = 900, kBandWidth = 1100;
 
 /// The scale of the tint, in the head.
 class Scale : public QWidget {
@@ -333,35 +333,20 @@ GridPicture LensView::bands() const {
     return whole;
 }
 
-QSize LensView::figureSize() const {
-    if (isEmpty()) return {400, 80};
-    const int bars = kLensFigureHead + m_bars->layoutHeight();
-    if (single()) return {m_bars->usedWidth(kBarsWidth), kLensFigureHead + bars};
-    const QSize grid = bands().size();
-    return {std::max(grid.width(), kBarsWidth), kLensFigureHead + grid.height() + bars};
+int LensView::figureWidth() const {
+    return single() ? m_bars->usedWidth(kBarsWidth) : std::max(bands().size().width(), kBarsWidth);
 }
 
-void LensView::paintFigure(QPainter& painter) {
-    const Theme& t = Theme::current();
-    const QSize size = figureSize();
-    painter.setFont(headFont());
-    painter.setPen(t.text);
-    painter.drawText(QRect(16, 0, size.width() - 32, kLensFigureHead), Qt::AlignVCenter,
-                     QStringLiteral("Logit lens"));
-    painter.translate(0, kLensFigureHead);
-    if (!single()) {
-        drawProbabilityScale(painter,
-                             QRect(16, -kLensFigureHead, size.width() - 32, kLensFigureHead));
-        const auto picture = bands();
-        picture.paint(painter, QRect(QPoint(), picture.size()));
-        painter.translate(0, picture.size().height());
-    }
-    painter.setFont(smallFont());
-    painter.setPen(t.text);
-    painter.drawText(QRect(16, 0, size.width() - 32, kLensFigureHead), Qt::AlignVCenter,
-                     m_title->text());
-    painter.translate(0, kLensFigureHead);
-    m_bars->paint(painter, size.width());
+void LensView::draw(FigureLines& lines) const {
+    if (!single())
+        lines.part(0, [&](QPainter& painter) {
+            drawProbabilityScale(painter, QRect(16, 0, lines.width - 32, 20));
+        });
+    lines.title(QStringLiteral("Logit lens"));
+    if (!single()) lines.grid(bands());
+    lines.wrapped(m_title->text(), smallFont(), Theme::current().text);
+    lines.part(m_bars->layoutHeight(),
+               [&](QPainter& painter) { m_bars->paint(painter, lines.width); });
 }
 
 }  // namespace relascope::widgets

@@ -62,13 +62,13 @@ public:
     void chooseColumn(int column);
     GridView* grid() const { return m_grid; }
     LensBars* bars() const { return m_bars; }
-    QSize figureSize() const override;
-    void paintFigure(QPainter& painter) override;
 
 protected:
     /// An answer of one column (one answer for the whole input, or one position) is shown as bars
     /// alone.
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override;
 
 private:
     void showColumn();

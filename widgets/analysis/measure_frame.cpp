@@ -91,40 +91,6 @@ MapKind kindOfMap(const std::string& name, bool head) {
                                                         : MapKind::SensoryAttention;
 }
 
-void FigureLines::words(const QRect& room, const QString& text, const QFont& font,
-                        const QColor& ink, int flags) const {
-    if (!m_painter) return;
-    m_painter->setFont(font);
-    m_painter->setPen(ink);
-    m_painter->drawText(room, flags, text);
-}
-
-void FigureLines::wrapped(const QString& text, const QFont& font, const QColor& ink) {
-    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop,
-              inner = m_width - 2 * m_margin;
-    const int height =
-        QFontMetrics(font).boundingRect(QRect(0, 0, inner, 10000), flags, text).height();
-    words({m_margin, y, inner, height}, text, font, ink, flags);
-    y += height + 8;
-}
-
-namespace {
-
-/// Text at the left does not touch the edge of its cell.
-class PaddedCells : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-
-protected:
-    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-        QStyledItemDelegate::initStyleOption(option, index);
-        if (!(option->displayAlignment & Qt::AlignRight) && !option->text.isEmpty())
-            option->text.prepend(QChar(0x2002));
-    }
-};
-
-}  // namespace
-
 void layOutSentences(QListWidget& list) {
     list.setFrameShape(QFrame::NoFrame);
     list.setWordWrap(true);
@@ -141,7 +107,6 @@ void layOutTable(QTableView& table, int rowHeight) {
     table.setSelectionMode(QAbstractItemView::SingleSelection);
     table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     table.setTabKeyNavigation(false);  // Tab leaves the table
-    table.setItemDelegate(new PaddedCells(&table));
     table.verticalHeader()->hide();
     table.verticalHeader()->setMinimumSectionSize(rowHeight);
     table.verticalHeader()->setDefaultSectionSize(rowHeight);
