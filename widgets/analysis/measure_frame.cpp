@@ -8,16 +8,12 @@
 #include <QAction>
 #include <QDir>
 #include <QFileInfo>
-#include <QFontMetrics>
-#include <QHeaderView>
 #include <QListWidget>
 #include <QLocale>
 #include <QMenu>
 #include <QPainter>
 #include <QStackedLayout>
 #include <QStringList>
-#include <QStyledItemDelegate>
-#include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -97,21 +93,6 @@ void layOutSentences(QListWidget& list) {
     list.setSpacing(4);
     list.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list.setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-}
-
-void layOutTable(QTableView& table, int rowHeight) {
-    table.setFrameShape(QFrame::NoFrame);
-    table.setShowGrid(false);
-    table.setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table.setSelectionBehavior(QAbstractItemView::SelectRows);
-    table.setSelectionMode(QAbstractItemView::SingleSelection);
-    table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    table.setTabKeyNavigation(false);  // Tab leaves the table
-    table.verticalHeader()->hide();
-    table.verticalHeader()->setMinimumSectionSize(rowHeight);
-    table.verticalHeader()->setDefaultSectionSize(rowHeight);
-    table.horizontalHeader()->setFont(smallFont());
-    table.horizontalHeader()->setResizeContentsPrecision(100);  // rows that are measured
 }
 
 QString wayText(EditOp way) {

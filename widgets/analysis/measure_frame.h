@@ -23,7 +23,6 @@ class QPainter;
 class QRect;
 class QStackedLayout;
 class QListWidget;
-class QTableView;
 class QVBoxLayout;
 
 namespace relascope::widgets {
@@ -75,9 +74,6 @@ MapKind kindOfMap(const std::string& name, bool head);
 
 /// A list of sentences, which are wrapped.
 void layOutSentences(QListWidget& list);
-
-/// A table of results: whole rows of that height are chosen, and nothing is edited.
-void layOutTable(QTableView& table, int rowHeight);
 
 class EmptyState;
 class MeasureFrame;

@@ -30,6 +30,12 @@ constexpr int kTableRow = 24, kCellSide = 8, kLeastColumn = 64, kMostWords = 420
 QFont fontOf(const Column& column) {
     return column.kind == ColumnKind::Text ? smallFont() : numberFont(12);
 }
+QFont fontOf(const Table& table, const Column& column, std::size_t row) {
+    QFont font = fontOf(column);
+    if (const auto* strong = table.find(column.key + " strong"))
+        font.setBold(strong->numbers[row] != 0.0);
+    return font;
+}
 
 Qt::Alignment alignmentOf(const Column& column) {
     return (column.kind == ColumnKind::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter;
@@ -60,20 +66,10 @@ void paintTableCell(QPainter& painter, const QRect& room, const TableModel& mode
         drawSignedBar(painter, bars, of.numbers[at], model.range(column), inside ? 6 : 10);
         drawInterval(painter, bars, low, high, model.range(column));
     }
-    painter.setFont(fontOf(of));
+    painter.setFont(fontOf(table, of, at));
     painter.setPen(inside ? Theme::current().muted : Theme::current().text);
     paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)),
                       shownText(core::shownValue(table, of, at)));
-}
-
-/// "layer 2" is before "layer 10".
-const QCollator& naturalOrder() {
-    static const QCollator collator = [] {
-        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
-        one.setNumericMode(true);
-        return one;
-    }();
-    return collator;
 }
 
 class TableDelegate : public QStyledItemDelegate {
@@ -91,6 +87,15 @@ public:
 };
 
 }  // namespace
+
+const QCollator& naturalOrder() {
+    static const QCollator collator = [] {
+        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
+        one.setNumericMode(true);
+        return one;
+    }();
+    return collator;
+}
 
 void TableModel::setTable(Table table) {
     beginResetModel();
@@ -110,11 +115,11 @@ void TableModel::setTable(Table table) {
             for (const double value : {of.numbers[row], low, high}) range.include(value);
         }
         m_ranges.push_back(range);
-        const QFontMetrics metrics(fontOf(of));
         int wide = 0;
         for (std::size_t row = 0; row < std::min<std::size_t>(m_table.rows(), kRowsMeasured); ++row)
             wide = std::max(
-                wide, metrics.horizontalAdvance(shownText(core::shownValue(m_table, of, row))) +
+                wide, QFontMetrics(fontOf(m_table, of, row))
+                              .horizontalAdvance(shownText(core::shownValue(m_table, of, row))) +
                           (m_widths.empty() && isInside(static_cast<int>(row)) ? kInside : 0));
         m_widths.push_back(wide);
     }
@@ -154,7 +159,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
                 return plainTip(shownText(tips->texts[row]));
             return plainTip(shownText(core::shownValue(m_table, column, row)));
         case Qt::FontRole:
-            return fontOf(column);
+            return fontOf(m_table, column, row);
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(alignmentOf(column));
         case Value:
@@ -211,9 +216,12 @@ TableView::TableView(const QString& name, QWidget* parent)
     : QTableView(parent), m_model(new TableModel(this)) {
     setAccessibleName(name);
     layOutTable(*this, kTableRow);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setSelectionMode(QAbstractItemView::SingleSelection);
+    horizontalHeader()->setFont(smallFont());
+    horizontalHeader()->setResizeContentsPrecision(100);  // rows that are measured
     setItemDelegate(new TableDelegate(this));
     setModel(m_model);
-    horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     horizontalHeader()->setSortIndicatorClearable(true);
     setSortingEnabled(true);

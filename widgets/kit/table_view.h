@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A table of an answer: columns with a title are shown as people read them, a click on a title
-// sorts, a click or Enter on a row chooses it, and a figure has its first rows. A column "tip"
-// without a title holds the tips of the rows.
+// sorts, a click or Enter on a row chooses it, and a figure has its first rows. Of columns
+// without a title "tip" holds the tips of the rows, and "KEY strong" says which cells of KEY are
+// bold.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,13 @@
 #include "types/answer.h"
 #include "widgets/analysis/measure_frame.h"
 
+class QCollator;
 class QPainter;
 
 namespace relascope::widgets {
+
+/// "layer 2" is before "layer 10".
+const QCollator& naturalOrder();
 
 class TableModel : public QAbstractTableModel {
     Q_OBJECT
