@@ -326,7 +326,7 @@ LensResult lensResult(bool whole) {
     return r;
 }
 
-TEST(LensView, ATableOfPositionsAndBarsOfOne) {
+TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
     LensView view;
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(false)));
@@ -337,8 +337,18 @@ TEST(LensView, ATableOfPositionsAndBarsOfOne) {
     QTest::mouseClick(view.grid()->viewport(), Qt::LeftButton, Qt::NoModifier,
                       view.grid()->cellRect({0, 1, 0}).center());
     ASSERT_EQ(chosen.size(), 1);
-    EXPECT_EQ(view.bars()->column(), 0);
-    EXPECT_EQ(view.bars()->text(0), "embedding: other 60 %, same 25 %; own answer rank 2");
+    EXPECT_EQ(view.column(), 0);
+    const auto* answers = view.answers();
+    EXPECT_EQ(answers->text(0, "answer1"), "other 60 %");
+    EXPECT_EQ(answers->text(0, "answer2"), "same 25 %");
+    EXPECT_EQ(answers->text(0, "rank"), "2");
+    EXPECT_EQ(answers->text(0, "own"), "25.0 %");
+    const auto bold = [&](int row, int column) {
+        return answers->model()->index(row, column).data(Qt::FontRole).value<QFont>().bold();
+    };
+    EXPECT_FALSE(bold(0, 1)) << "another answer";
+    EXPECT_TRUE(bold(0, 2));
+    EXPECT_TRUE(bold(1, 1));
     QTest::keyClick(view.grid(), Qt::Key_Right);
     EXPECT_EQ(view.column(), 1);
     EXPECT_EQ(view.grid()->text({0, 0, 0}),
@@ -353,13 +363,13 @@ TEST(LensView, ATableOfPositionsAndBarsOfOne) {
     EXPECT_TRUE(view.isEmpty());
 }
 
-TEST(LensView, OneAnswerForTheWholeInputIsBarsAlone) {
+TEST(LensView, OneAnswerForTheWholeInputIsATableAlone) {
     LensView view;
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(true)));
     view.show();
     EXPECT_FALSE(view.grid()->isVisible());
-    EXPECT_TRUE(view.bars()->isVisible());
+    EXPECT_TRUE(view.answers()->isVisible());
     view.clear("the blocks are post-norm");
     EXPECT_TRUE(view.isEmpty());
     EXPECT_EQ(view.sentence(), "the blocks are post-norm");
