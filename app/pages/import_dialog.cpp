@@ -198,6 +198,7 @@ void ImportDialog::kindChosen() {
 void ImportDialog::judge() {
     const bool chosen = m_kind->currentIndex() >= 0;
     m_import->setEnabled(chosen && !m_validating && !m_path->text().trimmed().isEmpty());
+    widgets::growToFit(this);
     if (m_validating) return m_note->setHint(QString::fromUtf8("Detecting the format\u2026"));
     if (m_path->text().trimmed().isEmpty())
         return m_note->setHint(QStringLiteral("Choose a file or a folder."));

@@ -404,14 +404,7 @@ void NewStudyDialog::judge() {
                            : wrong.isEmpty() ? QStringLiteral("Checking the plan")
                                              : wrong.first());
     }
-    // The minimum size of a layout does not count the second line of a wrapped message.
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-            if (const int needed = layout()->totalHeightForWidth(width()); needed > height())
-                resize(width(), needed);
-        },
-        Qt::QueuedConnection);
+    widgets::growToFit(this);
 }
 
 void NewStudyDialog::showProblem(const QString& field, const QString& sentence) {

@@ -61,4 +61,14 @@ QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> 
     return row;
 }
 
+void growToFit(QDialog* dialog) {
+    QMetaObject::invokeMethod(
+        dialog,
+        [dialog] {
+            const int needed = dialog->layout()->totalHeightForWidth(dialog->width());
+            if (needed > dialog->height()) dialog->resize(dialog->width(), needed);
+        },
+        Qt::QueuedConnection);
+}
+
 }  // namespace relascope::widgets

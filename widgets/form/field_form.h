@@ -32,5 +32,8 @@ private:
 
 /// The last row of a dialog: Cancel and these buttons, of which the last one is the primary one.
 QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> buttons);
+/// Makes a dialog as high as its notes need, afterwards: the minimum size of a layout does not
+/// count the second line of a wrapped one.
+void growToFit(QDialog* dialog);
 
 }  // namespace relascope::widgets
