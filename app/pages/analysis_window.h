@@ -48,7 +48,7 @@ public:
     void showTab(const std::string& analysis);
     /// The tab that is shown.
     AnalysisTab* current() const;
-    /// That of an analysis. Throws std::out_of_range for another name.
+    /// The tab of an analysis. Throws std::out_of_range for another name.
     AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
     AnalysisController& controller() { return *m_c; }

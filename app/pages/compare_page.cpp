@@ -72,7 +72,6 @@ void ComparePage::layOut() {
 
     auto* others = widgets::iconButton("note", QStringLiteral("Comparisons with notes"), this);
     others->setMenu(m_comparisons);
-    others->setPopupMode(QToolButton::InstantPopup);
     m_notesHead->addControl(others);
     m_notes->setAccessibleName(QStringLiteral("Notes on the comparison"));
     m_notes->setFrameShape(QFrame::NoFrame);
@@ -265,7 +264,7 @@ widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
             if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
             line += QStringLiteral(", ours ") +
                     widgets::metricText("accuracy", result.value("accuracy"));
-            // That of the training family is first if several were published.
+            // The result of the training family is first if several were published.
             if (!shown || printed.split == family) {
                 shown = &printed;
                 row.ours = result.value("accuracy");

@@ -27,8 +27,7 @@
 namespace relascope::app {
 namespace {
 
-constexpr int kKind = Qt::UserRole, kPath = Qt::UserRole + 1, kHead = Qt::UserRole + 2,
-              kDataKind = Qt::UserRole + 3, kTask = Qt::UserRole + 4;
+constexpr int kChoice = Qt::UserRole, kHead = Qt::UserRole + 1;
 constexpr std::size_t kRememberedFiles = 8;
 const char* const kFilesKey = "data/files";
 // Fields about the use of the data during training, not about the data.
@@ -43,18 +42,11 @@ public:
         const bool head = index.data(kHead).toBool();
         if (!head && index.flags() & Qt::ItemIsSelectable)
             return widgets::LineDelegate::paint(painter, option, index);
+        const auto& t = widgets::Theme::current();
         painter->save();
-        if (!head) {
-            painter->setFont(widgets::smallFont());
-            painter->setPen(widgets::Theme::current().muted);
-            painter->drawText(option.rect.adjusted(12, 0, -12, 0), Qt::AlignVCenter,
-                              index.data().toString());
-            painter->restore();
-            return;
-        }
-        painter->setFont(widgets::headFont());
-        painter->setPen(widgets::Theme::current().text);
-        painter->drawText(option.rect.adjusted(12, 6, -12, 0), Qt::AlignVCenter,
+        painter->setFont(head ? widgets::headFont() : widgets::smallFont());
+        painter->setPen(head ? t.text : t.muted);
+        painter->drawText(option.rect.adjusted(12, head ? 6 : 0, -12, 0), Qt::AlignVCenter,
                           index.data().toString());
         painter->restore();
     }
@@ -64,11 +56,17 @@ public:
     }
 };
 
+/// The path of a line of imported data; empty for others.
+QString fileOf(const QListWidgetItem* item) {
+    const auto choice = item ? item->data(kChoice).value<DataChoice>() : DataChoice();
+    return choice.kind == DataChoice::Kind::File ? choice.path : QString();
+}
+
 // A line of the settings: the path alone for files of the first form (for compatibility), otherwise
 // with form and task.
 QString settingOf(const DataChoice& choice) {
     const std::string id = importIdOf(choice.options);
-    if (id == importKinds().front().id) return choice.path;
+    if (id == dataImports().front().form->id) return choice.path;
     return QStringList{QString::fromStdString(id), QString::fromStdString(choice.options.task),
                        choice.path}
         .join(u'\t');
@@ -81,7 +79,7 @@ DataChoice choiceOfSetting(const QString& setting) {
     choice.path = path;
     choice.name = QFileInfo(path).fileName();
     choice.options =
-        importOptions(parts.size() == 3 ? parts[0].toStdString() : importKinds().front().id,
+        importOptions(parts.size() == 3 ? parts[0].toStdString() : dataImports().front().form->id,
                       parts.size() == 3 ? parts[1].toStdString() : "", path.toStdString());
     return choice;
 }
@@ -193,10 +191,7 @@ QListWidgetItem* DataChooser::addHead(const QString& title) {
 
 QListWidgetItem* DataChooser::addLine(const DataChoice& choice, const QString& note) {
     auto* item = new QListWidgetItem(choice.name, m_list);
-    item->setData(kKind, static_cast<int>(choice.kind));
-    item->setData(kPath, choice.path);
-    item->setData(kDataKind, QString::fromStdString(choice.options.kind));
-    item->setData(kTask, QString::fromStdString(choice.options.task));
+    item->setData(kChoice, QVariant::fromValue(choice));
     item->setData(widgets::LineDelegate::Note, note);
     if (choice.kind != DataChoice::Kind::Generated)
         item->setToolTip(widgets::plainTip(choice.path));
@@ -242,29 +237,21 @@ void DataChooser::mark() {
     for (int i = 0; i < m_list->count(); ++i) {
         QListWidgetItem* item = m_list->item(i);
         if (!(item->flags() & Qt::ItemIsSelectable) || m_current.name.isEmpty()) continue;
-        const bool kind = item->data(kKind).toInt() == static_cast<int>(m_current.kind);
-        const bool same =
-            m_current.kind == DataChoice::Kind::Generated
-                ? item->data(kDataKind).toString().toStdString() == m_current.options.kind &&
-                      item->data(kTask).toString().toStdString() == m_current.options.task
-                : item->data(kPath).toString() == m_current.path;
-        if (kind && same) m_list->setCurrentItem(item);
+        const auto here = item->data(kChoice).value<DataChoice>();
+        const bool same = here.kind == DataChoice::Kind::Generated
+                              ? here.options.kind == m_current.options.kind &&
+                                    here.options.task == m_current.options.task
+                              : here.path == m_current.path;
+        if (here.kind == m_current.kind && same) m_list->setCurrentItem(item);
     }
 }
 
 DataChoice DataChooser::choiceOf(const QListWidgetItem* item) {
-    DataChoice choice;
-    choice.kind = static_cast<DataChoice::Kind>(item->data(kKind).toInt());
-    choice.name = item->text();
-    choice.path = item->data(kPath).toString();
+    auto choice = item->data(kChoice).value<DataChoice>();
     if (choice.kind == DataChoice::Kind::Generated) {
-        choice.options = optionsOf(item->data(kDataKind).toString().toStdString(),
-                                   item->data(kTask).toString().toStdString());
+        choice.options = optionsOf(choice.options.kind, choice.options.task);
         choice.epoch = m_epoch;
     }
-    if (choice.kind == DataChoice::Kind::File)
-        for (const DataChoice& file : m_files)
-            if (file.path == choice.path) return file;
     return choice;
 }
 
@@ -362,22 +349,19 @@ void DataChooser::keepFiles() {
 }
 
 void DataChooser::itemMenu(const QPoint& at) {
-    const QListWidgetItem* item = m_list->itemAt(at);
-    if (!item || item->data(kHead).toBool() || !(item->flags() & Qt::ItemIsSelectable)) return;
-    if (item->data(kKind).toInt() != static_cast<int>(DataChoice::Kind::File)) return;
+    const QString path = fileOf(m_list->itemAt(at));
+    if (path.isEmpty()) return;
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     connect(menu->addAction(QStringLiteral("Remove from this list")), &QAction::triggered, this,
-            [this, path = item->data(kPath).toString()] { forget(path); });
+            [this, path] { forget(path); });
     menu->popup(m_list->viewport()->mapToGlobal(at));
 }
 
 bool DataChooser::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_list && event->type() == QEvent::KeyPress &&
         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Delete) {
-        const QListWidgetItem* item = m_list->currentItem();
-        if (item && item->data(kKind).toInt() == static_cast<int>(DataChoice::Kind::File))
-            forget(item->data(kPath).toString());
+        forget(fileOf(m_list->currentItem()));
         return true;
     }
     return QWidget::eventFilter(watched, event);

@@ -43,7 +43,7 @@ public:
 
     /// Reads files off the window's thread and shows them; on an error only the message changes.
     void importData(const DataOptions& options);
-    /// The same for a file or folder with a detectable form; asks for the form otherwise.
+    /// Imports a file or folder whose form can be detected; asks for the form otherwise.
     void importFile(const QString& path);
     /// Asks for data to import and reads them.
     void importWanted(const QString& path = {});

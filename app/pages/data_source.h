@@ -102,7 +102,7 @@ public:
     void save(const QString& path, qint64 count);
 
     const DataChoice& choice() const { return m_choice; }
-    /// Of the split; null without data.
+    /// What is known of the split; null without data.
     const DatasetInfo* info() const;
     QStringList splits() const;
     QString split() const { return m_split; }

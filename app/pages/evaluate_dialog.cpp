@@ -2,10 +2,8 @@
 #include "app/pages/evaluate_dialog.h"
 
 #include <QComboBox>
-#include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFormLayout>
 #include <QPushButton>
 #include <QSettings>
 #include <QSpinBox>
@@ -14,8 +12,8 @@
 
 #include "data/text.h"
 #include "types/data_kind.h"
+#include "widgets/form/field_form.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 namespace {
@@ -46,33 +44,22 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
         fillText(own);
     else
         fillImages();
-    auto* form = new QFormLayout;
-    form->setHorizontalSpacing(16);
-    form->setVerticalSpacing(8);
-    const auto row = [&](const QString& name, QWidget* field) {
-        field->setFont(widgets::smallFont());
+    auto* form = new widgets::FieldForm(this);
+    for (QWidget* field : std::initializer_list<QWidget*>{m_data, m_split, m_count, m_seed})
         field->setMinimumWidth(220);
-        field->setAccessibleName(name);
-        auto* label = widgets::mutedLabel(name, this);
-        label->setBuddy(field);
-        form->addRow(label, field);
-    };
-    row(QStringLiteral("Data"), m_data);
-    row(QStringLiteral("Split"), m_split);
-    row(m_text ? QStringLiteral("Windows") : QStringLiteral("Images"), m_count);
-    if (m_text)
-        m_seed->hide();
-    else
-        row(QStringLiteral("Data seed"), m_seed);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    auto* go = buttons->addButton(QStringLiteral("Evaluate"), QDialogButtonBox::AcceptRole);
-    go->setProperty("primary", true);
-    go->setDefault(true);
+    form->add(QStringLiteral("Data"), m_data);
+    form->add(QStringLiteral("Split"), m_split);
+    form->add(m_text ? QStringLiteral("Windows") : QStringLiteral("Images"), m_count,
+              m_text ? QStringLiteral("Windows of the text, each as long as the context of the "
+                                      "model")
+                     : QString());
+    form->add(QStringLiteral("Data seed"), m_seed);
+    form->setShown(m_seed, !m_text);
+    auto* go = new QPushButton(QStringLiteral("Evaluate"), this);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
     column->addLayout(form);
-    column->addWidget(buttons);
-    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    column->addLayout(widgets::dialogButtons(this, {go}));
+    connect(go, &QPushButton::clicked, this, &QDialog::accept);
     connect(m_data, &QComboBox::activated, this, &EvaluateDialog::dataChosen);
 }
 
@@ -125,8 +112,6 @@ void EvaluateDialog::fillText(bool own) {
                                      : QStringLiteral("all"));
     m_count->setValue(200);
     m_count->setGroupSeparatorShown(true);
-    m_count->setToolTip(
-        QStringLiteral("Windows of the text, each as long as the context of the model"));
     m_split->setEnabled(own);
 }
 

@@ -3,10 +3,8 @@
 
 #include <QCheckBox>
 #include <QCompleter>
-#include <QDialogButtonBox>
 #include <QDir>
 #include <QFile>
-#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -23,6 +21,7 @@
 #include "app/help.h"
 #include "app/pages/host_check.h"
 #include "types/error.h"
+#include "widgets/form/field_form.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
@@ -154,19 +153,14 @@ HostsDialog::HostsDialog(HostsController& hosts, QWidget* parent)
     middle->addWidget(widgets::verticalLine(this));
     middle->addWidget(m_pages, 1);
 
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    buttons->addButton(m_save, QDialogButtonBox::AcceptRole);
-    m_save->setProperty("primary", true);
-    m_save->setDefault(true);
     auto* bottom = new QVBoxLayout;
     bottom->setContentsMargins(20, 12, 20, 16);
-    bottom->addWidget(buttons);
+    bottom->addLayout(widgets::dialogButtons(this, {m_save}));
     auto* column = widgets::columnOf(this);
     column->addLayout(middle, 1);
     column->addWidget(widgets::horizontalLine(this));
     column->addLayout(bottom);
-    connect(buttons, &QDialogButtonBox::accepted, this, &HostsDialog::save);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_save, &QPushButton::clicked, this, &HostsDialog::save);
     connectAll();
     list();
     m_list->setCurrentRow(m_edited.empty() ? -1 : 0);
@@ -197,55 +191,39 @@ void HostsDialog::connectAll() {
     connect(m_views, &QCheckBox::toggled, this, [this] { edited(nullptr); });
 }
 
-HostsDialog::Field HostsDialog::addField(QGridLayout* grid, const char* name, const QString& hint) {
-    Field field{new QLineEdit(grid->parentWidget()), new widgets::FieldNote(grid->parentWidget()),
-                hint};
-    const QString text = QString::fromLatin1(name);
-    auto* label = widgets::mutedLabel(text, grid->parentWidget());
-    label->setBuddy(field.edit);
-    field.edit->setFont(widgets::smallFont());
-    field.edit->setAccessibleName(text);
-    const int row = grid->rowCount();
-    grid->setRowMinimumHeight(row, row == 1 ? 0 : 6);  // between the note of one and the next
-    grid->addWidget(label, row + 1, 0);
-    grid->addWidget(field.edit, row + 1, 1);
-    grid->addWidget(field.note, row + 2, 1, 1, 2);
-    field.note->setHint(hint);
-    return field;
-}
-
 QWidget* HostsDialog::form() {
     auto* page = new QWidget(m_pages);
     m_fields = new QWidget(page);
-    auto* grid = new QGridLayout(m_fields);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(16);
-    grid->setVerticalSpacing(4);
-    grid->setColumnStretch(1, 1);
-    m_name = addField(grid, "Name", {});
-    m_reach = addField(grid, "Reach",
-                       QStringLiteral("A command that runs another one there and passes on what it "
-                                      "reads and writes"));
-    m_launch = addField(grid, "Launch",
-                        QStringLiteral("Put before trainings there, such as srun --gres=gpu:1"));
-    m_runs = addField(grid, "Folder of runs", {});
-    m_name.edit->setPlaceholderText(QStringLiteral("gpu1"));
-    m_reach.edit->setPlaceholderText(QStringLiteral("ssh gpu1"));
-    m_launch.edit->setPlaceholderText(QStringLiteral("nothing"));
-    m_runs.edit->setPlaceholderText(QStringLiteral("The program's own folder there"));
-    for (const Field* field : {&m_reach, &m_launch, &m_runs})
-        field->edit->setFont(widgets::monoFont(12));
+    auto* form = new widgets::FieldForm(m_fields);
+    m_fields->setLayout(form);
+    form->setContentsMargins(0, 0, 0, 0);
+    const auto field = [&](const char* name, const char* placeholder, const QString& hint,
+                           QWidget* beside = nullptr) {
+        const QString title = QString::fromLatin1(name);
+        auto* edit = new QLineEdit(m_fields);
+        edit->setPlaceholderText(QString::fromLatin1(placeholder));
+        edit->setAccessibleName(title);
+        auto* line = new QWidget(m_fields);
+        line->setFocusProxy(edit);
+        auto* row = widgets::rowOf(line, {}, 16);
+        row->addWidget(edit, 1);
+        if (beside) row->addWidget(beside);
+        edit->setFont(m_name.edit ? widgets::monoFont(12) : widgets::smallFont());
+        auto* note = form->add(title, line);
+        note->setHint(hint);
+        return Field{edit, note, hint};
+    };
     m_views->setFont(widgets::smallFont());
     m_views->setToolTip(
         QStringLiteral("Put it before the processes that open models for views, too"));
-    int row = 0, column = 0, rows = 0, columns = 0;
-    grid->getItemPosition(grid->indexOf(m_launch.edit), &row, &column, &rows, &columns);
-    grid->addWidget(m_views, row, 2);
-    for (const Field* field : {&m_name, &m_reach, &m_runs}) {
-        grid->getItemPosition(grid->indexOf(field->edit), &row, &column, &rows, &columns);
-        grid->removeWidget(field->edit);
-        grid->addWidget(field->edit, row, 1, 1, 2);
-    }
+    m_name = field("Name", "gpu1", {});
+    m_reach = field("Reach", "ssh gpu1",
+                    QStringLiteral("A command that runs another one there and passes on what it "
+                                   "reads and writes"));
+    m_launch =
+        field("Launch", "nothing",
+              QStringLiteral("Put before trainings there, such as srun --gres=gpu:1"), m_views);
+    m_runs = field("Folder of runs", "The program's own folder there", {});
 
     QFile file(QDir::homePath() + QStringLiteral("/.ssh/config"));
     QStringList commands;

@@ -45,7 +45,6 @@ private:
     };
     QWidget* form();
     void connectAll();
-    Field addField(class QGridLayout* grid, const char* name, const QString& hint);
     void list();
     void showStatus();
     void showHost();

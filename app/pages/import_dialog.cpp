@@ -2,10 +2,8 @@
 #include <filesystem>
 
 #include <QComboBox>
-#include <QDialogButtonBox>
 #include <QDragEnterEvent>
 #include <QFileDialog>
-#include <QGridLayout>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
@@ -17,8 +15,8 @@
 #include "app/controllers/job_queue.h"
 #include "app/pages/import_dialog.h"
 #include "types/data_kind.h"
+#include "widgets/form/field_form.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 namespace {
@@ -49,24 +47,6 @@ ImportGuess ofFile(const std::string& file) {
 }
 
 }  // namespace
-
-const std::vector<ImportKind>& importKinds() {
-    static const std::vector<ImportKind> kinds = [] {
-        std::vector<ImportKind> all;
-        for (const auto& [kind, form] : dataImports())
-            all.push_back({form->id, QString::fromStdString(form->title),
-                           QString::fromStdString(form->help), kind->name,
-                           form->asksTask ? kind->taskNames() : std::vector<std::string>()});
-        return all;
-    }();
-    return kinds;
-}
-
-const ImportKind& importKind(const std::string& id) {
-    for (const auto& kind : importKinds())
-        if (kind.id == id) return kind;
-    return importKinds().front();
-}
 
 ImportGuess guessImport(const std::string& path) {
     try {
@@ -103,7 +83,7 @@ ImportDialog::ImportDialog(QWidget* parent)
       m_path(new QLineEdit(this)),
       m_kind(new QComboBox(this)),
       m_task(new QComboBox(this)),
-      m_note(new widgets::FieldNote(this)),
+      m_form(new widgets::FieldForm(this)),
       m_import(new QPushButton(QStringLiteral("Import"), this)),
       m_pause(new QTimer(this)),
       m_jobs(std::make_unique<JobQueue>()) {
@@ -119,43 +99,28 @@ ImportDialog::ImportDialog(QWidget* parent)
         return QFileDialog::getExistingDirectory(this, QStringLiteral("A folder with data"),
                                                  m_path->text());
     };
-    auto* grid = new QGridLayout;
-    grid->setHorizontalSpacing(12);
-    grid->setVerticalSpacing(10);
-    const auto label = [&](int row, const QString& text, QWidget* field) {
-        auto* label = widgets::mutedLabel(text, this);
-        label->setFont(widgets::smallFont());
-        label->setBuddy(field);
-        grid->addWidget(label, row, 0);
-        field->setFont(widgets::smallFont());
-        field->setAccessibleName(text);
-        return label;
-    };
-    label(0, QStringLiteral("Source"), m_path);
-    m_path->setPlaceholderText(QStringLiteral("A file or a folder; you can drop it here"));
     auto* file = new QPushButton(QString::fromUtf8("File\u2026"), this);
     auto* folder = new QPushButton(QString::fromUtf8("Folder\u2026"), this);
-    grid->addWidget(m_path, 0, 1);
-    grid->addWidget(file, 0, 2);
-    grid->addWidget(folder, 0, 3);
-    label(1, QStringLiteral("Format"), m_kind);
-    for (const auto& kind : importKinds())
-        m_kind->addItem(kind.title, QString::fromStdString(kind.id));
+    m_path->setPlaceholderText(QStringLiteral("A file or a folder; you can drop it here"));
+    m_path->setAccessibleName(QStringLiteral("Source"));
+    auto* source = new QWidget(this);
+    source->setFocusProxy(m_path);
+    auto* row = widgets::rowOf(source, {}, 12);
+    row->addWidget(m_path, 1);
+    row->addWidget(file);
+    row->addWidget(folder);
+    for (const auto& import : dataImports())
+        m_kind->addItem(QString::fromStdString(import.form->title),
+                        QString::fromStdString(import.form->id));
     m_kind->setCurrentIndex(-1);
     m_kind->setPlaceholderText(QStringLiteral("detected from the contents"));
-    grid->addWidget(m_kind, 1, 1, 1, 3);
-    m_taskLabel = label(2, QStringLiteral("Task"), m_task);
-    grid->addWidget(m_task, 2, 1, 1, 3);
-    grid->addWidget(m_note, 3, 1, 1, 3);
-    grid->setColumnStretch(1, 1);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    buttons->addButton(m_import, QDialogButtonBox::AcceptRole);
-    m_import->setProperty("primary", true);
-    m_import->setDefault(true);
+    m_form->add(QStringLiteral("Source"), source);
+    m_note = m_form->add(QStringLiteral("Format"), m_kind);
+    m_form->add(QStringLiteral("Task"), m_task);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
-    column->addLayout(grid);
+    column->addLayout(m_form);
     column->addStretch(1);
-    column->addWidget(buttons);
+    column->addLayout(widgets::dialogButtons(this, {m_import}));
 
     m_pause->setSingleShot(true);
     m_pause->setInterval(200);  // behind the last key
@@ -177,8 +142,7 @@ ImportDialog::ImportDialog(QWidget* parent)
         m_read = m_path->text().trimmed().toStdString();
         kindChosen();
     });
-    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_import, &QPushButton::clicked, this, &QDialog::accept);
     kindChosen();
 }
 
@@ -222,25 +186,26 @@ void ImportDialog::take(const ImportGuess& guess) {
 
 void ImportDialog::kindChosen() {
     const auto id = m_kind->currentData().toString().toStdString();
-    const ImportKind kind = id.empty() ? ImportKind() : importKind(id);
-    const auto& tasks = kind.tasks;
     m_task->clear();
-    for (const auto& task : tasks)
-        m_task->addItem(taskTitle(kind.kind, task), QString::fromStdString(task));
-    m_task->setVisible(!tasks.empty());
-    m_taskLabel->setVisible(!tasks.empty());
+    if (!id.empty())
+        if (const auto& [kind, form] = dataImport(id); form->asksTask)
+            for (const auto& task : kind->taskNames())
+                m_task->addItem(taskTitle(kind->name, task), QString::fromStdString(task));
+    m_form->setShown(m_task, m_task->count() > 0);
     judge();
 }
 
 void ImportDialog::judge() {
     const bool chosen = m_kind->currentIndex() >= 0;
     m_import->setEnabled(chosen && !m_validating && !m_path->text().trimmed().isEmpty());
+    widgets::growToFit(this);
     if (m_validating) return m_note->setHint(QString::fromUtf8("Detecting the format\u2026"));
     if (m_path->text().trimmed().isEmpty())
         return m_note->setHint(QStringLiteral("Choose a file or a folder."));
     if (!chosen) return m_note->setProblem(m_path->text().trimmed() + u' ' + m_found);
-    const auto& kind = importKind(m_kind->currentData().toString().toStdString());
-    m_note->setHint(m_own || m_found.isEmpty() ? kind.help : kind.help + u' ' + m_found + u'.');
+    const QString help = QString::fromStdString(
+        dataImport(m_kind->currentData().toString().toStdString()).form->help);
+    m_note->setHint(m_own || m_found.isEmpty() ? help : help + u' ' + m_found + u'.');
 }
 
 void ImportDialog::dragEnterEvent(QDragEnterEvent* event) {

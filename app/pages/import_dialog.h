@@ -13,30 +13,18 @@
 #include "types/data_options.h"
 
 class QComboBox;
-class QLabel;
 class QLineEdit;
 class QPushButton;
 class QTimer;
 
 namespace relascope::widgets {
-class ElidedLabel;
+class FieldForm;
 class FieldNote;
 }  // namespace relascope::widgets
 
 namespace relascope::app {
 
 // Detects the form of data to import from the contents of a file or folder.
-
-/// A form that data on disk can have.
-struct ImportKind {
-    std::string id;                       ///< "npz"
-    QString title;                        ///< "Labelled images (.npz)"
-    QString help;                         ///< what the path must be
-    std::string kind;                     ///< kind of data: "relational-games"
-    std::vector<std::string> tasks = {};  ///< to choose from; empty: nothing to choose
-};
-const std::vector<ImportKind>& importKinds();
-const ImportKind& importKind(const std::string& id);
 
 struct ImportGuess {
     std::string id;    ///< empty: no known form
@@ -53,7 +41,6 @@ DataOptions importOptions(const std::string& id, const std::string& task, const 
 std::string importIdOf(const DataOptions& options);
 
 class JobQueue;
-struct ImportGuess;
 
 class ImportDialog : public QDialog {
     Q_OBJECT
@@ -86,7 +73,7 @@ private:
 
     QLineEdit* m_path;
     QComboBox *m_kind, *m_task;
-    QLabel* m_taskLabel;
+    widgets::FieldForm* m_form;
     widgets::FieldNote* m_note;
     QPushButton* m_import;
     QTimer* m_pause;

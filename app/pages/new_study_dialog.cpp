@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QCompleter>
 #include <QFileInfo>
-#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -21,6 +20,7 @@
 #include "options/presets.h"
 #include "study/study.h"
 #include "types/run_options.h"
+#include "widgets/form/field_form.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -167,9 +167,6 @@ NewStudyDialog::NewStudyDialog(const std::vector<std::pair<QString, QString>>& f
       m_sameData(new QCheckBox(QStringLiteral("Same data for all seeds"), this)),
       m_sweep(new OptionRows(QStringLiteral("Sweep an option"), true, this)),
       m_settings(new OptionRows(QStringLiteral("Set an option for all runs"), false, this)),
-      m_modelsNote(new widgets::FieldNote(this)),
-      m_sizesNote(new widgets::FieldNote(this)),
-      m_nameNote(new widgets::FieldNote(this)),
       m_note(new widgets::FieldNote(this)),
       m_summary(new QLabel(this)),
       m_create(new QPushButton(QStringLiteral("Create"), this)),
@@ -215,81 +212,42 @@ NewStudyDialog::NewStudyDialog(const std::vector<std::pair<QString, QString>>& f
 
 NewStudyDialog::~NewStudyDialog() = default;
 
-/// Arranges the fields in a grid above the summary and the buttons.
 void NewStudyDialog::layOut() {
-    auto* grid = new QGridLayout;
-    grid->setHorizontalSpacing(16);
-    grid->setVerticalSpacing(10);
-    grid->setColumnStretch(1, 1);
-    int row = 0;
-    const auto add = [&](const QString& name, QWidget* field, widgets::FieldNote* note = nullptr,
-                         const QString& help = {}) {
-        auto* label = widgets::mutedLabel(name, this);
-        label->setBuddy(field);
-        grid->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
-        label->setContentsMargins(0, 4, 0, 0);
-        field->setFont(widgets::smallFont());
-        if (field->accessibleName().isEmpty()) field->setAccessibleName(name);
-        field->setToolTip(help);
-        auto* column = new QVBoxLayout;
-        column->setSpacing(2);
-        column->addWidget(field, 0,
-                          qobject_cast<QSpinBox*>(field) ? Qt::AlignLeft : Qt::Alignment());
-        if (note) column->addWidget(note);
-        grid->addLayout(column, row++, 1);
-    };
+    auto* form = new widgets::FieldForm(this);
     m_models->setFixedHeight(124);
     m_models->setAlternatingRowColors(false);
-    for (auto* box : {m_seeds, m_jobs}) box->setMinimumWidth(90);
-    add(QStringLiteral("Experiment"), m_preset);
-    add(QStringLiteral("Models"), m_models, m_modelsNote,
-        QStringLiteral("Each model is trained with every size and seed"));
-    add(QStringLiteral("Training sizes"), m_sizes, m_sizesNote,
-        QStringLiteral("250, 500, 1000 or 250..2500 step 250; empty: as in the preset"));
-    add(QStringLiteral("Seeds"), m_seeds, nullptr,
-        QStringLiteral("Number of repetitions with different random seeds: 0, 1, 2 and so on"));
-    add(QString(), m_sameData, nullptr,
-        QStringLiteral("If off, the seed of a run also determines its data"));
+    for (auto* box : {m_seeds, m_jobs}) box->setFixedWidth(90);
     m_sameData->setAccessibleName(m_sameData->text());
-
-    const auto section = [&](const QString& name, OptionRows* rows) {
-        auto* label = widgets::mutedLabel(name, this);
-        label->setContentsMargins(0, 4, 0, 0);
-        grid->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
-        grid->addWidget(rows, row++, 1);
-    };
-    section(QStringLiteral("Sweep"), m_sweep);
-    section(QStringLiteral("Set"), m_settings);
-    if (m_machine->count() > 1)
-        add(QStringLiteral("Machine"), m_machine, nullptr,
-            QStringLiteral("Where its runs are trained and its files are; paths in options are "
-                           "those of that machine"));
-    else
-        m_machine->hide();
-    add(QStringLiteral("Name"), m_name, m_nameNote,
-        QStringLiteral("Name of its folder in %1").arg(folder()));
-    add(QStringLiteral("Processes"), m_jobs, nullptr,
-        QStringLiteral("Number of runs trained in parallel"));
-
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(8);
-    auto* cancel = new QPushButton(QStringLiteral("Cancel"), this);
-    cancel->setAutoDefault(false);
-    m_create->setAutoDefault(false);
-    m_start->setProperty("primary", true);
-    m_start->setDefault(true);
-    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-    buttons->addStretch(1);
-    for (auto* button : {cancel, m_create, m_start}) buttons->addWidget(button);
+    form->add(QStringLiteral("Experiment"), m_preset);
+    m_modelsNote = form->add(QStringLiteral("Models"), m_models,
+                             QStringLiteral("Each model is trained with every size and seed"));
+    m_sizesNote =
+        form->add(QStringLiteral("Training sizes"), m_sizes,
+                  QStringLiteral("250, 500, 1000 or 250..2500 step 250; empty: as in the preset"));
+    form->add(QStringLiteral("Seeds"), m_seeds,
+              QStringLiteral("Number of repetitions with different random seeds: 0, 1, 2 and so "
+                             "on"));
+    form->add(QString(), m_sameData,
+              QStringLiteral("If off, the seed of a run also determines its data"));
+    form->add(QStringLiteral("Sweep"), m_sweep);
+    form->add(QStringLiteral("Set"), m_settings);
+    form->add(QStringLiteral("Machine"), m_machine,
+              QStringLiteral("Where its runs are trained and its files are; paths in options are "
+                             "those of that machine"));
+    form->setShown(m_machine, m_machine->count() > 1);
+    m_nameNote = form->add(QStringLiteral("Name"), m_name,
+                           QStringLiteral("Name of its folder in %1").arg(folder()));
+    form->add(QStringLiteral("Processes"), m_jobs,
+              QStringLiteral("Number of runs trained in parallel"));
 
     m_summary->setFont(widgets::smallFont());
     m_summary->setWordWrap(true);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 14);
-    column->addLayout(grid);
+    column->addLayout(form);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_summary);
     column->addWidget(m_note);
-    column->addLayout(buttons);
+    column->addLayout(widgets::dialogButtons(this, {m_create, m_start}));
     column->setSizeConstraint(QLayout::SetMinimumSize);
     setMinimumWidth(520);
 }
@@ -446,14 +404,7 @@ void NewStudyDialog::judge() {
                            : wrong.isEmpty() ? QStringLiteral("Checking the plan")
                                              : wrong.first());
     }
-    // The minimum size of a layout does not count the second line of a wrapped message.
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-            if (const int needed = layout()->totalHeightForWidth(width()); needed > height())
-                resize(width(), needed);
-        },
-        Qt::QueuedConnection);
+    widgets::growToFit(this);
 }
 
 void NewStudyDialog::showProblem(const QString& field, const QString& sentence) {

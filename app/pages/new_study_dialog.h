@@ -118,7 +118,8 @@ private:
     QSpinBox *m_seeds, *m_jobs;
     QCheckBox* m_sameData;
     OptionRows *m_sweep, *m_settings;
-    widgets::FieldNote *m_modelsNote, *m_sizesNote, *m_nameNote, *m_note;
+    widgets::FieldNote *m_modelsNote, *m_sizesNote, *m_nameNote;  ///< below their fields
+    widgets::FieldNote* m_note;
     QLabel* m_summary;
     QPushButton *m_create, *m_start;
     bool m_named = false;  ///< by the user

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Option values as text: the command line's --set, tables of differences, messages.
+// Options of a run as text: the command line's --set, tables of differences, messages.
 #pragma once
 
 #include <string>
 
+#include "types/field_text.h"
 #include "types/run_options.h"
 
 namespace relascope::core {
-
-/// A value as the shortest text that reads back the same: "0.001", "true", "0, 1", "swiglu".
-std::string fieldValueText(const FieldValue& value);
-
-/// Parses `text` as a value of the field and checks its bounds and choices. Throws OptionError
-/// naming `key`, the value and the bound.
-FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const std::string& text);
-
-/// Throws OptionError unless the value is within the field's bounds and choices.
-void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value);
 
 /// Whether a model option that only other architectures have is an error or has no effect.
 enum class OtherArchitectures { Refuse, Ignore };

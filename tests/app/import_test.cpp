@@ -13,6 +13,7 @@
 #include "app/pages/import_dialog.h"
 #include "support/rooms.h"
 #include "tests/widgets/child.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 namespace {
@@ -88,13 +89,13 @@ TEST(ImportGuess, OptionsOpenEverythingThereIs) {
     EXPECT_EQ(folder.task, "folder");
     EXPECT_EQ(folder.train_size, 0);
     EXPECT_TRUE(folder.problems().empty());
-    for (const auto& kind : importKinds()) {
-        const std::string path = kind.id == "npz" ? "/a/b.npz" : "/a/b";
-        const auto options =
-            importOptions(kind.id, kind.tasks.empty() ? "" : kind.tasks.back(), path);
-        EXPECT_EQ(importIdOf(options), kind.id);
-        if (!kind.tasks.empty()) {
-            EXPECT_EQ(options.task, kind.tasks.back());
+    for (const auto& [kind, form] : dataImports()) {
+        const auto tasks = form->asksTask ? kind->taskNames() : std::vector<std::string>();
+        const std::string path = form->id == "npz" ? "/a/b.npz" : "/a/b";
+        const auto options = importOptions(form->id, tasks.empty() ? "" : tasks.back(), path);
+        EXPECT_EQ(importIdOf(options), form->id);
+        if (!tasks.empty()) {
+            EXPECT_EQ(options.task, tasks.back());
         }
     }
 }

@@ -115,17 +115,16 @@ TEST(AlongView, AFrameAndAPointOfTheLineChooseTheirStep) {
     QTest::mouseClick(film->canvas(), Qt::LeftButton, {}, {2, 2});
     EXPECT_TRUE(steps.isEmpty()) << "beside the frames";
     auto* plot = view.valuePlot();
-    auto* canvas = plot->findChildren<QWidget*>().front();
     const qint64 step = view.along().steps[30].step;
-    const QPoint at = plot->pixelOf(step).toPoint();
+    const QPoint at = plot->pixelOf(double(step)).toPoint();
     EXPECT_TRUE(plot->hoverText(at).startsWith(QStringLiteral("step %1: ").arg(step)));
     EXPECT_TRUE(plot->hoverText({at.x(), 3}).isEmpty());
-    QTest::mouseClick(canvas, Qt::LeftButton, {}, at - canvas->pos());
+    QTest::mouseClick(plot, Qt::LeftButton, {}, at);
     ASSERT_EQ(steps.size(), 1);
     EXPECT_EQ(steps.takeLast()[0].toLongLong(), step);
     // The axis of steps is another one.
     QTest::mouseClick(view.logChip(), Qt::LeftButton);
-    EXPECT_NE(plot->pixelOf(step).toPoint().x(), at.x());
+    EXPECT_NE(plot->pixelOf(double(step)).toPoint().x(), at.x());
     // The keys move from the inspected frame.
     view.setPlace({{}, {}, {}, stepOf(4)});
     film->setFocus();

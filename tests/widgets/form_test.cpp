@@ -17,7 +17,6 @@
 #include "widgets/theme/controls.h"
 
 using namespace relascope;
-using Reason = FieldError::Reason;
 
 namespace {
 
@@ -28,10 +27,13 @@ FieldSpec spec(FieldKind kind, double low = -1e18, double high = 1e18) {
 }
 template <class T>
 T value(const QString& text, const FieldSpec& s) {
-    return std::get<T>(std::get<FieldValue>(parseField(text, s)));
+    QString problem;
+    return std::get<T>(parseField(text, s, &problem).value());
 }
-Reason reason(const QString& text, const FieldSpec& s) {
-    return std::get<FieldError>(parseField(text, s)).reason;
+QString problem(const QString& text, const FieldSpec& s) {
+    QString sentence;
+    EXPECT_FALSE(parseField(text, s, &sentence)) << text.toStdString();
+    return sentence;
 }
 
 struct Form {
@@ -57,12 +59,12 @@ struct Form {
 }  // namespace
 
 TEST(FieldText, WritesAndReadsBack) {
-    EXPECT_EQ(fieldText(1e-3, FieldKind::Real), "1e-3");
-    EXPECT_EQ(fieldText(0.1, FieldKind::Real), "0.1");
-    EXPECT_EQ(fieldText(0.0, FieldKind::Real), "0");
-    EXPECT_EQ(fieldText(1e-8, FieldKind::Real), "1e-8");
-    EXPECT_EQ(fieldText(std::vector<std::int64_t>{0, 1}, FieldKind::IntegerList), "0, 1");
-    EXPECT_EQ(fieldText(true, FieldKind::Boolean), "on");
+    EXPECT_EQ(fieldText(1e-3), "1e-3");
+    EXPECT_EQ(fieldText(0.1), "0.1");
+    EXPECT_EQ(fieldText(0.0), "0");
+    EXPECT_EQ(fieldText(1e-8), "1e-8");
+    EXPECT_EQ(fieldText(std::vector<std::int64_t>{0, 1}), "0, 1");
+    EXPECT_EQ(fieldText(true), "on");
     EXPECT_EQ(value<double>("1e-3", spec(FieldKind::Real)), 1e-3);
     EXPECT_EQ(value<double>(" 5E-4 ", spec(FieldKind::Real)), 5e-4);
     EXPECT_EQ(value<std::int64_t>("25,000", spec(FieldKind::Integer)), 25000);
@@ -74,17 +76,17 @@ TEST(FieldText, WritesAndReadsBack) {
 }
 
 TEST(FieldText, RefusesWithTheBound) {
-    EXPECT_EQ(reason("", spec(FieldKind::Integer)), Reason::Empty);
-    EXPECT_EQ(reason("two", spec(FieldKind::Integer)), Reason::NotANumber);
-    EXPECT_EQ(reason("1.5", spec(FieldKind::Integer)), Reason::NotWhole);
-    EXPECT_EQ(reason("0", spec(FieldKind::Integer, 1)), Reason::TooSmall);
-    EXPECT_EQ(reason("nan", spec(FieldKind::Real)), Reason::NotANumber);
-    EXPECT_EQ(reason("inf", spec(FieldKind::Real)), Reason::NotANumber);
-    EXPECT_EQ(reason("0, x", spec(FieldKind::IntegerList)), Reason::NotANumber);
-    EXPECT_EQ(reason("three", spec(FieldKind::Choice)), Reason::UnknownChoice);
-    const auto error = std::get<FieldError>(parseField("2", spec(FieldKind::Real, 0, 0.99)));
-    EXPECT_EQ(error.reason, Reason::TooLarge);
-    EXPECT_TRUE(error.sentence.contains("0.99"));
+    EXPECT_EQ(problem("", spec(FieldKind::Integer)), "must be an integer");
+    EXPECT_EQ(problem("two", spec(FieldKind::Integer)), "'two' is not an integer");
+    EXPECT_EQ(problem("1.5", spec(FieldKind::Integer)), "'1.5' is not an integer");
+    EXPECT_EQ(problem("0", spec(FieldKind::Integer, 1)), "0 is below 1");
+    EXPECT_EQ(problem("", spec(FieldKind::Real)), "must be a number, such as 1e-3");
+    for (const char* text : {"nan", "inf", "much"})
+        EXPECT_TRUE(problem(text, spec(FieldKind::Real)).contains("is not a number; write 0.001"));
+    EXPECT_EQ(problem("", spec(FieldKind::IntegerList)), "must be integers separated by commas");
+    EXPECT_EQ(problem("0, x", spec(FieldKind::IntegerList)), "'x' is not an integer");
+    EXPECT_TRUE(problem("three", spec(FieldKind::Choice)).contains("unknown value 'three'"));
+    EXPECT_EQ(problem("2", spec(FieldKind::Real, 0, 0.99)), "2 is above 0.99");
 }
 
 TEST(OptionsForm, TypingSignalsValidValuesOnly) {

@@ -324,7 +324,7 @@ LensResult lensResult(bool whole) {
     return r;
 }
 
-TEST(LensView, ATableOfPositionsAndBarsOfOne) {
+TEST(LensView, AGridOfPositionsAndTheAnswersOfOne) {
     LensView view;
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(false)));
@@ -335,8 +335,18 @@ TEST(LensView, ATableOfPositionsAndBarsOfOne) {
     QTest::mouseClick(view.grid()->viewport(), Qt::LeftButton, Qt::NoModifier,
                       view.grid()->cellRect({0, 1, 0}).center());
     ASSERT_EQ(chosen.size(), 1);
-    EXPECT_EQ(view.bars()->column(), 0);
-    EXPECT_EQ(view.bars()->text(0), "embedding: other 60 %, same 25 %; own answer rank 2");
+    EXPECT_EQ(view.column(), 0);
+    const auto* answers = view.answers();
+    EXPECT_EQ(answers->text(0, "answer1"), "other 60 %");
+    EXPECT_EQ(answers->text(0, "answer2"), "same 25 %");
+    EXPECT_EQ(answers->text(0, "rank"), "2");
+    EXPECT_EQ(answers->text(0, "own"), "25.0 %");
+    const auto bold = [&](int row, int column) {
+        return answers->model()->index(row, column).data(Qt::FontRole).value<QFont>().bold();
+    };
+    EXPECT_FALSE(bold(0, 1)) << "another answer";
+    EXPECT_TRUE(bold(0, 2));
+    EXPECT_TRUE(bold(1, 1));
     QTest::keyClick(view.grid(), Qt::Key_Right);
     EXPECT_EQ(view.column(), 1);
     EXPECT_EQ(view.grid()->text({0, 0, 0}),
@@ -351,13 +361,13 @@ TEST(LensView, ATableOfPositionsAndBarsOfOne) {
     EXPECT_TRUE(view.isEmpty());
 }
 
-TEST(LensView, OneAnswerForTheWholeInputIsBarsAlone) {
+TEST(LensView, OneAnswerForTheWholeInputIsATableAlone) {
     LensView view;
     view.resize(900, 500);
     view.showResult(core::answerOf(lensResult(true)));
     view.show();
     EXPECT_FALSE(view.grid()->isVisible());
-    EXPECT_TRUE(view.bars()->isVisible());
+    EXPECT_TRUE(view.answers()->isVisible());
     view.clear("the blocks are post-norm");
     EXPECT_TRUE(view.isEmpty());
     EXPECT_EQ(view.sentence(), "the blocks are post-norm");
@@ -381,15 +391,31 @@ TEST(AttributionView, OrdersPartsAndKeepsWhatIsInsideAHeadBelowIt) {
     view.resize(900, 500);
     view.showResult(core::answerOf(attribution()));
     view.show();
-    const auto shown = [&] { return view.bars()->shown(); };
-    EXPECT_EQ(shown(), (std::vector<std::size_t>{5, 1, 2, 0}));
-    EXPECT_EQ(view.bars()->leftOut(), 2);
+    const auto shown = [&] {
+        QStringList names;
+        for (int row = 0; row < view.table()->model()->rowCount(); ++row)
+            names << view.table()->model()->index(row, 0).data().toString();
+        return names;
+    };
+    const QString network = "layer 1 feed-forward", head = "layer 1 relational head 1";
+    EXPECT_EQ(shown(), (QStringList{network, head, "relation 1", "embedding"}));
+    EXPECT_TRUE(view.headText().contains("2 relations below 5 %"));
     EXPECT_TRUE(view.headText().contains("sum of the parts +1.400"))
         << view.headText().toStdString();
+    EXPECT_TRUE(view.table()->tableModel()->isInside(2));
+    EXPECT_TRUE(view.table()
+                    ->model()
+                    ->index(2, 0)
+                    .data(Qt::ToolTipRole)
+                    .toString()
+                    .contains("counted in its head"));
+    QTest::mouseClick(view.table()->horizontalHeader()->viewport(), Qt::LeftButton, {}, {80, 10});
+    EXPECT_EQ(shown().size(), 4) << "a head keeps what is inside it";
     QTest::mouseClick(child<ToggleChip>(view, "All relations"), Qt::LeftButton);
-    EXPECT_EQ(shown().size(), 6u);
+    EXPECT_EQ(shown().size(), 6);
     QTest::mouseClick(view.orderControl()->button(1), Qt::LeftButton);
-    EXPECT_EQ(shown(), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(shown(),
+              (QStringList{"embedding", head, "relation 1", "relation 2", "symbols", network}));
 }
 
 TEST(AttributionView, AnswersAreChosenOrTyped) {

@@ -1,155 +1,51 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
-#include <QFont>
-#include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QToolTip>
 #include <QVBoxLayout>
 
 #include "answers/ablation_answer.h"
 #include "types/metric.h"
 #include "widgets/analysis/ablation_view.h"
-#include "widgets/curves/curve_items.h"
-#include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 
-struct CumulativePlot::Parts {
-    ThemedPlot* plot;
-    QCPGraph *line, *base;
-    AblationTable table;
-
-    explicit Parts(CumulativePlot* self)
-        : plot(new ThemedPlot(QMargins(52, 8, 16, 42), self)),
-          line(plot->addGraph()),
-          base(plot->addGraph()) {
-        plot->setAccessibleName(QStringLiteral("Cumulative curve"));
-        plot->xAxis->setLabel(QStringLiteral("Parts removed"));
-        plot->xAxis->setTicker(QSharedPointer<CurveTicker>::create(CurveTicker::Format::Count));
-    }
-
-    double valueAt(int removed) const {
-        return removed == 0 ? table.base
-                            : table.cumulative[static_cast<std::size_t>(removed - 1)].second;
-    }
-    int count() const { return static_cast<int>(table.cumulative.size()); }
-
-    void style() {
-        const Theme& t = Theme::current();
-        plot->applyTheme();
-        line->setPen(QPen(t.series[0], 1.6));
-        line->setScatterStyle(
-            QCPScatterStyle(QCPScatterStyle::ssDisc, t.series[0], t.series[0], 5));
-        base->setPen(QPen(t.muted, 1, Qt::DashLine));
-    }
-
-    void fill() {
-        const bool percent = MetricText(table.metric).percent;
-        plot->yAxis->setTicker(QSharedPointer<CurveTicker>::create(
-            percent ? CurveTicker::Format::Percent : CurveTicker::Format::Plain));
-        QVector<double> x, y;
-        double low = table.base, high = table.base;
-        for (int k = 0; k <= count(); ++k) {
-            const double value = valueAt(k);
-            x << k;
-            y << value;
-            if (!std::isfinite(value)) continue;
-            low = std::min(low, value), high = std::max(high, value);
-        }
-        line->setData(x, y, true);
-        base->setData({0.0, static_cast<double>(count())}, {table.base, table.base}, true);
-        const double pad = std::max(0.06 * (high - low), percent ? 0.01 : 1e-6);
-        plot->xAxis->setRange(-0.3, count() + 0.3);
-        plot->yAxis->setRange(low - pad, high + pad);
-        style();
-        plot->replot(QCustomPlot::rpQueuedReplot);
-    }
-};
-
-CumulativePlot::CumulativePlot(QWidget* parent)
-    : QWidget(parent), m(std::make_unique<Parts>(this)) {
-    columnOf(this)->addWidget(m->plot);
-    m->style();
-}
-CumulativePlot::~CumulativePlot() = default;
-
-QString CumulativePlot::title(const AblationTable& table) {
-    return QStringLiteral("Parts removed one after another (%1), the least important first")
-        .arg(wayText(table.cumulativeWay));
-}
-
-void CumulativePlot::setTable(const AblationTable& table) {
-    m->table = table;
-    m->fill();
-    const MetricText text(table.metric);
-    QString description =
-        QStringLiteral("%1 with every part %2").arg(text.title).arg(text.value(table.base));
-    for (int k = 1; k <= m->count(); ++k)
-        description += QStringLiteral("; %1 out: %2").arg(k).arg(text.value(m->valueAt(k)));
-    m->plot->setAccessibleDescription(description);
-}
-
-QPointF CumulativePlot::pixelOf(int removed) const {
-    return m->plot->pixelOf(removed, m->valueAt(std::clamp(removed, 0, m->count())));
-}
-
-QString CumulativePlot::hoverText(const QPoint& at) const {
-    if (m->table.cumulative.empty()) return {};
-    const int k =
-        static_cast<int>(std::lround(m->plot->xAxis->pixelToCoord(at.x() - m->plot->pos().x())));
-    if (k < 0 || k > m->count()) return {};
-    const MetricText text(m->table.metric);
-    if (k == 0) return QStringLiteral("Nothing removed: %1").arg(text.value(m->table.base));
-    return QStringLiteral("%1 removed, the last is %2: %3")
-        .arg(k)
-        .arg(QString::fromStdString(m->table.cumulative[static_cast<std::size_t>(k - 1)].first),
-             text.value(m->valueAt(k)));
-}
-
-void CumulativePlot::paintVector(QPainter& painter, int top, const QSize& size) {
-    m->style();
-    m->plot->paintFigure(painter, top, size, m->plot->xAxis->label(),
-                         MetricText(m->table.metric).title);
-}
-
-void CumulativePlot::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange || !m) return;
-    m->style();
-    m->plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-bool CumulativePlot::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const QString text = hoverText(m ? help->pos() + m->plot->pos() : help->pos());
-        if (!text.isEmpty()) QToolTip::showText(help->globalPos(), plainTip(text), this);
-        return true;
-    }
-    return QWidget::eventFilter(watched, event);
-}
-
 namespace {
 
-constexpr int kFigurePlot = 230, kSide = 16, kPartsInFigure = 60, kPairsInFigure = 12;
+constexpr int kFigurePlot = 258, kPartsInFigure = 60, kPairsInFigure = 12;
 
-QWidget* titled(QLabel*& label, QWidget* content, const QString& text, QWidget* parent) {
-    auto* box = new QWidget(parent);
-    label = mutedLabel(text, box);
-    label->setContentsMargins(16, 8, 16, 2);
-    auto* column = columnOf(box);
-    column->addWidget(label);
-    column->addWidget(content, 1);
-    return box;
+/// The metric of a model from which more and more parts are taken, the least important first.
+PlotData curveOf(const AblationTable& table) {
+    const MetricText metric(table.metric);
+    PlotData data;
+    PlotLine line{{table.base}}, base;
+    for (const auto& removed : table.cumulative) line.y.push_back(removed.second);
+    for (int k = 0; k < static_cast<int>(line.y.size()); ++k)
+        data.x.push_back(k), line.dots.push_back(k);
+    base.y.assign(line.y.size(), table.base);
+    base.dashed = base.muted = true;
+    data.title = QStringLiteral("Parts removed one after another (%1), the least important first")
+                     .arg(wayText(table.cumulativeWay));
+    data.xTitle = QStringLiteral("Parts removed");
+    data.yTitle = metric.title;
+    data.percent = metric.percent;
+    data.text = [table, values = line.y, metric](int at) {
+        const QString value = metric.value(values[static_cast<std::size_t>(at)]);
+        if (at == 0) return QStringLiteral("Nothing removed: %1").arg(value);
+        const auto& part = table.cumulative[static_cast<std::size_t>(at - 1)].first;
+        return QStringLiteral("%1 removed, the last is %2: %3")
+            .arg(at)
+            .arg(QString::fromStdString(part), value);
+    };
+    data.description = metric.title;
+    for (const int at : line.dots) data.description += QStringLiteral("; ") + data.text(at);
+    data.lines = {std::move(line), std::move(base)};
+    return data;
 }
 
 /// A row for each part: its ways beside each other.
@@ -222,15 +118,17 @@ AblationView::AblationView(QWidget* parent)
       m_table(new TableView(QStringLiteral("Ablation table"), this)),
       m_knockOut(new QPushButton(QStringLiteral("Knock out in the inspector"), this)),
       m_below(new QWidget(this)),
-      m_curve(new CumulativePlot(this)),
+      m_curve(new PlotView(QStringLiteral("Cumulative curve"), this)),
       m_pairs(new TableView(QStringLiteral("Pairs of parts"), this)) {
     auto* row = rowOf(m_below);
-    QLabel* pairsTitle = nullptr;
-    m_curvePart = titled(m_curveTitle, m_curve, {}, m_below);
-    m_pairsPart =
-        titled(pairsTitle, m_pairs,
-               QStringLiteral("Pairs: joint change, and interaction (joint - sum)"), m_below);
-    row->addWidget(m_curvePart, 3);
+    m_pairsPart = new QWidget(m_below);
+    auto* pairsTitle = mutedLabel(
+        QStringLiteral("Pairs: joint change, and interaction (joint - sum)"), m_pairsPart);
+    pairsTitle->setContentsMargins(16, 8, 16, 2);
+    auto* pairs = columnOf(m_pairsPart);
+    pairs->addWidget(pairsTitle);
+    pairs->addWidget(m_pairs, 1);
+    row->addWidget(m_curve, 3);
     row->addWidget(m_pairsPart, 2);
     content()->addWidget(m_table, 3);
     content()->addWidget(horizontalLine(this));
@@ -290,46 +188,32 @@ void AblationView::fill(const Answer& answer) {
               QStringLiteral(" examples");
     if (text.percent) sub += QStringLiteral("; changes in points");
     head()->setSubText(sub);
-    m_curvePart->setVisible(!table.cumulative.empty());
+    m_curve->setVisible(!table.cumulative.empty());
     m_pairsPart->setVisible(!table.pairs.empty());
     m_below->setVisible(!table.cumulative.empty() || !table.pairs.empty());
-    m_curveTitle->setText(CumulativePlot::title(table));
-    m_curve->setTable(table);
+    m_curve->setData(curveOf(table));
     const auto* pairs = answer.find("pairs");
     m_pairs->setTable(pairs ? *pairs : Table());
     leaveEmpty();
     updateKnockOut();
 }
 
-int AblationView::paint(QPainter* painter) const {
-    if (isEmpty()) return 80;
-    FigureLines lines(painter, kFigureWidth, kSide);
-    const auto table = [&](const TableView& view, int width, int most) {
-        if (painter) {
-            painter->save();
-            painter->translate(kSide / 2, lines.y);
-            view.paintFigure(*painter, width, most);
-            painter->restore();
-        }
-        lines.y += view.figureHeight(most);
-    };
-    const Theme& t = Theme::current();
-    lines.wrapped(QStringLiteral("Ablation: ") + headText(), headFont(), t.text);
-    table(*m_table, kFigureWidth - kSide, kPartsInFigure);
+void AblationView::draw(FigureLines& lines) const {
+    const int half = lines.width / 2 + 80;
+    lines.title(QStringLiteral("Ablation: ") + headText());
+    lines.table(*m_table, kPartsInFigure);
     if (!m_result.cumulative.empty()) {
         lines.y += 8;
-        lines.wrapped(CumulativePlot::title(m_result), smallFont(), t.text);
-        if (painter) m_curve->paintVector(*painter, lines.y, {kFigureWidth / 2 + 80, kFigurePlot});
-        lines.y += kFigurePlot;
+        lines.part(kFigurePlot, [&](QPainter& painter) {
+            m_curve->paintFigure(painter, 0, {half, kFigurePlot});
+        });
     }
-    if (!m_result.pairs.empty()) {
-        lines.y += 8;
-        lines.wrapped(
-            QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"),
-            smallFont(), t.text);
-        table(*m_pairs, kFigureWidth / 2 + 80, kPairsInFigure);
-    }
-    return lines.y + kSide / 2;
+    if (m_result.pairs.empty()) return;
+    lines.y += 8;
+    lines.wrapped(
+        QStringLiteral("Pairs with the largest interaction (joint change - sum of the two)"),
+        smallFont(), Theme::current().text);
+    lines.table(*m_pairs, kPairsInFigure, half);
 }
 
 }  // namespace relascope::widgets

@@ -8,7 +8,6 @@
 #include <QAction>
 #include <QDir>
 #include <QFileInfo>
-#include <QFontMetrics>
 #include <QListWidget>
 #include <QLocale>
 #include <QMenu>
@@ -86,23 +85,6 @@ MapKind kindOfMap(const std::string& name, bool head) {
     if (!head) return MapKind::Relation;
     return name.find("relational") != std::string::npos ? MapKind::RelationalAttention
                                                         : MapKind::SensoryAttention;
-}
-
-void FigureLines::words(const QRect& room, const QString& text, const QFont& font,
-                        const QColor& ink, int flags) const {
-    if (!m_painter) return;
-    m_painter->setFont(font);
-    m_painter->setPen(ink);
-    m_painter->drawText(room, flags, text);
-}
-
-void FigureLines::wrapped(const QString& text, const QFont& font, const QColor& ink) {
-    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop,
-              inner = m_width - 2 * m_margin;
-    const int height =
-        QFontMetrics(font).boundingRect(QRect(0, 0, inner, 10000), flags, text).height();
-    words({m_margin, y, inner, height}, text, font, ink, flags);
-    y += height + 8;
 }
 
 void layOutSentences(QListWidget& list) {

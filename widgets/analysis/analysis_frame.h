@@ -22,7 +22,6 @@
 class QColor;
 class QPainter;
 class QRect;
-class QFont;
 class QStackedLayout;
 class QListWidget;
 class QVBoxLayout;
@@ -55,25 +54,6 @@ QString blockTitle(const std::string& block);
 
 /// The kind of a map by its name, "layer 2 relational head 1", and whether it is of a head.
 MapKind kindOfMap(const std::string& name, bool head);
-
-// Figures and tables.
-
-/// Lines of a figure from the top down; without a painter they are only measured.
-class FigureLines {
-public:
-    FigureLines(QPainter* painter, int width, int margin)
-        : y(margin / 2), m_painter(painter), m_width(width), m_margin(margin) {}
-    void words(const QRect& room, const QString& text, const QFont& font, const QColor& ink,
-               int flags) const;
-    /// As many lines as the text needs, and a gap.
-    void wrapped(const QString& text, const QFont& font, const QColor& ink);
-
-    int y;  ///< of the next line
-
-private:
-    QPainter* m_painter;
-    int m_width, m_margin;
-};
 
 /// A list of sentences, which are wrapped.
 void layOutSentences(QListWidget& list);

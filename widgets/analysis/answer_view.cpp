@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/analysis/answer_view.h"
 
+#include <algorithm>
+
 #include <QPainter>
 #include <QVBoxLayout>
 
 #include "types/error.h"
 #include "types/text_piece.h"
+#include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -41,46 +44,55 @@ ElidedLabel* AnswerView::addFooter(QWidget* beside) {
     return footer;
 }
 
-namespace {
-
-constexpr int kGridFigureTitle = 34, kGridFigureScale = 44, kLeastGridFigure = 480;
-
-QRect titleRoom(const QString& title, int width) {
-    return QFontMetrics(headFont())
-        .boundingRect(QRect(16, 8, width - 32, 200), Qt::TextWordWrap, title)
-        .united(QRect(16, 8, 1, kGridFigureTitle - 8));
+QSize AnswerView::figureSize() const {
+    if (isEmpty()) return {400, 80};
+    FigureLines lines(nullptr, figureWidth());
+    draw(lines);
+    return {lines.width, lines.y + FigureLines::kMargin / 2};
+}
+void AnswerView::paintFigure(QPainter& painter) {
+    if (isEmpty()) return;
+    FigureLines lines(&painter, figureWidth());
+    draw(lines);
 }
 
-}  // namespace
-
-QSize GridFigure::size() const {
-    GridPicture laidOut = picture;
-    laidOut.fit(width);
-    const int wide = std::max(kLeastGridFigure, laidOut.size().width());
-    return {wide, laidOut.size().height() + titleRoom(title, wide).bottom() + 5 +
-                      (scale ? kGridFigureScale : 0)};
+void FigureLines::part(int height, const std::function<void(QPainter&)>& paint) {
+    if (m_painter) {
+        m_painter->save();
+        m_painter->translate(0, y);
+        paint(*m_painter);
+        m_painter->restore();
+    }
+    y += height;
 }
 
-void GridFigure::paint(QPainter& painter) const {
-    GridPicture laidOut = picture;
-    laidOut.fit(width);
-    const QSize whole = size();
-    const QRect room = titleRoom(title, whole.width());
-    painter.setFont(headFont());
-    painter.setPen(Theme::current().text);
-    painter.drawText(room.adjusted(0, 0, 4, 0), Qt::TextWordWrap, title);
-    painter.save();
-    painter.translate(0, room.bottom() + 5);
-    laidOut.paint(painter, QRect(QPoint(), laidOut.size()));
-    painter.restore();
-    if (!scale) return;
-    ColorBar bar;
-    bar.setPalette(Theme::current().palette());
-    bar.setScale(*scale);
-    bar.setCaption(scaleCaption);
-    bar.resize(380, bar.sizeHint().height());
-    bar.render(&painter, QPoint(16, whole.height() - kGridFigureScale), QRegion(),
-               QWidget::DrawChildren);
+void FigureLines::wrapped(const QString& text, const QFont& font, const QColor& ink) {
+    const int flags = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, inner = width - 2 * kMargin;
+    const int height =
+        QFontMetrics(font).boundingRect(QRect(0, 0, inner, 10000), flags, text).height();
+    part(height + 8, [&](QPainter& painter) {
+        painter.setFont(font);
+        painter.setPen(ink);
+        painter.drawText(QRect(kMargin, 0, inner, height), flags, text);
+    });
+}
+void FigureLines::title(const QString& text) {
+    wrapped(text, headFont(), Theme::current().text);
+}
+
+void FigureLines::table(const TableView& table, int most, int wide) {
+    part(table.figureHeight(most), [&](QPainter& painter) {
+        painter.translate(kMargin / 2, 0);
+        table.paintFigure(painter, wide > 0 ? wide : width - kMargin, most);
+    });
+}
+void FigureLines::grid(const GridPicture& laidOut) {
+    part(laidOut.size().height(),
+         [&](QPainter& painter) { laidOut.paint(painter, QRect(QPoint(), laidOut.size())); });
+}
+
+int widthWithTitle(const GridPicture& laidOut) {
+    return std::max(480, laidOut.size().width());
 }
 
 }  // namespace relascope::widgets

@@ -8,9 +8,33 @@
 #include "widgets/maps/color_map.h"
 #include "widgets/theme/controls.h"
 
+class QFont;
+
 namespace relascope::widgets {
 
 class ElidedLabel;
+class TableView;
+
+/// A figure from the top down; without a painter it is only measured.
+class FigureLines {
+public:
+    FigureLines(QPainter* painter, int width) : width(width), m_painter(painter) {}
+    /// As many lines as the text needs, and a gap.
+    void wrapped(const QString& text, const QFont& font, const QColor& ink);
+    void title(const QString& text);
+    /// The first `most` rows; a `wide` of 0 is the width of the figure.
+    void table(const TableView& table, int most = 40, int wide = 0);
+    void grid(const GridPicture& laidOut);
+    /// What is painted at the left edge, and has that height.
+    void part(int height, const std::function<void(QPainter&)>& paint);
+
+    static constexpr int kMargin = 16;  ///< of texts
+    const int width;
+    int y = kMargin / 2;  ///< of the next line
+
+private:
+    QPainter* m_painter;
+};
 
 class AnswerView : public AnalysisFrame {
     Q_OBJECT
@@ -22,6 +46,8 @@ public:
     bool showResult(const Answer& result) override;
     Answer shown() const override { return m_answer; }
     void clear(const QString& sentence) override;
+    QSize figureSize() const override;
+    void paintFigure(QPainter& painter) override;
 
 protected:
     /// A line below all else, for what the pointer is on, with a widget beside it.
@@ -29,21 +55,15 @@ protected:
     /// Fills the kit widgets; an answer without tables empties them. What is read later is taken
     /// out here, as this alone may throw Error.
     virtual void fill(const Answer& answer) = 0;
+    /// The results as a figure; there are some.
+    virtual void draw(FigureLines& lines) const = 0;
+    virtual int figureWidth() const { return 1000; }
 
 private:
     Answer m_answer;
 };
 
-/// A figure of a grid with a wrapped title above it and, where there is one, a scale below.
-struct GridFigure {
-    GridPicture picture;
-    QString title;
-    int width = 1000;  ///< that the panels are laid out for, px
-    std::optional<ColorScale> scale = {};
-    QString scaleCaption = {};
-
-    QSize size() const;
-    void paint(QPainter& painter) const;
-};
+/// The width of a figure of that grid with a title.
+int widthWithTitle(const GridPicture& laidOut);
 
 }  // namespace relascope::widgets

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <QHeaderView>
-#include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
@@ -20,8 +19,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kAtlasFigure = 1160, kFigureLine = 26, kFigureSide = 16, kFigureGap = 14,
-              kBesideEachOther = 900;
+constexpr int kBesideEachOther = 900;
 
 }  // namespace
 
@@ -169,28 +167,13 @@ void AtlasView::keepOne() {
     Q_EMIT editsRequested(redundant(m_atlas), m_keepOne->text());
 }
 
-QSize AtlasView::figureSize() const {
-    if (isEmpty()) return {400, 80};
-    return {kAtlasFigure + kFigureSide, kFigureLine + m_table->figureHeight() + kFigureGap +
-                                            m_sheet->paint(nullptr, kAtlasFigure)};
-}
-
-void AtlasView::paintFigure(QPainter& painter) {
-    const QRect room(kFigureSide, 0, kAtlasFigure - kFigureSide, kFigureLine);
-    painter.setFont(headFont());
-    painter.setPen(Theme::current().text);
-    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
-                     QFontMetrics(headFont())
-                         .elidedText(QStringLiteral("Relation atlas: ") + headText(),
-                                     Qt::ElideRight, room.width()));
-    painter.save();
-    painter.translate(kFigureSide / 2, kFigureLine);
-    m_table->paintFigure(painter, kAtlasFigure);
-    painter.restore();
-    painter.save();
-    painter.translate(0, kFigureLine + m_table->figureHeight() + kFigureGap);
-    m_sheet->paint(&painter, kAtlasFigure);
-    painter.restore();
+void AtlasView::draw(FigureLines& lines) const {
+    const int sheet = lines.width - FigureLines::kMargin;
+    lines.title(QStringLiteral("Relation atlas: ") + headText());
+    lines.table(*m_table);
+    lines.y += 14;
+    lines.part(m_sheet->paint(nullptr, sheet),
+               [&](QPainter& painter) { m_sheet->paint(&painter, sheet); });
 }
 
 }  // namespace relascope::widgets

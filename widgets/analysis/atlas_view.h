@@ -9,7 +9,6 @@
 #include "widgets/analysis/answer_view.h"
 #include "widgets/kit/table_view.h"
 
-class QPainter;
 class QPushButton;
 class QScrollArea;
 class QSplitter;
@@ -29,11 +28,10 @@ public:
     /// Replaces all but one of the maps that are correlated by 0.7 and more by their mean.
     QPushButton* keepOneButton() const { return m_keepOne; }
 
-    QSize figureSize() const override;
-    void paintFigure(QPainter& painter) override;
-
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override { return 1176; }
 
 private:
     int chosen() const;  ///< index of a relation, -1 without one

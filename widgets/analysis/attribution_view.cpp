@@ -1,175 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <QComboBox>
 #include <QCompleter>
-#include <QHelpEvent>
-#include <QLabel>
 #include <QLineEdit>
-#include <QPainter>
-#include <QScrollArea>
 #include <QSpinBox>
-#include <QToolTip>
 #include <QVBoxLayout>
 
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
 
-constexpr int kAttributionRow = 22, kAttributionTop = 4, kAttributionMargin = 16, kNumber = 72,
-              kIndent = 22, kMostBar = 640;
 constexpr double kShownInside = 0.05;  // of the largest part
-
-}  // namespace
-
-AttributionBars::AttributionBars(QWidget* parent) : QWidget(parent) {
-    setAccessibleName(QStringLiteral("Parts of the logit"));
-    paintOnPanelColour(this);
-}
-
-void AttributionBars::setParts(const Table& parts) {
-    const bool none = parts.columns.empty();
-    m_names = none ? std::vector<std::string>() : parts.texts("part");
-    m_kinds = none ? std::vector<std::string>() : parts.texts("kind");
-    m_values = none ? std::vector<double>() : parts.numbers("value");
-    m_inside = none ? std::vector<double>() : parts.numbers("inside");
-    m_relations = none ? std::vector<double>() : parts.numbers("relation");
-    order();
-}
-
-// The name of a part inside a head does not repeat the head.
-QString AttributionBars::name(std::size_t part) const {
-    if (m_inside[part] == 0.0) return shownText(m_names[part]);
-    const auto relation = indexOf(m_relations[part]);
-    return shownText(m_kinds[part]) +
-           (relation > 0 ? QStringLiteral(" %1").arg(relation) : QString());
-}
-void AttributionBars::setBySize(bool on) {
-    m_bySize = on;
-    order();
-}
-void AttributionBars::setAll(bool on) {
-    m_all = on;
-    order();
-}
-
-void AttributionBars::order() {
-    double most = 0.0;
-    for (const double value : m_values) most = std::max(most, std::abs(value));
-    // A head with what is inside it.
-    struct Group {
-        std::size_t part;
-        std::vector<std::size_t> inside;
-    };
-    std::vector<Group> groups;
-    m_leftOut = 0;
-    for (std::size_t k = 0; k < m_values.size(); ++k) {
-        if (m_inside[k] == 0.0 || groups.empty()) {
-            groups.push_back({k, {}});
-        } else if (m_all || std::abs(m_values[k]) >= kShownInside * most) {
-            groups.back().inside.push_back(k);
-        } else {
-            ++m_leftOut;
-        }
-    }
-    const auto larger = [&](std::size_t a, std::size_t b) {
-        return std::abs(m_values[a]) > std::abs(m_values[b]);
-    };
-    if (m_bySize) {
-        std::stable_sort(groups.begin(), groups.end(),
-                         [&](const auto& a, const auto& b) { return larger(a.part, b.part); });
-        for (auto& group : groups)
-            std::stable_sort(group.inside.begin(), group.inside.end(), larger);
-    }
-    m_shown.clear();
-    QStringList lines;
-    for (const auto& group : groups) {
-        m_shown.push_back(group.part);
-        m_shown.insert(m_shown.end(), group.inside.begin(), group.inside.end());
-    }
-    for (std::size_t i = 0; i < std::min<std::size_t>(m_shown.size(), 60); ++i)
-        lines << shownText(m_names[m_shown[i]]) + u' ' + signedText(m_values[m_shown[i]], 3);
-    setAccessibleDescription(lines.join(QStringLiteral(", ")));
-    setMinimumHeight(layoutHeight());
-    updateGeometry();
-    update();
-}
-
-int AttributionBars::layoutHeight() const {
-    return 2 * kAttributionTop + kAttributionRow * static_cast<int>(m_shown.size());
-}
-
-int AttributionBars::rowAt(const QPoint& at) const {
-    const int row = (at.y() - kAttributionTop) / kAttributionRow;
-    return at.y() >= kAttributionTop && row < static_cast<int>(m_shown.size()) ? row : -1;
-}
-
-void AttributionBars::paint(QPainter& painter, int width) const {
-    const Theme& t = Theme::current();
-    const QFontMetrics metrics(smallFont());
-    BarRange range;
-    int names = 120;
-    for (const std::size_t k : m_shown) {
-        range.include(m_values[k]);
-        names = std::max(names,
-                         metrics.horizontalAdvance(name(k)) + (m_inside[k] != 0.0 ? kIndent : 0));
-    }
-    names = std::min(names + 2, width / 2);
-    const int left = kAttributionMargin + names + kNumber + 16;
-    const int bar = std::clamp(width - left - kAttributionMargin, 60, kMostBar);
-    int y = kAttributionTop;
-    for (const std::size_t k : m_shown) {
-        const bool inside = m_inside[k] != 0.0;
-        const int indent = inside ? kIndent : 0;
-        painter.setFont(smallFont());
-        painter.setPen(inside ? t.muted : t.text);
-        paint::elidedText(painter,
-                          QRect(kAttributionMargin + indent, y, names - indent, kAttributionRow),
-                          Qt::AlignVCenter | Qt::AlignLeft, name(k));
-        painter.setFont(numberFont(12));
-        painter.drawText(QRect(kAttributionMargin + names, y, kNumber, kAttributionRow),
-                         Qt::AlignVCenter | Qt::AlignRight, signedText(m_values[k], 3));
-        drawSignedBar(painter, QRect(left, y, bar, kAttributionRow), m_values[k], range,
-                      inside ? 6 : 12);
-        y += kAttributionRow;
-    }
-}
-
-void AttributionBars::paintEvent(QPaintEvent*) {
-    QPainter painter(this);
-    painter.fillRect(rect(), Theme::current().panel);
-    paint(painter, width());
-}
-
-bool AttributionBars::event(QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const int row = rowAt(help->pos());
-        if (row < 0) {
-            QToolTip::hideText();
-        } else {
-            const auto part = m_shown[static_cast<std::size_t>(row)];
-            QToolTip::showText(
-                help->globalPos(),
-                QStringLiteral("%1: %2%3")
-                    .arg(shownText(m_names[part]), signedText(m_values[part], 6),
-                         m_inside[part] != 0.0 ? QStringLiteral(", counted in its head")
-                                               : QString()),
-                this);
-        }
-        return true;
-    }
-    return QWidget::event(event);
-}
-
-namespace {
-
-constexpr int kAttributionFigureWidth = 860, kAttributionHead = 34;
 const char* const kOwn = "the model's own answer";
 const char* const kNothing = "nothing";
 
@@ -201,7 +48,7 @@ AttributionView::AttributionView(QWidget* parent)
       m_order(new SegmentedControl({QStringLiteral("By size"), QStringLiteral("In order")}, this)),
       m_all(new ToggleChip(QStringLiteral("All relations"), this)),
       m_note(new FieldNote(this)),
-      m_bars(new AttributionBars(this)) {
+      m_table(new TableView(QStringLiteral("Parts of the logit"), this)) {
     m_order->setAccessibleName(QStringLiteral("Order of the parts"));
     m_all->setToolTip(
         QStringLiteral("Also relations and symbols of less than 5 % of the largest part"));
@@ -228,13 +75,7 @@ AttributionView::AttributionView(QWidget* parent)
     row->addWidget(m_order);
     // Above the results, so that a refused answer can be chosen anew.
     static_cast<QVBoxLayout*>(layout())->insertWidget(1, choice);
-    auto* scroll = new QScrollArea(this);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(m_bars);
-    scroll->setWidgetResizable(true);
-    scroll->setFocusPolicy(Qt::StrongFocus);
-    scroll->setAccessibleName(QStringLiteral("Parts of the logit"));
-    content()->addWidget(scroll, 1);
+    content()->addWidget(m_table, 1);
     const auto listen = [this](QComboBox* box, const char* option) {
         const auto emitOption = [this, box, option] {
             Q_EMIT optionChosen(QLatin1String(option), chosen(*box).toStdString());
@@ -247,12 +88,8 @@ AttributionView::AttributionView(QWidget* parent)
     });
     listen(m_answer, "logit");
     listen(m_minus, "minus");
-    connect(m_order, &SegmentedControl::changed, this,
-            [this](int order) { m_bars->setBySize(order == 0); });
-    connect(m_all, &ToggleChip::toggled, this, [this](bool on) {
-        m_bars->setAll(on);
-        describe();
-    });
+    connect(m_order, &SegmentedControl::changed, this, &AttributionView::showParts);
+    connect(m_all, &ToggleChip::toggled, this, &AttributionView::showParts);
     AnswerView::clear(QStringLiteral("Choose a sample in the inspector."));
 }
 
@@ -315,35 +152,62 @@ QString AttributionView::title() const {
                       .arg(signedText(r.number("logit"), 3), signedText(r.number("sum"), 3));
 }
 
-void AttributionView::describe() {
+void AttributionView::showParts() {
+    if (answer().tables.empty()) return m_table->setTable({});
+    const auto& parts = answer().table("parts");
+    const auto &names = parts.texts("part"), &kinds = parts.texts("kind");
+    const auto &values = parts.numbers("value"), &inside = parts.numbers("inside"),
+               &relations = parts.numbers("relation");
+    const auto size = [&](std::size_t part) { return std::abs(values[part]); };
+    double most = 0.0;
+    for (const double value : values) most = std::max(most, std::abs(value));
+    std::vector<std::size_t> shown, owner(values.size());  // the part that it is in, or itself
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        owner[k] = inside[k] != 0.0 && k > 0 ? owner[k - 1] : k;
+        if (owner[k] == k || m_all->isChecked() || size(k) >= kShownInside * most)
+            shown.push_back(k);
+    }
+    const auto place = [&](std::size_t part) {
+        return std::tuple(-size(owner[part]), owner[part], owner[part] != part, -size(part));
+    };
+    if (m_order->current() == 0)
+        std::stable_sort(shown.begin(), shown.end(),
+                         [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    Table table{"parts"};
+    table.columns = {{"part", "Part", {}, ColumnKind::Text},
+                     {"value", "Adds", {}, ColumnKind::Number, {3, false, true, true}},
+                     {"inside", {}, {}, ColumnKind::Flag},
+                     {"tip", {}, {}, ColumnKind::Text}};
+    for (const auto k : shown) {
+        const bool below = owner[k] != k;
+        const auto relation = indexOf(relations[k]);
+        // The name of a part inside a head does not repeat the head.
+        table.columns[0].texts.push_back(!below         ? names[k]
+                                         : relation > 0 ? kinds[k] + ' ' + std::to_string(relation)
+                                                        : kinds[k]);
+        table.columns[1].numbers.push_back(values[k]);
+        table.columns[2].numbers.push_back(below);
+        table.columns[3].texts.push_back(names[k] + ": " + signedText(values[k], 6).toStdString() +
+                                         (below ? ", counted in its head" : ""));
+    }
+    m_table->setTable(table);
     QString text = title();
-    if (m_bars->leftOut() > 0)
+    if (const auto left = values.size() - shown.size(); left > 0)
         text += QStringLiteral("; %1 relations below 5 % of the largest part not shown")
-                    .arg(groupedNumber(m_bars->leftOut()));
+                    .arg(groupedNumber(static_cast<qlonglong>(left)));
     head()->setSubText(text);
 }
 
 void AttributionView::fill(const Answer& answer) {
     m_note->setProblem({});
-    if (answer.tables.empty()) return m_bars->setParts({});
-    m_bars->setParts(answer.table("parts"));
-    offer(answer);
-    describe();
+    if (!answer.tables.empty()) offer(answer);
+    showParts();
 }
 
-QSize AttributionView::figureSize() const {
-    return isEmpty() ? QSize(400, 80)
-                     : QSize(kAttributionFigureWidth, kAttributionHead + m_bars->layoutHeight());
-}
-
-void AttributionView::paintFigure(QPainter& painter) {
-    painter.setFont(headFont());
-    painter.setPen(Theme::current().text);
+void AttributionView::draw(FigureLines& lines) const {
     const QString text = headText();
-    painter.drawText(QRect(16, 0, kAttributionFigureWidth - 32, kAttributionHead), Qt::AlignVCenter,
-                     text.isEmpty() ? text : text[0].toUpper() + text.mid(1));
-    painter.translate(0, kAttributionHead);
-    m_bars->paint(painter, kAttributionFigureWidth);
+    lines.title(text.isEmpty() ? text : text[0].toUpper() + text.mid(1));
+    lines.table(*m_table, m_table->model()->rowCount());
 }
 
 }  // namespace relascope::widgets

@@ -6,7 +6,6 @@
 #include <map>
 
 #include <QListWidget>
-#include <QPainter>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -16,7 +15,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int kDuelFigure = 1000, kDuelMargin = 16;
+constexpr int kDuelFigure = 1000;
 constexpr const char* kTables[] = {"differences", "matching", "partners", "streams", "parts_in_a"};
 
 QColor alikeFill(double value) {
@@ -136,47 +135,27 @@ void DuelView::open(int row) {
     }
 }
 
-QSize DuelView::figureSize() const {
-    return isEmpty() ? QSize(400, 80) : QSize(kDuelFigure, paint(nullptr));
-}
-
-int DuelView::paint(QPainter* painter) const {
+void DuelView::draw(FigureLines& lines) const {
     const Theme& t = Theme::current();
-    FigureLines lines(painter, kDuelFigure, kDuelMargin);
     for (const char* side : {"a", "b"})
-        lines.wrapped(QString::fromLatin1(side).toUpper() + QStringLiteral(": ") +
-                          shownText(answer().text(side)),
-                      headFont(), t.text);
+        lines.title(QString::fromLatin1(side).toUpper() + QStringLiteral(": ") +
+                    shownText(answer().text(side)));
     lines.wrapped(headText(), smallFont(), t.muted);
     for (const auto& sentence : answer().table("says").texts("text"))
         lines.wrapped(shownText(sentence), smallFont(), t.text);
-    const auto at = [&](const auto& paint, int height) {
-        if (painter) {
-            painter->save();
-            painter->translate(0, lines.y);
-            paint(*painter);
-            painter->restore();
-        }
-        lines.y += height + 8;
-    };
     if (const auto matrices = matricesOf(answer()); !matrices.panels().empty()) {
-        at([&](QPainter& p) { matrices.paint(p, QRect(QPoint(), matrices.size())); },
-           matrices.size().height());
+        lines.grid(matrices);
+        lines.y += 8;
         lines.wrapped(QStringLiteral("Layers of A down, of B across; framed: better than chance."),
                       captionFont(), t.muted);
     }
     for (const char* key : {"parts_in_a", "differences"}) {
         TableView table({});
         table.setTable(answer().table(key));
-        if (table.table().rows() > 0)
-            at(
-                [&](QPainter& p) {
-                    p.translate(kDuelMargin / 2, 0);
-                    table.paintFigure(p, kDuelFigure - kDuelMargin);
-                },
-                table.figureHeight());
+        if (table.table().rows() == 0) continue;
+        lines.table(table);
+        lines.y += 8;
     }
-    return lines.y + kDuelMargin / 2;
 }
 
 }  // namespace relascope::widgets

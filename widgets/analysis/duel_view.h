@@ -32,16 +32,12 @@ public:
         return false;
     }
 
-    QSize figureSize() const override;
-    void paintFigure(QPainter& painter) override { paint(&painter); }
-
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
 
 private:
     void open(int row);
-    /// Paints at the origin and returns the height; measures only without a painter.
-    int paint(QPainter* painter) const;
 
     QString m_subjects;
     Shown m_shown = Shown::Answers;

@@ -118,8 +118,14 @@ void HeadsView::fill(const Answer& answer) {
     head()->setSubText(QStringLiteral("mean attention over ") + shownText(answer.text("input")));
 }
 
-GridFigure HeadsView::figure() const {
-    return {m_grid->picture(), QStringLiteral("Head measures: ") + headText()};
+GridPicture HeadsView::laidOut() const {
+    GridPicture picture = m_grid->picture();
+    picture.fit(1000);
+    return picture;
+}
+void HeadsView::draw(FigureLines& lines) const {
+    lines.title(QStringLiteral("Head measures: ") + headText());
+    lines.grid(laidOut());
 }
 
 }  // namespace relascope::widgets

@@ -15,14 +15,14 @@ public:
 
     GridView* grid() const { return m_grid; }
     QString footerText() const;
-    GridFigure figure() const;
-    QSize figureSize() const override { return figure().size(); }
-    void paintFigure(QPainter& painter) override { figure().paint(painter); }
 
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override { return widthWithTitle(laidOut()); }
 
 private:
+    GridPicture laidOut() const;
     GridView* m_grid;
     ElidedLabel* m_footer;
 };

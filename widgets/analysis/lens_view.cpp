@@ -4,12 +4,10 @@
 
 #include <QLabel>
 #include <QPainter>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "widgets/analysis/lens_view.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -25,6 +23,9 @@ QColor probabilityTint(double probability) {
     return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
 }
 
+namespace {
+
+/// The scale of the tint with its ends, right-aligned in `room`.
 void drawProbabilityScale(QPainter& painter, const QRect& room) {
     constexpr int wide = 120, high = 10, number = 34;
     const Theme& t = Theme::current();
@@ -42,133 +43,6 @@ void drawProbabilityScale(QPainter& painter, const QRect& room) {
     painter.drawText(QRect(bar.right() + 6, room.top(), number, room.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("1"));
 }
-
-namespace {
-
-constexpr int kBarRow = 26, kBarHead = 22, kLensMargin = 16, kLensNumbers = 196;
-constexpr int kMostAnswers = 5, kMostAnswer = 210;
-
-}  // namespace
-
-LensBars::LensBars(QWidget* parent)
-    : QWidget(parent), m_table(std::make_shared<core::LensTable>()) {
-    setAccessibleName(QStringLiteral("Answers at one position"));
-    paintOnPanelColour(this);
-}
-
-void LensBars::setColumn(std::shared_ptr<const core::LensTable> table, int column) {
-    m_table = std::move(table);
-    m_column = column;
-    QStringList lines;
-    if (column >= 0)
-        for (int row = 0; row < static_cast<int>(m_table->layers.size()); ++row) lines << text(row);
-    setAccessibleDescription(lines.join(u'\n'));
-    setMinimumHeight(layoutHeight());
-    updateGeometry();
-    update();
-}
-
-int LensBars::layoutHeight() const {
-    return kBarHead + kBarRow * static_cast<int>(m_table->layers.size()) + 10;
-}
-
-// The number of likeliest answers: answers that were asked for stand behind them.
-int LensBars::listed() const {
-    const auto begin = first(0);
-    std::size_t count = 0;
-    while (count < m_table->each && !m_table->asked(begin + count)) ++count;
-    return static_cast<int>(count);
-}
-
-QString LensBars::text(int row) const {
-    QStringList answers;
-    const auto begin = first(row);
-    for (auto k = begin; k < begin + static_cast<std::size_t>(listed()); ++k)
-        answers << answerText(m_table->names[k]) + u' ' +
-                       probabilityText(m_table->probabilities[k]);
-    return QStringLiteral("%1: %2; own answer rank %3")
-        .arg(shownText(m_table->layers[static_cast<std::size_t>(row)]),
-             answers.join(QStringLiteral(", ")), QString::number(indexOf(m_table->ranks[begin])));
-}
-
-LensBars::Columns LensBars::columns(int width) const {
-    const QFontMetrics small(smallFont());
-    Columns all{60, 0, std::clamp(listed(), 1, kMostAnswers)};
-    for (const auto& layer : m_table->layers)
-        all.labels = std::max(all.labels, small.horizontalAdvance(shownText(layer)));
-    all.labels += kLensMargin + 12;
-    all.each =
-        std::clamp((width - all.labels - kLensNumbers - kLensMargin) / all.count, 60, kMostAnswer);
-    return all;
-}
-
-int LensBars::usedWidth(int width) const {
-    if (m_column < 0) return width;
-    const auto [labels, each, count] = columns(width);
-    return std::max(420, labels + each * count + kLensNumbers + kLensMargin);
-}
-
-void LensBars::paint(QPainter& painter, int width) const {
-    if (m_column < 0 || m_column >= static_cast<int>(m_table->columns())) return;
-    const Theme& t = Theme::current();
-    const double own = m_table->ownIds[static_cast<std::size_t>(m_column)];
-    const auto [labels, each, count] = columns(width);
-    const int numbers = labels + each * count + 8;
-    painter.setFont(captionFont());
-    painter.setPen(t.muted);
-    painter.drawText(QRect(labels, 0, each * count, kBarHead), Qt::AlignVCenter | Qt::AlignLeft,
-                     QStringLiteral("likeliest answers"));
-    const auto column = [&](int k) { return QRect(numbers + k * 62, 0, 58, kBarHead); };
-    static const char* const heads[] = {"own", "rank", "entropy"};
-    for (int k = 0; k < 3; ++k)
-        painter.drawText(column(k), Qt::AlignRight | Qt::AlignVCenter, QLatin1String(heads[k]));
-    for (int r = 0; r < static_cast<int>(m_table->layers.size()); ++r) {
-        const auto begin = first(r);
-        const int y = kBarHead + r * kBarRow;
-        painter.setFont(smallFont());
-        painter.setPen(t.muted);
-        painter.drawText(QRect(kLensMargin, y, labels - kLensMargin - 12, kBarRow),
-                         Qt::AlignRight | Qt::AlignVCenter,
-                         shownText(m_table->layers[static_cast<std::size_t>(r)]));
-        for (int k = 0; k < std::min(count, listed()); ++k) {
-            const auto at = begin + static_cast<std::size_t>(k);
-            const double probability = m_table->probabilities[at];
-            const bool isOwn = m_table->ids[at] == own;
-            const QRect box(labels + k * each, y + 3, each - 6, kBarRow - 6);
-            painter.fillRect(box, t.alt);
-            painter.fillRect(QRectF(box.left(), box.bottom() - 3,
-                                    box.width() * std::clamp(probability, 0.0, 1.0), 4),
-                             isOwn ? t.accent : t.muted);
-            QFont name = monoFont(12);
-            name.setBold(isOwn);
-            const QString share = probabilityText(probability);
-            painter.setFont(numberFont(11));
-            painter.setPen(t.muted);
-            const int wide = painter.fontMetrics().horizontalAdvance(share) + 8;
-            painter.drawText(box.adjusted(0, -2, -5, -3), Qt::AlignRight | Qt::AlignVCenter, share);
-            painter.setFont(name);
-            painter.setPen(t.text);
-            paint::elidedText(painter, box.adjusted(5, -2, -wide, -3),
-                              Qt::AlignLeft | Qt::AlignVCenter, answerText(m_table->names[at]));
-        }
-        painter.setFont(numberFont(12));
-        painter.setPen(t.text);
-        const QString values[] = {probabilityText(m_table->probabilityOfOwn[begin]),
-                                  QString::number(indexOf(m_table->ranks[begin])),
-                                  QString::number(m_table->entropies[begin], 'f', 2)};
-        for (int k = 0; k < 3; ++k)
-            painter.drawText(column(k).translated(0, y).adjusted(0, 0, 0, kBarRow - kBarHead),
-                             Qt::AlignRight | Qt::AlignVCenter, values[k]);
-    }
-}
-
-void LensBars::paintEvent(QPaintEvent*) {
-    QPainter painter(this);
-    painter.fillRect(rect(), Theme::current().panel);
-    paint(painter, width());
-}
-
-namespace {
 
 QString positionText(const core::LensTable& table, std::size_t column) {
     if (table.whole()) return {};
@@ -225,7 +99,8 @@ GridPanel panelOf(const std::shared_ptr<const core::LensTable>& table, std::size
     return panel;
 }
 
-constexpr int kLensFigureHead = 34, kBarsWidth = 900, kBandWidth = 1100;
+constexpr int kAnswersWidth = 900, kBandWidth = 1100;
+constexpr const char* kPlaces[] = {"Likeliest", "Second", "Third", "Fourth", "Fifth"};
 
 /// The scale of the tint, in the head.
 class Scale : public QWidget {
@@ -254,18 +129,14 @@ LensView::LensView(QWidget* parent)
       m_scale(new Scale(this)),
       m_line(horizontalLine(this)),
       m_title(mutedLabel({}, this)),
-      m_bars(new LensBars(this)) {
+      m_answers(new TableView(QStringLiteral("Answers at one position"), this)) {
     head()->addLeftControl(m_scale);
     m_title->setContentsMargins(16, 8, 16, 0);
     m_title->setTextFormat(Qt::PlainText);
-    auto* scroll = new QScrollArea(this);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(m_bars);
-    scroll->setWidgetResizable(true);
     content()->addWidget(m_grid, 3);
     content()->addWidget(m_line);
     content()->addWidget(m_title);
-    content()->addWidget(scroll, 2);
+    content()->addWidget(m_answers, 2);
     connect(m_grid, &GridView::chosen, this, [this](const GridPlace& place) {
         showColumn();
         Q_EMIT positionRequested(
@@ -289,7 +160,7 @@ void LensView::fill(const Answer& answer) {
     m_line->setVisible(!none && !single());
     if (none) {
         m_grid->setPanels({});
-        return m_bars->setColumn(m_table, -1);
+        return m_answers->setTable({});
     }
     m_grid->setPanels({panelOf(m_table, 0, m_table->columns())});
     m_grid->setMaximumHeight(m_grid->sizeHint().height());
@@ -314,8 +185,44 @@ QString LensView::columnTitle() const {
 }
 
 void LensView::showColumn() {
-    m_bars->setColumn(m_table, column());
+    m_answers->setTable(answersAt(static_cast<std::size_t>(column())));
     m_title->setText(columnTitle());
+}
+
+Table LensView::answersAt(std::size_t column) const {
+    const auto& lens = *m_table;
+    Table table{"answers", {}, {{"layer", "Layer", {}, ColumnKind::Text}}};
+    table.columns.front().texts = lens.layers;
+    const auto add = [&](Column of, auto take) {
+        for (std::size_t row = 0; row < lens.layers.size(); ++row)
+            take(of, lens.first(row, column));
+        table.columns.push_back(std::move(of));
+    };
+    // Answers that were asked for stand behind the likeliest ones.
+    for (std::size_t k = 0; k < std::min(lens.each, std::size(kPlaces)); ++k) {
+        if (lens.asked(lens.first(0, column) + k)) break;
+        const std::string key = "answer" + std::to_string(k + 1);
+        add({key, kPlaces[k], {}, ColumnKind::Text}, [&](Column& of, std::size_t at) {
+            of.texts.push_back((answerText(lens.names[at + k]) + u' ' +
+                                probabilityText(lens.probabilities[at + k]))
+                                   .toStdString());
+        });
+        add({key + " strong", {}, {}, ColumnKind::Flag}, [&](Column& of, std::size_t at) {
+            of.numbers.push_back(lens.ids[at + k] == lens.ownIds[column]);
+        });
+    }
+    const auto number = [&](Column of, const std::vector<double>& values) {
+        add(std::move(of), [&](Column& to, std::size_t at) { to.numbers.push_back(values[at]); });
+    };
+    number({"rank", "Rank", "Place of the model's own answer", ColumnKind::Integer}, lens.ranks);
+    number({"entropy", "Entropy", "In nats", ColumnKind::Number, {2}}, lens.entropies);
+    number({"own",
+            "Own answer",
+            "Probability of the model's own answer",
+            ColumnKind::Number,
+            {1, true, false, true}},
+           lens.probabilityOfOwn);
+    return table;
 }
 
 // A figure has the columns in bands below each other.
@@ -333,35 +240,19 @@ GridPicture LensView::bands() const {
     return whole;
 }
 
-QSize LensView::figureSize() const {
-    if (isEmpty()) return {400, 80};
-    const int bars = kLensFigureHead + m_bars->layoutHeight();
-    if (single()) return {m_bars->usedWidth(kBarsWidth), kLensFigureHead + bars};
-    const QSize grid = bands().size();
-    return {std::max(grid.width(), kBarsWidth), kLensFigureHead + grid.height() + bars};
+int LensView::figureWidth() const {
+    return single() ? kAnswersWidth : std::max(bands().size().width(), kAnswersWidth);
 }
 
-void LensView::paintFigure(QPainter& painter) {
-    const Theme& t = Theme::current();
-    const QSize size = figureSize();
-    painter.setFont(headFont());
-    painter.setPen(t.text);
-    painter.drawText(QRect(16, 0, size.width() - 32, kLensFigureHead), Qt::AlignVCenter,
-                     QStringLiteral("Logit lens"));
-    painter.translate(0, kLensFigureHead);
-    if (!single()) {
-        drawProbabilityScale(painter,
-                             QRect(16, -kLensFigureHead, size.width() - 32, kLensFigureHead));
-        const auto picture = bands();
-        picture.paint(painter, QRect(QPoint(), picture.size()));
-        painter.translate(0, picture.size().height());
-    }
-    painter.setFont(smallFont());
-    painter.setPen(t.text);
-    painter.drawText(QRect(16, 0, size.width() - 32, kLensFigureHead), Qt::AlignVCenter,
-                     m_title->text());
-    painter.translate(0, kLensFigureHead);
-    m_bars->paint(painter, size.width());
+void LensView::draw(FigureLines& lines) const {
+    if (!single())
+        lines.part(0, [&](QPainter& painter) {
+            drawProbabilityScale(painter, QRect(16, 0, lines.width - 32, 20));
+        });
+    lines.title(QStringLiteral("Logit lens"));
+    if (!single()) lines.grid(bands());
+    lines.wrapped(m_title->text(), smallFont(), Theme::current().text);
+    lines.table(*m_answers, m_answers->model()->rowCount());
 }
 
 }  // namespace relascope::widgets

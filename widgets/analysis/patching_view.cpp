@@ -183,9 +183,22 @@ void PatchingView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_bar) restyle();
 }
 
-GridFigure PatchingView::figure() const {
-    return {m_grid->picture(), QStringLiteral("Patching A into B: ") + headText(), 900, *m_scale,
-            QLatin1String(kPatchScale)};
+GridPicture PatchingView::laidOut() const {
+    GridPicture picture = m_grid->picture();
+    picture.fit(900);
+    return picture;
+}
+void PatchingView::draw(FigureLines& lines) const {
+    lines.title(QStringLiteral("Patching A into B: ") + headText());
+    lines.grid(laidOut());
+    ColorBar bar;
+    bar.setPalette(Theme::current().palette());
+    bar.setScale(*m_scale);
+    bar.setCaption(QLatin1String(kPatchScale));
+    bar.resize(380, bar.sizeHint().height());
+    lines.part(bar.height(), [&](QPainter& painter) {
+        bar.render(&painter, QPoint(FigureLines::kMargin, 0), QRegion(), QWidget::DrawChildren);
+    });
 }
 
 }  // namespace relascope::widgets

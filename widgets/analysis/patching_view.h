@@ -16,16 +16,16 @@ public:
     QString footerText() const;
     /// One scale for all maps, symmetric around 0.
     const ColorScale& scale() const { return *m_scale; }
-    GridFigure figure() const;
-    QSize figureSize() const override { return figure().size(); }
-    void paintFigure(QPainter& painter) override { figure().paint(painter); }
 
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override { return widthWithTitle(laidOut()); }
     void changeEvent(QEvent* event) override;
 
 private:
     void restyle();
+    GridPicture laidOut() const;
 
     std::shared_ptr<ColorScale> m_scale;
     double m_most = 1.0;  ///< the largest magnitude

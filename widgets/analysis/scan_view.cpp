@@ -3,9 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include <QFontMetrics>
 #include <QListWidget>
-#include <QPainter>
 #include <QSplitter>
 
 #include "answers/scan_answer.h"
@@ -16,8 +14,6 @@
 
 namespace relascope::widgets {
 namespace {
-
-constexpr int kScanFigure = 1000, kScanMargin = 16;
 
 /// Names of attributes in quotation marks.
 QString quotedSentence(const std::string& text) {
@@ -109,18 +105,9 @@ void ScanView::open(int row) {
                                               static_cast<int>(finding.j)});
 }
 
-QSize ScanView::figureSize() const {
-    return isEmpty() ? QSize(400, 80) : QSize(kScanFigure, paint(nullptr));
-}
-
-void ScanView::paintFigure(QPainter& painter) {
-    paint(&painter);
-}
-
-int ScanView::paint(QPainter* painter) const {
+void ScanView::draw(FigureLines& lines) const {
     const Theme& t = Theme::current();
-    FigureLines lines(painter, kScanFigure, kScanMargin);
-    lines.wrapped(QStringLiteral("Scan: ") + headText(), headFont(), t.text);
+    lines.title(QStringLiteral("Scan: ") + headText());
     for (std::size_t k = 0; k < m_scan.findings.size(); ++k)
         lines.wrapped(
             QStringLiteral("%1. %2").arg(k + 1).arg(quotedSentence(m_scan.findings[k].text)),
@@ -128,14 +115,7 @@ int ScanView::paint(QPainter* painter) const {
     for (const auto& text : m_scan.notFound)
         lines.wrapped(quotedSentence(text), smallFont(), t.muted);
     lines.y += 8;
-    if (painter) {
-        painter->save();
-        painter->translate(kScanMargin / 2, lines.y);
-        m_table->paintFigure(*painter, kScanFigure - kScanMargin);
-        painter->restore();
-    }
-    lines.y += m_table->figureHeight();
-    return lines.y + kScanMargin / 2;
+    lines.table(*m_table);
 }
 
 }  // namespace relascope::widgets

@@ -9,7 +9,6 @@
 #include "widgets/kit/table_view.h"
 
 class QListWidget;
-class QPainter;
 
 namespace relascope::widgets {
 
@@ -24,17 +23,13 @@ public:
     QListWidget* sentences() const { return m_sentences; }
     TableView* table() const { return m_table; }
 
-    QSize figureSize() const override;
-    void paintFigure(QPainter& painter) override;
-
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void open(int row);
-    /// Paints at the origin and returns the height; measures only without a painter.
-    int paint(QPainter* painter) const;
 
     ModelScan m_scan;
     QListWidget* m_sentences;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include <QPainter>
 #include <QVBoxLayout>
 
 #include "answers/answer_text.h"
@@ -11,11 +10,6 @@
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
-namespace {
-
-constexpr int kTablesFigure = 900, kTablesMargin = 16;
-
-}  // namespace
 
 TablesView::TablesView(const QString& title, const QString& name, QWidget* parent)
     : AnswerView(title, name, parent),
@@ -68,29 +62,17 @@ void TablesView::showTable(int at) {
     m_table->setTable(answer().table(m_keys.at(static_cast<std::size_t>(at))));
 }
 
-QSize TablesView::figureSize() const {
-    return isEmpty() ? QSize(400, 80) : QSize(kTablesFigure, paint(nullptr));
-}
-
-int TablesView::paint(QPainter* painter) const {
-    const Theme& t = Theme::current();
-    FigureLines lines(painter, kTablesFigure, kTablesMargin);
-    lines.wrapped(headText().isEmpty() ? m_title : m_title + QStringLiteral(": ") + headText(),
-                  headFont(), t.text);
+void TablesView::draw(FigureLines& lines) const {
+    lines.title(headText().isEmpty() ? m_title : m_title + QStringLiteral(": ") + headText());
     for (const auto& key : m_keys) {
         const auto& of = answer().table(key);
-        if (m_keys.size() > 1) lines.wrapped(shownText(of.title), smallFont(), t.muted);
+        if (m_keys.size() > 1)
+            lines.wrapped(shownText(of.title), smallFont(), Theme::current().muted);
         TableView table({});
         table.setTable(of);
-        if (painter) {
-            painter->save();
-            painter->translate(kTablesMargin / 2, lines.y);
-            table.paintFigure(*painter, kTablesFigure - kTablesMargin);
-            painter->restore();
-        }
-        lines.y += table.figureHeight() + 12;
+        lines.table(table);
+        lines.y += 12;
     }
-    return lines.y + kTablesMargin / 2;
 }
 
 }  // namespace relascope::widgets

@@ -17,15 +17,14 @@ public:
 
     TableView* table() const { return m_table; }
     SegmentedControl* choice() const { return m_choice; }
-    QSize figureSize() const override;
-    void paintFigure(QPainter& painter) override { paint(&painter); }
 
 protected:
     void fill(const Answer& answer) override;
+    void draw(FigureLines& lines) const override;
+    int figureWidth() const override { return 900; }
 
 private:
     void showTable(int at);
-    int paint(QPainter* painter) const;
 
     QString m_title;
     std::vector<std::string> m_keys;  ///< of the tables that are shown

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/checkpoint/tensor_model.h"
 
+#include <QCollator>
 #include <QFont>
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/kit/table_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -22,31 +24,6 @@ struct TensorModel::Node {
     quint64 bytes = 0;
     bool open = false;  ///< at first
 };
-
-namespace {
-
-/// "blocks.2" before "blocks.10": runs of digits compare as numbers.
-int natural(const QString& a, const QString& b) {
-    qsizetype i = 0, j = 0;
-    const auto number = [](const QString& text, qsizetype& at) {
-        qulonglong value = 0;
-        while (at < text.size() && text[at].isDigit())
-            value = value * 10 + static_cast<qulonglong>(text[at++].digitValue());
-        return value;
-    };
-    while (i < a.size() && j < b.size()) {
-        if (a[i].isDigit() && b[j].isDigit()) {
-            const qulonglong x = number(a, i), y = number(b, j);
-            if (x != y) return x < y ? -1 : 1;
-            continue;
-        }
-        if (a[i] != b[j]) return a[i] < b[j] ? -1 : 1;
-        ++i, ++j;
-    }
-    return a.size() - i < b.size() - j ? -1 : a.size() - i > b.size() - j ? 1 : 0;
-}
-
-}  // namespace
 
 QString shortNumber(double value) {
     if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value > 0 ? "inf" : "\u2212inf";
@@ -218,7 +195,7 @@ void TensorModel::arrange(Node& node) {
         };
         switch (m_sortColumn) {
             case Name:
-                return natural(a.name, b.name);
+                return naturalOrder().compare(a.name, b.name);
             case Shape:
                 return sign(tensor(a) ? tensor(a)->count() : std::int64_t{a.count},
                             tensor(b) ? tensor(b)->count() : std::int64_t{b.count});

@@ -203,12 +203,8 @@ void VerifyBadge::showLines() {
     table->setHorizontalHeaderLabels({QStringLiteral("Output"), QStringLiteral("Absolute"),
                                       QStringLiteral("Relative"), QStringLiteral("Result")});
     table->setAccessibleName(QStringLiteral("Comparisons"));
-    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    layOutTable(*table, 26);
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table->setShowGrid(false);
-    table->setFrameShape(QFrame::NoFrame);
-    table->verticalHeader()->hide();
-    table->verticalHeader()->setDefaultSectionSize(26);
     const Theme& t = Theme::current();
     for (int row = 0; row < rows; ++row) {
         const VerifyLine& line = m_report->lines[static_cast<std::size_t>(row)];

@@ -9,6 +9,8 @@
 
 #include "types/checkpoint_info.h"
 
+class QDialog;
+
 namespace relascope::widgets {
 
 // Three marks for the integrity of a checkpoint: missing tensors, unexpected tensors, NaN.
@@ -38,12 +40,6 @@ private:
     };
     std::vector<Mark> m_marks;
 };
-
-}  // namespace relascope::widgets
-
-class QDialog;
-
-namespace relascope::widgets {
 
 class Chip;
 class ElidedLabel;

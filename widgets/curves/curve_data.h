@@ -194,7 +194,7 @@ CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric m
                    CurveAxis axis, double key, double beta,
                    CurveBandKind kind = CurveBandKind::MinMax);
 
-/// The same at common keys.
+/// Values of several curves at common keys.
 struct CurveBand {
     std::vector<double> keys, mean, low, high;
     std::vector<int> count;

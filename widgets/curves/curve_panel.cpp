@@ -44,7 +44,6 @@ CurveControls::CurveControls(QWidget* parent)
         chip("Recent", "Only the last quarter of the horizontal axis", &CurveOptions::recentOnly);
     auto* more = iconButton("more", QStringLiteral("More for the curves"), this);
     more->setMenu(m_menu);
-    more->setPopupMode(QToolButton::InstantPopup);
     for (QWidget* control : std::initializer_list<QWidget*>{
              m_axis, logX, logY, m_published, m_training, m_law, recent, smooth, more})
         addControl(control);

@@ -14,6 +14,9 @@
 #include "widgets/curves/curve_data.h"
 #include "widgets/theme/controls.h"
 
+class QPainter;
+class QTimer;
+
 namespace relascope::widgets {
 
 // The head of the curves: title, axis, chips and the menu behind the ... button.
@@ -60,13 +63,6 @@ private:
     QActionGroup *m_bands = nullptr, *m_factors = nullptr;
     std::vector<CurveMetric> m_metrics;  ///< as the menu offers them
 };
-
-}  // namespace relascope::widgets
-
-class QPainter;
-class QTimer;
-
-namespace relascope::widgets {
 
 class CurveControls;
 class CurvePlot;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The base of all plots: a QCustomPlot with fixed margins, in the colours of the theme, that can be
-// drawn as a figure. Private to widgets/curves and widgets/study.
+// drawn as a figure. For sources of widgets alone.
 #pragma once
 
 #include <functional>

@@ -13,6 +13,9 @@
 #include "types/relation_map.h"
 #include "widgets/kit/token_view.h"
 
+class QLabel;
+class QStackedWidget;
+
 namespace relascope::widgets {
 
 // An example of any data set with its answer, and the form in which it is shown.
@@ -90,13 +93,6 @@ private:
     std::vector<std::int64_t> m_ids;
     int m_current = 0;
 };
-
-}  // namespace relascope::widgets
-
-class QLabel;
-class QStackedWidget;
-
-namespace relascope::widgets {
 
 class ElidedLabel;
 class PixelView;

@@ -23,8 +23,8 @@ namespace relascope::widgets {
 /// .svg or .pdf (both as shapes and text). The file is written atomically. Returns false with a
 /// message in `error` on failure.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
-/// The same for content that is drawn by `paint`, which gets a painter in pixels of `size`. `dpi`
-/// applies to .png.
+/// Writes what `paint` draws, which gets a painter in pixels of `size`, as exportWidget() does.
+/// `dpi` applies to .png.
 bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
                     const QString& title, const QColor& ground, const QString& path, QString* error,
                     int dpi = 300);

@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 #include <QWheelEvent>
 
+#include "types/field_text.h"
 #include "widgets/form/field_row.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -39,56 +40,13 @@ QString realText(double value) {
     return text;
 }
 
-FieldError error(FieldError::Reason reason, const QString& sentence) {
-    return {reason, sentence};
-}
-
-std::variant<double, FieldError> inBounds(double value, const QString& text,
-                                          const FieldSpec& spec) {
-    if (value < spec.minimum)
-        return error(FieldError::Reason::TooSmall,
-                     QString("%1 is below the minimum, %2").arg(text, realText(spec.minimum)));
-    if (spec.aboveMinimum && value == spec.minimum)
-        return error(FieldError::Reason::TooSmall,
-                     QString("must be greater than %1").arg(realText(spec.minimum)));
-    if (value > spec.maximum)
-        return error(FieldError::Reason::TooLarge,
-                     QString("%1 is above the maximum, %2").arg(text, realText(spec.maximum)));
-    return value;
-}
-
-std::variant<std::int64_t, FieldError> whole(const QString& part, const FieldSpec& spec) {
-    QString text = part;
-    text.remove(u',').remove(u'_');
-    if (text.isEmpty())
-        return error(FieldError::Reason::Empty, QStringLiteral("must be an integer"));
-    bool ok = false;
-    qint64 value = QLocale::c().toLongLong(text, &ok);
-    if (!ok) {
-        const double real = QLocale::c().toDouble(text, &ok);
-        if (!ok || !std::isfinite(real))
-            return error(FieldError::Reason::NotANumber,
-                         QString("“%1” is not an integer").arg(part));
-        if (real != std::floor(real) || std::abs(real) > 9.0e15)
-            return error(FieldError::Reason::NotWhole, QString("%1 is not an integer").arg(part));
-        value = static_cast<qint64>(real);
-    }
-    const auto checked = inBounds(static_cast<double>(value), part, spec);
-    if (const auto* bad = std::get_if<FieldError>(&checked)) return *bad;
-    return std::int64_t{value};
-}
-
 }  // namespace
 
-QString fieldText(const FieldValue& value, FieldKind) {
+QString fieldText(const FieldValue& value) {
     if (const auto* b = std::get_if<bool>(&value))
         return *b ? QStringLiteral("on") : QStringLiteral("off");
-    if (const auto* i = std::get_if<std::int64_t>(&value)) return QString::number(*i);
     if (const auto* d = std::get_if<double>(&value)) return realText(*d);
-    if (const auto* s = std::get_if<std::string>(&value)) return QString::fromStdString(*s);
-    QStringList parts;
-    for (const auto i : std::get<std::vector<std::int64_t>>(value)) parts += QString::number(i);
-    return parts.join(QStringLiteral(", "));
+    return QString::fromStdString(core::fieldValueText(value));
 }
 
 QString automaticText(const FieldState& state) {
@@ -101,7 +59,7 @@ QString shownText(const FieldValue& value, const FieldState& state) {
     const auto* whole = std::get_if<std::int64_t>(&value);
     const auto* real = std::get_if<double>(&value);
     const bool zero = (whole && *whole == 0) || (real && *real == 0.0);
-    return zero && !state.automatic.empty() ? QString() : fieldText(value, state.spec.kind);
+    return zero && !state.automatic.empty() ? QString() : fieldText(value);
 }
 
 QString presetText(const FieldState& state) {
@@ -109,72 +67,27 @@ QString presetText(const FieldState& state) {
     return text.isEmpty() && !state.automatic.empty() ? automaticText(state) : text;
 }
 
-std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state) {
+std::optional<FieldValue> parseShown(const QString& text, const FieldState& state,
+                                     QString* problem) {
     const bool automatic = text.trimmed().isEmpty() && !state.automatic.empty();
-    return parseField(automatic ? QStringLiteral("0") : text, state.spec);
+    return parseField(automatic ? QStringLiteral("0") : text, state.spec, problem);
 }
 
-std::variant<FieldValue, FieldError> parseField(const QString& typed, const FieldSpec& spec) {
-    const QString text = typed.trimmed();
-    switch (spec.kind) {
-        case FieldKind::Boolean: {
-            const QString word = text.toLower();
-            if (word == "on" || word == "true" || word == "1" || word == "yes")
-                return FieldValue(true);
-            if (word == "off" || word == "false" || word == "0" || word == "no")
-                return FieldValue(false);
-            return error(FieldError::Reason::UnknownChoice,
-                         QString("“%1” is not on or off").arg(text));
-        }
-        case FieldKind::Integer: {
-            const auto value = whole(text, spec);
-            if (const auto* bad = std::get_if<FieldError>(&value)) return *bad;
-            return FieldValue(std::get<std::int64_t>(value));
-        }
-        case FieldKind::Real: {
-            if (text.isEmpty())
-                return error(FieldError::Reason::Empty,
-                             QStringLiteral("must be a number, such as 1e-3"));
-            QString plain = text;
-            plain.replace(QChar(0x2212), QLatin1Char('-'));
-            bool ok = false;
-            const double value = QLocale::c().toDouble(plain, &ok);
-            if (!ok || !std::isfinite(value))
-                return error(FieldError::Reason::NotANumber,
-                             QString("“%1” is not a number; write 0.001 or 1e-3").arg(text));
-            const auto checked = inBounds(value, text, spec);
-            if (const auto* bad = std::get_if<FieldError>(&checked)) return *bad;
-            return FieldValue(value);
-        }
-        case FieldKind::Choice:
-            for (const auto& choice : spec.choices)
-                if (text == QString::fromStdString(choice)) return FieldValue(choice);
-            return error(FieldError::Reason::UnknownChoice,
-                         QString("“%1” is not one of the choices").arg(text));
-        case FieldKind::Text:
-            return FieldValue(text.toStdString());
-        case FieldKind::IntegerList: {
-            std::vector<std::int64_t> all;
-            if (text.isEmpty())
-                return error(FieldError::Reason::Empty,
-                             QStringLiteral("must be integers separated by commas"));
-            QString separated = text;
-            separated.replace(u' ', u',');
-            for (const QString& part : separated.split(u',', Qt::SkipEmptyParts)) {
-                const auto value = whole(part, spec);
-                if (const auto* bad = std::get_if<FieldError>(&value)) return *bad;
-                all.push_back(std::get<std::int64_t>(value));
-            }
-            return FieldValue(all);
-        }
-        case FieldKind::TextList: {
-            std::vector<std::string> all;
-            for (const QString& part : text.split(u',', Qt::SkipEmptyParts))
-                all.push_back(part.trimmed().toStdString());
-            return FieldValue(all);
-        }
+std::optional<FieldValue> parseField(const QString& typed, const FieldSpec& spec,
+                                     QString* problem) {
+    QString text = typed.trimmed();
+    if (spec.kind == FieldKind::Boolean) text = text.toLower();
+    if (spec.kind == FieldKind::Integer) text.remove(u',').remove(u'_');
+    if (spec.kind == FieldKind::Real) text.replace(QChar(0x2212), QLatin1Char('-'));
+    if (spec.kind == FieldKind::IntegerList) text.replace(u' ', u',');
+    try {
+        if (spec.kind == FieldKind::IntegerList && text.isEmpty())
+            throw OptionError({}, "must be integers separated by commas");
+        return core::parseFieldValue({}, spec, text.toStdString());
+    } catch (const OptionError& error) {
+        *problem = QString::fromStdString(error.message());
+        return std::nullopt;
     }
-    return error(FieldError::Reason::Empty, QString());
 }
 
 namespace {
@@ -284,10 +197,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     }
     row->addSpacing(2);
     row->addWidget(m_kind);
-    m_sentence = new QLabel(this);
-    m_sentence->setFont(captionFont());
-    m_sentence->setWordWrap(true);
-    m_sentence->hide();
+    m_sentence = new FieldNote(this);
     column->addWidget(m_sentence);
     show(m_state.value);
     restyle();
@@ -340,9 +250,9 @@ void FieldRow::show(const FieldValue& value) {
             m_combo->findData(QString::fromStdString(std::get<std::string>(value))));
     } else {
         m_edit->setPlaceholderText(automaticText(m_state));
-        const auto present = parseShown(m_edit->text(), m_state);
-        const auto* same = std::get_if<FieldValue>(&present);
-        if (!same || *same != value || (!m_edit->hasFocus() && shownText(value, m_state).isEmpty()))
+        QString problem;
+        if (parseShown(m_edit->text(), m_state, &problem) != value ||
+            (!m_edit->hasFocus() && shownText(value, m_state).isEmpty()))
             m_edit->setText(shownText(value, m_state));
         m_edit->setCursorPosition(m_edit->hasFocus() ? m_edit->cursorPosition() : 0);
         // "automatic (64)" has to fit beside the arrows.
@@ -356,18 +266,13 @@ void FieldRow::show(const FieldValue& value) {
 
 void FieldRow::typed(const QString& text) {
     const bool was = valid();
-    const auto parsed = parseShown(text, m_state);
-    if (const auto* bad = std::get_if<FieldError>(&parsed)) {
-        m_typed = bad->sentence;
+    m_typed.clear();
+    if (const auto value = parseShown(text, m_state, &m_typed); !value)
         m_pending.reset();
-    } else {
-        m_typed.clear();
-        const FieldValue& value = std::get<FieldValue>(parsed);
-        if (m_running)
-            m_pending = value != m_state.value ? std::optional(value) : std::nullopt;
-        else if (value != m_state.value)
-            take(value);
-    }
+    else if (m_running)
+        m_pending = *value != m_state.value ? value : std::nullopt;
+    else if (*value != m_state.value)
+        take(*value);
     restyle();
     if (was != valid()) Q_EMIT validityChanged();
 }
@@ -468,13 +373,12 @@ void FieldRow::restyle() {
         control->setProperty("error", bad);
         control->update();
     }
-    m_sentence->setForegroundRole(bad ? QPalette::BrightText : QPalette::PlaceholderText);
-    m_sentence->setText(bad         ? problem()
-                        : m_pending ? QString("Enter applies %1; Escape keeps %2")
-                                          .arg(fieldText(*m_pending, m_state.spec.kind),
-                                               fieldText(m_state.value, m_state.spec.kind))
-                                    : QString());
-    m_sentence->setVisible(bad || m_pending);
+    if (bad)
+        m_sentence->setProblem(problem());
+    else
+        m_sentence->setHint(m_pending ? QString("Enter applies %1; Escape keeps %2")
+                                            .arg(fieldText(*m_pending), fieldText(m_state.value))
+                                      : QString());
 }
 
 bool FieldRow::eventFilter(QObject* watched, QEvent* event) {

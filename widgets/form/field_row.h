@@ -3,43 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <variant>
 
 #include <QString>
 #include <QTimer>
 #include <QWidget>
 
 #include "types/field.h"
-
-namespace relascope::widgets {
-
-// Conversion of field values to text and back.
-
-/// "1e-3", "0.10" as typed short: integers plain, reals in the shortest exact form (small and large
-/// ones in scientific notation), lists "0, 1", booleans "on" or "off".
-QString fieldText(const FieldValue& value, FieldKind kind);
-
-/// The text in a form: empty for an automatic 0, which automaticText() describes.
-QString shownText(const FieldValue& value, const FieldState& state);
-/// "automatic (2)"; empty if 0 has no special meaning.
-QString automaticText(const FieldState& state);
-
-/// The preset's value: "0.10", "automatic (2)".
-QString presetText(const FieldState& state);
-
-/// Why a text is not a valid value.
-struct FieldError {
-    enum class Reason { Empty, NotANumber, NotWhole, TooSmall, TooLarge, UnknownChoice };
-    Reason reason;
-    QString sentence;  ///< message with the violated bound
-};
-
-/// Parses a text: reals as 1e-3 or 0.001, booleans as on/off or true/false.
-std::variant<FieldValue, FieldError> parseField(const QString& text, const FieldSpec& spec);
-/// The inverse of shownText().
-std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state);
-
-}  // namespace relascope::widgets
 
 class QCheckBox;
 class QComboBox;
@@ -49,6 +18,29 @@ class QLineEdit;
 class QToolButton;
 
 namespace relascope::widgets {
+
+// Conversion of field values to text and back.
+
+/// As typed short: integers plain, reals in the shortest exact form (1e-3), lists "0, 1", booleans
+/// "on" or "off".
+QString fieldText(const FieldValue& value);
+
+/// The text in a form: empty for an automatic 0, which automaticText() describes.
+QString shownText(const FieldValue& value, const FieldState& state);
+/// "automatic (2)"; empty if 0 has no special meaning.
+QString automaticText(const FieldState& state);
+
+/// The preset's value: "0.10", "automatic (2)".
+QString presetText(const FieldState& state);
+
+/// The value that a text means; nothing if it is not valid, with a sentence in `problem`. Beside
+/// what the command line reads, thousands may be separated and list items may have spaces between.
+std::optional<FieldValue> parseField(const QString& text, const FieldSpec& spec, QString* problem);
+/// The inverse of shownText().
+std::optional<FieldValue> parseShown(const QString& text, const FieldState& state,
+                                     QString* problem);
+
+class FieldNote;
 
 /// During a training, the text of a live field is applied on Enter, when the field loses focus or,
 /// for the arrows, after a delay; Escape reverts it. Otherwise every valid text is applied
@@ -100,7 +92,8 @@ private:
     QString m_typed, m_outside;
     std::optional<FieldValue> m_pending;
     QTimer m_rest;  ///< runs while the arrows of a live field are being pressed
-    QLabel *m_label, *m_sentence;
+    QLabel* m_label;
+    FieldNote* m_sentence;
     QToolButton* m_kind;
     QLineEdit* m_edit = nullptr;
     QComboBox* m_combo = nullptr;

@@ -43,20 +43,6 @@ protected:
     }
 };
 
-/// A box in the theme's alt fill with a line above.
-class AltBox : public QWidget {
-public:
-    using QWidget::QWidget;
-
-protected:
-    void paintEvent(QPaintEvent*) override {
-        QPainter painter(this);
-        painter.fillRect(rect(), Theme::current().alt);
-        painter.fillRect(QRect(0, 0, width(), 1), Theme::current().border);
-        painter.fillRect(QRect(0, height() - 1, width(), 1), Theme::current().border);
-    }
-};
-
 QString groupTitle(const QString& group) {
     if (group == "train") return QStringLiteral("Training");
     return group.left(1).toUpper() + group.mid(1);
@@ -80,8 +66,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     auto* across = rowOf(this, {1, 0, 0, 0}, 0);
 
     m_strip = new QWidget(this);
-    m_upright = new QVBoxLayout(m_strip);
-    m_upright->setContentsMargins(1, 6, 2, 0);
+    m_upright = columnOf(m_strip, {1, 6, 2, 0}, 8);
     auto* open = iconButton("sidebar", QStringLiteral("Show the options"), m_strip);
     connect(open, &QToolButton::clicked, this, [this] { setCollapsed(false); });
     auto* word = new StripWord(m_tabTitles[0], m_strip);
@@ -126,8 +111,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     legend->addStretch(1);
     column->addLayout(legend);
     m_changedRow = new QWidget(m_content);
-    auto* changed = new QHBoxLayout(m_changedRow);
-    changed->setContentsMargins(16, 0, 10, 2);
+    auto* changed = rowOf(m_changedRow, {16, 0, 10, 2}, 8);
     m_changed = new ElidedLabel({}, m_changedRow);
     m_changed->setFont(captionFont());
     m_reset = flatButton(m_changedRow, false);
@@ -147,14 +131,12 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget(scroll);
     paintOnPanelColour(inside);
-    m_form = new QVBoxLayout(inside);
-    m_form->setContentsMargins(0, 4, 0, 8);
-    m_form->setSpacing(0);
+    m_form = columnOf(inside, {0, 4, 0, 8});
     m_form->addStretch(1);
     scroll->setWidget(inside);
     column->addWidget(scroll, 1);
 
-    m_helpBox = new AltBox(m_content);
+    m_helpBox = new Box(&Theme::alt, true, m_content);
     auto* helpColumn = columnOf(m_helpBox, {16, 8, 16, 8}, 2);
     m_help = new QLabel(QStringLiteral("Select a field to see its description."), m_helpBox);
     m_help->setFont(smallFont());
@@ -166,6 +148,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     helpColumn->addWidget(m_help);
     helpColumn->addWidget(m_preset);
     column->addWidget(m_helpBox);
+    column->addWidget(horizontalLine(m_content));
 
     m_estimateBox = new QWidget(m_content);
     m_estimates = new QGridLayout(m_estimateBox);
@@ -204,9 +187,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
             line->addStretch(1);
             column->addLayout(line);
             section.body = new QWidget(section.box);
-            section.rows = new QVBoxLayout(section.body);
-            section.rows->setContentsMargins(0, 0, 0, 0);
-            section.rows->setSpacing(0);
+            section.rows = columnOf(section.body);
             section.more = flatButton(section.body, false);
             column->addWidget(section.body);
             column->addSpacing(4);

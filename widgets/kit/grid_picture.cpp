@@ -259,7 +259,7 @@ void GridPicture::paintTitle(QPainter& painter, int k) const {
     room.adjust(painter.fontMetrics().horizontalAdvance(panel.title) + 10, 0, 0, 0);
     painter.setFont(m_style.beside ? captionFont() : monoFont(11));
     painter.setPen(t.muted);
-    painter.drawText(room, Qt::AlignVCenter, panel.note);
+    painter.drawText(room, Qt::AlignVCenter | Qt::TextDontClip, panel.note);
 }
 
 void GridPicture::paintUpright(QPainter& painter, int panel) const {

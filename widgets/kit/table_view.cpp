@@ -23,10 +23,16 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int kTableRow = 24, kCellSide = 8, kLeastColumn = 64, kMostWords = 420, kLeastBar = 60,
-              kMostBar = 240, kRowsMeasured = 200;
+              kMostBar = 240, kOnlyBar = 640, kInside = 22, kRowsMeasured = 200;
 
 QFont fontOf(const Column& column) {
     return column.kind == ColumnKind::Text ? smallFont() : numberFont(12);
+}
+QFont fontOf(const Table& table, const Column& column, std::size_t row) {
+    QFont font = fontOf(column);
+    if (const auto* strong = table.find(column.key + " strong"))
+        font.setBold(strong->numbers[row] != 0.0);
+    return font;
 }
 
 Qt::Alignment alignmentOf(const Column& column) {
@@ -44,34 +50,24 @@ std::pair<double, double> intervalOf(const Table& table, const Column& column, s
 
 /// The text of a cell, and where its column has one a bar at the right of it.
 void paintTableCell(QPainter& painter, const QRect& room, const TableModel& model, int row,
-                    int column, const QColor& ink) {
+                    int column) {
     const auto& of = model.columnAt(column);
     const auto& table = model.table();
     const auto at = static_cast<std::size_t>(row);
-    QRect text = room.adjusted(kCellSide, 0, -kCellSide, 0);
+    const bool inside = model.isInside(row);
+    QRect text = room.adjusted(kCellSide + (inside && column == 0 ? kInside : 0), 0, -kCellSide, 0);
     if (of.format.bar) {
-        const int bar =
-            std::clamp(text.width() - model.textWidth(column) - 10, kLeastBar, kMostBar);
+        const int bar = std::max(kLeastBar, text.width() - model.textWidth(column) - 10);
         const QRect bars(text.right() + 1 - bar, text.top(), bar, text.height());
         text.setRight(bars.left() - 10);
         const auto [low, high] = intervalOf(table, of, at);
-        drawSignedBar(painter, bars, of.numbers[at], model.range(column), 10);
+        drawSignedBar(painter, bars, of.numbers[at], model.range(column), inside ? 6 : 10);
         drawInterval(painter, bars, low, high, model.range(column));
     }
-    painter.setFont(fontOf(of));
-    painter.setPen(ink);
+    painter.setFont(fontOf(table, of, at));
+    painter.setPen(inside ? Theme::current().muted : Theme::current().text);
     paint::elidedText(painter, text, static_cast<int>(alignmentOf(of)),
                       shownText(core::shownValue(table, of, at)));
-}
-
-/// "layer 2" is before "layer 10".
-const QCollator& naturalOrder() {
-    static const QCollator collator = [] {
-        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
-        one.setNumericMode(true);
-        return one;
-    }();
-    return collator;
 }
 
 class TableDelegate : public QStyledItemDelegate {
@@ -82,14 +78,22 @@ public:
         const auto& model = static_cast<const TableModel&>(*index.model());
         paint::rowGround(*painter, option);
         painter->save();
-        paintTableCell(*painter, option.rect, model, model.rowShownAt(index.row()), index.column(),
-                       Theme::current().text);
+        paintTableCell(*painter, option.rect, model, model.rowShownAt(index.row()), index.column());
         painter->restore();
         paint::cellFocus(*painter, option);
     }
 };
 
 }  // namespace
+
+const QCollator& naturalOrder() {
+    static const QCollator collator = [] {
+        QCollator one(QLocale(QLocale::English));  // that of LANG=C takes no numbers
+        one.setNumericMode(true);
+        return one;
+    }();
+    return collator;
+}
 
 void TableModel::setTable(Table table) {
     beginResetModel();
@@ -109,17 +113,22 @@ void TableModel::setTable(Table table) {
             for (const double value : {of.numbers[row], low, high}) range.include(value);
         }
         m_ranges.push_back(range);
-        const QFontMetrics metrics(fontOf(of));
         int wide = 0;
         for (std::size_t row = 0; row < std::min<std::size_t>(m_table.rows(), kRowsMeasured); ++row)
             wide = std::max(
-                wide, metrics.horizontalAdvance(shownText(core::shownValue(m_table, of, row))));
+                wide, QFontMetrics(fontOf(m_table, of, row))
+                              .horizontalAdvance(shownText(core::shownValue(m_table, of, row))) +
+                          (m_widths.empty() && isInside(static_cast<int>(row)) ? kInside : 0));
         m_widths.push_back(wide);
     }
     order();
     endResetModel();
 }
 
+bool TableModel::isInside(int row) const {
+    const auto* inside = m_table.find("inside");
+    return inside && inside->numbers[static_cast<std::size_t>(row)] != 0.0;
+}
 int TableModel::rowShownAt(int at) const {
     return at >= 0 && at < static_cast<int>(m_rows.size()) ? m_rows[static_cast<std::size_t>(at)]
                                                            : -1;
@@ -144,9 +153,11 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
         case Qt::AccessibleTextRole:
             return shownText(core::shownValue(m_table, column, row));
         case Qt::ToolTipRole:
+            if (const auto* tips = m_table.find("tip"))
+                return plainTip(shownText(tips->texts[row]));
             return plainTip(shownText(core::shownValue(m_table, column, row)));
         case Qt::FontRole:
-            return fontOf(column);
+            return fontOf(m_table, column, row);
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(alignmentOf(column));
         case Value:
@@ -202,21 +213,13 @@ void TableModel::order() {
 TableView::TableView(const QString& name, QWidget* parent)
     : QTableView(parent), m_model(new TableModel(this)) {
     setAccessibleName(name);
-    setFrameShape(QFrame::NoFrame);
-    setShowGrid(false);
-    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    layOutTable(*this, kTableRow);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setSelectionMode(QAbstractItemView::SingleSelection);
-    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    setTabKeyNavigation(false);  // Tab leaves the table
-    setItemDelegate(new TableDelegate(this));
-    setModel(m_model);
-    verticalHeader()->hide();
-    verticalHeader()->setMinimumSectionSize(kTableRow);
-    verticalHeader()->setDefaultSectionSize(kTableRow);
     horizontalHeader()->setFont(smallFont());
     horizontalHeader()->setResizeContentsPrecision(100);  // rows that are measured
-    horizontalHeader()->setHighlightSections(false);
+    setItemDelegate(new TableDelegate(this));
+    setModel(m_model);
     horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     horizontalHeader()->setSortIndicatorClearable(true);
     setSortingEnabled(true);
@@ -244,6 +247,8 @@ void TableView::setTable(const Table& table) {
         if (at != names.end()) row = static_cast<int>(at - names.begin());
     }
     m_model->setTable(table);
+    if (const bool sorts = !table.find("inside"); sorts != isSortingEnabled())
+        setSortingEnabled(sorts);
     fit();
     if (!same || row < 0) return;
     if (const int place = m_model->placeOf(row); place >= 0)
@@ -277,7 +282,7 @@ std::vector<int> TableView::widths(int width) const {
     const int left = width - std::accumulate(all.begin(), all.end(), 0) - 4;
     for (std::size_t c = 0; c < all.size() && left > 0; ++c)
         if (m_model->columnAt(static_cast<int>(c)).format.bar)
-            all[c] += std::min(left / bars, kMostBar - kLeastBar);
+            all[c] += std::min(left / bars, (bars == 1 ? kOnlyBar : kMostBar) - kLeastBar);
     return all;
 }
 
@@ -331,7 +336,7 @@ void TableView::paintFigure(QPainter& painter, int width, int most) const {
             const QRect room(x, y, all[static_cast<std::size_t>(c)], kTableRow);
             x += room.width();
             if (row >= 0) {
-                paintTableCell(painter, room, *m_model, m_model->rowShownAt(row), c, t.text);
+                paintTableCell(painter, room, *m_model, m_model->rowShownAt(row), c);
                 continue;
             }
             painter.setFont(captionFont());

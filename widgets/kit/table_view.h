@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A table of an answer: columns with a title are shown as people read them, a click on a title
-// sorts, a click or Enter on a row chooses it, and a figure has its first rows.
+// sorts, a click or Enter on a row chooses it, and a figure has its first rows. Of columns
+// without a title "tip" holds the tips of the rows, and "KEY strong" says which cells of KEY are
+// bold.
 #pragma once
 
 #include <memory>
@@ -13,9 +15,13 @@
 #include "types/answer.h"
 #include "widgets/kit/signed_bar.h"
 
+class QCollator;
 class QPainter;
 
 namespace relascope::widgets {
+
+/// "layer 2" is before "layer 10".
+const QCollator& naturalOrder();
 
 class TableModel : public QAbstractTableModel {
     Q_OBJECT
@@ -26,6 +32,9 @@ public:
 
     void setTable(Table table);
     const Table& table() const { return m_table; }
+    /// Whether the row belongs to the one above it, as its column "inside" says: it is indented and
+    /// muted, and the table keeps its order.
+    bool isInside(int row) const;
     /// The row of the table that is shown there, and back; -1: none.
     int rowShownAt(int at) const;
     int placeOf(int row) const;

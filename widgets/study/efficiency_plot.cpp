@@ -42,8 +42,6 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                           plot.size(), title, Theme::current().panel, path, error);
 }
 
-namespace {}  // namespace
-
 /// The legend, the QCustomPlot and what they show.
 struct EfficiencyPlot::Parts {
     EfficiencyPlot* self;

@@ -12,6 +12,8 @@
 #include "types/study.h"
 #include "widgets/study/study_cells.h"
 
+class QPainter;
+
 namespace relascope::widgets {
 
 // The sample-efficiency curves as a picture, for the command line.
@@ -22,12 +24,6 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const std::vector<StudyPoint>& points,
                  const std::vector<PublishedPoint>& published, const QString& title,
                  const QString& path, QString* error);
-
-}  // namespace relascope::widgets
-
-class QPainter;
-
-namespace relascope::widgets {
 
 /// Around a mean: its 95 % interval by Student's t, two standard errors as in the papers, or
 /// nothing.

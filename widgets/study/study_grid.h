@@ -13,6 +13,7 @@
 #include "widgets/maps/color_map.h"
 #include "widgets/study/study_cells.h"
 
+class QMenu;
 class QPainter;
 
 namespace relascope::widgets {
@@ -60,12 +61,6 @@ private:
     int m_labelWidth = 180, m_cellWidth = 80, m_mark = 10;
     ColorScale m_scale;
 };
-
-}  // namespace relascope::widgets
-
-class QMenu;
-
-namespace relascope::widgets {
 
 /// Rows and columns of a StudyLayout; each cell has one square per seed and their mean below. Only
 /// the visible part is painted, so the cost does not depend on the number of runs.

@@ -254,7 +254,6 @@ StudyTable::StudyTable(QWidget* parent)
     csvButton->setToolTip(QStringLiteral("Save the table with all columns"));
     auto* more = iconButton("more", QStringLiteral("Table: copy, save"), this);
     more->setMenu(m_menu);
-    more->setPopupMode(QToolButton::InstantPopup);
     m_menu->setToolTipsVisible(true);
     m_head->addControl(csvButton);
     m_head->addControl(more);
@@ -282,14 +281,9 @@ QTableView* StudyTable::makeView(StudyTableModel* model, const QString& name) {
     view->setVerticalHeader(new SeriesHeader(view));
     view->setModel(order);
     view->setItemDelegate(new NumberDelegate(view));
-    view->setFrameShape(QFrame::NoFrame);
-    view->setShowGrid(false);
+    layOutTable(*view, 26);
+    view->verticalHeader()->show();
     view->setAccessibleName(name);
-    view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    view->verticalHeader()->setMinimumSectionSize(26);
-    view->verticalHeader()->setDefaultSectionSize(26);
-    view->horizontalHeader()->setHighlightSections(false);
     view->horizontalHeader()->setMinimumSectionSize(52);
     view->setSortingEnabled(true);
     view->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);

@@ -11,6 +11,9 @@
 
 #include "widgets/study/study_cells.h"
 
+class QMenu;
+class QTableView;
+
 namespace relascope::widgets {
 
 // The model of a sortable table of results. Private to widgets/study.
@@ -52,13 +55,6 @@ public:
 protected:
     bool lessThan(const QModelIndex& a, const QModelIndex& b) const override;
 };
-
-}  // namespace relascope::widgets
-
-class QMenu;
-class QTableView;
-
-namespace relascope::widgets {
 
 class PanelHead;
 class StudyTableModel;

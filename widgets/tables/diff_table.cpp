@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 
+#include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -71,21 +72,13 @@ DiffTable::DiffTable(QWidget* parent)
     setAccessibleName(QStringLiteral("Differences of configuration"));
     auto* more = iconButton("more", QStringLiteral("More for the configuration"), this);
     more->setMenu(m_menu);
-    more->setPopupMode(QToolButton::InstantPopup);
     m_head->addControl(m_which);
     m_head->addControl(more);
     m_view->setHorizontalHeader(new SwatchHeader(m_view));
     m_view->horizontalHeader()->setSectionsClickable(false);
     m_view->setItemDelegate(new CellDelegate(m_view));
-    m_view->verticalHeader()->setMinimumSectionSize(26);
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setTabKeyNavigation(false);  // Tab leaves the table
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(26);
-    m_view->setShowGrid(false);
+    layOutTable(*m_view, 26);
     m_view->setAccessibleName(QStringLiteral("Options of the runs"));
-    m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     auto* column = columnOf(this);
     column->addWidget(m_head);
@@ -174,10 +167,7 @@ QString DiffTable::csv() const {
         for (int c = 0; c < m_view->columnCount(); ++c) {
             const QTableWidgetItem* item =
                 row < 0 ? m_view->horizontalHeaderItem(c) : m_view->item(row, c);
-            QString cell = item ? item->text().trimmed() : QString();
-            if (cell.contains(u',') || cell.contains(u'"'))
-                cell = u'"' + cell.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
-            cells += cell;
+            cells += csvField(item ? item->text().trimmed() : QString());
         }
         text += cells.join(u',') + u'\n';
     }

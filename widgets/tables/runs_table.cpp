@@ -98,7 +98,6 @@ RunsTable::RunsTable(QWidget* parent)
     csvButton->setProperty("compact", true);
     auto* more = iconButton("more", QStringLiteral("More for the table"), this);
     more->setMenu(m_menu);
-    more->setPopupMode(QToolButton::InstantPopup);
     for (QWidget* control : std::initializer_list<QWidget*>{m_filter, columns, csvButton, more})
         m_head->addControl(control);
 
@@ -106,18 +105,12 @@ RunsTable::RunsTable(QWidget* parent)
     m_proxy->setSortRole(RunsModel::SortRole);
     m_view->setModel(m_proxy);
     m_view->setItemDelegate(new TableDelegate(m_view));
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setShowGrid(false);
-    m_view->setTabKeyNavigation(false);  // Tab leaves the table
+    layOutTable(*m_view, 26);
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_view->setSortingEnabled(true);
     m_view->setAccessibleName(QStringLiteral("Runs"));
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setMinimumSectionSize(26);
-    m_view->verticalHeader()->setDefaultSectionSize(26);
     m_view->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
     QHeaderView* header = m_view->horizontalHeader();
-    header->setHighlightSections(false);
     header->setStretchLastSection(true);
     header->setSectionsMovable(true);
     header->setMinimumSectionSize(32);

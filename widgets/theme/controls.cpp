@@ -401,6 +401,17 @@ void FieldNote::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) restyle();
 }
 
+void layOutTable(QTableView& table, int rowHeight) {
+    table.setFrameShape(QFrame::NoFrame);
+    table.setShowGrid(false);
+    table.setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    table.setTabKeyNavigation(false);  // Tab leaves the table
+    table.verticalHeader()->hide();
+    table.verticalHeader()->setMinimumSectionSize(rowHeight);
+    table.verticalHeader()->setDefaultSectionSize(rowHeight);
+    table.horizontalHeader()->setHighlightSections(false);
+}
 QWidget* horizontalLine(QWidget* parent) {
     return new Line(false, parent);
 }
@@ -418,6 +429,7 @@ QToolButton* iconButton(const char* iconName, const QString& name, QWidget* pare
     button->setToolTip(name);
     button->setAccessibleName(name);
     button->setAutoRaise(true);
+    button->setPopupMode(QToolButton::InstantPopup);
     button->setFixedSize(24, 24);
     return button;
 }

@@ -16,6 +16,7 @@ class QHBoxLayout;
 class QMenu;
 class QVBoxLayout;
 class QPushButton;
+class QTableView;
 
 namespace relascope::widgets {
 
@@ -185,12 +186,14 @@ QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins = {}, int spacing
 QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
 /// Fills a widget with the background of content.
 void paintOnPanelColour(QWidget* widget);
+/// Rows of that height without a frame, a grid and a header at the left; nothing is edited.
+void layOutTable(QTableView& table, int rowHeight);
 /// 1 px lines in the theme's border colour.
 QWidget* horizontalLine(QWidget* parent = nullptr);
 QWidget* verticalLine(QWidget* parent = nullptr);
 /// A label in the theme's muted colour; follows theme changes.
 QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
-/// A flat icon button of 24 px with tooltip and accessible name.
+/// A flat icon button of 24 px with tooltip and accessible name; a menu opens at once.
 QToolButton* iconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);
 /// A flat icon button of 24 px with a control border.
 QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);

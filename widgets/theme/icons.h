@@ -12,7 +12,7 @@ namespace relascope::widgets {
 /// selected. It follows theme changes, so it needs to be set only once. An unknown name gives an
 /// empty icon.
 QIcon icon(const char* name);
-/// The same in one fixed colour (faint when disabled).
+/// An icon in one fixed colour (faint when disabled).
 QIcon icon(const char* name, const QColor& color);
 /// The program's own icon, in its own colours.
 QIcon applicationIcon();

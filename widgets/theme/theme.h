@@ -9,6 +9,7 @@
 #include <QPalette>
 #include <QString>
 
+class QApplication;
 class QWidget;
 
 namespace relascope::widgets {
@@ -36,12 +37,6 @@ private:
     QPalette m_palette;
     bool m_own = false;  ///< the palette was set, not inherited
 };
-
-}  // namespace relascope::widgets
-
-class QApplication;
-
-namespace relascope::widgets {
 
 enum class ThemeMode { System, Light, Dark };
 
@@ -96,7 +91,7 @@ QString perplexityText(double value);
 QString byteSize(quint64 bytes);
 /// Seconds as "3 min 22 s" or "1:04:10 h" without "about".
 QString durationText(double seconds);
-/// The same to the nearest minute from one minute on: "9 min", "1 h 20 min".
+/// Seconds, to the nearest minute from one minute on: "9 min", "1 h 20 min".
 QString roughDuration(double seconds);
 
 }  // namespace relascope::widgets

@@ -7,6 +7,10 @@
 
 #include <QWidget>
 
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
 namespace relascope::widgets {
 
 // A drawing of what a relational head computes: r_ij, i -> j and alpha.
@@ -25,14 +29,6 @@ public:
 protected:
     void paintEvent(QPaintEvent* event) override;
 };
-
-}  // namespace relascope::widgets
-
-class QLabel;
-class QPushButton;
-class QVBoxLayout;
-
-namespace relascope::widgets {
 
 struct TourStep {
     QString title;

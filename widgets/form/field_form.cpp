@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/form/field_form.h"
+
+#include <QDialog>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::widgets {
+
+FieldForm::FieldForm(QWidget* owner) : m_owner(owner) {
+    setHorizontalSpacing(16);
+    setVerticalSpacing(10);
+    setColumnStretch(1, 1);
+}
+
+FieldNote* FieldForm::add(const QString& label, QWidget* field, const QString& help) {
+    auto* name = mutedLabel(label, m_owner);
+    name->setContentsMargins(0, 4, 0, 0);
+    name->setBuddy(field);
+    if (!field->layout()) field->setFont(smallFont());
+    if (field->accessibleName().isEmpty()) field->setAccessibleName(label);
+    field->setToolTip(help);
+    auto* note = new FieldNote(m_owner);
+    auto* column = new QVBoxLayout;
+    column->setSpacing(2);
+    const bool narrow = field->maximumWidth() < QWIDGETSIZE_MAX;
+    column->addWidget(field, 0, narrow ? Qt::AlignLeft : Qt::Alignment());
+    column->addWidget(note);
+    const int row = rowCount();
+    addWidget(name, row, 0, Qt::AlignTop | Qt::AlignLeft);
+    addLayout(column, row, 1);
+    return note;
+}
+
+void FieldForm::setShown(QWidget* field, bool shown) {
+    field->setVisible(shown);
+    for (int row = 0; row < rowCount(); ++row)
+        if (const auto* item = itemAtPosition(row, 0))
+            if (auto* name = qobject_cast<QLabel*>(item->widget()); name->buddy() == field)
+                name->setVisible(shown);
+}
+
+QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> buttons) {
+    auto* cancel = new QPushButton(QStringLiteral("Cancel"), dialog);
+    cancel->setAutoDefault(false);
+    QObject::connect(cancel, &QPushButton::clicked, dialog, &QDialog::reject);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    row->addStretch(1);
+    row->addWidget(cancel);
+    for (auto* button : buttons) {
+        button->setAutoDefault(false);
+        row->addWidget(button);
+    }
+    (*std::prev(buttons.end()))->setProperty("primary", true);
+    (*std::prev(buttons.end()))->setDefault(true);
+    return row;
+}
+
+void growToFit(QDialog* dialog) {
+    QMetaObject::invokeMethod(
+        dialog,
+        [dialog] {
+            const int needed = dialog->layout()->totalHeightForWidth(dialog->width());
+            if (needed > dialog->height()) dialog->resize(dialog->width(), needed);
+        },
+        Qt::QueuedConnection);
+}
+
+}  // namespace relascope::widgets

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The fields of a dialog below each other: a label, the field, and a note that says what is wrong
+// with it.
+#pragma once
+
+#include <initializer_list>
+
+#include <QGridLayout>
+
+class QDialog;
+class QHBoxLayout;
+class QPushButton;
+
+namespace relascope::widgets {
+
+class FieldNote;
+
+class FieldForm : public QGridLayout {
+public:
+    /// `owner` has the widgets of the form; the layout itself is added by the caller.
+    explicit FieldForm(QWidget* owner);
+
+    /// The label names the field for screen readers, too, unless the field has a name. A field
+    /// with a layout keeps the fonts of its parts.
+    FieldNote* add(const QString& label, QWidget* field, const QString& help = {});
+    /// Shows or hides a field with its label.
+    void setShown(QWidget* field, bool shown);
+
+private:
+    QWidget* m_owner;
+};
+
+/// The last row of a dialog: Cancel and these buttons, of which the last one is the primary one.
+QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> buttons);
+/// Makes a dialog as high as its notes need, afterwards: the minimum size of a layout does not
+/// count the second line of a wrapped one.
+void growToFit(QDialog* dialog);
+
+}  // namespace relascope::widgets
