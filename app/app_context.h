@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page is given: the controllers, the shared choice, and a place to say things.
+// What a page gets: the controllers, the shared selection, and the messages to the user.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,10 @@
 
 namespace relascope::app {
 
-// Something to be done a moment later, if what it is about still lives.
+// A delayed call, which is dropped when its object is destroyed.
 
-/// Calls once after `milliseconds`, on the thread of `context`, unless that is destroyed before.
+/// Calls `call` once after `milliseconds`, on the thread of `context`, unless `context` is
+/// destroyed before.
 inline void later(int milliseconds, QObject* context, std::function<void()> call) {
     auto* timer = new QTimer(context);
     timer->setSingleShot(true);
@@ -44,7 +45,7 @@ public Q_SLOTS:
         Q_EMIT message(widgets::MessageLevel::Warning, sentence);
     }
     void error(const QString& sentence) { Q_EMIT message(widgets::MessageLevel::Error, sentence); }
-    /// An action succeeded that says nothing: an error shown before is out of date.
+    /// Called after an action that succeeded without a message: removes an error shown before.
     void succeeded() { Q_EMIT outdated(); }
 
 Q_SIGNALS:
@@ -52,7 +53,7 @@ Q_SIGNALS:
     void outdated();
 };
 
-/// Pages take it by reference in their constructor; everything in it outlives them.
+/// Passed by reference to the constructors of the pages; its members outlive the pages.
 struct AppContext {
     RunsController& runs;
     TrainingController& training;

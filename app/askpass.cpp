@@ -32,7 +32,7 @@ Question questionOf(const QString& words, const QByteArray& hint) {
 AskpassDialog::AskpassDialog(const QString& words, Question question, QWidget* parent)
     : QDialog(parent), m_words(new QLabel(words, this)) {
     setWindowTitle(QStringLiteral("Relascope: ssh asks"));
-    // The words may come from another machine.
+    // The question may contain text from another machine.
     m_words->setTextFormat(Qt::PlainText);
     m_words->setWordWrap(true);
     m_words->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -71,7 +71,7 @@ AskpassDialog::AskpassDialog(const QString& words, Question question, QWidget* p
         ok->setProperty("primary", true);
         ok->setDefault(true);
     } else if (question == Question::YesNo) {
-        // The return key does not say yes: the words are to be read.
+        // Return does not answer "yes", so that the question is read.
         add("Yes", QDialogButtonBox::YesRole, QStringLiteral("yes"))->setAutoDefault(false);
         auto* no = add("No", QDialogButtonBox::NoRole, QStringLiteral("no"));
         no->setDefault(true);
@@ -89,8 +89,8 @@ QString AskpassDialog::answer() const {
 }
 
 int runAskpass(int argc, char** argv) {
-    qputenv("QT_XCB_GL_INTEGRATION", "none");  // as the window
-    int count = 1;                             // the words of ssh are no options of Qt
+    qputenv("QT_XCB_GL_INTEGRATION", "none");  // as for the window
+    int count = 1;  // the arguments of ssh must not be parsed as options of Qt
     QApplication application(count, argv);
     application.setDesktopFileName(QStringLiteral("org.relascope.Relascope"));
     widgets::applyTheme(application, widgets::ThemeMode::System);

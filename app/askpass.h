@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ssh asks: passwords, codes, whether a key is right. ssh starts this program with its words
-// (SSH_ASKPASS), as wire/host.h tells it to by the environment, and reads the answer from standard
-// output.
+// Answers what ssh asks: passwords, codes, whether a key is right. ssh starts this program with the
+// question as its arguments (SSH_ASKPASS, set in the environment by wire/host.h) and reads the
+// answer from standard output.
 #pragma once
 
 #include <QByteArray>
@@ -15,7 +15,8 @@ namespace relascope::app {
 
 /// Whether ssh has started this program.
 bool isAskpass();
-/// Asks, and writes the answer. Exit status 0; 1 where the question was refused.
+/// Asks the user and writes the answer to standard output. Returns the exit status: 0, or 1 if the
+/// user refused to answer.
 int runAskpass(int argc, char** argv);
 
 enum class Question {
@@ -23,7 +24,7 @@ enum class Question {
     YesNo,   ///< answered by "yes" or "no"
     Notice   ///< no answer is read: ssh ends the dialog, as when a key is touched
 };
-/// `hint`: SSH_ASKPASS_PROMPT.
+/// The kind of a question of ssh; `hint` is the value of SSH_ASKPASS_PROMPT.
 Question questionOf(const QString& words, const QByteArray& hint);
 
 class AskpassDialog : public QDialog {
@@ -31,7 +32,7 @@ class AskpassDialog : public QDialog {
 public:
     AskpassDialog(const QString& words, Question question, QWidget* parent = nullptr);
 
-    /// Of an accepted dialog.
+    /// The answer, after the dialog was accepted.
     QString answer() const;
     QLabel* words() const { return m_words; }
     QLineEdit* field() const { return m_field; }  ///< null without a field

@@ -58,7 +58,8 @@ std::vector<widgets::EditLine> linesOf(const InspectorEdits& edits) {
     return lines;
 }
 
-// The map and cell that the inspector shows. Of a reversed map the cell (i, j) is that of (j, i).
+// The map and cell that the inspector shows. In a reversed view the cell (i, j) is the cell (j, i)
+// of the map.
 void addMap(AnalysedSubject& subject, const widgets::ViewChoice& choice) {
     const auto& view = choice.view();
     const bool turned = view.reversed && choice.maps().canReverse(view);
@@ -202,7 +203,8 @@ std::optional<AnalysedSubject> EditsTab::subject() const {
     if (subject.data) subject.classNames = subject.data->at("validation").info.classNames;
     const auto& kept = c.runs.records().kept(run);
     const bool live = (c.training.busy() && c.training.run() == run) || c.runs.trains(run);
-    // A run in training may have no checkpoint yet, and gets others while it is measured.
+    // A run in training may have no checkpoint yet, and its newest checkpoint is replaced while it
+    // is measured.
     if (c.selection.step())
         subject.checkpoint = std::to_string(shown.result->step);
     else if (live && !kept.empty())
@@ -266,7 +268,7 @@ void EditsTab::evaluate(const QString& split) {
     if (const auto now = subject()) m_evaluation->evaluate(*now, split.toStdString());
 }
 
-/// A second input that was dropped: text or a picture.
+/// Sets a second input that was dropped: a text or a picture.
 void EditsTab::showSecond(const QString& path) {
     const QFileInfo file(path);
     EditInput input;
@@ -366,8 +368,8 @@ QString EditsTab::trainDisabledReason() const {
     return {};
 }
 
-/// From the next step on; an empty list ends the edits of training. Means get the values that the
-/// inspector has taken, since training takes none.
+/// Applies the list to training from the next step on; an empty list ends the edits of training.
+/// Means get the values that the inspector has taken, since training takes none.
 void EditsTab::train() {
     auto& c = m_window.controllers();
     if (!trainDisabledReason().isEmpty()) return;

@@ -47,17 +47,17 @@ public:
     QString disabledReason() const;
     void save();
     void open();
-    /// Another page or run is shown, or its state changed.
+    /// Updates the tab after another page or run is shown, or its state has changed.
     void refresh();
 
-    /// What is inspected, with the edits in force; nothing without a result.
+    /// What is inspected, with its edits, as a subject to measure; nullopt without a result.
     std::optional<AnalysedSubject> subject() const;
     /// Opens the window Measure with an analysis of what is inspected.
     void measure(const std::string& analysis);
-    /// The options of its tabs, for the session.
+    /// The options of the tabs of the window Measure, to be saved in the session.
     QByteArray measureOptions() const;
     void setMeasureOptions(const QByteArray& options) { m_measureOptions = options; }
-    /// The window, once it was opened; else null.
+    /// The window Measure; null until it is opened.
     AnalysisWindow* measureWindow() const { return m_measure; }
     EditEvaluation& evaluation() { return *m_evaluation; }
     /// The splits that can be evaluated, in order.
@@ -80,11 +80,11 @@ private:
     std::unique_ptr<InspectorEditing> m_workbench, m_checkpoint;
     std::unique_ptr<EditEvaluation> m_evaluation;
     AnalysisWindow* m_measure = nullptr;
-    QByteArray m_measureOptions;  ///< for the window, before it is opened
+    QByteArray m_measureOptions;  ///< options for the window Measure before it is opened
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;
     int m_tab = 1;
-    bool m_hidSidebar = false;  ///< for the room, until the tab is collapsed
+    bool m_hidSidebar = false;  ///< the sidebar was hidden to make room, until the tab is collapsed
 };
 
 }  // namespace relascope::app

@@ -188,7 +188,7 @@ QString newsSince(const QString& changelog, const QString& seen, const QString& 
     for (auto it = heading.globalMatch(changelog); it.hasNext();) {
         const auto match = it.next();
         const qsizetype end = it.hasNext() ? it.peekNext().capturedStart() : changelog.size();
-        // "Unreleased" has no number: what is newer than the newest version.
+        // "Unreleased" has no number: it is newer than the newest version.
         const QVersionNumber version = versionOf(match.captured(1));
         if (!version.isNull() && version > current) continue;
         if (!version.isNull() && !last.isNull() && version <= last) break;

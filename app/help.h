@@ -35,22 +35,21 @@ class MainWindow;
 /// CHANGELOG.md, as it was when the program was built.
 QString changelog();
 
-/// The sections of a change log that are newer than the version `seen`, up to `now`: those before
-/// the next version of `now`, where the newest is not released yet. Of an unknown version (empty)
-/// the first section alone.
+/// The sections of a change log for the versions after `seen` up to `now`, and for what is not
+/// released yet. Only the first of these sections if `seen` is unknown (empty).
 QString newsSince(const QString& changelog, const QString& seen, const QString& now);
 
-/// The whole change log, as a document of the documentation window.
+/// Shows the whole change log as a document of the documentation window.
 widgets::DocumentViewer* showNews(MainWindow& window);
-/// The sections since the version that was started before, if that was another; null otherwise. On
-/// the first start of all there is nothing new.
+/// Shows the sections since the version that was started last time. Returns null if that was this
+/// version, if there are no such sections, or on the first start of all.
 widgets::DocumentViewer* showNewsAfterUpdate(MainWindow& window, bool firstStart);
 
 // The guided tour: what a relation is, and the parts of the window.
 
 /// Starts the tour on the Workbench, unless it is already running.
 widgets::TourOverlay* showTour(MainWindow& window);
-/// The same, but only on the first start of the program.
+/// Starts the tour as showTour(), but only on the first start of the program.
 widgets::TourOverlay* showTourOnFirstStart(MainWindow& window);
 
 }  // namespace relascope::app

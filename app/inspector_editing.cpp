@@ -87,7 +87,7 @@ void InspectorEditing::dragCell(int i, int j, int up) {
         m_edits.beginDrag();
         m_dragMap = chosenMap();
         m_dragFrom = cellValue(i, j);
-        // From end to end of the colours in 200 px.
+        // A drag of 200 px goes from one end of the colours to the other.
         const auto limits = m_inspector.choice().maps().limits(m_inspector.view());
         m_dragStep = std::max(kDragStep, static_cast<double>(limits.high - limits.low) / 200.0);
         return;

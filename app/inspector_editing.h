@@ -21,7 +21,8 @@ namespace relascope::app {
 class InspectorEditing : public QObject {
     Q_OBJECT
 public:
-    /// Change of r for each pixel of a drag, where the map has no larger values.
+    /// Smallest change of a relation's value per pixel of a drag; maps with a larger range change
+    /// faster.
     static constexpr double kDragStep = 0.02;
 
     InspectorEditing(widgets::RelationInspector& inspector, InspectorEdits& edits,
@@ -30,7 +31,7 @@ public:
     InspectorEdits& edits() { return m_edits; }
     widgets::RelationInspector& inspector() { return m_inspector; }
 
-    // Of the chosen map and cell.
+    // Actions on the chosen map and cell
     void knockOut() { m_edits.knockOut(chosenMap()); }
     void onlyThis() { m_edits.onlyThis(chosenMap()); }
     /// Changes the value of the chosen cell of a relation.
@@ -49,13 +50,13 @@ public:
     std::function<void(QMenu& menu, const QPoint& at)> showMenu;
 
 Q_SIGNALS:
-    /// The object that a user wants to compare with a second input has none yet.
+    /// The user wants to patch a position from the second input, but none has been set.
     void secondWanted();
 
 private:
     void dragCell(int i, int j, int up);
     void popUp(const QPoint& at, const std::function<void(QMenu&)>& fill);
-    /// The value of a cell of the chosen map as it is now; 0 where it has none.
+    /// The current value of a cell of the chosen map; 0 if the map has no such cell.
     double cellValue(int i, int j) const;
 
     widgets::RelationInspector& m_inspector;

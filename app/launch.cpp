@@ -60,8 +60,8 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
     launch.options = core::runOptions(settings);
 }
 
-/// The path that a word of the command line names: file managers also give URLs. Empty for a URL of
-/// another machine.
+/// The path that an argument names; file managers also pass URLs. Empty for a URL of another
+/// machine.
 QString localPath(const QString& word) {
     if (!word.startsWith(QLatin1String("file:"))) return word;
     const QUrl url(word);
@@ -80,7 +80,7 @@ const QStringList& commandNames() {
                            "session", "attach",   "figure",   "fetch"};
         for (const auto* analysis : core::analyses()) {
             const auto name = QString::fromStdString(analysis->name);
-            if (name != QLatin1String("duel")) all << name;  // it opens a window
+            if (name != QLatin1String("duel")) all << name;  // `duel` opens a window
         }
         return all;
     }();
@@ -225,7 +225,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
          : core::isStudyFolder(path.toStdString()) ? launch.study
                                                    : launch.checkpoint) = path;
     }
-    // On that page a run is opened as its newest weights.
+    // On the page Checkpoint a run is opened with its newest weights.
     const bool weights = launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0;
     if (weights && launch.files.size() == 1 &&
         core::isRunFolder(launch.files.first().toStdString()))

@@ -21,7 +21,7 @@ void endProcessWithin(std::chrono::milliseconds limit, int code);
 
 struct Launch {
     QStringList files;   ///< to be opened according to their contents; absolute paths
-    bool shares = true;  ///< a window that is open can take them: no option says otherwise
+    bool shares = true;  ///< an open window may take the files; false: an option forbids it
     QString run;         ///< a run folder to open
     QString train;       ///< a preset to start
     QString checkpoint;  ///< a file or folder to open
@@ -30,7 +30,7 @@ struct Launch {
     QString model;
     std::optional<RunOptions> options;  ///< of `train`, with --set and so on applied
 
-    QString screenshot;  ///< a PNG file; the window closes after it
+    QString screenshot;  ///< PNG file to save; the window closes afterwards
     QSize size{1440, 900};
     QString page, theme;
     qint64 afterSteps = 20;
@@ -38,7 +38,8 @@ struct Launch {
 
 /// The commands that are handed over to relascope-cli.
 const QStringList& commandNames();
-/// Whether the words are for relascope-cli: one of these commands, or a training without a window.
+/// Whether the arguments are for relascope-cli: one of these commands, or a training without a
+/// window.
 bool isCommandLine(int argc, char** argv);
 
 /// Parses the options of the window. Returns nullopt if the program must end with `exitCode`, after

@@ -97,7 +97,8 @@ bool drawOne(const wire::AnalysisFigure& figure, const QString& out, QString* er
                                    out, error);
 }
 
-/// `relascope draw FILE`: what a command has computed, from standard input (wire/figures.h).
+/// Runs `relascope draw FILE`: draws the result of a command, read from standard input
+/// (wire/figures.h).
 int drawFigure(int argc, char** argv) {
     if (argc != 3) {
         std::fputs("relascope: draw is for relascope-cli, which gives it the results\n", stderr);
@@ -128,7 +129,7 @@ int drawFigure(int argc, char** argv) {
     return cli::kExitFailed;
 }
 
-/// Replaces this process by relascope-cli with the same words.
+/// Replaces this process by relascope-cli with the same arguments.
 int runCommand(char** argv) {
     const std::string program = (core::programFolder() / "relascope-cli").string();
     argv[0] = const_cast<char*>(program.c_str());
@@ -138,7 +139,7 @@ int runCommand(char** argv) {
     return cli::kExitFailed;
 }
 
-/// What the desktop gave this start, so that its window may take the focus.
+/// The token that the desktop passed to this start, so that its window may take the focus.
 QByteArray activationToken() {
     const QByteArray token = qgetenv("XDG_ACTIVATION_TOKEN");
     return token.isEmpty() ? qgetenv("DESKTOP_STARTUP_ID") : token;
@@ -155,7 +156,7 @@ bool pluginFound = true;
 void showMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (displayFound) return usualMessages(type, context, text);
     if (text.contains(QLatin1String("platform plugin \"wayland"))) pluginFound = false;
-    // A display that is not there is no crash, and one sentence says it.
+    // A missing display is reported with one sentence, not as a crash.
     if (type != QtFatalMsg) return;
     std::fputs(pluginFound ? kNoDisplay : kNoPlugin, stderr);
     std::_Exit(cli::kExitFailed);
@@ -195,7 +196,8 @@ int main(int argc, char** argv) {
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
     usualMessages = qInstallMessageHandler(showMessage);
-    const QByteArray activation = activationToken();  // Qt takes it out of the environment
+    // Read first, as Qt removes it from the environment.
+    const QByteArray activation = activationToken();
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);
@@ -254,7 +256,7 @@ int main(int argc, char** argv) {
         endProcessWithin(std::chrono::seconds(20), screenshot.exitCode());
         return screenshot.exitCode();
     }
-    constexpr QSize frame(2, 40);  // of the window manager
+    constexpr QSize frame(2, 40);  // the frame of the window manager
     window.fitTo(window.screen()->availableSize() - frame);
     window.show();
     openAll(window, *launch);

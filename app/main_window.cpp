@@ -366,7 +366,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn) {
         const auto reason = static_cast<QFocusEvent*>(event)->reason();
         const auto* widget = qobject_cast<const QWidget*>(watched);
-        // A menu or another window that closes gives the focus back as it was.
+        // When a menu or another window closes, the focus returns as it was.
         const bool back = reason == Qt::PopupFocusReason || reason == Qt::MenuBarFocusReason ||
                           reason == Qt::ActiveWindowFocusReason;
         if (widget && widget->window() == this && !back)

@@ -50,22 +50,22 @@ public:
     explicit MainWindow(bool remember = true);
     ~MainWindow() override;
 
-    /// In the order of their ids.
+    /// Adds a page; pages are added in the order of their ids.
     void addPage(PageId id, QWidget* page);
     void showPage(PageId id);
     PageId currentPage() const;
     QWidget* page(PageId id) const;
     void setTheme(widgets::ThemeMode mode);
     widgets::ThemeMode theme() const { return m_theme; }
-    /// Small enough for the screen.
+    /// Reduces the size and minimum size of the window to at most `room`.
     void fitTo(const QSize& room);
     /// The inspector of the current page: that of the Workbench or of the Checkpoint page.
     widgets::RelationInspector* activeInspector() const;
-    /// Why it is empty; empty if it shows something.
+    /// Why activeInspector() shows nothing; empty if it shows something.
     QString inspectDisabledReason() const;
     /// Stops the training and the study, waits until they have saved, and closes without asking.
     void stopAndClose();
-    /// Closes without asking; what trains continues.
+    /// Closes without asking; a training continues.
     void closeNow();
 
     /// Collapses the options at the right to a strip, also on the Workbench.
@@ -76,7 +76,7 @@ public:
     WorkbenchPage* workbench() const { return m_workbench; }
     StudyPage* studyPage() const;
     DuelPage* duelPage() const;
-    /// Shows A and B, or what is B where A is chosen, on the page Duel.
+    /// Shows the page Duel with the subjects A and B. A single path becomes A, or B if A is chosen.
     void showDuel(const QStringList& paths);
     widgets::TrainBar* bar() const { return m_bar; }
     widgets::Sidebar* sidebar() const { return m_sidebar; }
@@ -93,11 +93,11 @@ public:
     void showNotice(widgets::NoticeBar* notice);
     /// What becomes of a training and a study when the window is closed.
     enum class Closing { Stay, Continue, StopFirst };
-    /// Asks for it; replaced in tests.
+    /// Asks what becomes of them; replaced in tests.
     std::function<Closing()> confirmClose;
 
 Q_SIGNALS:
-    void closing();  ///< for good: nothing can be opened any more
+    void closing();  ///< the window closes: nothing can be opened any more
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -108,7 +108,7 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
-    /// A run that was asked to end and does not.
+    /// Shows a notice about a run that was asked to end and has not ended.
     void showStuck(const QString& run);
     QWidget* makeCentre();
     QWidget* makePages();
@@ -129,12 +129,12 @@ private:
     widgets::LogDrawer* m_log;
     QTabBar* m_tabs;
     QStackedWidget* m_pages;
-    QVBoxLayout* m_column = nullptr;  ///< of the whole window
+    QVBoxLayout* m_column = nullptr;  ///< layout of the whole window
     WorkbenchPage* m_workbench;
     EditsTab* m_edits = nullptr;
     std::unique_ptr<Menus> m_menus;
     widgets::ThemeMode m_theme = widgets::ThemeMode::System;
-    bool m_formFolded = false;      ///< by the user
+    bool m_formFolded = false;      ///< the user collapsed the form
     bool m_checkpointForm = false;  ///< the user opened the form on the Checkpoint page
     bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus was moved by Tab: Space presses the focused button

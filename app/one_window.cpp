@@ -71,7 +71,7 @@ namespace {
 
 constexpr int kLookAgainMs = 200;
 
-// Under a dialog the pages must not change.
+// While a dialog is open the pages must not change.
 void openWithoutDialog(MainWindow& window, const QStringList& paths, bool said = false) {
     if (QApplication::activeModalWidget()) {
         if (!said)
@@ -99,7 +99,7 @@ void serveOtherStarts(MainWindow& window, OneWindow& others) {
 namespace {
 
 constexpr int kMostGuests = 16;
-constexpr int kGuestMs = 10000;  ///< a guest that says nothing is sent away
+constexpr int kGuestMs = 10000;  ///< a guest that sends nothing is disconnected after this time
 
 /// Whether the process at the other end belongs to this user.
 bool isOwn(const QLocalSocket& socket) {
@@ -110,7 +110,7 @@ bool isOwn(const QLocalSocket& socket) {
            peer.uid == ::getuid();
 }
 
-/// A line with its end, or nothing if it does not come in time.
+/// A line with its newline; empty if the line does not arrive in time.
 QByteArray lineOf(QLocalSocket& socket, int milliseconds) {
     QElapsedTimer clock;
     clock.start();
@@ -124,7 +124,7 @@ QByteArray lineOf(QLocalSocket& socket, int milliseconds) {
     return socket.readLine(256);
 }
 
-/// ":0.0" and ":0" are one display.
+/// The name of the display without a screen: ":0.0" and ":0" are the same display.
 QByteArray displayName() {
     const QString platform = QGuiApplication::platformName();
     if (platform.startsWith(QLatin1String("wayland"))) return qgetenv("WAYLAND_DISPLAY");
@@ -153,7 +153,8 @@ OneWindow::Answer OneWindow::handOver(const Handover& handover,
     socket.connectToServer(socketPath());
     if (!socket.waitForConnected(wait)) return Answer::Nobody;
     if (!isOwn(socket)) return Answer::Nobody;
-    // The window speaks first: one that hangs is given nothing that it would open much later.
+    // The window sends the first line, so that a hanging window receives no files that it would
+    // open much later.
     if (lineOf(socket, wait) != kGreeting) return Answer::Silent;
     socket.write(encoded(handover));
     return lineOf(socket, wait) == kTaken ? Answer::Taken : Answer::Silent;
@@ -169,7 +170,7 @@ bool OneWindow::listen() {
         m_lock = std::move(lock);
         return true;
     } catch (const Error&) {
-        return false;  // a folder that is full or cannot be written: each start has its own window
+        return false;  // the folder is full or cannot be written: each start gets its own window
     }
 }
 
@@ -195,10 +196,11 @@ void OneWindow::greet() {
 
 void OneWindow::read(QLocalSocket* guest) {
     const bool whole = guest->canReadLine();
-    if (!whole && guest->bytesAvailable() < kLongestHandover) return;  // there is more to come
+    // The rest of the line has not arrived.
+    if (!whole && guest->bytesAvailable() < kLongestHandover) return;
     const auto handover =
         whole ? decodedHandover(guest->readLine(kLongestHandover + 1)) : std::nullopt;
-    // One handover a guest.
+    // A guest can hand over only once.
     disconnect(guest, &QLocalSocket::readyRead, this, nullptr);
     guest->write(handover ? kTaken : kRefused);
     guest->disconnectFromServer();
@@ -215,7 +217,7 @@ QString windowPlace() {
     if (folder.isEmpty() || !info.isDir() || info.ownerId() != ::getuid() ||
         (info.permissions() & others))
         return {};
-    // A start with another folder of runs, or other settings, is for another window.
+    // Starts with another folder of runs or other settings use another window.
     QCryptographicHash hash(QCryptographicHash::Sha256);
     for (const QByteArray& part : {display, qgetenv("RELASCOPE_RUNS"), qgetenv("RELASCOPE_STUDIES"),
                                    qgetenv("XDG_CONFIG_HOME"), qgetenv("HOME")}) {
@@ -234,7 +236,7 @@ SecondStart handOverOrListen(OneWindow& window, const Handover& handover,
         const auto answer = window.handOver(handover, patience);
         if (answer == OneWindow::Answer::Taken) return {true, {}};
         if (answer == OneWindow::Answer::Nobody && window.listen()) return {};
-        // A window that has just taken the lock listens in a moment.
+        // A window that has just taken the lock will listen in a moment.
         if (answer == OneWindow::Answer::Nobody && clock.elapsed() < 1000 &&
             QFileInfo::exists(window.lockPath())) {
             QThread::msleep(20);
@@ -249,7 +251,7 @@ SecondStart handOverOrListen(OneWindow& window, const Handover& handover,
 
 void bringToFront(QWidget& window, const QByteArray& activation) {
     const QString platform = QGuiApplication::platformName();
-    // Qt uses it for the next activation, and takes it out of the environment.
+    // Qt uses the token for the next activation, and removes it from the environment.
     if (platform.startsWith(QLatin1String("wayland")) && !activation.isEmpty())
         qputenv("XDG_ACTIVATION_TOKEN", activation);
     window.setWindowState(window.windowState() & ~Qt::WindowMinimized);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One window a user and display: a second start hands its files to the window that is open.
+// One window per user and display: a second start hands its files to the window that is open.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 
 namespace relascope::app {
 
-// What a second start of the program says to the window that is open: one line of JSON, after the
-// window has greeted it with the version that it understands.
+// The message of a second start of the program to the window that is open: one line of JSON, sent
+// after the greeting of the window, which says the version that it understands.
 
 struct Handover {
     QStringList paths;      ///< absolute; none: the window is only shown
@@ -30,13 +30,13 @@ inline constexpr char kGreeting[] = "relascope-window 1\n";
 inline constexpr char kTaken[] = "taken\n";
 inline constexpr char kRefused[] = "refused\n";
 
-constexpr qsizetype kLongestHandover = 1 << 20;  ///< bytes with the line's end
+constexpr qsizetype kLongestHandover = 1 << 20;  ///< bytes, with the newline
 constexpr qsizetype kMostPaths = 1000;
 
-/// One line that ends with '\n'.
+/// The handover as a line that ends with '\n'.
 QByteArray encoded(const Handover& handover);
-/// Nothing for a line that is no handover: too long, not JSON, paths that are not absolute, hold a
-/// NUL or are too many.
+/// Parses a line. Returns nullopt if it is no handover: too long, not JSON, or with paths that are
+/// not absolute, contain a NUL or are too many.
 std::optional<Handover> decodedHandover(const QByteArray& line);
 
 // What the window does when the program is started again.
@@ -44,8 +44,8 @@ std::optional<Handover> decodedHandover(const QByteArray& line);
 class MainWindow;
 class OneWindow;
 
-/// Comes to the front and opens the files, once no dialog asks for an answer. A window that closes
-/// takes no more.
+/// Brings the window to the front and opens the files that other starts hand over, once no dialog
+/// is open. A window that closes takes no more files.
 void serveOtherStarts(MainWindow& window, OneWindow& others);
 
 }  // namespace relascope::app
@@ -63,18 +63,17 @@ public:
     ~OneWindow() override;
 
     enum class Answer {
-        Taken,   ///< the window opens them
+        Taken,   ///< the window opens the files
         Nobody,  ///< there is no window
-        Silent,  ///< there is one, which did not answer or is of another version
+        Silent,  ///< there is a window, which did not answer or has another version
     };
-    /// Hands over to the window that is open; waits for its answers, each no longer than
-    /// `patience`.
+    /// Hands over to the window that is open; waits for each of its answers for at most `patience`.
     Answer handOver(const Handover& handover, std::chrono::milliseconds patience) const;
 
-    /// Becomes the window that others hand their files to, unless another process is. What a killed
-    /// process has left does not count.
+    /// Becomes the window that other starts hand their files to. Returns false if another process
+    /// is that window, or on an error. Files that a killed process has left are replaced.
     bool listen();
-    /// Others start a window of their own from now on.
+    /// Stops listening: other starts open a window of their own from now on.
     void close();
     bool listening() const { return m_server.isListening(); }
 
@@ -93,16 +92,16 @@ private:
     core::FileLock m_lock;
 };
 
-/// Where the windows of this user, this display and these folders of runs meet; empty where none
-/// can meet: without a display, or without a folder that only this user may enter.
+/// The path of the socket, without its ending, for this user, this display and these folders of
+/// runs. Empty without a display, or without a folder that only this user may enter.
 QString windowPlace();
 
-/// What OneWindow::handOver() and listen() make of a start.
+/// The outcome of OneWindow::handOver() and listen() for a start of the program.
 struct SecondStart {
-    bool ends = false;  ///< the files have been taken
+    bool ends = false;  ///< this start ends, as the open window has taken the files
     QString complaint;  ///< a sentence if a window is open but does not answer
 };
-/// Hands over, or makes `window` the one that others hand to.
+/// Hands over to an open window, or makes `window` the one that other starts hand their files to.
 SecondStart handOverOrListen(OneWindow& window, const Handover& handover,
                              std::chrono::milliseconds patience = std::chrono::seconds(4));
 

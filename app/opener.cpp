@@ -19,7 +19,7 @@ bool isGeneric(const QString& file) {
            file.endsWith(QLatin1String(".index.json"));
 }
 
-/// The last components of a path, `extra` more than in the usual title.
+/// The title from the last components of a path, `extra` more than usual.
 QString titleOf(const QString& path, int extra) {
     if (const auto far = wire::farPathOf(path.toStdString()))
         return QString::fromStdString(far->host) + QStringLiteral(" \u00B7 ") +
@@ -79,7 +79,7 @@ void Opener::openRuns(const QStringList& paths, const std::function<void()>& the
         m_c.runs.open(clean, [this, clean, reading, then](bool there) {
             if (there && !reading->there.contains(clean)) reading->there << clean;
             if (--reading->left > 0) return;
-            // Of several the one requested last is shown.
+            // Of several runs the one requested last is shown.
             if (--m_opens == 0) reading->there.isEmpty() ? runRefused() : showRuns(reading->there);
             if (then) then();
         });
@@ -109,7 +109,7 @@ void Opener::openStudy(const QString& path) {
 
 void Opener::generateWith(const QString& run) {
     auto* c = &m_c.checkpoint;
-    // After its header has been read.
+    // Shown after the header of the checkpoint has been read.
     connect(
         c, &CheckpointController::opened, this, [c] { c->load(); }, Qt::SingleShotConnection);
     openCheckpoint(run);
@@ -137,13 +137,13 @@ Opener::Found Opener::identify(const QString& path) {
     if (file.isDir() && QFileInfo::exists(path + "/study.json")) return {What::Study, path};
     if (file.isDir() && QFileInfo::exists(path + "/run.json")) return {What::Run, path};
     if (texts.contains(ending)) return {What::Text, path};
-    // Weights come under any name.
+    // Files of weights may have any name.
     return {images.contains(ending) ? What::Image : What::Checkpoint, path};
 }
 
 void Opener::openAll(const QStringList& paths) {
     if (paths.isEmpty()) return;
-    ++m_opens;  // the runs of the last session are not shown meanwhile
+    ++m_opens;  // keeps the runs of the last session from being shown meanwhile
     m_disk.post(
         this,
         [paths](const std::stop_token&) {
@@ -158,7 +158,7 @@ void Opener::openAll(const QStringList& paths) {
         });
 }
 
-// One after another, so that the page of the last one stays.
+// Opens the queue one after another, so that the page of the last entry stays.
 void Opener::openNext() {
     m_opening = !m_queue.empty();
     while (!m_queue.empty()) {
@@ -173,7 +173,8 @@ void Opener::openNext() {
             }
             case What::Checkpoint:
                 openCheckpoint(found.path);
-                // Queued: what has been read is shown first. A cancelled one ends as well.
+                // Queued, so that a checkpoint that was read is shown first; a cancelled one
+                // continues the queue as well.
                 connect(&m_c.checkpoint.task(), &LongTask::ended, this, &Opener::openNext,
                         static_cast<Qt::ConnectionType>(Qt::QueuedConnection |
                                                         Qt::SingleShotConnection));

@@ -41,7 +41,7 @@ public:
     /// Shows the newest weights of a run on the Checkpoint page and loads them.
     void generateWith(const QString& run);
 
-    /// Newest first.
+    /// The runs opened last, newest first.
     const QStringList& recentRuns() const { return m_recent; }
     void setRecentRuns(const QStringList& paths);
 

@@ -52,12 +52,12 @@ public:
     static bool isExport(Kind kind);
     /// The entries for these runs, in the order of the menu.
     std::vector<Entry> entries(const QStringList& paths);
-    /// What the entry does; where it is disabled, the reason is said.
+    /// Performs the entry, or shows the reason if it is disabled.
     void perform(Kind kind, const QStringList& paths);
 
     /// The menu of these runs; the caller deletes it.
     std::unique_ptr<QMenu> menu(const QStringList& paths);
-    /// The menu of the mark of an edit.
+    /// The menu for the mark of an edit in the curves.
     std::unique_ptr<QMenu> markMenu(const QString& run, const widgets::CurveMark& mark);
     void popUp(const QStringList& paths, const QPoint& at);
     void popUpMark(const QString& run, const widgets::CurveMark& mark, const QPoint& at);
@@ -69,7 +69,7 @@ public:
     void setHidden(const QStringList& paths, bool hidden);
     void remove(const QStringList& paths);
     RunExport& exporter() { return *m_export; }
-    /// A new run from the checkpoint kept before an edit.
+    /// Creates a new run from the checkpoint kept at that step, before an edit.
     void goBack(const QString& path, qint64 step);
 
     /// Ask the user; nullopt when the question was cancelled. Replaced in tests.
@@ -80,7 +80,7 @@ public:
                                      int least)>
         askNumber;
 
-    /// Whether the process of a run is ended, though that loses something. Replaced in tests.
+    /// Asks whether to end the process of a run although something is lost. Replaced in tests.
     std::function<bool(const QString& sentence)> askEnd;
 
 private:

@@ -30,7 +30,7 @@ public:
 
     /// Asks for a folder and writes every view of the page shown.
     QAction* allAction() const { return m_all; }
-    /// The menus of all visible views.
+    /// Shows the menus of all visible views.
     void popUpMenu();
     /// Writes every view of the page shown into a folder; returns the files.
     QStringList exportAllViews(const QString& folder);
@@ -50,11 +50,11 @@ public:
     /// `window` is the parent of dialogs.
     RunExport(Messages& messages, QWidget* window);
 
-    /// Each run gets a folder of its name in the folder that is chosen.
+    /// Asks for a folder and writes each run for TensorBoard to a folder of its name there.
     void toTensorBoard(const QStringList& runs);
-    /// Every measured point, a line each.
+    /// Writes every measured point, one per line.
     void toCsv(const QString& run);
-    /// Options, points and notes.
+    /// Writes options, points and notes.
     void toJson(const QString& run);
     /// Draws a figure that has a name (wire/named_figures.h) of a run or study, as the command
     /// does.
@@ -64,7 +64,7 @@ public:
     void fetch(const QString& run, const QString& to, std::function<void()> then = {});
     /// Why nothing can be exported now; empty if it can.
     QString disabledReason() const;
-    /// The export that is being written.
+    /// The task of the export that is being written.
     LongTask& task() { return m_task; }
 
     /// Ask the user; empty when the question was cancelled. Replaced in tests.

@@ -21,8 +21,9 @@
 namespace relascope::app {
 namespace {
 
-constexpr qint64 kLongestMs = 15 * 60 * 1000;  ///< training that does not get there is given up
-constexpr qint64 kSettleMs = 700;  ///< tables, thumbnails and curves behind the last event
+/// Time limit for the training that the picture needs.
+constexpr qint64 kLongestMs = 15 * 60 * 1000;
+constexpr qint64 kSettleMs = 700;  ///< time for tables, thumbnails and curves after the last event
 
 }  // namespace
 
@@ -59,7 +60,7 @@ void Screenshot::begin() {
                 [this] { end(QString("%1: not a run folder").arg(m_launch.run)); });
         m_window.opener().openRun(m_launch.run);
     } else if (m_launch.options) {
-        // Its run is deleted after the picture was taken.
+        // The run is deleted after the picture was taken.
         c.training.setEndsWithWindow(true);
         c.runs.setFolder(m_folder.path());
         c.selection.setPreset(m_launch.train);
@@ -75,7 +76,7 @@ void Screenshot::showPage() {
     if (const auto page = pageNamed(m_launch.page)) m_window.showPage(*page);
 }
 
-/// Its weights are loaded, too, if possible.
+/// Shows the checkpoint and, if possible, loads its weights.
 void Screenshot::showCheckpoint() {
     auto* c = &m_window.controllers().checkpoint;
     connect(c, &CheckpointController::opened, this, [c] { c->load(); });

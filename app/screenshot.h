@@ -19,7 +19,7 @@ class Screenshot : public QObject {
 public:
     Screenshot(MainWindow& window, const Launch& launch, QObject* parent = nullptr);
     void begin();
-    /// 0, or 1 with a sentence on stderr.
+    /// The exit code: 0, or 1 after an error message on stderr.
     int exitCode() const { return m_exit; }
 
 Q_SIGNALS:
@@ -38,7 +38,7 @@ private:
     QTemporaryDir m_folder;
     QTimer m_timer;
     QElapsedTimer m_clock, m_still;
-    bool m_noMaps = false;                   ///< of the run, for a reason that the window shows
+    bool m_noMaps = false;  ///< the run has no maps, for a reason that the window shows
     bool m_writes = false, m_wrote = false;  ///< generates a text with a language model
     bool m_ended = false;
     int m_exit = 1;

@@ -16,7 +16,7 @@ namespace relascope::app {
 
 // The pages of the window.
 
-/// In the order of the tabs.
+/// The pages, in the order of their tabs.
 enum class PageId { Workbench, Compare, Study, Data, Checkpoint, Atlas, Duel };
 
 inline constexpr std::array kPages{PageId::Workbench,  PageId::Compare, PageId::Study, PageId::Data,
@@ -27,7 +27,7 @@ inline QString pageTitle(PageId id) {
                                          "Checkpoint", "Atlas",   "Duel"};
     return QString::fromLatin1(titles[static_cast<int>(id)]);
 }
-/// By its title, in any case.
+/// The page with this title, ignoring upper and lower case; nullopt if there is none.
 inline std::optional<PageId> pageNamed(const QString& title) {
     for (const PageId id : kPages)
         if (pageTitle(id).compare(title, Qt::CaseInsensitive) == 0) return id;

@@ -73,7 +73,7 @@ void restoreStudy(MainWindow& window, const QSettings& s) {
         study.setMeasure(
             {metric.toStdString(), s.value(key("study/split")).toString().toStdString()});
     const QString path = s.value(key("study/path")).toString();
-    if (!path.isEmpty()) study.open(path, true);  // it may be gone since
+    if (!path.isEmpty()) study.open(path, true);  // quietly, as the study may no longer exist
 }
 
 void saveStudy(MainWindow& window, QSettings& s) {

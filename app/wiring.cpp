@@ -30,7 +30,7 @@ QString modelChip(const ModelOptions& model, const QString& parameters) {
         .arg(QString::fromStdString(core::modelText(model)), parameters);
 }
 
-// The text of the bar without a training.
+// The text that the bar shows without a training.
 QString idleSentence(const Controllers& c) {
     const QString why = c.experiment.disabledReason();
     if (!why.isEmpty()) return why;
@@ -73,7 +73,7 @@ void showBar(widgets::TrainBar& bar, Controllers& c) {
                            widgets::groupedNumber(core::parameterCount(training.options().model))));
 }
 
-// While a run trains its devices are shown, and none are chosen.
+// While a run trains, its devices are shown and none can be chosen.
 void showDevices(widgets::TrainBar& bar, const Controllers& c) {
     bar.setDevice(c.device.device());
     bar.setDeviceFacts(c.device.facts());
@@ -84,14 +84,14 @@ void showDevices(widgets::TrainBar& bar, const Controllers& c) {
         try {
             for (const auto& name : core::deviceList(c.experiment.options().train.device))
                 chosen << QString::fromStdString(name);
-        } catch (const OptionError&) {  // said under the field; nothing is ticked
+        } catch (const OptionError&) {  // the error is shown under the field; nothing is ticked
         }
     }
     bar.setDeviceChoices(choices, chosen);
     const bool chooses = !c.training.busy() && c.experiment.hasOptions();
     const QString host = c.experiment.host();
     QStringList hosts = chooses ? c.experiment.hosts() : QStringList();
-    // One that is away can be left.
+    // A chosen machine that is not connected is listed, too, so that another can be chosen.
     if (chooses && !host.isEmpty() && !hosts.contains(host)) hosts << host;
     bar.setHosts(hosts, host);
 }
@@ -144,7 +144,7 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
                      [&c, showDevice](const QStringList& names) {
                          c.experiment.set("train.device", names.join(u',').toStdString());
                          c.experiment.endEdit();
-                         showDevice();  // also where nothing has changed but a tick
+                         showDevice();  // also if only a tick has changed
                      });
     QObject::connect(&bar, &widgets::TrainBar::hostChosen, &c.experiment,
                      &ExperimentController::setHost);

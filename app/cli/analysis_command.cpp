@@ -39,15 +39,15 @@ using Json = nlohmann::ordered_json;
 struct AnalysisArguments : SampleArguments {
     std::string path, checkpoint, out, device = "auto";
     std::string data;            ///< a file to measure on
-    std::string clean, corrupt;  ///< of a pair
+    std::string clean, corrupt;  ///< the two inputs of a pair
     std::vector<std::string> edits;
     struct {
-        std::string path, checkpoint;  ///< path: empty: that of the first
+        std::string path, checkpoint;  ///< `path` empty: that of the first model
         std::vector<std::string> edits;
-    } other;  ///< of two models
+    } other;  ///< the second of two models
 };
 
-/// What is given for the fields of an analysis.
+/// The options given for the fields of an analysis.
 struct GivenOptions {
     struct Given {
         const CLI::Option* option = nullptr;
@@ -71,7 +71,8 @@ void declareField(CLI::App& command, const core::AnalysisField& field, GivenOpti
         given.option = command.add_flag(name, given.on, spec.help);
     } else if (spec.kind == FieldKind::TextList) {
         auto* option = command.add_option(name, given.words, spec.help)->take_all();
-        // Words of a known list; the text of a token may have a comma.
+        // Only words of a known list are separated by commas, as the text of a token may contain
+        // one.
         if (!spec.choices.empty()) option->delimiter(',')->type_name(joined(spec.choices, ","));
         given.option = option;
     } else {
@@ -92,7 +93,7 @@ core::OptionValues valuesOf(const core::Analysis& analysis, const GivenOptions& 
             value = given.on;
         else if (field.spec.kind == FieldKind::TextList)
             value = given.words;
-        else if (field.spec.kind == FieldKind::Text)  // of tokens with their spaces
+        else if (field.spec.kind == FieldKind::Text)  // tokens keep their spaces
             value = given.text;
         else
             value = core::parseFieldValue(optionName(field.spec.name), field.spec, given.text);
@@ -100,7 +101,7 @@ core::OptionValues valuesOf(const core::Analysis& analysis, const GivenOptions& 
     return values;
 }
 
-/// `action` with the options of the core by their names on the command line.
+/// Calls `action`; in its errors the options of the core have their names on the command line.
 template <class Action>
 auto withOptionNames(const core::Analysis& analysis, Action&& action) {
     try {
@@ -112,7 +113,7 @@ auto withOptionNames(const core::Analysis& analysis, Action&& action) {
     }
 }
 
-/// The input of an analysis, and what it is called in captions.
+/// The input of an analysis, and its names in captions.
 struct AnalysedInput {
     core::AnalysisSubject subject;
     ProbeSample points;  ///< an input of the model, for the edits
@@ -165,7 +166,7 @@ void readPair(AnalysedInput& input, const AnalysisArguments& a) {
 void readOne(AnalysedInput& input, const AnalysisArguments& a) {
     auto& model = *input.subject.model;
     auto [sample, classNames] = readSample(model, a.path, a);
-    // Images and sets that are not from the data have classes all the same.
+    // Images and sets of objects that are not examples of the data have classes, too.
     const auto kind = model.options().input();
     if (classNames.empty() && (kind == InputKind::Images || kind == InputKind::Objects))
         classNames = classNamesOf(model, a.path);
@@ -215,7 +216,7 @@ std::shared_ptr<const core::AnalysisSubject> otherOf(const AnalysisArguments& a,
     }
     other->model = other->own.get();
     if (asked.edits.empty()) return other;
-    // Where its tokens are others, the text of the same example.
+    // If the other model has other tokens, it reads the text of the same example.
     const auto sample = core::inTokensOf(other->model->tokenizer().get(), input.points);
     other->interventions.edits = core::editsNamed(asked.edits, other->model->points(sample),
                                                   core::EditUse::Inspect, "--other-edit");
@@ -233,7 +234,7 @@ Json jsonOf(const core::Analysis& analysis, const Answer& result, const Analysed
     return all;
 }
 
-/// The command that gives a result again, without what it wrote.
+/// The command that computes a result again, without the options for its output.
 std::string commandOf(const core::Analysis& analysis, const AnalysisArguments& a,
                       const core::OptionValues& values) {
     std::string command = "relascope-cli " + analysis.name + " " + shellWord(a.path);
@@ -251,7 +252,7 @@ std::string commandOf(const core::Analysis& analysis, const AnalysisArguments& a
 void writeReport(const core::Analysis& analysis, const Answer& result, const AnalysedInput& input,
                  const AnalysisArguments& a, const core::OptionValues& values) {
     const std::filesystem::path out(a.out);
-    std::error_code failed;  // writing says so
+    std::error_code failed;  // an error is reported by the writing that follows
     if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path(), failed);
     const auto subject = editedCaption(a.path, *input.subject.model,
                                        input.subject.interventions.edits, input.caption);
@@ -271,7 +272,7 @@ void write(const core::Analysis& analysis, const Answer& result, const AnalysedI
     const auto& model = *input.subject.model;
     if (isPicture(a.out)) {
         auto caption = editedCaption(a.path, model, edits, input.caption);
-        if (analysis.input == AnalysisInput::KeptSteps) {  // of no single step
+        if (analysis.input == AnalysisInput::KeptSteps) {  // the result belongs to no single step
             caption = folderName(a.path) + ", " + input.caption;
             if (edits.anyEnabled()) caption += ", edited: " + core::wordsOf(edits);
         }

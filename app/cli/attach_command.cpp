@@ -65,7 +65,7 @@ void copy(int socket) {
     }
 }
 
-// A run that a job on another machine trains is reached from there.
+// Attaches to a run that a job on another machine trains, by a command on that machine.
 void attachOn(const core::RunProcess& process, const std::string& run) {
     std::vector<std::string> words;
     if (!process.job.empty())
@@ -99,13 +99,13 @@ int attach(const AttachArguments& a, const Call&) {
             const auto process = core::readRunProcess(a.run);
             const bool elsewhere = process && process->machine != core::thisProcess().machine;
             if (elsewhere) attachOn(*process, a.run);
-            // Between the lock and what it says is a moment.
+            // The process writes its facts a moment after it has taken the lock.
             if (elsewhere || --tries == 0) {
                 say({{"m", "refused"}, {"text", folderName(a.run) + " " + wire::whyNoDoor(a.run)}});
                 return kExitFailed;
             }
         }
-        // It is being started, perhaps behind a launcher that waits for a machine.
+        // The run is being started, perhaps by a launcher that waits for a machine.
         pollfd gone{STDIN_FILENO, 0, 0};
         if (::poll(&gone, 1, 50) > 0 && (gone.revents & (POLLHUP | POLLERR))) return kExitFailed;
     }

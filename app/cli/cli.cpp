@@ -71,7 +71,7 @@ void beginComputing(int threads) {
 
 namespace {
 
-// What was printed and could not be written is an error, whatever the command found.
+// The exit code of a command with this result: output that could not be written is an error.
 int written(int code) {
     if (std::cout.flush() && !std::ferror(stdout) && std::fflush(stdout) == 0) return code;
     std::cerr << "relascope-cli: standard output cannot be written: " << std::strerror(errno)
@@ -79,7 +79,8 @@ int written(int code) {
     return code == 0 ? kExitFailed : code;
 }
 
-/// Words that complete an argument in a shell (resources/desktop/completion.bash), a line each.
+/// Prints the words that complete an argument in a shell (resources/desktop/completion.bash), one
+/// per line.
 int printWords(const std::string& what) {
     std::set<std::string> words;
     if (what == "bench")
@@ -108,7 +109,7 @@ int runCommandLine(int argc, char** argv) {
         "--version",
         [] {
             std::string text = versionText(buildFacts());
-            text.pop_back();  // CLI11 ends the line
+            text.pop_back();  // CLI11 adds the newline
             return text;
         },
         "print version, commit and libraries (--json: as one JSON object)");

@@ -13,7 +13,7 @@ constexpr int kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
 /// Whether a file is drawn, by its ending: .png, .svg or .pdf.
 bool isPicture(const std::string& path);
 
-/// Prints what --version prints, and returns the exit code; `qt` as of buildFacts().
+/// Prints what --version prints, and returns the exit code; `qt` as for buildFacts().
 int printVersion(int argc, char** argv, const std::string& qt = {});
 
 /// Runs a command line; the results go to stdout, everything else to stderr. Pictures are drawn by

@@ -71,7 +71,7 @@ struct TrainArguments {
     std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
     int threads = 0;
     bool json = false, queue = false;
-    std::string devices, rendezvous;  ///< of several ranks
+    std::string devices, rendezvous;  ///< options for several ranks
     int ranks = 0, restarts = 0, rankTimeout = 600;
 };
 
@@ -81,17 +81,18 @@ struct InspectArguments : SampleArguments {
     std::vector<std::string> edits;
     std::string show = "after";
     int layer = 1, index = 1, source = -1;
-    std::vector<int> layers;                    ///< of the papers' figure, from 1
-    std::vector<std::string> words;             ///< the source of each: the first such token
-    std::vector<std::string> tints = {"tanh"};  ///< of the same picture: forms (tintForms)
-    bool transposed = false;                    ///< what the source sends
-    bool along = false;  ///< every kept step: of cell (source, to), and of an answer by its name
+    std::vector<int> layers;                    ///< layers of the papers' figure, from 1
+    std::vector<std::string> words;             ///< the source in each layer: the end of this word
+    std::vector<std::string> tints = {"tanh"};  ///< forms of the same figure (tintForms)
+    bool transposed = false;                    ///< show what the source sends
+    bool along = false;  ///< values at every kept step: of cell (source, to) and of the answer
     int to = -1;
     std::string answer;
     bool json = false;
 };
 
-/// Before any thread starts: signals stop what follows, which uses that many threads.
+/// Called before any thread starts: signals stop what is computed from then on, with this number of
+/// threads.
 void beginComputing(int threads);
 
 /// The positional option of commands that open a checkpoint; also by its name on the hub
@@ -99,7 +100,7 @@ void beginComputing(int threads);
 void checkpointOption(CLI::App& command, std::string& path, const char* help,
                       const char* name = "path");
 
-/// inspect --along.
+/// Runs `inspect --along` and returns the exit code.
 int inspectAlong(const InspectArguments& arguments, const Call& call);
 
 /// The command of an analysis, which must outlive it.

@@ -47,7 +47,7 @@ std::string drawingProgram() {
     return program.string();
 }
 
-// A file without a name, for what a process reads or writes.
+// A file in memory without a name, with the bytes that another process reads.
 wire::Descriptor memoryFile(std::span<const std::uint8_t> bytes) {
     wire::Descriptor file(memfd_create("figure", MFD_CLOEXEC));
     if (!file) throw Error("no memory for the figure: " + std::string(std::strerror(errno)));
@@ -91,9 +91,9 @@ void draw(const std::string& out, const wire::Figure& figure) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     std::string error = textOf(said);
-    error.erase(0, error.rfind('\n') + 1);  // what libraries say comes before
+    error.erase(0, error.rfind('\n') + 1);  // messages of libraries come before it
     if (error.empty()) error = "relascope has ended before it was drawn";
-    // The command names the file itself.
+    // The file is named by the FileError below.
     if (error.starts_with(out + ": ")) error.erase(0, out.size() + 2);
     throw FileError(out, error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How commands draw figures: `relascope draw`, the program with the window, gets the results.
+// Draws the figures of commands: `relascope draw`, the program with the window, gets the results.
 #pragma once
 
 #include <initializer_list>
@@ -27,10 +27,10 @@ std::string ownProgram();
 int runSideBySide(const std::vector<std::string>& arguments, int count,
                   const std::stop_token& stop);
 
-/// Before anything is computed: throws Error where `out` is a picture and the program that draws it
-/// is not installed.
+/// Called before anything is computed: throws Error if `out` is a picture and the program that
+/// draws it is not installed.
 void requireDrawing(const std::string& out);
-/// Has a picture drawn. Throws FileError if the file cannot be written.
+/// Draws a figure to the file `out`. Throws FileError if the file cannot be written.
 void draw(const std::string& out, const wire::Figure& figure);
 
 /// The ending of an output file: one of `known` or that of a picture. Throws OptionError("--out",

@@ -127,7 +127,7 @@ std::vector<std::string> wordsOfEach(const EditList& edits) {
 core::EditData editData(const std::string& path, const core::OpenedModel& opened) {
     core::EditData data;
     if (opened.isRun()) {
-        // Opened once, when an edit first asks.
+        // The data are opened once, when an edit first needs them.
         auto splits = std::make_shared<std::unique_ptr<core::DataSplits>>();
         data.split = [path, &opened, splits](const std::string& name) {
             if (!*splits)

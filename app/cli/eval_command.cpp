@@ -37,7 +37,7 @@ struct EvalArguments {
     bool json = false;
 };
 
-// The predicted tokens of a text, and how many bytes they are; no bytes if the tokenizer is
+// The number of predicted tokens of a text, and of their bytes; 0 bytes if the tokenizer is
 // unknown, or does not know all characters.
 struct TextSize {
     std::int64_t tokens = 0, bytes = 0, unknown = 0;
@@ -112,7 +112,8 @@ int evaluate(const EvalArguments& a, const Call&) {
             throw OptionError("--data",
                               "a checkpoint has no data of its own; give a .npz file with --data");
         const auto splits = datasets::openData(opened.run().data, {}, stop);
-        // What training has never seen, where there is any; edits where ablate and scan measure.
+        // Without --split, data that training has never seen are used if there are any; with edits,
+        // the split on which ablate and scan measure.
         const bool edited = std::any_of(a.edits.begin(), a.edits.end(),
                                         [](const auto& edit) { return edit != "none"; });
         if (split.empty())
@@ -154,7 +155,7 @@ int evaluate(const EvalArguments& a, const Call&) {
     });
     line.done();
     const auto size = text ? sizeOf(*data) : TextSize{};
-    // Of different tokenizers alike, in contrast to the loss of a token.
+    // Comparable between tokenizers, in contrast to the loss per token.
     const double bitsPerByte = result.loss * static_cast<double>(size.tokens) /
                                (std::log(2.0) * static_cast<double>(size.bytes));
     Json object = {{"split", split},

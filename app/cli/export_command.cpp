@@ -14,7 +14,7 @@ namespace relascope::cli {
 namespace {
 
 struct ExportArguments {
-    std::string run, tensorboard, csv, json;  ///< where to; empty: not
+    std::string run, tensorboard, csv, json;  ///< output paths; empty: no such export
 };
 
 void needEnding(const char* option, const std::string& path, const std::string& ending) {

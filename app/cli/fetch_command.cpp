@@ -41,7 +41,7 @@ std::string progressText(const core::HubProgress& p) {
     return text;
 }
 
-/// `lines`: says its progress as lines of JSON on stdout, for the window.
+/// `lines`: prints the progress as lines of JSON to stdout, for the window.
 std::string fetched(const core::HubModel& model, bool lines = false) {
     const auto stop = stopOnSignals();
     ProgressLine line;

@@ -53,7 +53,8 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
                                       editData(a.path, opened)};
     interventions.data.exampleSplit = a.split;
     interventions.data.example = example;
-    const core::Interventions none{{}, interventions.data};  // edits of training may need it
+    // Edits of the training may need the data.
+    const core::Interventions none{{}, interventions.data};
     const auto& edits = interventions.edits;
     if (!edits.anyEnabled() || a.show == "before") return opened.probe(sample, classNames, none);
     const std::string words = core::wordsOf(edits);
@@ -70,7 +71,7 @@ ProbeResult probeWithEdits(const InspectArguments& a, core::OpenedModel& opened,
 }
 
 // `keptStep` becomes the name of the kept weights that were used, if any, and `training` the edits
-// that the weights are trained with; `means` those of the edits (meansJson).
+// that the weights are trained with; `means` becomes the means of the edits (meansJson()).
 ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditList& training,
                        nlohmann::ordered_json& means) {
     if (a.step >= 0 && !core::isRunFolder(a.path))
@@ -117,7 +118,8 @@ ProbeResult lookInside(const InspectArguments& a, std::string& keptStep, EditLis
 std::string csvOf(const ProbeResult& result, const RelationMap& map) {
     std::ostringstream text;
     text.precision(9);
-    // Of a text the pieces, quoted as RFC 4180 says; of everything else numbers.
+    // Tokens of a text have their pieces as names, quoted as in RFC 4180; all other objects have
+    // numbers.
     const auto name = [&](int side, int at) {
         const auto& sides = result.sides;
         if (!result.sample.source.text || side >= static_cast<int>(sides.size()) ||
@@ -145,7 +147,8 @@ std::string csvOf(const ProbeResult& result, const RelationMap& map) {
     return text.str();
 }
 
-// "layer 3 (decoder 1 cross) has no relation maps; it has attention-sa".
+// The error for a missing kind of maps: "layer 3 (decoder 1 cross) has no relation maps; it has
+// attention-sa".
 std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
     std::string there;
     for (const auto kind : {MapKind::Relation, MapKind::RelationalAttention,
@@ -157,7 +160,7 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
            mapKindName(wanted) + " maps" + there;
 }
 
-// The object from which the others differ most.
+// The source object whose values for the other objects have the largest range.
 int tellingSource(const RelationMap& map) {
     std::vector<float> row(static_cast<std::size_t>(map.columns));
     int best = 0;
@@ -171,7 +174,7 @@ int tellingSource(const RelationMap& map) {
     return best;
 }
 
-// The token at the end of a word of the text; -1: it has no such word.
+// The token at the end of a word of the text; -1 if the text has no such word.
 int tokenOfWord(const std::vector<std::string>& pieces, const std::string& word) {
     std::string text = " ";
     std::vector<std::size_t> ends;
@@ -182,8 +185,9 @@ int tokenOfWord(const std::vector<std::string>& pieces, const std::string& word)
                             ends.begin());
 }
 
-// The source of each layer: the token that is asked for, of a text the last one, else the one that
-// tells most; layers behind the last one are the last. Each in all forms.
+// One panel per layer and form. The source in a layer is the token that was asked for, otherwise
+// the last token of a text or the object of tellingSource(); layers beyond the last one mean the
+// last.
 wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result,
                             const RelationMap& map) {
     wire::TintFigure figure{result, a.index - 1, {}, folderName(a.path)};
@@ -206,7 +210,7 @@ wire::TintFigure tintFigure(const InspectArguments& a, const ProbeResult& result
 
 int inspect(const InspectArguments& given, const Call& call) {
     auto a = given;
-    // The figure of a text is one of the pinned sentence.
+    // With --words and no input, the figure of a run shows its pinned sentence.
     if (!a.words.empty() && a.text.empty() && a.tokens.empty() && a.sample < 0 && a.random < 0 &&
         core::isRunFolder(a.path))
         a.text = core::readRunOptions(a.path).data.pinned_text;

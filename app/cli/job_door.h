@@ -14,7 +14,8 @@ namespace relascope::cli {
 
 class JobDoor {
 public:
-    /// The job ends with `signals`, too. Where no door can be opened, `warn` says so.
+    /// The job also ends when `signals` requests a stop. If no door can be opened, `warn` is called
+    /// with the reason.
     JobDoor(const std::stop_token& signals, const std::function<void(const std::string&)>& warn)
         : m_signalled(signals, [this] { m_stop.request_stop(); }) {
         try {
@@ -26,9 +27,9 @@ public:
 
     core::Control control;
     std::stop_token stop() const { return m_stop.get_token(); }
-    /// Null without one.
+    /// The door; null if none could be opened.
     wire::RunDoor* door() { return m_door ? &*m_door : nullptr; }
-    /// For RunRequest::door.
+    /// The socket of the door, for RunRequest::door; empty without a door.
     std::string socket() const { return m_door ? m_door->socket() : std::string(); }
 
 private:

@@ -16,7 +16,7 @@ namespace relascope::cli {
 namespace {
 
 const char* program = "";
-char ending[96];  ///< of the line, made before anything happens
+char ending[96];  ///< end of the line, prepared before any crash
 
 struct SignalName {
     int signal;
@@ -28,14 +28,14 @@ constexpr SignalName kNames[] = {{SIGSEGV, "invalid memory access (SIGSEGV)"},
                                  {SIGILL, "invalid instruction (SIGILL)"},
                                  {SIGABRT, "the program gave up (SIGABRT)"}};
 
-// Called in handlers of signals: write() alone.
+// Called in signal handlers, so it uses write() only.
 void print(const char* what) {
     for (const char* part : {program, ": crashed: ", what, static_cast<const char*>(ending)})
         if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) return;
 }
 
-// The default action is back (SA_RESETHAND), and follows when this returns: the core dump shows the
-// instruction that failed.
+// The default action is restored (SA_RESETHAND) and follows when this handler returns: the core
+// dump shows the instruction that failed.
 extern "C" void onCrash(int signal) {
     for (const auto& name : kNames)
         if (name.signal == signal) print(name.means);

@@ -21,13 +21,15 @@ struct RankArguments {
     int threads = 0;
 };
 
-// Found once: ranks that meet through a file have opened their port by then.
+// The place of this process among launched ranks. It is determined only once, as ranks that meet
+// through a file then have opened their port.
 const std::optional<core::RankPlace>& launched(const std::string& rendezvous) {
     static const auto place = core::launchedPlace(core::processEnvironment(), rendezvous);
     return place;
 }
 
-// `says`: what ends it; a rank that rank 0 has started leaves that to rank 0.
+// Follows rank 0. `says`: reports the error that ends this rank; a rank that rank 0 has started
+// leaves that to rank 0.
 int follow(const core::RankPlace& place, const std::string& device, int threads, bool says) {
     core::followParent();
     core::initDevices(threads);
@@ -52,7 +54,7 @@ int threadsOf(const core::RankPlace& place, int wanted) {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / place.localSize);
 }
 
-// What all ranks must be told alike; devices and threads may differ from machine to machine.
+// The options that must be the same for all ranks; devices and threads may differ between machines.
 std::vector<std::string> sharedOptions(const TrainArguments& a) {
     std::vector<std::string> all = {"train"};
     const auto add = [&](const std::string& name, const std::string& value) {
@@ -150,7 +152,7 @@ int rank(const RankArguments& a, const Call&) {
 }
 
 void rankOptions(CLI::App& command, RankArguments& a) {
-    command.group("");  // not for people
+    command.group("");  // not shown in the help
     command.add_option("--device", a.device, "cpu, cuda:0");
     command.add_option("--threads", a.threads, "CPU threads");
 }

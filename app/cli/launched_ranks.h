@@ -13,14 +13,15 @@ namespace relascope::cli {
 
 /// Whether a launcher has started this process as a rank other than 0. Throws OptionError.
 bool isOtherRank(const std::string& rendezvous);
-/// Of such a process: takes part in the runs of rank 0. The exit code.
+/// Takes part in the runs of rank 0, as a process for which isOtherRank() is true. Returns the exit
+/// code.
 int followAsRank(const TrainArguments& arguments);
 
-/// train.device for --device, --devices and --ranks; empty where none of them is given. Throws
-/// OptionError.
+/// The value of train.device for --device, --devices and --ranks; empty if none of them is given.
+/// Throws OptionError.
 std::string deviceArgument(const TrainArguments& arguments);
 
-/// Of rank 0 that a launcher has started: the ranks; null if this process is alone. Throws
+/// Called by rank 0: the ranks that a launcher has started; null if this process is alone. Throws
 /// OptionError, RankLost, Error.
 std::shared_ptr<core::RankGroup> joinLaunchedRanks(const TrainArguments& arguments);
 

@@ -34,7 +34,7 @@ struct ListArguments {
     bool json = false;
 };
 
-constexpr std::int64_t kSearchedForAnswers = 200;  // examples
+constexpr std::int64_t kSearchedForAnswers = 200;  // number of examples
 
 struct DataArguments {
     std::string preset, out;
@@ -153,7 +153,7 @@ int listDevices(const ListArguments& a, const Call&) {
     return 0;
 }
 
-// An example of each of two answers, for every task of this kind of data.
+// Draws, for every task of this kind of data, one example for each of two answers.
 void drawTasks(const RunOptions& options, const std::string& out) {
     wire::ExamplesFigure figure;
     for (const auto& task : dataKind(options.data.kind).tasks) {
@@ -254,7 +254,7 @@ void printBenchmark(const core::BenchmarkResult& r) {
 
 int bench(const BenchArguments& a, const Call&) {
     const auto device = core::resolveDevice(a.device);
-    // A benchmark leaves nothing that a stop could cost.
+    // A benchmark can end at once, as there is nothing to save.
     const std::stop_callback end(stopOnSignals(), [] { _exit(kExitInterrupted); });
     Json object = Json::object();
     for (const auto& name : a.names.empty() ? core::benchmarkNames() : a.names) {

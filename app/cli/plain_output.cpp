@@ -18,14 +18,14 @@
 namespace relascope::cli {
 namespace {
 
-// Writes what it gets at once, as the streams of C do the buffering.
+// Writes its input at once, as the streams of C do the buffering.
 class PlainBuffer : public std::streambuf {
 public:
     explicit PlainBuffer(std::FILE* file) : m_file(file) {}
 
 protected:
     std::streamsize xsputn(const char* text, std::streamsize count) override {
-        // Half a character waits for its other half.
+        // An incomplete character is kept until the rest of it arrives.
         std::string all = m_half + std::string(text, static_cast<std::size_t>(count));
         m_half = all.substr(all.size() - halfControl(all));
         all.resize(all.size() - m_half.size());

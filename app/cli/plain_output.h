@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that commands print. Names, tokens and sentences come from files of others and must
-// not command the terminal: control characters are written as their escapes (plainText()).
+// Output of the commands. Names, tokens and sentences come from files of others and must not
+// control the terminal: control characters are written as escapes (plainText()).
 #pragma once
 
 #include <string_view>
@@ -17,10 +17,10 @@ public:
     PlainOutput& operator=(const PlainOutput&) = delete;
 };
 
-/// As printf(), through std::cout.
+/// Prints like printf(), through std::cout.
 __attribute__((format(printf, 1, 2))) void print(const char* format, ...);
 
-/// The bytes of a text that a command computes, as they are; on a terminal as print(). Throws
+/// Writes the bytes of a computed text unchanged, or, on a terminal, as print() does. Throws
 /// FileError when they cannot be written.
 void writeText(std::string_view bytes);
 

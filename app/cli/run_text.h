@@ -15,19 +15,19 @@
 
 namespace relascope::cli {
 
-/// "93.0 %".
+/// A fraction as text: "93.0 %".
 std::string percentText(double fraction);
-/// "93.0 %", "6.21", "0.0123": a value of a metric.
+/// The value of a metric as text: "93.0 %", "6.21", "0.0123".
 std::string valueText(const std::string& metric, double value);
-/// "accuracy 93.0 %", "perplexity 6.21", "mean error 0.0123".
+/// A metric with its value: "accuracy 93.0 %", "perplexity 6.21", "mean error 0.0123".
 std::string metricText(const std::string& metric, double value);
 /// The main metrics of a point: "sequence accuracy 12.0 %, accuracy 93.0 %".
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values);
-/// What the weights that a run keeps score: "weights of step 400: validation loss 0.2131, accuracy
-/// 93.0 %; best seen 97.2 % (step 480, not kept)".
+/// The scores of the weights that a run keeps: "weights of step 400: validation loss 0.2131,
+/// accuracy 93.0 %; best seen 97.2 % (step 480, not kept)".
 std::string keptText(const RunInfo& info);
 
-/// Says on stderr what was left out of the files of these data, if anything was.
+/// Prints to stderr what was left out of the files of these data, if anything was.
 void sayNote(const DatasetInfo& data);
 
 // Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.

@@ -62,7 +62,7 @@ std::vector<std::string> classNamesOf(const core::OpenedModel& opened, const std
         const auto splits = datasets::openData(core::runData(path, opened.run().data));
         return splits.train ? splits.train->info().classNames : std::vector<std::string>{};
     } catch (const Error&) {
-        return {};  // the data are gone: their classes have numbers
+        return {};  // the data no longer exist: classes are shown by their numbers
     }
 }
 

@@ -29,13 +29,14 @@ void sampleOptions(CLI::App& command, SampleArguments& arguments);
 
 struct SampleInput {
     ProbeSample sample;
-    std::vector<std::string> classNames;  ///< only of examples of the data
+    std::vector<std::string> classNames;  ///< only for examples of the data
 };
-/// A file of pixels, cut to the size of the model's images. Throws OptionError(`option`, ...) for a
-/// model of other inputs, FileError.
+/// Reads an image file as an input of the model. Throws OptionError(`option`, ...) if the model
+/// does not read images, FileError if the file cannot be read.
 ProbeSample readPicture(const std::string& file, const core::OpenedModel& model,
                         const std::string& option);
-/// `path` is that of the model. Throws OptionError naming the option, FileError.
+/// Reads the input that the options choose; `path` is that of the model. Throws OptionError naming
+/// the option, or FileError.
 SampleInput readSample(core::OpenedModel& model, const std::string& path,
                        const SampleArguments& arguments);
 /// The classes of a run's data; empty for a checkpoint, and where the data cannot be opened.

@@ -22,11 +22,11 @@ int runSession(const SessionArguments&, const Call&) {
         throw Error(
             "session answers requests of the window on its standard input; use inspect, generate "
             "or another command in a terminal");
-    // What libraries print must not get among the answers.
+    // Output of libraries must not get into the answers.
     const int out = ::dup(STDOUT_FILENO);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     std::signal(SIGPIPE, SIG_IGN);
-    // Rather this process than a training, where memory or time are short.
+    // If memory or time is short, this process gives way to a training.
     std::ofstream("/proc/self/oom_score_adj") << 600;
     ::setpriority(PRIO_PROCESS, 0, 4);
     core::initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));

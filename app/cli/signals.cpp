@@ -28,7 +28,7 @@ std::stop_token stopOnSignals() {
                 int signal = 0;
                 if (sigwait(&stopping, &signal) != 0) continue;
                 // A supervisor sends to the process and to its group at once: that is one request.
-                // A person who asks again does not want to wait for the checkpoint.
+                // A later signal comes from a person who does not want to wait for the checkpoint.
                 if (first && Clock::now() - *first > std::chrono::seconds(1))
                     _exit(kExitInterrupted);
                 if (!first) first = Clock::now();

@@ -86,7 +86,8 @@ std::pair<std::string, std::string> keyAndValue(const std::string& option,
 StudyPlan planOf(const StudyArguments& a) {
     StudyPlan plan;
     plan.preset = a.preset;
-    const auto first = core::presetOptions(a.preset);  // names the nearest presets
+    // Throws an error that names the nearest presets.
+    const auto first = core::presetOptions(a.preset);
     plan.models = a.models;
     if (plan.models.empty()) plan.models = {first.variant};
     plan.sizes = a.sizes;
@@ -222,7 +223,7 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
     line.done();
 }
 
-// The study with the models that are drawn.
+// The study with only the models that are to be drawn.
 StudyInfo drawnOf(const StudyArguments& a, StudyInfo study) {
     if (a.curves.empty()) return study;
     const auto left = [&](const std::string& model) {

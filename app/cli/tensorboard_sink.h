@@ -10,8 +10,8 @@
 
 namespace relascope::cli {
 
-/// Each begin of a run, also when it is resumed, gets a file of its own in FOLDER/NAME, written
-/// about once a second. Training never fails by it: what cannot be written is said once, and
+/// Each start of a run, also a resumed one, gets a file of its own in FOLDER/NAME, written about
+/// once a second. Training never fails because of it: an error in writing is reported once, and
 /// nothing more is written.
 class TensorBoardSink {
 public:
@@ -26,14 +26,15 @@ public:
 
 private:
     void begin(const RunInfo& info, double now);
-    /// A run that is resumed, also after a lost rank, repeats the steps after its checkpoint.
+    /// Called when a run is resumed, also after a lost rank: the steps after its checkpoint are
+    /// repeated.
     void repeatAfter(std::int64_t step, double now);
     void flush();
 
     std::string m_path, m_records;
     std::function<void(const std::string&)> m_warn;
     std::chrono::steady_clock::time_point m_flushed;
-    std::int64_t m_step = 0;  ///< the last one of which something was written
+    std::int64_t m_step = 0;  ///< the last step of which something was written
     bool m_began = false, m_failed = false, m_pretrains = false;
 };
 

@@ -42,14 +42,16 @@ private:
     std::string m_held;
 };
 
-// The bytes of a file (unpacked when they are gzip's) or of standard input, piece by piece.
+// Calls `action` with the bytes of a file (unpacked if compressed by gzip) or of standard input,
+// piece by piece.
 template <class Action>
 void forEachPiece(const std::string& path, const Action& action) {
     if (path != "-") {
         core::TextBytes bytes(core::openFileBytes(path));
         bool first = true;
         for (std::string_view piece; !(piece = bytes.next()).empty(); first = false) {
-            // Any bytes have tokens; what has a mark of UTF-16 is text that was meant otherwise.
+            // Any bytes have tokens, but a byte order mark of UTF-16 shows that the text has the
+            // wrong encoding.
             if (first && (piece.starts_with("\xFF\xFE") || piece.starts_with("\xFE\xFF")))
                 core::requireUtf8Text(path, piece);
             if (first && piece.starts_with("\xEF\xBB\xBF")) piece.remove_prefix(3);

@@ -86,7 +86,7 @@ struct Outcome {
 // Trains one run after another, with a door for windows.
 class Trainer {
 public:
-    /// `queues`: waits while another training uses a device of this one.
+    /// `queues`: a run waits while another training uses one of its devices.
     Trainer(std::string tensorboard, bool queues, const std::stop_token& signals)
         : m_tensorboard(std::move(tensorboard)),
           m_queues(queues),
@@ -139,17 +139,18 @@ public:
     }
 
 private:
-    // Holds the devices of a run, or, unless it is to wait for them, those that are free.
+    // Claims the devices of a run; waits for those in use if m_queues, otherwise claims only the
+    // free ones.
     std::optional<wire::DeviceClaim> takeDevices(const core::RunRequest& request) {
         std::optional<wire::DeviceClaim> devices;
         try {
             devices.emplace(core::resolveDevices(request.options.train.device),
                             folderName(request.path));
         } catch (const Error&) {
-            return devices;  // what is wrong with them is said where they are used
+            return devices;  // errors are reported when the devices are used
         }
         if (devices->take() || !m_queues) return devices;
-        // Others see the run wait, and find its door.
+        // The run folder is opened first, so that others see the run wait and find its door.
         std::optional<core::RunFolder> folder;
         if (request.started || request.resume) {
             folder.emplace(core::RunFolder::open(request.path));
@@ -243,7 +244,7 @@ core::RunRequest resumeRequest(const TrainArguments& a, const std::string& devic
     return request;
 }
 
-// A run for each seed.
+// A request for each seed.
 std::vector<core::RunRequest> newRequests(const TrainArguments& a, const std::string& device) {
     core::RunSettings settings{a.preset, a.model, a.settings, a.data,        device,
                                a.epochs, a.steps, a.seed,     a.captureEvery};
@@ -263,7 +264,7 @@ std::vector<core::RunRequest> newRequests(const TrainArguments& a, const std::st
     return requests;
 }
 
-// What a window has asked for in RUN/start.json.
+// The requests of a window, from RUN/start.json.
 std::vector<core::RunRequest> startedRequests(const std::string& run,
                                               const wire::StartRequest& start) {
     if (!start.resume.empty()) {
@@ -279,8 +280,9 @@ std::vector<core::RunRequest> startedRequests(const std::string& run,
     return requests;
 }
 
-// The lock that a process started by a window has inherited (wire/start_run.h). It is not that of
-// its ranks, and it is given back before windows hear that the job has ended: they may resume it.
+// The lock that a process started by a window has inherited (wire/start_run.h). Its ranks do not
+// inherit it, and it is released before windows learn that the job has ended, as they may resume
+// the run.
 class InheritedLock {
 public:
     explicit InheritedLock(bool isStarted) : m_file(isStarted ? wire::kInheritedLock : -1) {
@@ -301,7 +303,8 @@ int train(const TrainArguments& a, const Call&) {
     if (isOtherRank(a.rendezvous)) return followAsRank(a);
     std::optional<wire::StartRequest> start;
     if (!a.start.empty()) {
-        std::ofstream("/proc/self/oom_score_adj") << 300;  // before the user's other programs
+        // Ended before the user's other programs if memory is short.
+        std::ofstream("/proc/self/oom_score_adj") << 300;
         start = wire::readStart(a.start);
     }
     const int threads = start ? start->threads : a.threads;
@@ -358,7 +361,7 @@ void trainOptions(CLI::App& command, TrainArguments& a) {
     command.add_option("--resume", a.resume, "run folder to resume");
     command.add_flag("--queue", a.queue,
                      "waits while another training of this user uses one of its devices");
-    command.add_option("--start", a.start, "")->group("");  // of the window
+    command.add_option("--start", a.start, "")->group("");  // used by the window
     command
         .add_option("--edit", a.edits,
                     kEditHelp + ": trains with these edits from the next step on")

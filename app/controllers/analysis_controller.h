@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Analyses for the window: run in a session of their own, so that the inspector stays usable.
+// Runs analyses for the window in a session of their own, so that the inspector stays usable.
 #pragma once
 
 #include <map>
@@ -20,27 +20,27 @@
 
 namespace relascope::app {
 
-// What the window Measure measures: weights, an input, and the data to measure on.
+// The subject of the analyses: weights, an input, and the data to measure on.
 
 struct AnalysedSubject {
     std::string path;  ///< a run folder or a checkpoint
-    /// As OpenedModel takes it: "", "best", a step. Weights are read again only when path or
-    /// `checkpoint` change, so a run that trains needs the step.
+    /// The checkpoint as OpenedModel takes it: "", "best", a step. Weights are read again only when
+    /// path or `checkpoint` change, so a run that trains needs the step.
     std::string checkpoint;
-    QString name;  ///< of the run or checkpoint, in titles and file names
+    QString name;  ///< name of the run or checkpoint, in titles and file names
     std::optional<ProbeSample> sample;
     QString sampleName;                            ///< "validation 12"
     std::shared_ptr<const wire::OpenedData> data;  ///< null: no data to measure on
     std::vector<std::string> classNames;
     std::optional<MapCell> map;  ///< the chosen map and cell
     QString cellName;            ///< "patch (0, 1) → patch (2, 1)"
-    /// Those of the inspector; the enabled ones are in force in everything that is measured.
+    /// The edits of the inspector; the enabled ones apply to everything that is measured.
     EditList edits;
     std::string device = "auto";
-    /// Which example of `data` the sample is, for resample.
+    /// The split and index in `data` of the sample, for resample edits.
     std::string exampleSplit;
     std::int64_t example = -1;
-    /// The second model, of an analysis of two.
+    /// The second model, for analyses that compare two.
     struct Other {
         std::string path, checkpoint;
         EditList edits;
@@ -49,36 +49,37 @@ struct AnalysedSubject {
     std::optional<Other> other;
 };
 
-/// Throws Error without data, or without that split.
+/// The split of this name in the subject's data. Throws Error if there are no data or no such
+/// split.
 const wire::OpenedSplit& splitOf(const AnalysedSubject& subject, const std::string& name);
-/// The enabled edits of the subject alone.
+/// The enabled edits alone, without the name and model of the list.
 EditList enabledEdits(const EditList& edits);
 /// What the enabled edits change over a split.
 wire::Question effectQuestion(const AnalysedSubject& subject, const std::string& split);
 
-/// What an analysis is asked for.
+/// The options and inputs that an analysis is run with.
 struct AnalysisRequest {
     core::OptionValues values;
-    std::string split = "validation";   ///< of the data, or of the second input
-    std::optional<ProbeSample> second;  ///< of a pair; else example `example` of the split
+    std::string split = "validation";   ///< split of the data, or of the second input
+    std::optional<ProbeSample> second;  ///< second input of a pair; nullopt: `example` of the split
     std::int64_t example = 0;
     std::optional<Answer> known;  ///< an earlier result, as AnalysisWatch::known
 
-    /// Whether a cancelled one could be continued by this one.
+    /// Whether this request can continue `other` after that was cancelled.
     bool sameAs(const AnalysisRequest& other) const {
         return values == other.values && split == other.split && example == other.example;
     }
 };
 
-/// What another subject changes.
+/// The parts in which two subjects differ.
 struct SubjectChange {
-    bool weights = true;  ///< or the data
+    bool weights = true;  ///< the weights or the data
     bool sample = true;
-    bool edits = true;  ///< that are enabled
+    bool edits = true;  ///< the enabled edits
     bool along = true;  ///< values along training, which belong to all steps of a run
 
-    /// Whether results of such an analysis are of another subject now. Those that are measured on
-    /// demand stay with the edits that their captions name.
+    /// Whether the change makes the results of an analysis with this input obsolete. Results that
+    /// are measured on demand stay when only edits change, as their captions name the edits.
     bool affects(core::AnalysisInput input) const;
 };
 
@@ -89,18 +90,19 @@ public:
     explicit AnalysisController(QObject* parent = nullptr);
     ~AnalysisController() override;
 
-    /// Cancels what runs for what is changed. The weights are kept while path and step stay the
-    /// same. Another cell of the same map cancels nothing.
+    /// Sets the subject and cancels the analyses that the change affects. The weights stay loaded
+    /// while path and step are the same. Another cell of the same map cancels nothing.
     SubjectChange setSubject(std::optional<AnalysedSubject> subject);
     const std::optional<AnalysedSubject>& subject() const { return m_subject; }
     LongTask& task(const core::Analysis& analysis) { return m_entries.at(analysis.name).task; }
 
-    /// Ends in reported() with `finished`, or refused(); results so far come before.
+    /// Runs an analysis: emits reported() for partial results, then reported() with `finished`, or
+    /// refused().
     void run(const core::Analysis& analysis, const AnalysisRequest& request);
-    /// Opens a result that is kept beside the run, which ends in reported(); else times some
-    /// passes, in about a second, which ends in costKnown() or refused().
+    /// Opens a result that is stored beside the run and emits reported(); without one times some
+    /// passes, in about a second, and emits costKnown() or refused().
     void findCost(const core::Analysis& analysis, const AnalysisRequest& request);
-    /// Whether run() would continue one that was cancelled.
+    /// Whether run() would continue a cancelled analysis.
     bool continues(const core::Analysis& analysis, const AnalysisRequest& request) const;
 
 Q_SIGNALS:
@@ -113,8 +115,7 @@ Q_SIGNALS:
 private:
     struct Entry {
         LongTask task;
-        /// Has given a part of its result and not ended: what was asked for, and the edits in
-        /// force.
+        /// The request and the edits of a run that has given a partial result and has not finished.
         std::optional<std::pair<AnalysisRequest, EditList>> begun;
     };
     std::optional<AnalysedSubject> m_subject;

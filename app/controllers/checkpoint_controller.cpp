@@ -123,7 +123,7 @@ void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
     Q_EMIT changed();
     // Checking for files can be slow if the disk is asleep.
     QStringList paths;
-    // Those on other machines are looked for when they are chosen.
+    // Files on other machines are checked when they are chosen.
     for (const auto& r : m_list)
         if (!wire::farPathOf(r.path.toStdString())) paths << r.path;
     m_disk.post(
@@ -346,7 +346,7 @@ void CheckpointController::chooseTokenizer(const QString& path) {
 void CheckpointController::setBfloat16(bool on) {
     if (m_session.bfloat16() == on) return;
     m_session.setBfloat16(on);
-    if (loaded() && !on) m_session.inspect();  // what is seen is again what the file holds
+    if (loaded() && !on) m_session.inspect();  // shows the maps of the exact weights again
 }
 
 void CheckpointController::setEdits(const EditList& edits) {

@@ -20,7 +20,8 @@
 
 namespace relascope::app {
 
-/// What is shown of a model at first: a stored input, a text, or a random input.
+/// The input that is shown first for an opened model: an example text for a language model,
+/// otherwise a stored input if there is one, or a random input.
 InputRequest firstInput(const widgets::InputOffer& offer);
 
 // Reads the values of a checkpoint's tensors one after another, selected ones first.
@@ -28,8 +29,8 @@ InputRequest firstInput(const widgets::InputOffer& offer);
 class CheckpointNumbers : public QObject {
     Q_OBJECT
 public:
-    static constexpr std::uint64_t kReadAllBytes = std::uint64_t{8}
-                                                   << 30;  ///< numbers of files up to
+    /// All values are read of checkpoints of at most this many bytes and tensors.
+    static constexpr std::uint64_t kReadAllBytes = std::uint64_t{8} << 30;
     static constexpr std::size_t kReadAllTensors = 4000;
 
     explicit CheckpointNumbers(QObject* parent = nullptr) : QObject(parent) {}
@@ -56,14 +57,15 @@ private:
     void take(const QString& name, const TensorStatistics& statistics);
 
     std::string m_path;
-    std::size_t m_tensors = 0, m_toRead = 0;  ///< in the checkpoint, and of these requested
+    /// Tensors in the checkpoint, and those of them that are read.
+    std::size_t m_tensors = 0, m_toRead = 0;
     std::vector<CheckpointProblem> m_broken;
     std::deque<QString> m_unread;
     std::set<QString> m_read;
     QString m_reading;
     quint64 m_shown = 0;  ///< incremented with each checkpoint, so that late results can be dropped
     std::shared_ptr<wire::Session> m_far =
-        std::make_shared<wire::Session>();  ///< for the jobs of the queue
+        std::make_shared<wire::Session>();  ///< used by the jobs of m_queue only
     JobQueue m_queue;
     LongTask m_task;
 };
@@ -83,7 +85,8 @@ public:
     const std::vector<RecentCheckpoint>& list() const { return m_list; }
     void set(std::vector<RecentCheckpoint> list);
     void add(const QString& path, const QString& size);
-    /// Answers by chosen(), or takes it off the list with a sentence where it is gone.
+    /// Emits chosen(), or, if the checkpoint no longer exists, removes it from the list and emits
+    /// failed().
     void choose(const QString& path);
 
 Q_SIGNALS:
@@ -104,7 +107,7 @@ struct EvaluationRequest {
     QString file;  ///< .npz; empty: generated data or, for language models, the text of the run
     bool text = false;
     qint64 windows = 0;  ///< maximum number of text windows; 0: all
-    QString name;        ///< in words
+    QString name;        ///< name of the data, shown with the result
 };
 
 /// Runs one long task at a time, besides reading the numbers and the inspection; a second task is
@@ -127,7 +130,7 @@ public:
     /// again.
     void setBfloat16(bool on);
     void evaluate(const EvaluationRequest& request);
-    /// The edits of the inspector and of generated texts, in force from here on.
+    /// Sets the edits of the inspector and of generated texts, for all later requests.
     void setEdits(const EditList& edits);
     void convert(const QString& out);
 
@@ -169,11 +172,11 @@ Q_SIGNALS:
     void loadedChanged();
     void probed(const relascope::widgets::Inspected& result,
                 const relascope::app::InputRequest& request);
-    /// What is wrong with the typed text; empty if it is valid.
+    /// Emitted with the problem of the typed text; empty if the text is valid.
     void textProblem(const QString& sentence);
     void evaluated(const relascope::Evaluation& evaluation, const QString& name);
     void converted(const QString& path);
-    void stateChanged();  ///< which actions are enabled
+    void stateChanged();  ///< which actions are enabled has changed
     void warned(const QString& sentence);
     void failed(const QString& sentence);
 
@@ -185,7 +188,7 @@ private:
 
     std::optional<CheckpointInfo> m_info;
     QString m_run, m_prompt;
-    DataOptions m_data;  ///< of that run
+    DataOptions m_data;  ///< data options of m_run
     JobQueue m_headers, m_checks;
     Looker m_looker, m_verifier;
     RecentCheckpoints m_recent;

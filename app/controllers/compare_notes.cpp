@@ -137,7 +137,8 @@ QByteArray CompareNotes::bytes() const {
         .toJson();
 }
 
-/// Relative to the folder, so that it can be moved; absolute for runs in other folders.
+/// The key of a run: its path relative to the folder, so that the folder can be moved; absolute for
+/// runs in other folders.
 QString CompareNotes::keyOf(const QString& path) const {
     const QString inside = QDir(m_folder).relativeFilePath(path);
     return inside.startsWith(QLatin1String("..")) ? path : inside;

@@ -39,8 +39,8 @@ public:
     ExperimentController experiment{runs, training, history, disk, looker};
     ProbeController probe{runs, training, selection, looker};
     CheckpointController checkpoint;
-    InspectorEdits runEdits{history, disk};         ///< of the Workbench
-    InspectorEdits checkpointEdits{history, disk};  ///< of the Checkpoint page
+    InspectorEdits runEdits{history, disk};         ///< edits on the Workbench
+    InspectorEdits checkpointEdits{history, disk};  ///< edits on the Checkpoint page
     StudyController study;
 
     AppContext context() { return {runs, training, selection, messages}; }

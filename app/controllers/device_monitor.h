@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of the devices in use, for the chip of the bar. It is asked on a thread of its own:
-// the window never waits for a driver.
+// The devices in use, for the device chip of the bar. Drivers are queried on a separate thread, so
+// the window never waits for one.
 #pragma once
 
 #include <QObject>
@@ -17,22 +17,24 @@ namespace relascope::app {
 
 class TrainingController;
 
-/// Asks again every two seconds while a run trains, and when it begins or ends.
+/// Queries the devices every two seconds while a run trains, and when a run begins or ends.
 class DeviceMonitor : public QObject {
     Q_OBJECT
 public:
     DeviceMonitor(TrainingController& training, Looker& looker, QObject* parent = nullptr);
 
-    /// train.device of the run to be started next, and the machine that trains it: what the chip
-    /// shows while none trains.
+    /// Sets train.device of the next run and the machine that trains it; the chip shows them while
+    /// no run trains.
     void setWanted(const std::string& device, const std::string& host);
-    /// "cuda:0", "2 GPUs", "2 CPU processes": the devices of the run that trains, else those
-    /// wanted, as they are written if they cannot be used.
+    /// "cuda:0", "2 GPUs", "2 CPU processes": the devices of the run in training, otherwise those
+    /// set by setWanted(), as written there if they cannot be used.
     const QString& device() const { return m_shown.device; }
-    /// Title, memory, compute capability, driver and kernels, each a line; of several devices a
-    /// line for each, below their names. Or why they cannot be used.
+    /// The facts of the device, one per line: title, memory, compute capability, driver and
+    /// kernels; for several devices one line each, below their names. If they cannot be used, the
+    /// reason.
     const QString& facts() const { return m_shown.facts; }
-    /// Name and title of the CUDA devices that a run can use, if there are several; otherwise none.
+    /// Name and title of the CUDA devices that a run can use, if there are several; otherwise
+    /// empty.
     const std::vector<std::pair<QString, QString>>& choices() const { return m_shown.choices; }
     void setInterval(int milliseconds) { m_timer.setInterval(milliseconds); }
 

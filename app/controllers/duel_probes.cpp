@@ -30,7 +30,7 @@ QString letterOf(std::size_t side) {
     return side == 0 ? QStringLiteral("A") : QStringLiteral("B");
 }
 
-/// Whether every machine has such data.
+/// Whether the data are generated, so that every machine has them.
 bool isGenerated(const DataOptions& data) {
     return data.path.empty() && !data.isText();
 }
@@ -53,7 +53,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                     const bool read =
                         m_sides[1 - k].result && m_ownersInput == inspected.result->sample;
                     if (complete() && waitsForInput(1 - k) && !read) {
-                        forget(1 - k);  // what it has is of another input
+                        forget(1 - k);  // its result is for another input
                         ask(1 - k);
                     }
                     answer();
@@ -70,7 +70,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
                 return refuse(
                     QStringLiteral("its tokenizer is unknown; put a tokenizer.json beside its "
                                    "weights"));
-            // The other one may be loading.
+            // The other side may still be loading.
             first ? ask() : ask(k);
         });
         connect(session, &Inspection::inputRead, this, [this, k, session] {
@@ -86,7 +86,7 @@ DuelProbes::DuelProbes(QObject* parent) : QObject(parent) {
         connect(&side.opening, &LongTask::failed, this, &DuelProbes::notOpened);
         connect(session, &Inspection::refused, this, refuse);
         connect(session, &Inspection::failed, this, refuse);
-        // The maps without edits follow, and the sentence stands beside them.
+        // The maps without edits follow, and are shown with the sentence.
         connect(session, &Inspection::editsRefused, this,
                 [this, k](const QString& sentence) { m_sides[k].problem = sentence; });
     }
@@ -114,7 +114,7 @@ void DuelProbes::setSubject(std::size_t side, std::optional<DuelSubject> subject
     const bool otherData = m_dataRun != dataBefore;
     if ((otherA || otherData) && m_customInput) {
         m_customInput.reset();
-        forget(1 - side);  // it read that input
+        forget(1 - side);  // the other side has read that input
     }
     if (otherData) m_data.reset();
     Q_EMIT subjectsChanged();
@@ -140,7 +140,7 @@ void DuelProbes::openFar(std::size_t side, const QString& path) {
 
 void DuelProbes::readAgain(std::size_t side) {
     forget(side);
-    m_sides[side].session->dropWeights();  // those on the disk may be newer
+    m_sides[side].session->dropWeights();  // the weights on the disk may be newer
     again();
 }
 
@@ -151,7 +151,7 @@ void DuelProbes::again() {
 
 void DuelProbes::readData() {
     m_task.abandon();
-    for (std::size_t k = 0; k < 2; ++k) forget(k);  // of other data
+    for (std::size_t k = 0; k < 2; ++k) forget(k);  // their results are for other data
     if (m_dataRun.isEmpty()) {
         if (m_subjects[0])
             m_sides[0].session->load(weightsAt(m_subjects[0]->path, m_subjects[0]->step),
@@ -220,7 +220,7 @@ void DuelProbes::chooseText(const QString& text) {
     for (std::size_t k = 0; k < 2; ++k)
         if (auto& session = *m_sides[k].session;
             session.weights() == weightsAt(m_subjects[k]->path, m_subjects[k]->step))
-            session.chooseText(text);  // after the last key
+            session.chooseText(text);  // tokenizes the text after the last key
         else
             ask(k);
 }
@@ -247,7 +247,7 @@ void DuelProbes::ask(std::size_t side) {
     wire::Input input;
     if (waitsForInput(side)) {
         const auto& made = m_sides[1 - side].result;
-        if (!made) return forget(side);  // until the other one has answered
+        if (!made) return forget(side);  // until the other side has its result
         m_ownersInput = made->sample;
         input.sample = m_ownersInput;
         input.shortened = true;
@@ -285,7 +285,7 @@ void DuelProbes::answer() {
     widgets::Inspected both;
     both.result = second;
     auto a = *m_subjects[0];
-    if (a.step) a.step = first->step;  // the kept one nearest to it
+    if (a.step) a.step = first->step;  // the kept step nearest to the chosen one
     both.pinned = {first, a.name()};
     const auto &ours = first->sample.source, &theirs = second->sample.source;
     if (ours.text && theirs.text && ours.labels != theirs.labels)

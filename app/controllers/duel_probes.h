@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two subjects of the page Duel, and their maps of one input: a session each, so that both
-// answer at the same time, each on the machine where it is. The input is an example of the data of
-// a run, or one of the user: a text in the tokens of each, a picture, or what A reads at random.
+// The two subjects of the Duel page and their maps of one input. Each subject has its own session,
+// so that both are computed at the same time, each on the machine where it is. The input is an
+// example of a run's data, or chosen by the user: a text in the tokens of each model, a picture, or
+// a stored or random input of A.
 #pragma once
 
 #include <array>
@@ -20,14 +21,14 @@
 
 namespace relascope::app {
 
-/// What is compared: weights, with edits or without.
+/// One of the two models that are compared: its weights and its edits.
 struct DuelSubject {
     QString path;                ///< a run folder or a checkpoint
-    std::optional<qint64> step;  ///< of a run; none: its newest weights
+    std::optional<qint64> step;  ///< step of a run; nullopt: the newest weights
     EditList edits = {};
     /// "dat-occurs, step 250, edited: layer 2 relations zero"
     QString name() const;
-    /// The machine that it is on; empty: this one.
+    /// The machine that the weights are on; empty for this machine.
     QString host() const;
     bool operator==(const DuelSubject&) const = default;
 };
@@ -38,52 +39,55 @@ public:
     explicit DuelProbes(QObject* parent = nullptr);
     ~DuelProbes() override;
 
-    /// A is 0, B is 1; the data are those of A, or where A is a checkpoint, of B.
+    /// Sets a subject; side 0 is A, side 1 is B. The data are those of A, or of B if A is a
+    /// checkpoint.
     void setSubject(std::size_t side, std::optional<DuelSubject> subject);
-    /// Chooses what FarFileDialog has chosen, once what the window needs of it is mirrored.
+    /// Makes a path chosen in FarFileDialog the subject, once the files that the window needs are
+    /// mirrored; emits notOpened() if that fails.
     void openFar(std::size_t side, const QString& path);
-    /// Asks again for what failed or was cancelled.
+    /// Repeats requests that failed or were cancelled.
     void again();
-    /// Reads a side again, which may have newer weights.
+    /// Reads the weights of a side again, as newer ones may be on the disk.
     void readAgain(std::size_t side);
     const std::optional<DuelSubject>& subject(std::size_t side) const { return m_subjects[side]; }
     bool complete() const { return m_subjects[0] && m_subjects[1]; }
-    /// Null while they are read, or where neither has any.
+    /// The data of the examples; null while they are read, or if neither subject is a run.
     const std::shared_ptr<const wire::OpenedData>& data() const { return m_data; }
     const std::string& split() const { return m_split; }
     qint64 example() const { return m_example; }
     void chooseExample(const std::string& split, qint64 example);
-    /// Both read this in place of an example.
+    /// Makes both sides read this input instead of an example.
     void chooseInput(const InputRequest& request);
-    /// The same for a text that is being typed.
+    /// Makes both sides read a text that is being typed; an empty text is ignored.
     void chooseText(const QString& text);
-    /// Without a value an example is read.
+    /// The input that is read instead of an example; nullopt if an example is read.
     const std::optional<InputRequest>& own() const { return m_customInput; }
-    /// What a checkpoint that is A reads, once that is known.
+    /// The inputs that A accepts if it is a checkpoint, once its weights have been opened.
     const widgets::InputOffer& offer() const { return m_sides[0].session->offer(); }
-    /// Loading and computing of a side.
+    /// The task that loads and computes a side.
     LongTask& task(std::size_t side) { return m_sides[side].session->task(); }
-    /// openFar() of a side.
+    /// The task of openFar() for a side.
     LongTask& opening(std::size_t side) { return m_sides[side].opening; }
-    /// The last answer of a side; null while it is awaited.
+    /// The last result of a side; null until it has arrived.
     const std::shared_ptr<const ProbeResult>& answer(std::size_t side) const {
         return m_sides[side].result;
     }
     LongTask& task() { return m_task; }
-    /// Edits that were refused: the answers are without them. Empty: none was.
+    /// Why edits of A or B were refused; their results are computed without the edits. Empty if no
+    /// edits were refused.
     QString problems() const;
 
 Q_SIGNALS:
     void subjectsChanged();
-    /// The data, or without data offer(), are known.
+    /// data() is known, or offer() if there are no data.
     void dataRead();
-    /// What is wrong with the typed text; empty: nothing.
+    /// Emitted with the problem of the typed text; empty if the text is valid.
     void textProblem(const QString& sentence);
-    /// B with A pinned.
+    /// Both results have arrived: `inspected` is B, with A pinned.
     void answered(const relascope::widgets::Inspected& inspected);
-    /// Why there is nothing to show.
+    /// There is nothing to show, for this reason.
     void refused(const QString& sentence);
-    /// Why openFar() has chosen nothing; the subjects stay.
+    /// openFar() has failed for this reason; the subjects stay as they are.
     void notOpened(const QString& sentence);
 
 private:
@@ -91,30 +95,29 @@ private:
         Looker looker;
         std::unique_ptr<Inspection> session;
         std::shared_ptr<const ProbeResult> result;
-        QString problem;  ///< why its edits are not in the result
+        QString problem;  ///< why the result is without its edits
         LongTask opening;
     };
     /// The run whose data are read; empty: there is none.
     QString dataRun() const;
     bool inputMissing() const { return m_dataRun.isEmpty() ? !m_customInput : !m_data; }
     void readData();
-    /// Drops the answer of a side, and what it is computing or reading.
+    /// Drops the result and the input of a side, and cancels its task.
     void forget(std::size_t side);
     void ask();
     void ask(std::size_t side);
     void inspect(std::size_t side, wire::Input input);
     void answer();
-    /// The side whose answer has the input that the other one reads: its model makes it, or the
-    /// data are on its machine alone. Without a value each gets its own.
+    /// The side whose result contains the input for the other side, because its model makes the
+    /// input or only its machine has the data. nullopt if each side gets the input directly.
     std::optional<std::size_t> inputOwner() const;
     bool waitsForInput(std::size_t side) const { return inputOwner().value_or(side) != side; }
 
     std::array<std::optional<DuelSubject>, 2> m_subjects;
     std::array<Side, 2> m_sides;
     std::optional<InputRequest> m_customInput;
-    std::optional<ProbeSample>
-        m_ownersInput;  ///< what the side that waitsForInput() was asked with
-    QString m_dataRun;  ///< whose data are read, or were
+    std::optional<ProbeSample> m_ownersInput;  ///< input sent to the side that waitsForInput()
+    QString m_dataRun;                         ///< run whose data are or were read
     std::shared_ptr<const wire::OpenedData> m_data;
     std::string m_split = "validation";
     qint64 m_example = 0;

@@ -19,19 +19,21 @@ namespace relascope::app {
 
 using Points = std::shared_ptr<const std::vector<PointInfo>>;
 
-/// "layer 2 relation 3 zero; layer 1 symbols zero": the enabled edits.
+/// The enabled edits in words: "layer 2 relation 3 zero; layer 1 symbols zero".
 QString wordsOfList(const EditList& list);
 
-/// The two results with the maps that differ and those that are taken out.
+/// Combines the results with and without edits, and lists the maps that differ and the maps that
+/// are taken out. `before` may be null.
 widgets::Inspected inspectedOf(std::shared_ptr<const ProbeResult> result,
                                std::shared_ptr<const ProbeResult> before, const EditList& list,
                                const std::vector<PointInfo>& points);
 
-/// What an edit does alone to the answer that is likeliest without edits: "occurs 0.936 → 0.012".
+/// The effect of a single edit on the answer that is likeliest without edits, as text: "occurs
+/// 0.936 → 0.012".
 QString effectText(const wire::EffectAlone& effect);
 
-// What the edits of an inspector change over a split: measured in a session of its own, which goes
-// with the result, so that the inspector stays usable.
+// Measures what the edits of an inspector change over a split. This runs in a session of its own,
+// which ends with the result, so that the inspector stays usable.
 
 class EditEvaluation : public QObject {
     Q_OBJECT
@@ -52,7 +54,8 @@ private:
     LongTask m_task;
 };
 
-/// "accuracy 92.9 % → 51.2 %, change −41.7 points [−43.9, −39.5] ..." as rich text.
+/// The result of an evaluation as rich text: "accuracy 92.9 % → 51.2 %, change −41.7 points [−43.9,
+/// −39.5] ...".
 QString effectHtml(const EditEffect& effect, const QString& split, const QString& words);
 
 }  // namespace relascope::app

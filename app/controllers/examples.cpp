@@ -7,7 +7,7 @@ namespace relascope::app {
 
 QString exampleWord(const DataOptions& o, bool several) {
     const auto* kind = findDataKind(o.kind);
-    // Possibly a run of a later version.
+    // The data may be of a run of a later version.
     if (!kind) return several ? QStringLiteral("examples") : QStringLiteral("example");
     const auto& unit = kind->unitOf(o.task);
     return QString::fromStdString(several ? unit.several : unit.one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What examples of any data set are called.
+// Names for the examples and tasks of any data set.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace relascope::app {
 
-/// "image", "sequence", "pair": one example of such data; with a count "2,500 images".
+/// The word for one or `several` examples of such data ("image", "sequence", "pair"), and the same
+/// word with a count ("2,500 images").
 QString exampleWord(const DataOptions& options, bool several);
 QString exampleCount(const DataOptions& options, qint64 count);
-/// "Linear equations" for math / algebra__linear_1d, "Between".
+/// The title of a task: "Linear equations" for math / algebra__linear_1d, "Between".
 QString taskTitle(const std::string& kind, const std::string& task);
 
 }  // namespace relascope::app

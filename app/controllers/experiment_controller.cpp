@@ -31,7 +31,8 @@ RunOptions presetForm(const std::string& preset, const std::string& variant) {
 
 constexpr const char* kStartField = "train.init_from";
 
-/// Options of a run that starts from no checkpoint: what the checkpoint had set is as `before`.
+/// The options without train.init_from; options that the checkpoint had set get their values in
+/// `before`.
 RunOptions withoutStart(RunOptions options, const RunOptions& before) {
     options.train.init_from.clear();
     options.model = before.model;
@@ -158,7 +159,7 @@ std::vector<FieldProblem> ExperimentController::problems() const {
 
 std::vector<std::pair<QString, QString>> ExperimentController::estimates() const {
     if (!valid()) return {};
-    // The free memory is what counts; that of the current run is already taken.
+    // During a training the free memory counts as unknown (0), as the run has taken a part of it.
     auto rows = runEstimates(m_options, m_training.busy() ? 0 : m_free, m_flopsPerSecond);
     rows.emplace_back("Parameters", parameters());
     return rows;
@@ -188,7 +189,7 @@ QString ExperimentController::disabledReason() const {
         return QStringLiteral("%1 is not connected; choose another machine at the device, or wait.")
             .arg(m_host);
     if (found.empty()) {
-        if (m_training.busy()) return {};  // what is free now is what the run has left
+        if (m_training.busy()) return {};  // the running training has already taken its memory
         const auto memory = core::memoryProblem(m_options, m_free);
         return memory.empty() ? QString() : "Memory: " + QString::fromStdString(memory);
     }

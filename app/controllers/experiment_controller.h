@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the options form shows and Start begins: a preset's options, or those of a chosen run.
+// The options that the form shows and that Start trains with: those of a preset or of a chosen run.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ public:
     const RunOptions& options() const { return m_options; }
     /// Models of the preset; the first one is the default.
     QStringList variants() const;
-    /// "Between · quick start", for heads.
+    /// The title of the experiment for panel heads: "Between · quick start".
     QString title() const;
     /// The run that the options come from; empty if they come from a preset.
     const QString& run() const { return m_run; }
@@ -51,8 +51,8 @@ public:
     std::vector<FieldProblem> problems() const;
     /// Whether every field is valid and their combination is, too.
     bool valid() const { return hasOptions() && m_formValid && problems().empty(); }
-    /// "897,408"; "about 910,208" before a vocabulary is fitted to its text; empty while a field
-    /// is refused.
+    /// The number of parameters: "897,408"; "about 910,208" before a vocabulary is fitted to its
+    /// text; empty while a field is refused.
     QString parameters() const;
     /// How many fields differ from the preset.
     int changedFields() const;
@@ -61,7 +61,8 @@ public:
     /// Why Start is disabled; empty when it is enabled.
     QString disabledReason() const;
 
-    /// A preset with one of its models ("" = the first). False with a sentence for an unknown one.
+    /// Chooses a preset and one of its models ("" for the first). Returns false, with a message in
+    /// `error`, if either is unknown.
     bool choosePreset(const QString& preset, const QString& variant = {}, QString* error = nullptr);
     /// Selects another model of the preset. Changed fields keep their values if the model has them.
     void chooseVariant(const QString& variant);
@@ -84,7 +85,7 @@ public:
     void begin(const RunOptions& options);
     /// Ends the editing of a field: the next change is a separate undo step.
     void endEdit();
-    /// Begins or resumes.
+    /// Starts a new run, or resumes run() if resumes().
     void start();
 
     /// Machines on which a run can be trained, with the mirrors of their folders of runs.
@@ -116,7 +117,7 @@ private:
     void remember(const QString& what, FormState before, const QString& mergeKey = {});
     /// Reads the checkpoint of train.init_from off the window's thread and takes its model.
     void takeStart();
-    /// No checkpoint is being read any more, and none was refused.
+    /// Drops the checkpoint that is being read, and the reason why the last one was refused.
     void forgetStart();
     void readOptions(const QString& path, std::function<void(const RunOptions&)> use);
     void adopt(const RunOptions& options, const QString& run);
@@ -134,11 +135,11 @@ private:
     std::uint64_t m_free = 0;  ///< bytes on the device wanted; 0 while unknown
     bool m_measuring = false;
     RunOptions m_options, m_preset;
-    std::optional<RunOptions> m_ofRun;  ///< as the run has them
+    std::optional<RunOptions> m_ofRun;  ///< options of the chosen run as stored
     QString m_run, m_wanted;
-    std::string m_startProblem;  ///< why the checkpoint to start from is not taken; empty: it is
+    std::string m_startProblem;  ///< why train.init_from is not used
     int m_startAsked = 0;        ///< incremented with each checkpoint asked for, or forgotten
-    /// Before it was started from a checkpoint; empty: the preset.
+    /// The options before train.init_from was set; nullopt: those of the preset.
     std::optional<RunOptions> m_beforeStart;
     bool m_formValid = true;
     int m_asked = 0;  ///< incremented with each request for the options of a run

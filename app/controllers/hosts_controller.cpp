@@ -79,7 +79,8 @@ void HostsController::setHosts(std::vector<wire::Host> hosts) {
     Q_EMIT changed();
 }
 
-/// The calls of several links, and of one several times, may be one.
+/// Emits what has changed in the status of the hosts; one call may stand for several calls of the
+/// links.
 void HostsController::news() {
     std::map<std::string, wire::HostLink::Status> now;
     for (const auto& [name, link] : m_links) now[name] = link->status();

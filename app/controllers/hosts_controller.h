@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Other machines: what is known of each, and the mirrors of their runs (wire/host_link.h).
+// Other machines: the status of each, and the mirrors of their runs (wire/host_link.h).
 #pragma once
 
 #include <QObject>
@@ -21,29 +21,30 @@ public:
     explicit HostsController(QObject* parent = nullptr);
     ~HostsController() override;
 
-    /// In the order of their names. They are kept in the settings, and connected to.
+    /// The machines, ordered by name. setHosts() saves them in the settings and connects to them.
     const std::vector<wire::Host>& hosts() const { return m_hosts; }
     void setHosts(std::vector<wire::Host> hosts);
-    /// Those of the settings.
+    /// Loads the machines from the settings.
     void load();
 
-    /// Nothing for an unknown host.
+    /// The status of a host; nullopt if the host is unknown.
     std::optional<wire::HostLink::Status> status(const QString& host) const;
     /// "connected", "connecting", or why it is not and when it is tried again.
     QString statusText(const QString& host) const;
-    /// Lists the runs of a host, or tries to connect, at once; of all with an empty name.
+    /// Lists the runs of a host, or tries to connect to it, immediately; an empty name means all
+    /// hosts.
     void refresh(const QString& host = {});
-    /// Runs whose curves are shown and studies that are shown: those that lie in a mirror are kept
-    /// up to date.
+    /// Sets the runs and studies that are shown; those that lie in a mirror are kept up to date.
     void follow(const QStringList& folders);
-    /// The mirrors of the folders of runs of hosts that were connected to once, by host.
+    /// The mirrors of the hosts' run folders, as (host, folder); only hosts that were connected
+    /// once have one.
     std::vector<std::pair<QString, QString>> folders() const;
-    /// The same of their folders of studies.
+    /// The mirrors of the hosts' study folders, as (host, folder).
     std::vector<std::pair<QString, QString>> studies() const;
-    /// Those that are connected, with this version.
+    /// The hosts for which isUsable() returns true.
     QStringList usable() const;
-    /// Whether trainings can be started there: it is connected, with this version. True of this
-    /// machine, an empty name.
+    /// Whether trainings can be started on a host: it is connected and runs this version of the
+    /// program. True for this machine (an empty name).
     bool isUsable(const QString& host) const;
 
     /// The host of a run in a mirror; empty for one of this machine.
@@ -51,8 +52,8 @@ public:
 
 Q_SIGNALS:
     void changed();       ///< the hosts, or the status of one
-    void filesChanged();  ///< of a mirror
-    /// A host is not connected any more, or cannot be; and is connected again.
+    void filesChanged();  ///< the files of a mirror
+    /// lost(): a host is no longer connected, or cannot be. found(): it is connected again.
     void lost(const QString& sentence);
     void found(const QString& sentence);
 

@@ -62,8 +62,8 @@ QString progressText(const QJsonObject& said) {
     return text;
 }
 
-/// Runs the command; `said` gets each line of its output. Throws Error with its last words,
-/// Cancelled.
+/// Runs the command; `said` gets each line of its output. Throws Error with its last error message,
+/// or Cancelled.
 QString runFetch(const std::string& program, const QString& name,
                  const std::function<bool()>& wanted,
                  const std::function<void(const QJsonObject&)>& said) {
@@ -169,7 +169,7 @@ void HubModels::fetch(const QString& name) {
                 [&](const QJsonObject& said) {
                     const double total = said.value(u"total").toDouble();
                     if (total > 0) job.fraction = said.value(u"done").toDouble() / total;
-                    // Called as long as the task lives, which is a part of this.
+                    // Called only while the task lives, which is a member of this object.
                     job.report([this, text = progressText(said)] { Q_EMIT progressed(text); });
                 });
         },

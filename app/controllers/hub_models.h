@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Models of the hub by name: what its cache holds, what was published, and the fetching of one, by
+// Models of the hub by name: those in its cache, the published ones, and the download of one by
 // relascope-cli fetch (hub/hub_fetch.h).
 #pragma once
 
@@ -14,9 +14,9 @@ namespace relascope::app {
 
 struct HubEntry {
     QString name;     ///< "ORG/NAME"
-    QString path;     ///< its snapshot in the cache; empty: it is not there
-    QString size;     ///< of the weights in the cache, or "1.27B parameters"
-    QString about;    ///< what it is; of the cache: when it was fetched
+    QString path;     ///< its snapshot in the cache; empty if it is not cached
+    QString size;     ///< size of the cached weights, or "1.27B parameters"
+    QString about;    ///< description; if cached, the time of the download
     QString licence;  ///< empty: unknown
     QString problem;  ///< why it cannot be opened; empty: it can
     bool operator==(const HubEntry&) const = default;
@@ -28,13 +28,13 @@ public:
     explicit HubModels(QObject* parent = nullptr);
     ~HubModels() override;
 
-    /// Those in the cache, newest first, also those that cannot be opened.
+    /// The models in the cache, newest first, including those that cannot be opened.
     const std::vector<HubEntry>& cached() const { return m_cached; }
     /// The papers' published models (resources/hub_models.json).
     static const std::vector<HubEntry>& published();
     /// Looks at the cache again; headers are read off the window's thread.
     void refresh();
-    /// Fetches "ORG/NAME[@REVISION]", in place of what is being fetched.
+    /// Downloads "ORG/NAME[@REVISION]"; a download that is running is cancelled.
     void fetch(const QString& name);
     LongTask& task() { return m_task; }
 

@@ -62,7 +62,7 @@ bool isOneText(const ProbeSample& sample) {
 
 namespace {
 
-/// A token that is not among the likeliest has a smaller probability than these.
+/// The probability of a token; 0 if it is not among the likeliest of the result.
 float probabilityOf(const ProbeResult& result, const std::string& piece) {
     const auto& names = result.classNames;
     const auto at =
@@ -76,7 +76,7 @@ std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult
     constexpr std::size_t most = 6;
     std::vector<TokenChoice> choices;
     if (!result.sample.source.text) return choices;
-    // The likeliest of each in turn, so that neither hides the other's.
+    // The likeliest tokens of both results in turn, so that neither hides those of the other.
     for (std::size_t k = 0; k < most; ++k)
         for (const ProbeResult* of : {&result, other}) {
             if (!of || k >= std::min(of->probabilities.size(), of->classNames.size())) continue;
@@ -213,7 +213,8 @@ void Inspection::load(const wire::Weights& wanted, const QString& text) {
     };
     const auto work = [wanted](Engine& models, LongJob&, const Looker::Progress& progress) {
         Loaded loaded{wire::openWeights(models.session, wanted, progress), nullptr};
-        if (core::isRunFolder(wanted.path))  // a checkpoint of a host was opened before
+        // For a checkpoint of a host this was done when it was opened.
+        if (core::isRunFolder(wanted.path))
             wire::mirrorTokenizer(models.session, wanted.path, progress);
         loaded.tokenizer = tokenizerOf(wanted, loaded.weights.model);
         return loaded;
@@ -268,7 +269,7 @@ void Inspection::forgetInput() {
 
 void Inspection::choose(const InputRequest& request) {
     using Kind = InputRequest::Kind;
-    ++m_inputs;  // what is being read is of the input before
+    ++m_inputs;  // an input that is being read is no longer wanted
     m_request = request;
     m_text = request.kind == Kind::Text ? request.text : QString();
     switch (request.kind) {

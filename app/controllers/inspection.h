@@ -48,10 +48,9 @@ std::string beginningOfText(const std::string& path);
 
 /// Whether the input is one text.
 bool isOneText(const ProbeSample& sample);
-/// The next tokens of a probe of a text that are likeliest in it or in the result that it is
-/// compared with, if there is one.
+/// The likeliest next tokens after a text in `result` or in `other`, which may be null.
 std::vector<TokenChoice> nextTokens(const ProbeResult& result, const ProbeResult* other);
-/// The probabilities of these tokens in the result that it is compared with; empty without one.
+/// The probabilities of `choices` in `other`; empty if `other` is null.
 std::vector<float> nextTokensBefore(const std::vector<TokenChoice>& choices,
                                     const ProbeResult* other);
 
@@ -66,7 +65,7 @@ struct InputRequest {
     QString text;
 };
 
-/// The weights of a step of a run, or of the kept one nearest to it, or its newest.
+/// The weights of a run at `step` or the nearest kept step; nullopt: the newest weights.
 wire::Weights weightsAt(const QString& path, std::optional<qint64> step);
 
 /// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
@@ -85,7 +84,7 @@ public:
     /// before is tokenized now; `noTokenizer` is the message if there is no tokenizer.
     void setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                   const QString& noTokenizer = {});
-    /// Reads weights, to find out what they read; `text` is shown with the progress.
+    /// Opens weights to find out which inputs they accept; `text` is shown with the progress.
     void load(const wire::Weights& wanted, const QString& text);
     /// Sets another tokenizer, read from a file or folder.
     void chooseTokenizer(const QString& path);
@@ -99,7 +98,7 @@ public:
     const std::optional<ModelOptions>& model() const { return m_model; }
     const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
     const widgets::InputOffer& offer() const { return m_offer; }
-    /// Releases the weights: those on the disk have changed, or nothing asks for them.
+    /// Releases the weights, because those on the disk have changed or none are needed.
     void dropWeights();
     /// Removes the model and its input.
     void clear();
@@ -113,56 +112,56 @@ public:
     void chooseTextFile(const QString& path);
     /// The text of the user that is inspected; empty for any other input.
     const QString& text() const { return m_text; }
-    /// What is wrong with that text; empty if it is valid.
+    /// What is wrong with text(); empty if it is valid.
     const QString& textNote() const { return m_textNote; }
     /// The picture, tokens or text chosen by the user; without one, an input of the model or the
     /// data.
     const std::optional<ProbeSample>& own() const { return m_own; }
-    /// The input as a session takes it.
+    /// The input in the form that is sent to a wire::Session.
     wire::Input input() const;
     void forgetInput();
 
     // The maps
-    /// Is shown while they are computed.
+    /// Sets the text that is shown while maps are computed.
     void setProgressText(const QString& text) { m_progressText = text; }
     /// Computes the maps of the chosen input with the loaded weights.
     void inspect();
-    /// Computes the maps of an input with the newest weights of a finished run, reading them if
-    /// needed.
-    /// `step`: with the weights of that step, or of the nearest kept one; without: the newest.
+    /// Computes the maps of an input with the weights of a run at `step` or the nearest kept step;
+    /// nullopt: with the newest weights. The weights are read if needed.
     void inspectRun(const QString& run, std::optional<qint64> step, wire::Input input,
                     std::vector<std::string> names);
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);
-    /// The edits of further probes with weights; captures are never edited.
+    /// Sets the edits for later probes with weights; captured maps are never edited.
     void setInterventions(wire::Interventions interventions) {
         m_interventions = std::move(interventions);
     }
     const wire::Interventions& interventions() const { return m_interventions; }
     LongTask& task() { return m_task; }
-    /// The layer that is looked at, from 0: its maps arrive as soon as it has run.
+    /// Sets the layer that is shown, from 0; its maps are delivered as soon as it has run.
     void setShownLayer(int layer) { m_shownLayer = layer; }
 
 Q_SIGNALS:
-    void loaded(const QString& warning);  ///< empty without problems
+    void loaded(const QString& warning);  ///< a warning; empty if there is none
     void tokenizerChosen();
     void inputRead();                       ///< own() or the request changed
     void textRead();                        ///< textNote() changed
-    void textOffered(const QString& text);  ///< from a file
+    void textOffered(const QString& text);  ///< text from a file or the last session
     void inspected(const relascope::widgets::Inspected& result,
                    const relascope::app::InputRequest& request);
-    /// The hook points of the model; before inspected().
+    /// The hook points of the model; emitted before inspected().
     void pointsFound(const relascope::app::Points& points);
-    /// An edit does not fit: the maps without edits follow. Empty: all of them fit.
+    /// Emitted with the reason if an edit does not fit; the maps without edits follow. Empty if all
+    /// edits fit.
     void editsRefused(const QString& sentence);
-    /// The means among these edits, once taken; before inspected().
+    /// The means that a probe with these edits has taken; emitted before inspected().
     void meansFound(const relascope::EditList& edits, const relascope::TakenMeans& means);
-    /// What each edit does alone, by line; some time after inspected().
+    /// The effect of each edit alone, by line of the list; emitted some time after inspected().
     void effectsFound(const QStringList& effects);
     /// The maps of some layers, while the others are computed; inspected() follows.
     void partlyInspected(const std::shared_ptr<const relascope::ProbeResult>& result,
                          const relascope::app::InputRequest& request);
-    void capturesCounted(qint64 samples);   ///< before inspected()
+    void capturesCounted(qint64 samples);   ///< emitted before inspected()
     void refused(const QString& sentence);  ///< there are no maps, for this reason
     void failed(const QString& sentence);   ///< model or input could not be read
 
@@ -179,7 +178,7 @@ private:
     std::optional<ModelOptions> m_model;
     core::TokenizerPtr m_tokenizer;
     widgets::InputOffer m_offer;
-    InputRequest m_request;  ///< the last one
+    InputRequest m_request;  ///< the last request
     std::optional<ProbeSample> m_own;
     int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped

@@ -22,7 +22,8 @@ QString wordsOf(const Edit& edit) {
     return QString::fromStdString(core::wordsOf(edit));
 }
 
-/// "Add layer 2 relation 3 zero", without the rest of a long list.
+/// The text of a step that adds edits: "Edit layer 2 relation 3 zero", or "Edit layer 2 relation 3
+/// zero and 2 more".
 QString stepText(const std::vector<Edit>& edits) {
     const QString first = edits.empty() ? QString() : wordsOf(edits.front());
     return edits.size() > 1 ? QStringLiteral("Edit %1 and %2 more").arg(first).arg(edits.size() - 1)
@@ -120,7 +121,7 @@ void InspectorEdits::addWords(const QString& words) {
         add({edit}, {});
         Q_EMIT wordsRefused({});
     } catch (const OptionError& error) {
-        // Below the field; --edit is its name on the command line.
+        // Shown below the field; --edit is the name of the field on the command line.
         Q_EMIT wordsRefused(QString::fromStdString(error.field() == "--edit" ? error.message()
                                                                              : userMessage(error)));
     }
@@ -206,7 +207,7 @@ void InspectorEdits::toggle(const std::function<std::optional<Edit>(const core::
 void InspectorEdits::knockOut(const core::MapPlace& map, EditOp how) {
     attempt([&](const std::vector<PointInfo>& points) {
         const auto target = core::targetOf(map, points);
-        // A map that is out comes back, whichever edit took it out.
+        // A map that is taken out comes back, whichever edit took it out.
         EditList next = m_list;
         std::erase_if(next.edits, [&](const Edit& edit) {
             EditList one;

@@ -46,13 +46,13 @@ public:
     /// Replaces the whole list, as one step of the history.
     void change(EditList next, const QString& what, const QString& mergeKey = {});
     void open(const QString& path);
-    /// With the values of the means that are taken, so that the file stands alone.
+    /// Saves the list with the values of its means, so that the file is complete on its own.
     void save(const QString& path);
 
     // A map and its cells
     /// Takes a map out, or returns it if it is out.
     void knockOut(const core::MapPlace& map, EditOp how = EditOp::Zero);
-    /// Takes all other maps of its kind in the layer out; again: returns them.
+    /// Takes out all other maps of the same kind in the layer; a second call returns them.
     void onlyThis(const core::MapPlace& map);
     void scale(const core::MapPlace& map, double factor);
     void makeUniform(const core::MapPlace& map);
@@ -67,28 +67,29 @@ public:
     /// The second input, "B", that positions are patched from.
     void setSecond(const EditInput& input, const QString& name);
     const QString& secondName() const { return m_secondName; }
-    /// Whether both cells of a pair are set; only for models with symmetric relations.
+    /// symmetricModel(): whether the relations of the model are symmetric. setsBoth(): whether
+    /// setCell() then sets both cells of a pair.
     bool symmetricModel() const { return m_symmetric; }
     bool setsBoth() const { return m_both; }
     void setBoth(bool both) { m_both = both; }
 
-    /// A value that is changed while the mouse button is down: one step of the history at the end,
-    /// or none if it is not kept.
+    /// Changes the value of a cell while the mouse button is down. endDrag() makes the change one
+    /// step of the history, or takes it back if it is not `kept`.
     void beginDrag();
     void dragCell(const core::MapPlace& map, int i, int j, double value);
     void endDrag(bool kept);
     bool dragging() const { return m_dragged.has_value(); }
 
-    /// What each edit does alone, by line; empty: not known.
+    /// Sets the effect of each edit alone, by line of the list; empty while unknown.
     void setEffects(const QStringList& effects);
     const QStringList& effects() const { return m_effects; }
-    /// The means that a probe with `edits` has taken; those of edits that are others by now are
-    /// left out.
+    /// Sets the means that a probe with `edits` has taken; means of edits that have changed since
+    /// then are left out.
     void setMeans(const EditList& edits, TakenMeans means);
     const TakenMeans& means() const { return m_means; }
-    /// The list with the values of these means.
+    /// The list with the values of means().
     EditList listWithValues() const;
-    /// A sentence about the list as a whole, from the last probe; empty: it fits.
+    /// Sets the problem that the last probe found with the list as a whole; empty if there is none.
     void setProblem(const QString& sentence);
     const QString& problem() const { return m_problem; }
 
@@ -102,7 +103,7 @@ Q_SIGNALS:
 private:
     void set(EditList next);
     EditList with(std::vector<Edit> edits) const;
-    /// The cell edits in a list: those that are there already get the value.
+    /// The list with the cell set to `value`; edits of the cell that exist already get the value.
     EditList withCell(const core::MapPlace& map, int i, int j, double value) const;
     /// Calls `action` with the hook points; reports what cannot be done.
     void attempt(const std::function<void(const std::vector<PointInfo>&)>& action);
@@ -119,7 +120,7 @@ private:
     QStringList m_effects;
     TakenMeans m_means;
     QString m_problem, m_secondName;
-    quint64 m_generation = 0;  ///< of the model: steps of earlier ones are obsolete
+    quint64 m_generation = 0;  ///< of the model; undo steps of earlier models are obsolete
 };
 
 }  // namespace relascope::app

@@ -55,7 +55,7 @@ public:
         });
     }
 
-    /// For a running job: calls on this object's thread, before its result arrives.
+    /// Runs `call` on this object's thread, before the result of the running job arrives.
     void report(std::function<void()> call) { answer(std::move(call)); }
 
     /// Drops the jobs that have not started.
@@ -64,7 +64,7 @@ public:
     bool busy() const;
 
 protected:
-    void customEvent(QEvent* event) override;  ///< one answer
+    void customEvent(QEvent* event) override;  ///< delivers one answer
 
 private:
     using Job = std::function<void(std::stop_token)>;
@@ -75,9 +75,9 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
-    std::deque<std::function<void()>> m_answers;  ///< each with an event on its way
+    std::deque<std::function<void()>> m_answers;  ///< one posted event for each
     bool m_running = false;
-    std::jthread m_thread;  // last: joined before the rest goes
+    std::jthread m_thread;  // last member: joined before the others are destroyed
 };
 
 // The thread on which an inspector computes large maps.
@@ -101,7 +101,8 @@ inline widgets::Background backgroundOn(JobQueue& queue) {
 struct LongJob {
     std::atomic<double> fraction{0.0};
     std::stop_source stop;
-    /// Calls on the window's thread as long as the job is wanted; for parts of its result.
+    /// Runs a function on the window's thread as long as the job is wanted; for parts of its
+    /// result.
     std::function<void(std::function<void()>)> report;
 
     /// A progress callback for the readers and writers of core and datasets. It returns false once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window asks about models: a session, and the jobs that ask it, one after another, off
-// the window's thread.
+// Requests of the window about models: a session, and a queue of jobs that use it, one after
+// another, off the window's thread.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace relascope::app {
 
-/// A session (wire/session.h) that looks into one model after another.
+/// A session (wire/session.h) that opens one model after another, and its prober.
 struct Engine {
     wire::Session session;
     wire::Prober prober;
@@ -34,8 +34,8 @@ public:
     explicit Looker(QObject* parent = nullptr, wire::Session session = wire::Session())
         : QObject(parent), m_models(std::make_shared<Engine>(std::move(session))) {}
 
-    /// `work(models, job, progress)` runs on the thread of the jobs, in place of what the task ran
-    /// before: of several requests the newest alone is answered. `done` gets its result; errors go
+    /// Runs `work(models, job, progress)` on the thread of the jobs, replacing the previous job of
+    /// `task`: of several requests only the newest is answered. `done` gets its result; errors go
     /// to `refused`, or without it to LongTask::failed().
     template <class Work, class Done>
     void run(LongTask& task, const QString& text, Work work, Done done, Failure refused = {}) {
@@ -43,12 +43,13 @@ public:
             m_queue, text,
             [models = m_models, work = std::move(work)](LongJob& job,
                                                         std::stop_token stop) mutable {
-                if (job.stop.stop_requested()) throw Cancelled();  // before it had begun
+                if (job.stop.stop_requested()) throw Cancelled();  // cancelled before the job began
                 return work(*models, job, job.callback(std::move(stop)));
             },
             std::move(done), std::move(refused));
     }
-    /// `work(models, progress)` in the background, for an object that may go meanwhile.
+    /// Runs `work(models, progress)` in the background; `done` and `failed` are called only while
+    /// `context` lives.
     template <class Work, class Done>
     void post(QObject* context, Work work, Done done, Failure failed = {}) {
         m_queue.post(
@@ -59,16 +60,16 @@ public:
             std::move(done), std::move(failed));
     }
 
-    /// Asks an analysis what `question` makes on the thread of the jobs. `partly`, which may be
-    /// empty, gets the answers so far. Errors of options are sentences without the name of an
-    /// option.
+    /// Runs an analysis; `question` is called on the thread of the jobs to make the request.
+    /// `partly`, which may be empty, gets the partial answers. Messages about options do not name
+    /// the option.
     void ask(LongTask& task, const QString& text, std::function<wire::Question()> question,
              std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
              Failure refused);
 
-    /// Frees the weights, which are read again when they are asked for.
+    /// Frees the weights; they are read again when they are needed.
     void drop();
-    /// Ends the process.
+    /// Ends the process of the session.
     void end();
     JobQueue& queue() { return m_queue; }
 
@@ -77,7 +78,8 @@ private:
     JobQueue m_queue;
 };
 
-/// `action` with errors of options as sentences without the name of an option.
+/// Returns the result of `action`; an OptionError is rethrown as an Error whose message does not
+/// name the option.
 template <class Action>
 auto withoutOptionNames(Action&& action) {
     try {

@@ -162,7 +162,8 @@ void ProbeController::follow() {
         std::shared_ptr<const wire::OpenedData> data;
         core::TokenizerPtr tokenizer;
         std::optional<ProbeSample> pinned;
-        std::string problem;  ///< why a text run's data are not there: one can still type
+        /// Why the data of a run on text cannot be read; texts can still be typed.
+        std::string problem;
     };
     std::optional<RunOptions> known;
     if (mode() == Mode::Live) known = m_training.options();
@@ -201,7 +202,7 @@ void ProbeController::follow() {
             Q_EMIT modelChanged();
             m_data = std::move(found.data);
             m_pinned = std::move(found.pinned);
-            // A short text, the same as in the captures.
+            // The pinned sentence is shown first: a short text, the same as in the captures.
             const bool first = m_selection.split() == QLatin1String("validation") &&
                                m_selection.sample() == 0 && !m_chosen;
             if (m_pinned && first) m_selection.setSample(kPinnedSplit, 0);
@@ -308,7 +309,8 @@ void ProbeController::askLive() {
     m_waiting = m_liveRequest != 0;
 }
 
-/// A training is sent the example itself: it knows others by these names once it has other data.
+/// Reads an example, to be sent to a training: the split and index may mean another example in the
+/// data of the training.
 void ProbeController::readExample(const wire::Example& example) {
     m_waiting = true;
     const auto longest = readsText() ? longestLook(m_options->model) : 0;
@@ -347,7 +349,7 @@ void ProbeController::setEdits(const EditList& edits) {
     ask();
 }
 
-/// The edits with the data that they take values from.
+/// Passes the edits to the session, with the data that they take values from.
 void ProbeController::passEdits() {
     wire::Interventions interventions{m_edits, {}, {}, -1};
     if (m_data) interventions.data = m_data->data.options;
@@ -371,7 +373,7 @@ void ProbeController::show(widgets::Inspected result) {
     Q_EMIT resultReady(result);
 }
 
-/// Results have the ids of answer tokens; the data have their names.
+/// The result with the names of answer tokens, which only the data know, in place of their ids.
 std::shared_ptr<const ProbeResult> ProbeController::named(
     const std::shared_ptr<const ProbeResult>& result) const {
     if (!m_data || m_data->tokenNames.empty()) return result;
@@ -410,7 +412,7 @@ void ProbeController::chooseSample(const QString& split, qint64 index) {
 
 void ProbeController::chooseRandom(const QString& split, int label) {
     if (mode() == Mode::Captured) {
-        if (m_capturedCount > 1)  // another one than is shown
+        if (m_capturedCount > 1)  // another input than the one shown
             chooseSample(split, (m_captured + 1 +
                                  QRandomGenerator::global()->bounded(qint64{m_capturedCount - 1})) %
                                     m_capturedCount);
@@ -435,7 +437,8 @@ void ProbeController::searchFrom(const QString& split, qint64 from, int label, b
     search(job, {m_data->data, split.toStdString(), from}, label, forward, 0);
 }
 
-/// A part of the search, and the next one behind what the inspector asks meanwhile.
+/// Searches one part of the data; the next part follows the requests that the inspector made
+/// meanwhile.
 void ProbeController::search(const std::shared_ptr<LongJob>& job, const wire::Example& from,
                              int label, bool forward, std::int64_t before) {
     m_looker.post(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the inspector shows: the newest weights while a run trains, a finished run's, or those of a
-// captured step, for the sample that was chosen.
+// Computes what the inspector of the Workbench shows for the chosen sample: the maps with the
+// newest weights of a run in training, with those of a finished run or a kept step, or captured
+// maps.
 #pragma once
 
 #include <QObject>
@@ -27,8 +28,8 @@ inline const QString kPinnedSplit = QStringLiteral("pinned");
 class ProbeController : public QObject {
     Q_OBJECT
 public:
-    /// Minimum time in ms between two inspections of a running training, which also gets as long as
-    /// the last one took.
+    /// Minimum pause in ms between two inspections of a running training; the pause is also at
+    /// least as long as the last inspection took.
     static constexpr int kLiveInterval = 100;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
@@ -44,9 +45,10 @@ public:
     /// Searches the split; another choice ends the search.
     void chooseByLabel(const QString& split, int label, bool forward);
     LongTask& search() { return m_search; }
-    /// A picture for a run of images, a text file for one of text.
+    /// Inspects a picture for a run on images, or a text file for a run on text.
     void chooseImage(const QString& path);
-    /// Texts and pictures of the user, and the maps of finished runs and captures.
+    /// The session for the user's texts and pictures, and for the maps of finished runs and
+    /// captures.
     Inspection& session() { return m_session; }
     const Inspection& session() const { return m_session; }
     /// Whether the inspected run is a language model.
@@ -56,19 +58,19 @@ public:
     const std::shared_ptr<const wire::OpenedData>& data() const { return m_data; }
     /// The inspected run; empty if there is none.
     const QString& run() const { return m_run; }
-    /// The edits of the inspector, in force in all further probes with weights.
+    /// Sets the edits of the inspector for all later probes with weights.
     void setEdits(const EditList& edits);
     /// Whether captured maps are shown, which cannot be edited.
     bool showsCapture() const { return mode() == Mode::Captured; }
 
 Q_SIGNALS:
     void resultReady(const relascope::widgets::Inspected& result);
-    /// The options of the inspected run; none: no run, or they are being read.
+    /// options() has changed; nullopt without a run, or while the options are read.
     void modelChanged();
     void pointsFound(const relascope::app::Points& points);
-    /// An edit does not fit, for this reason; empty: all of them do.
+    /// Emitted with the reason if an edit does not fit; empty if all edits fit.
     void editsRefused(const QString& sentence);
-    /// The means among these edits, once taken.
+    /// The means that a probe with these edits has taken.
     void meansFound(const relascope::EditList& edits, const relascope::TakenMeans& means);
     /// There is nothing to show, for this reason.
     void cleared(const QString& sentence);
@@ -76,12 +78,12 @@ Q_SIGNALS:
     /// Labels to filter samples by; empty if they have none.
     void labelsChanged(const QStringList& names);
     void sampleShown(const QString& split, qint64 index);
-    /// What is wrong with the typed text; empty if it is valid.
+    /// Emitted with the problem of the typed text; empty if the text is valid.
     void textProblem(const QString& sentence);
     void failed(const QString& sentence);
 
 private:
-    /// Kept: with the weights kept at the step of the time cursor.
+    /// Kept: shows maps with the weights kept at the step of the time cursor.
     enum class Mode { Nothing, Live, Finished, Kept, Captured };
 
     void follow();  ///< another run, or another state of the same run
@@ -109,20 +111,20 @@ private:
     Selection& m_selection;
     Looker& m_looker;
     Inspection m_session;
-    EditList m_edits, m_liveEdits;  ///< those of the last request to a training
+    EditList m_edits, m_liveEdits;  ///< the list, and the list in the last request to a training
     Points m_points;
 
     QString m_run;
     std::optional<RunOptions> m_options;
     std::shared_ptr<const wire::OpenedData> m_data;
-    std::optional<ProbeSample> m_example;  ///< that is sent to a training; of m_exampleName
+    std::optional<ProbeSample> m_example;  ///< the example named m_exampleName, sent to a training
     std::pair<std::string, std::int64_t> m_exampleName;
     std::optional<ProbeSample> m_pinned;  ///< the sentence whose maps are captured
-    qint64 m_captured = 0;                ///< which of the captured inputs
+    qint64 m_captured = 0;                ///< index of the captured input
     qint64 m_capturedCount = 0;
-    quint64 m_liveRequest = 0;  ///< whose answer is awaited, however long it takes; 0: none
-    qint64 m_shownStep = -1;    ///< of the result shown; -1 without one
-    bool m_chosen = false;      ///< a sample, by the user
+    quint64 m_liveRequest = 0;  ///< request to a training that has no answer yet; 0: none
+    qint64 m_shownStep = -1;    ///< step of the result shown; -1 without one
+    bool m_chosen = false;      ///< the user has chosen a sample
     bool m_active = true, m_waiting = false, m_again = false;
     QTimer m_pace, m_reading;
     LongTask m_following, m_exampleReading, m_search;

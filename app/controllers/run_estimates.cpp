@@ -22,7 +22,7 @@ double machineBytes() {
            static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
-/// "3.1 million", "10.0 billion".
+/// A count in words: "3.1 million", "10.0 billion".
 QString roughNumber(double count) {
     if (count >= 1e9) return QString::number(count / 1e9, 'f', 1) + QStringLiteral(" billion");
     if (count >= 1e6) return QString::number(count / 1e6, 'f', 1) + QStringLiteral(" million");
@@ -52,7 +52,7 @@ std::vector<std::pair<QString, QString>> runEstimates(const RunOptions& options,
         rows.emplace_back("Total tokens",
                           roughNumber(tokens * static_cast<double>(core::totalSteps(options))));
     }
-    if (t.keep_mib > 0) {  // in short: "56 steps, 87 MiB", "off: 9,871 MiB"
+    if (t.keep_mib > 0) {  // as a short text: "56 steps, 87 MiB", "off: 9,871 MiB"
         static const QRegularExpression rest(" in [a-z0-9 ]+(?=,)| would be needed");
         rows.emplace_back("Kept weights",
                           QString::fromStdString(core::keptWeightsText(options)).remove(rest));

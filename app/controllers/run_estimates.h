@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the form says of a run before it starts: memory, tokens, kept weights, time.
+// Estimates that the form shows for a run before it starts: memory, tokens, kept weights, time.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ struct KeptSteps {
     bool all = true;  ///< whether every file could be read
 };
 
-/// Changes with any file of a folder; 0 for one that is not there or cannot be listed.
+/// A hash of the files of a folder that changes with any of them; 0 if the folder cannot be listed.
 std::size_t contentsOf(const std::string& folder) {
     std::size_t all = 0;
     std::error_code error;
@@ -55,7 +55,7 @@ std::size_t contentsOf(const std::string& folder) {
     return error ? 0 : all;
 }
 
-/// Of a run on another machine as its mirror says.
+/// The steps whose weights were kept; those of a run on another machine are taken from its mirror.
 KeptSteps keptSteps(const std::string& run) {
     if (const auto far = core::readFarRun(run)) return {{far->kept.begin(), far->kept.end()}};
     const core::KeptWeights weights(run);
@@ -97,7 +97,7 @@ RunRecords::RunRecords(JobQueue& jobs, QObject* parent) : QObject(parent), m_job
     connect(&m_timer, &QTimer::timeout, this, [this] { read(m_live); });
 }
 
-/// All of a run, or, of its points, marks and texts, those behind `from`.
+/// Reads all records of a run, or only the points, marks and texts that follow `from`.
 RunRecords::News RunRecords::readNews(const std::string& path, const Place& from) {
     News news;
     Record& record = news.record;
@@ -123,7 +123,7 @@ RunRecords::News RunRecords::readNews(const std::string& path, const Place& from
         auto found = keptSteps(path);
         record.kept = std::move(found.steps);
         news.allKept = found.all;
-        if (!found.all) record.read.kept = 0;  // looked at again with the next reading
+        if (!found.all) record.read.kept = 0;  // the folder is read again the next time
     }
     try {
         if (from == Place()) record.published = publishedBeside(core::readRunOptions(path));
@@ -154,7 +154,7 @@ void RunRecords::read(const QString& path) {
             if (known == m_records.end()) return;
             known->second.loading = false;
             const bool again = std::exchange(known->second.again, false);
-            // Forgotten meanwhile: what is new is not behind what is known.
+            // If the run was forgotten meanwhile, the new records do not follow the known ones.
             if (known->second.read == found.second) take(path, std::move(found.first));
             if (again) read(path);
         },
@@ -191,7 +191,7 @@ void RunRecords::take(const QString& path, News news) {
     if (news.captures) steps |= std::exchange(mine.captures, fresh.captures) != mine.captures;
     if (news.kept) steps |= std::exchange(mine.kept, fresh.kept) != mine.kept;
     // A file that cannot be read for the moment (too many are open, or a file server is away) is
-    // looked for some times more; the run that is watched is read again in any case.
+    // read a few more times; the run that is watched is read again in any case.
     constexpr int pause = 2000, mostTries = 5;  // ms
     mine.keptTries = news.allKept ? 0 : mine.keptTries + 1;
     if (!news.allKept && mine.keptTries < mostTries)
@@ -213,7 +213,7 @@ void RunRecords::follow(const RunInfo& run) {
     if (path == m_live || known == m_records.end() || !known->second.loaded) return;
     const auto& points = known->second.points;
     const bool behind = !points.empty() && points.back().step < run.step;
-    // Once more after it has ended.
+    // A run is read once more after it has ended.
     const bool running = run.state == RunState::Running;
     if (std::exchange(known->second.running, running) || running || behind) read(path);
 }
@@ -227,7 +227,7 @@ void RunRecords::look(const QStringList& paths) {
 
 void RunRecords::setLive(const QString& path, bool fresh) {
     const QString before = std::exchange(m_live, path);
-    if (!before.isEmpty() && before != path) read(before);  // its last lines
+    if (!before.isEmpty() && before != path) read(before);  // reads its last lines
     if (path.isEmpty()) return m_timer.stop();
     Record& record = m_records[path];
     record.announces = record.loaded || fresh;

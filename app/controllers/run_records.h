@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The records of runs: points, marks of edits, captured steps, texts. Read from the run folder, and
-// on from there, whoever writes it.
+// The records of runs: points, marks of edits, captured steps, texts. They are read from the run
+// folders and kept up to date, whichever process writes them.
 #pragma once
 
 #include <QObject>
@@ -34,29 +34,29 @@ public:
     const std::vector<qint64>& kept(const QString& path) const;
     /// Text that a language model generated from its prompt during the run, by step.
     const std::map<qint64, QString>& samples(const QString& path) const;
-    /// The papers' accuracies beside a run, or none.
+    /// The papers' accuracies to show beside a run; empty if there are none.
     std::vector<widgets::PublishedValue> published(const QString& path) const;
     /// Starts reading the points of these runs, except those already read.
     void load(const QStringList& paths);
-    /// Reads what has come since of a run that trains, at each listing of the runs.
+    /// Reads the new records of a run in training; called at each listing of the runs.
     void follow(const RunInfo& run);
-    /// Reads what has come since of those that are known.
+    /// Reads the new records of those of these runs that were loaded before.
     void look(const QStringList& paths);
     void forget(const QString& path) { m_records.erase(path); }
 
-    /// The run that is watched, or empty: it is read on ten times a second. `fresh`: its notes from
-    /// the first on are news.
+    /// Sets the run that is watched, whose new records are read ten times a second; empty: none.
+    /// `fresh`: noted() is emitted from its first note on.
     void setLive(const QString& path, bool fresh = false);
 
 Q_SIGNALS:
-    /// New points behind those known; `path` is a run folder.
+    /// New points of a run that follow those known; `path` is the run folder.
     void pointsAppended(const QString& path, const std::vector<relascope::MetricPoint>& points);
     /// A run was read from the disk: replace all of its points.
     void loaded(const QString& path);
     void marksChanged(const QString& path);
-    void capturesChanged(const QString& path);  ///< or the kept steps
+    void capturesChanged(const QString& path);  ///< captured or kept steps
     void samplesChanged(const QString& path);
-    /// A note that the watched run has written since it is watched.
+    /// The watched run has written a new note.
     void noted(const relascope::Note& note);
     void failed(const QString& sentence);
 
@@ -75,12 +75,12 @@ private:
         std::vector<widgets::PublishedValue> published;
         Place read;
         bool loaded = false, loading = false;
-        bool again = false;    ///< asked for while it was read
-        bool running = false;  ///< when it was followed last
+        bool again = false;    ///< requested while it was read: to be read again
+        bool running = false;  ///< in training at the last follow()
         bool announces = false;
         int keptTries = 0;
     };
-    /// What a reading has found behind a place.
+    /// The new records that were found by reading on from a place.
     struct News {
         Record record;
         std::vector<Note> notes;

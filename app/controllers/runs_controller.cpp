@@ -26,8 +26,9 @@ QString parentOf(const QString& path) {
     return QFileInfo(path).path();
 }
 
-/// Seeds of one job: runs inside a folder of their own, or (from the command line) side by side
-/// with all options but the seed alike.
+/// The key of the group of seeds that a run belongs to, empty if there is none: runs inside a
+/// folder of their own, or (from the command line) side by side with all options but the seed
+/// alike.
 QString groupOf(const RunInfo& info, const QString& root) {
     const QString path = QString::fromStdString(info.path);
     if (parentOf(path) != root && parentOf(parentOf(path)) == root) return parentOf(path);
@@ -96,7 +97,7 @@ void RunsController::refresh() {
             try {
                 runs.push_back(core::readRunInfo(path.toStdString()));
             } catch (const Error&) {
-                // Moved or deleted since it was opened: it leaves the list.
+                // A run that was moved or deleted since it was opened is removed from the list.
             }
         }
         return runs;
@@ -134,8 +135,8 @@ void RunsController::take(std::vector<RunInfo> runs) {
     std::erase_if(runs, [&](const RunInfo& r) {
         return !seen.insert(r.path).second || m_removed.contains(QString::fromStdString(r.path));
     });
-    // run.json is written now and then: of one that trains on a machine that is away, what its
-    // process has said last is newer.
+    // run.json is written only now and then: for a run on a machine that is not connected, the last
+    // report of its process is newer.
     const auto newer = [this](const RunInfo& run) {
         const RunInfo* known = run.state == RunState::Running && wire::farPathOf(run.path)
                                    ? info(QString::fromStdString(run.path))
@@ -182,7 +183,7 @@ void RunsController::rebuildRows() {
                             : info.labels.name;
         m_rows.push_back(std::move(row));
     }
-    // Those of each machine together, this one first.
+    // The runs of each machine are together, those of this machine first.
     std::stable_sort(m_rows.begin(), m_rows.end(),
                      [](const auto& a, const auto& b) { return a.host < b.host; });
     QString last;
@@ -246,7 +247,8 @@ QString RunsController::name(const QString& path) const {
 QString RunsController::folderName(const QString& path) const {
     const QString own = QFileInfo(path).fileName(), parent = parentOf(path);
     if (const QString root = rootOf(path); parent == root || parentOf(parent) != root) return own;
-    const bool seed = own.startsWith(QLatin1String("seed-"));  // else one of several machines
+    // Otherwise the run is a copy from the machine that the parent folder names.
+    const bool seed = own.startsWith(QLatin1String("seed-"));
     return QFileInfo(parent).fileName() + QStringLiteral(" · ") +
            (seed ? QString(own).replace(u'-', u' ') : own);
 }
@@ -363,7 +365,7 @@ void RunsController::move(const std::vector<Moved>& moves) {
                     if (wire::farPathOf(from)) {
                         wire::Session session;
                         wire::moveRun(session, from, to);
-                        std::error_code ignored;  // the mirror follows
+                        std::error_code ignored;  // if it fails, the mirror is updated later
                         std::filesystem::remove_all(from, ignored);
                     } else {
                         core::moveRun(from, to);
@@ -392,7 +394,7 @@ void RunsController::branch(const QString& path, qint64 step) {
                 core::freshRunPath(folder, core::readRunOptions(from), info.seed);
             wire::Session session;
             wire::branch(session, from, step, to);
-            // One on another machine is shown once its mirror has it.
+            // A run on another machine can be shown once its mirror has it.
             while (wire::farPathOf(to) && !core::isRunFolder(to) && !stop.stop_requested())
                 std::this_thread::sleep_for(std::chrono::milliseconds(100));
             return core::readRunInfo(to);
@@ -447,7 +449,7 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
             if (point.split == Split::Validation) core::takeValidation(info, point);
         }
     };
-    // Several times a second: the infos of the other runs are not copied.
+    // Called several times a second, so the infos of the other runs are not copied.
     for (auto& info : m_infos) enter(info);
     for (auto& row : m_rows) enter(row.info);
     announce();

@@ -31,15 +31,16 @@ public:
     /// Newest first. Includes runs opened from elsewhere, and hidden ones while they are shown.
     const std::vector<widgets::RunRow>& rows() const { return m_rows; }
     const RunInfo* info(const QString& path) const;
-    /// Whether it is trained, by this window or anybody: its newest checkpoint is another one soon.
+    /// Whether a run is in training, by this window or any other process, so that its newest
+    /// checkpoint is soon replaced.
     bool trains(const QString& path) const;
     /// Index into Theme::series; the seeds of one group share it. Constant during the lifetime of
     /// the window.
     int colorIndex(const QString& path) const;
     /// Non-empty for a run that is one of several seeds; the same text for all of them.
     QString group(const QString& path) const;
-    /// Its name from the labels, otherwise "between-dat-s0", or "between-dat · seed 1" for a run
-    /// inside a group's folder.
+    /// The name of a run from its labels, otherwise "between-dat-s0", or "between-dat · seed 1" for
+    /// a run inside a group's folder.
     QString name(const QString& path) const;
     /// The arguments of CurvePanel::setRuns for these runs.
     std::vector<widgets::CurveRun> curveRuns(const QStringList& paths,
@@ -48,7 +49,7 @@ public:
     /// Points, marks, captures and texts of the runs.
     RunRecords& records() { return m_records; }
     const RunRecords& records() const { return m_records; }
-    /// The paper's accuracies beside a run, or none.
+    /// The paper's accuracies to show beside a run; empty if there are none.
     std::vector<widgets::PublishedValue> published(const QString& path) const;
 
     /// Adds a run from any folder, read off the window's thread. Afterwards rowsChanged() is
@@ -68,33 +69,35 @@ public:
     /// Moves run folders to the folder .trash beside them, off the window's thread. runsMoved() is
     /// emitted for the moved runs, failed() for those that could not be moved.
     std::vector<Moved> trash(const QStringList& paths);
-    /// Moves them back, or again with `from` and `to` exchanged.
+    /// Moves run folders from `from` to `to`; with both exchanged this undoes trash().
     void move(const std::vector<Moved>& moves);
     /// Creates a run that starts from the checkpoint kept at that step; branched() is emitted with
     /// it.
     void branch(const QString& path, qint64 step);
 
-    /// Ends the process that trains a run, at once (wire::endRun); ended() is emitted then.
+    /// Ends the process that trains a run, at once (wire::endRun); ended() is emitted afterwards.
     void endProcess(const QString& path);
 
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
-    /// Where a run of another machine is copied to, and is if it was: FOLDER/HOST/NAME, or NAME-2
-    /// and so on where another run, or this one at an earlier step, has that name.
+    /// The folder that a run of another machine is copied to, or was copied to already:
+    /// FOLDER/HOST/NAME, or NAME-2 and so on if another run, or this one at an earlier step, has
+    /// that name.
     QString placeOfCopy(const QString& run) const;
-    /// Whether it is the same run at the same step.
+    /// Whether `copy` is the same run as `run`, at the same step. False if one of them cannot be
+    /// read.
     static bool isCopyOf(const QString& copy, const QString& run);
-    /// The folders that are listed, too: of other machines, by their names.
+    /// Sets further folders to list: the mirrors of other machines, as (name, folder).
     void setMirrors(const std::vector<std::pair<QString, QString>>& folders);
-    /// What stands above the runs of a machine: its name and how it is connected.
+    /// Sets the heading above the runs of each machine: its name and the state of its connection.
     void setHeadings(const std::map<QString, QString>& headings);
     /// The folder of runs that a run is in.
     QString rootOf(const QString& path) const;
 
-    /// The run that is watched, empty: none; `fresh` as RunRecords::setLive().
+    /// Sets the run that is watched; empty: none. `fresh` as for RunRecords::setLive().
     void setLive(const QString& path, bool fresh = false);
-    /// What its process says of it, and what it has measured.
+    /// The state of the watched run as its process reports it, and its new points.
     void liveInfo(const RunInfo& info);
     void livePoints(const std::vector<MetricPoint>& points);
 
@@ -124,8 +127,8 @@ private:
     std::map<QString, QString> m_headings;
     QString m_folder, m_live;
     QStringList m_opened;
-    std::set<QString> m_removed;            ///< on their way to the trash
-    std::map<QString, RunLabels> m_labels;  ///< on their way to the disk
+    std::set<QString> m_removed;            ///< runs that are being moved to the trash
+    std::map<QString, RunLabels> m_labels;  ///< labels that are being written
     bool m_showHidden = false, m_reload = false;
     std::vector<RunInfo> m_infos;  ///< as read from disk, or as reported by the watched run
     std::vector<widgets::RunRow> m_rows;

@@ -22,8 +22,8 @@ namespace {
 
 constexpr qint64 kActivePollMs = 1000, kIdlePollMs = 5000;  ///< ms between two readings
 constexpr int kFollowMs = 200, kListMs = 1000;
-constexpr qint64 kBeginsMs = 20000;          ///< until a machine is heard to work on a study
-constexpr std::chrono::seconds kSaving(60);  ///< a process may take to save
+constexpr qint64 kBeginsMs = 20000;          ///< time until a machine must report work on a study
+constexpr std::chrono::seconds kSaving(60);  ///< time that a process may take to save
 
 QString clean(const QString& path) {
     return QDir::cleanPath(QDir(path).absolutePath());
@@ -122,7 +122,7 @@ void StudyController::forget(const QString& path) {
 void StudyController::refreshList() {
     struct Listed {
         QStringList studies, far, opened;
-        QStringList working;  ///< those that processes work on
+        QStringList working;  ///< studies that processes work on
     };
     const auto work = [folder = m_folder, mirrors = m_mirrors, opened = m_opened](std::stop_token) {
         Listed found;
@@ -339,7 +339,7 @@ void StudyController::start(int jobs, bool retry) {
             found->second.process = process;
             found->second.isKnown = process.has_value();
             found->second.since.start();
-            // The mirror may still have the log of the last time.
+            // The mirror may still have the log of the last start.
             if (!process) found->second.position = QFileInfo(study + QStringLiteral("/log")).size();
             m_following.start();
             if (!host.isEmpty()) Q_EMIT asked(host);
@@ -359,8 +359,7 @@ void StudyController::attach(const QString& path) {
     if (works(path)) return;
     auto& work = m_works[path];
     work.isKnown = true;
-    work.position =
-        QFileInfo(path + QStringLiteral("/log")).size();  // what it said before is known
+    work.position = QFileInfo(path + QStringLiteral("/log")).size();  // earlier output is skipped
     m_following.start();
     Q_EMIT workChanged();
     schedule(0);
@@ -369,7 +368,7 @@ void StudyController::attach(const QString& path) {
 void StudyController::stop(const QString& path) {
     const auto found = m_works.find(path);
     if (found == m_works.end() || std::exchange(found->second.ending, true)) return;
-    // After the start, which may be on its way.
+    // Queued after the start of the study, which may not have been carried out yet.
     queueOf(path).post(
         this,
         [study = path.toStdString()](std::stop_token token) {
@@ -411,7 +410,7 @@ void StudyController::follow() {
                 news.works = wire::isWorkedOn(news.study.toStdString());
                 QFile log(news.study + QStringLiteral("/log"));
                 if (!log.open(QIODevice::ReadOnly)) continue;
-                if (log.size() < news.position) news.position = 0;  // it was begun again
+                if (log.size() < news.position) news.position = 0;  // the study was begun again
                 if (log.seek(news.position)) news.lines = log.readAll();
             }
             return std::move(all);
@@ -450,14 +449,14 @@ void StudyController::takeLines(Work& work, const QByteArray& lines) {
 void StudyController::ended(const QString& path) {
     const auto node = m_works.extract(path);
     const Work& work = node.mapped();
-    // Of a process that another window has started only its last words are known.
+    // Of a process that another window has started only the last output is known.
     const auto status =
         work.process ? work.process->status(std::chrono::milliseconds(500)) : std::nullopt;
     QString reason;
     for (const auto& line : work.said)
         if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);
     if (work.ending) {
-        // What it says is that it was stopped.
+        // The last output says only that the study was stopped.
     } else if (status && WIFSIGNALED(*status)) {
         Q_EMIT failed(
             QStringLiteral("The study %1 was terminated by signal %2; press Resume to continue")

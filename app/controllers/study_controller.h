@@ -20,31 +20,31 @@
 namespace relascope::app {
 
 /// The window reads the folder, and processes of the command line program do the work, so that a
-/// study started from either can be continued by the other. What the window starts lives on
-/// without it (wire/start_study.h), and the next window finds it. Studies on other machines are
-/// read from their mirrors, and worked on there.
+/// study started from either can be continued by the other. Processes that the window starts
+/// continue without it (wire/start_study.h), and the next window finds them. Studies on other
+/// machines are read from their mirrors, and worked on there.
 class StudyController : public QObject {
     Q_OBJECT
 public:
     explicit StudyController(QObject* parent = nullptr);
     ~StudyController() override;
-    /// The processes end with this object, once they have saved their state: of tests.
+    /// For tests: the processes end with this object, once they have saved their state.
     void setEndsWithWindow(bool on) { m_endsWithWindow = on; }
 
     /// $RELASCOPE_STUDIES, else "studies" beside the folder of runs; tests may change it.
     const QString& folder() const { return m_folder; }
     void setFolder(const QString& folder);
-    /// Those in the folder, newest first, behind those opened from elsewhere and before those of
-    /// other machines.
+    /// All studies: those opened from elsewhere, then those in the folder, newest first, then those
+    /// of other machines.
     QStringList studies() const;
-    /// The mirrors of the folders of studies on other machines, by machine.
+    /// Sets the mirrors of the study folders of other machines, by machine.
     void setMirrors(const std::map<QString, QString>& mirrors);
     const std::map<QString, QString>& mirrors() const { return m_mirrors; }
     /// Whether a machine can work on studies at present; replaced by the owner of the hosts.
     std::function<bool(const QString& host)> isUsable = [](const QString& host) {
         return host.isEmpty();
     };
-    /// The files of a mirror have changed: studies are listed again within a second.
+    /// Called when the files of a mirror have changed: lists the studies again within a second.
     void look();
     const QStringList& opened() const { return m_opened; }
     void setOpened(const QStringList& paths);
@@ -74,7 +74,7 @@ public:
     void start(int jobs, bool retry = false);
     /// The current runs of the study shown save their state and end; the others stay pending.
     void stop() { stop(m_path); }
-    /// Those that are run on this computer.
+    /// Stops the studies that are run on this computer.
     void stopHere();
     /// Whether a process works on a study, and whether it has been asked to end.
     bool works(const QString& path) const { return m_works.contains(path); }
@@ -82,7 +82,7 @@ public:
     bool works() const { return works(m_path); }
     /// The study that is run on a machine, the empty name for this one; empty without one.
     QString workedOn(const QString& host = {}) const;
-    /// Of the study shown, while it is run; 0: unknown, started elsewhere.
+    /// The number of processes that run the study shown; 0 if unknown, as it was started elsewhere.
     int jobs() const;
     /// Why the study shown can be neither started nor stopped now: its machine is away.
     QString awayReason() const;
@@ -112,10 +112,10 @@ private:
     struct Work {
         std::optional<wire::ChildProcess> process;  ///< none: started elsewhere
         int jobs = 0;
-        qint64 position = 0;  ///< in STUDY/log
+        qint64 position = 0;  ///< number of bytes read of STUDY/log
         QByteArray lines;
         QStringList said;      ///< last output of the processes
-        QElapsedTimer since;   ///< it was started by this window
+        QElapsedTimer since;   ///< since this window started it
         bool isKnown = false;  ///< a process has been seen at work
         bool ending = false;
     };
@@ -134,11 +134,12 @@ private:
     std::shared_ptr<const StudyReading> m_reading;
     std::optional<core::StudyMeasure> m_measure;
     quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
-    quint64 m_choice = 0;   ///< the same for folders to open
+    quint64 m_choice = 0;   ///< counts the folders to open, likewise
     bool m_quiet = false, m_reads = false, m_again = false, m_watched = false;
     QTimer m_timer, m_following, m_listing;
-    std::map<QString, Work> m_works;                        ///< by study
-    std::map<QString, std::unique_ptr<JobQueue>> m_asking;  ///< by machine: none waits for another
+    std::map<QString, Work> m_works;  ///< by study
+    /// By machine, so that none waits for another.
+    std::map<QString, std::unique_ptr<JobQueue>> m_asking;
     bool m_endsWithWindow = false;
 };
 

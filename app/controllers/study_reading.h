@@ -33,13 +33,14 @@ struct StudyReading {
     double left = 0.0;         ///< remaining runs; running ones count by their remaining fraction
     QString firstFailure;      ///< "dat-n250-s1: the loss became NaN at step 12"
 
-    /// Whether the page would look the same.
+    /// Whether the page would look the same with `other`.
     bool looksLike(const StudyReading& other) const;
 };
 
 /// How values of a measure are formatted and compared.
 widgets::StudyMetric studyMetric(const core::StudyMeasure& measure);
-/// `wanted` if the study has it, otherwise the metric of its preset.
+/// Summarizes a study by the measure `wanted` if the study has it, otherwise by the metric of its
+/// preset.
 std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
                                                const std::optional<core::StudyMeasure>& wanted);
 

@@ -37,8 +37,8 @@ QString endText(TextEnd end) {
 
 }  // namespace
 
-/// What the window and the thread share; emptied by a timer, so that the cost for the window does
-/// not depend on the number of tokens per second.
+/// State shared by the window and the thread that generates; emptied by a timer, so that the cost
+/// for the window does not depend on the number of tokens per second.
 struct TextGenerator::Job {
     struct Batch {
         std::optional<std::vector<std::string>> pieces;
@@ -78,7 +78,7 @@ TextGenerator::~TextGenerator() {
 
 namespace {
 
-/// In the thread of the models: the text, and the maps that follow it, as they come.
+/// Generates the text on the thread of the models, and passes on tokens and maps as they come.
 void write(wire::Session& session, auto& job, const Looker::Progress& progress) {
     wire::GenerateWatch watch;
     watch.prompt = [&](std::vector<std::string> pieces, std::vector<std::int64_t> ids) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text generation by a language model, token by token, and the maps of the growing text. Of a model
-// with edits first the text without them, then the one with them.
+// Text generation by a language model, token by token, and the maps of the growing text. With
+// edits, the text without them is generated first, then the one with them.
 #pragma once
 
 #include <QObject>
@@ -21,12 +21,12 @@ class Looker;
 class TextGenerator : public QObject {
     Q_OBJECT
 public:
-    /// Texts of the model of `session`, whose jobs are in the queue `models`.
+    /// Generates texts with the model of `session`; its jobs run in the queue of `looker`.
     TextGenerator(const Inspection& session, Looker& looker, QObject* parent = nullptr);
     ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
-    /// The edits of texts that are started from here on; a text that is being generated keeps its
+    /// Sets the edits for texts that are started later; a text that is being generated keeps its
     /// own.
     void setEdits(const EditList& edits);
     const EditList& edits() const { return m_edits; }
@@ -44,14 +44,15 @@ public:
     int size() const { return static_cast<int>(m_tokens.size()); }
 
 Q_SIGNALS:
-    /// Emitted again once the pieces are known. `both`: plainWritten() is emitted before written().
+    /// Generation has begun; emitted again once the pieces are known. `both`: plainWritten() is
+    /// emitted before written().
     void began(const std::vector<std::string>& promptPieces, bool both);
-    /// Of the text without the edits, with the same options and seed.
+    /// New tokens of the text without the edits, generated with the same options and seed.
     void plainWritten(const std::vector<relascope::GeneratedToken>& tokens);
     void written(const std::vector<relascope::GeneratedToken>& tokens);
     /// `first` is the index in the text of the first token of the result.
     void inspected(const std::shared_ptr<const relascope::ProbeResult>& result, int first);
-    void ended(const QString& reason);  ///< why; empty where all tokens came
+    void ended(const QString& reason);  ///< empty if all tokens were generated
     void failed(const QString& sentence);
     void runningChanged();
     void editsChanged();

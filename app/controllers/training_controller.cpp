@@ -13,13 +13,13 @@
 
 namespace relascope::app {
 
-/// What the window and the thread share.
+/// State shared by the window and the thread that listens at the door.
 struct TrainingController::Job {
     wire::StartRequest request;
-    std::string attach;  ///< or the run that another process trains
+    std::string attach;  ///< run of another process that is to be watched; empty: `request`
     Mailbox mailbox;
     wire::DoorClient door;
-    std::stop_source ending;  ///< of a start whose process has not answered
+    std::stop_source ending;  ///< stops a start whose process has not answered
 };
 
 TrainingController::TrainingController(QObject* parent) : QObject(parent) {
@@ -83,8 +83,8 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
 
 namespace {
 
-/// How a run stands whose process is gone without a word. Its lock is free a moment later; the
-/// mirror of another machine says so after seconds.
+/// The final state of a run whose process has ended without reporting it. The lock of the run is
+/// free after a moment; the mirror of another machine shows it after seconds.
 RunInfo lastInfo(const std::string& run, const std::stop_token& stop) {
     const auto wait = std::chrono::seconds(wire::farPathOf(run) ? 10 : 2);
     const auto end = std::chrono::steady_clock::now() + wait;
@@ -106,7 +106,7 @@ void awaitMirror(const std::string& run, const std::stop_token& stop) {
 void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
     auto& mail = job->mailbox;
     const bool attached = !job->attach.empty();
-    std::string run, made;  // the run that is trained, and the one that was made for it
+    std::string run, made;  // the run in training, and the folder made for a new run
     wire::DoorClient::Listener listener;
     listener.waiting = [&](const std::string& held) { mail.wait(held); };
     listener.preparing = [&](double fraction) { mail.preparing(fraction); };
@@ -169,7 +169,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             }
         }
         if (end != End::Left && run.empty() && core::isRunFolder(made)) {
-            // It may have ended before it could say why at its door.
+            // The process may have ended before it could report the reason at its door.
             const RunInfo info = lastInfo(made, stop);
             if (!said) mail.fail(info.name + ": " + info.message);
             core::RunFolder::discardStart(made);
@@ -249,7 +249,7 @@ void TrainingController::close() {
     m_run.clear();
     m_ending = m_endingNow = false;
     if (std::exchange(m_silence, 0) != 0) Q_EMIT silent(0);
-    if (!was) return;  // it had no door
+    if (!was) return;  // the run had no door
     Q_EMIT stateChanged();
     Q_EMIT finished();
 }
@@ -264,7 +264,7 @@ void TrainingController::takeModel(const RunInfo& info) {
             if (option.first.starts_with("model.")) model.push_back(option);
         core::setOptions(fitted, model, core::OtherArchitectures::Ignore);
     } catch (const Error&) {
-        return;  // as they were asked for
+        return;  // the options stay as requested
     }
     if (fitted.model == m_options.model) return;
     m_options.model = fitted.model;

@@ -23,13 +23,14 @@
 
 namespace relascope::app {
 
-// Where the thread that listens at the door leaves what it hears until the window's timer fetches
-// it, put together so that the cost for the window does not depend on the number of steps a second.
+// The messages that the thread at the door of a run receives, until the window's timer fetches
+// them. They are merged, so that the cost for the window does not depend on the number of steps per
+// second.
 
-/// What was heard of one run since the last fetch.
+/// The messages of one run since the last fetch.
 struct RunUpdate {
     std::string path;
-    std::optional<RunOptions> options;  ///< of a run that was begun elsewhere
+    std::optional<RunOptions> options;  ///< options of a run that was begun elsewhere
     std::optional<RunInfo> info;        ///< the newest
     std::optional<Progress> progress;   ///< the newest
     std::optional<ProbeAnswer> probe;   ///< the newest
@@ -40,14 +41,14 @@ class Mailbox {
 public:
     struct Batch {
         std::vector<RunUpdate> runs;
-        std::optional<std::string> waiting;  ///< who holds its device; empty: nobody any more
+        std::optional<std::string> waiting;  ///< who holds its device; empty: it is free now
         std::optional<double> preparing;     ///< fraction of the data prepared
         std::vector<std::string> failed;
         std::string noDoor;  ///< why the run cannot be watched
         bool finished = false;
     };
 
-    /// What follows belongs to that run.
+    /// Assigns the messages that follow to this run.
     void begin(std::string path, std::optional<RunOptions> options = {}) {
         std::lock_guard lock(m_mutex);
         m_path = std::move(path);
@@ -117,13 +118,13 @@ public:
     bool start(const RunOptions& options, const QString& folder);
     /// Resumes a run from disk; `options` may have more epochs or steps, or another device.
     bool resumeRun(const QString& path, const RunOptions& options);
-    /// Watches a run that another process trains, in place of the one watched until now. Nothing
-    /// changes if it has no door; the first time unreachable() says why.
+    /// Watches a run that another process trains, in place of the one watched until now. If the run
+    /// has no door, nothing changes, and the first time unreachable() is emitted with the reason.
     void attach(const QString& path);
-    /// What is started from here on ends with this window: for pictures and tests.
+    /// For pictures and tests: trainings started from now on end with this window.
     void setEndsWithWindow(bool ends) { m_endsWithWindow = ends; }
 
-    /// Begins beside the training that it waits for.
+    /// Begins the waiting training at once, beside the one that holds its device.
     void beginBeside();
     void pause();
     void resume();
@@ -140,12 +141,13 @@ public:
     /// without a run.
     quint64 probe(const ProbeSample& sample, const EditList& edits = {}, bool points = false);
 
-    /// From start() until the process has ended, and while a run begun elsewhere is watched.
+    /// Whether a training goes on: from start() until its process has ended, and while a run begun
+    /// elsewhere is watched.
     bool busy() const { return m_job && (!attached() || !m_run.isEmpty()); }
     /// Busy, but before the first step.
     bool preparing() const { return busy() && m_run.isEmpty(); }
-    /// Who trains on its device, while it waits for its turn: "cpu: between-dat-s0 trains there";
-    /// empty if it does not wait.
+    /// The training that holds the device, while this one waits for its turn: "cpu: between-dat-s0
+    /// trains there"; empty if it does not wait.
     const QString& waitsFor() const { return m_waitsFor; }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
@@ -179,9 +181,9 @@ Q_SIGNALS:
     void runEnded(const QString& path);
     /// The run continues and is no longer watched.
     void runLeft(const QString& path);
-    /// For so many seconds no step was done; 0: one was.
+    /// For this number of seconds no step was done; 0: a step was done again.
     void silent(int seconds);
-    /// A run that was asked to end does not.
+    /// A run that was asked to end has not ended; see setPatience().
     void stuck(const QString& path);
     void unreachable(const QString& path, const QString& reason);
     void finished();
@@ -202,10 +204,10 @@ private:
     Progress m_progress;
     RunOptions m_options;
     quint64 m_request = 0;
-    QElapsedTimer m_heard;  ///< since the last word of the run
-    QElapsedTimer m_asked;  ///< since it was asked to end
+    QElapsedTimer m_heard;  ///< since the last message of the run
+    QElapsedTimer m_asked;  ///< since the run was asked to end
     int m_silentAfter = 40000, m_stuckAfter = 60000, m_silence = 0;
-    bool m_stuck = false;  ///< it was said
+    bool m_stuck = false;  ///< stuck() was emitted
     bool m_ending = false, m_endingNow = false, m_endsWithWindow = false;
     QSet<QString> m_unreachable;
     QTimer m_timer;

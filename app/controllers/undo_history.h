@@ -25,7 +25,7 @@ public:
 
     /// Pushes a step that has been done already.
     void push(Step step);
-    /// The next step is not merged with the last one.
+    /// Prevents the next step from being merged with the last one.
     void seal() { m_sealed = true; }
 
     bool canUndo() const { return next(-1) >= 0; }

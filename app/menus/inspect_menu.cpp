@@ -135,7 +135,7 @@ void Menus::addInspect() {
 void Menus::addEdits() {
     const auto editing = [this]() -> InspectorEditing& { return m_window.edits().editing(); };
     const auto nothing = [this] { return m_window.inspectDisabledReason(); };
-    const auto ofMap = [this, editing, nothing] {  // a result and hook points are needed
+    const auto ofMap = [this, editing, nothing] {  // needs a result and hook points
         if (const QString why = m_window.edits().disabledReason(); !why.isEmpty()) return why;
         const QString why = nothing();
         return why.isEmpty() ? editing().edits().disabledReason() : why;
@@ -165,7 +165,7 @@ void Menus::addEdits() {
     add(
         "After, before or difference", QKeySequence(Qt::Key_B),
         "Show the maps with the edits, without them, or the change",
-        [this] { m_window.activeInspector()->cycleShown(); }, nothing);  // of a pinned one, too
+        [this] { m_window.activeInspector()->cycleShown(); }, nothing);  // also for a pinned result
     add(
         "Use this input as the second one", {},
         "Keep the input that is inspected as B: positions are patched from it, and patching maps "

@@ -28,7 +28,7 @@ class Menus : public QObject {
     Q_OBJECT
 public:
     explicit Menus(MainWindow& window);
-    /// Asks every entry whether it can be used, is checked, and how it is called.
+    /// Updates every entry: whether it is enabled and checked, and its text.
     void refresh();
     /// Every entry, for the palette.
     QList<QAction*> commands() const;
@@ -38,14 +38,15 @@ private:
     using Asked = std::function<QString()>;
     using Checked = std::function<bool()>;
 
-    /// Appends an entry to the menu that is being filled. `reason`: why it is disabled, its
-    /// tooltip then; empty: it is not. `checked`: of an entry with a mark.
+    /// Appends an entry to the menu that is being filled. `reason` returns why the entry is
+    /// disabled, which is its tooltip then; empty: it is enabled. `checked` returns whether the
+    /// mark of an entry is set; empty: the entry has no mark.
     QAction* add(const QString& text, const QKeySequence& key, const QString& help, Slot slot,
                  Asked reason = {}, Checked checked = {});
-    /// The text of the entry, where it changes.
+    /// Sets the function that returns the text of an entry, if the text changes.
     void named(QAction* action, Asked text);
     void separate();
-    /// Fills a menu: of the bar, or within the one that is being filled.
+    /// Adds a menu to the bar, or to the menu that is being filled, and fills it.
     QMenu* fill(const QString& title, const std::function<void()>& entries);
     QMenu* fill(QMenu* menu, const std::function<void()>& entries);
 

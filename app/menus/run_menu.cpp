@@ -90,7 +90,7 @@ void Menus::addRun() {
     });
 }
 
-// TensorBoard takes all selected runs; what else the menu does is done to the current one.
+// TensorBoard takes all selected runs; all other entries of the menu act on the current run.
 QStringList Menus::runsFor(RunActions::Kind kind) const {
     QStringList selected = m_c.selection.runs();
     const QString current = m_c.selection.current();

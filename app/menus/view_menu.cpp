@@ -175,8 +175,8 @@ QString whyNot(const wire::NamedFigure& figure, const Controllers& c) {
 
 }  // namespace
 
-/// The figures that have a name (wire/named_figures.h). Those of a run are also on the page Atlas,
-/// those of a study in the menu of the page Study.
+/// Adds the figures that have a name (wire/named_figures.h). The figures of a run are also on the
+/// page Atlas, those of a study also in the menu of the page Study.
 void Menus::addFigures() {
     auto* ofRuns = new QMenu(&m_window);
     auto* ofStudies = new QMenu(QStringLiteral("Figures"), &m_window);

@@ -101,7 +101,7 @@ AnalysisTab::AnalysisTab(const core::Analysis& analysis, AnalysisController& con
     makeInputs(*row);
     for (const auto& field : analysis.fields)
         if (field.inRow) makeControl(*row, field);
-    // Made in the order in which Tab reaches them.
+    // The controls are made in the order in which Tab reaches them.
     m_run = new QPushButton(QStringLiteral("Measure"), this);
     m_strip = new JobStrip(this);
     m_view = widgets::makeAnalysisView(analysis, this);
@@ -183,7 +183,7 @@ void AnalysisTab::makeInputs(ControlRow& row) {
         connect(m_split, &QComboBox::currentTextChanged, this, &AnalysisTab::inputsChanged);
 }
 
-// A control is filled before anybody listens to it.
+// Each control is filled before its signals are connected.
 void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field) {
     const auto& spec = field.spec;
     const QString label = text(spec.label), help = text(spec.help);
@@ -304,7 +304,7 @@ void AnalysisTab::setValues(const core::OptionValues& values) {
     for (const auto& [name, value] : values) take(name, value);
     const auto shown = m_values;
     {
-        // Each control would tell of a change that is not the user's.
+        // Signals of the controls are blocked, as the user has not changed them.
         std::vector<QSignalBlocker> quiet;
         for (QWidget* control : m_options->findChildren<QWidget*>()) quiet.emplace_back(control);
         for (const auto& control : m_controls) control.show(value(*control.field));
@@ -350,7 +350,7 @@ void AnalysisTab::inputsChanged() {
         const QSignalBlocker quiet(m_example);
         m_example->setMaximum(static_cast<int>(std::min<std::int64_t>(
             data ? data->info.size - 1 : 0, std::numeric_limits<int>::max())));
-        // Not the first one, which the inspector shows at first.
+        // Not the first example, which the inspector shows at first.
         if (m_untouched && m_example->maximum() > 0) {
             m_untouched = false;
             m_example->setValue(1);
@@ -384,7 +384,7 @@ QString AnalysisTab::caption() const {
         parts << m_split->currentText();
     else if (reads(AnalysisInput::Pair))
         parts << QStringLiteral("A: ") + subject.sampleName << QStringLiteral("B: ") + nameOfB();
-    // The text of its own is not what the inspector shows.
+    // The analysis has its own text, not that of the inspector.
     else if (!(reads(AnalysisInput::OwnText) && m_options->isVisibleTo(this)) &&
              !subject.sampleName.isEmpty())
         parts << subject.sampleName;
@@ -449,7 +449,7 @@ void AnalysisTab::activate() {
         m_read = true;
         return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);
     }
-    // What is being measured is not cancelled to find out what it would take.
+    // A running analysis is not cancelled to estimate its cost.
     if (!m_analysis.costText || m_cost || m_running) return;
     m_read = true;
     m_strip->setDelay(kAfterASecond);  // a second is not worth a strip that comes and goes
@@ -460,7 +460,7 @@ void AnalysisTab::activate() {
 void AnalysisTab::run() {
     m_start.stop();
     if (!missing().isEmpty()) return;
-    // More steps are read when those that are asked for are there.
+    // Further steps are read after the requested ones have arrived.
     if (reads(AnalysisInput::KeptSteps) && m_c.task(m_analysis).busy()) return;
     m_read = true;
     m_caption = caption();
@@ -483,7 +483,7 @@ void AnalysisTab::run() {
     if (m_valid && (reads(AnalysisInput::KeptSteps) || continued || adds))
         request.known = m_view->shown();
     m_c.run(m_analysis, request);
-    m_running = true;  // now, as what ran before has ended
+    m_running = true;  // set here, as ending the previous run resets it
     updateButton();
 }
 
@@ -556,7 +556,7 @@ void AnalysisTab::describe() {
         }
     } else if (sentence.isEmpty() && m_read && !m_start.isActive() &&
                !m_c.task(m_analysis).busy()) {
-        sentence = QStringLiteral("Not measured.");  // it was cancelled
+        sentence = QStringLiteral("Not measured.");  // the analysis was cancelled
     }
     m_view->clear(sentence);
 }
@@ -564,24 +564,24 @@ void AnalysisTab::describe() {
 void AnalysisTab::updateButton() {
     const bool measuring = m_running && m_c.task(m_analysis).busy();
     const bool continues = !measuring && m_c.continues(m_analysis, request());
-    bool nothing = false;  // a list of which nothing is chosen
+    bool nothing = false;  // a list in which nothing is chosen
     for (const auto& control : m_controls) {
         const auto chosen = value(*control.field);
         const auto* words = std::get_if<std::vector<std::string>>(&chosen);
         nothing = nothing || (words && words->empty());
     }
-    // Also after a refusal, whose cause may be gone.
+    // Enabled also after a refusal, as its cause may be gone.
     const bool can = missing().isEmpty() && !measuring && !nothing;
     const bool passes = !can && m_run->hasFocus();
     m_run->setEnabled(can);
-    // Cancel has the focus while this is disabled. Afterwards this has it again, unless the user
-    // has moved it.
+    // Cancel has the focus while the run button is disabled. Afterwards the button gets it back,
+    // unless the user has moved the focus.
     if (passes) m_passedTo = QApplication::focusWidget();
     if (can && (m_returns || (m_passedTo && m_passedTo->hasFocus()))) m_run->setFocus(m_reason);
     if (can) m_passedTo = nullptr, m_returns = false;
     m_run->setText(continues ? QStringLiteral("Continue") : QStringLiteral("Measure"));
     m_run->setToolTip(continues ? QStringLiteral("Measure what is missing") : QString());
-    // What is quick is measured again only after it was cancelled.
+    // Quick analyses have the run button only after they were cancelled.
     if (!m_analysis.onDemand)
         m_run->setVisible(!measuring && (continues || (m_read && m_view->isEmpty() &&
                                                        m_refusal.isEmpty() && m_run->isEnabled())));

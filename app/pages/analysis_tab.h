@@ -34,22 +34,24 @@ public:
     AnalysisTab(const core::Analysis& analysis, AnalysisController& controller, QWidget* parent);
 
     const core::Analysis& analysis() const { return m_analysis; }
-    /// After AnalysisController::setSubject().
+    /// Updates the tab after AnalysisController::setSubject().
     void subjectChanged(const SubjectChange& change);
-    /// The tab is seen: what it shows is computed, unless it takes long; then its cost is.
+    /// Called when the tab becomes visible: computes its result, or only the cost if the analysis
+    /// takes long.
     void activate();
-    /// An input that was dropped or typed as B of a pair, in place of an example of a split.
+    /// Sets an input that was dropped or typed as B of a pair, instead of an example of a split.
     void setSecond(std::optional<ProbeSample> sample, const QString& name);
 
     /// The options that differ from their defaults.
     const core::OptionValues& values() const { return m_values; }
-    /// Shows them in the controls, and acts as if they were chosen there.
+    /// Sets the options as if the user had chosen them in the controls.
     void setValues(const core::OptionValues& values);
     AnalysisRequest request() const;
 
     widgets::AnalysisFrame* view() const { return m_view; }
     JobStrip* strip() const { return m_strip; }
-    /// Runs the analysis, or continues a cancelled one. Those that are quick have it only then.
+    /// Runs the analysis, or continues a cancelled one. Quick analyses have this button only after
+    /// they were cancelled.
     QPushButton* runButton() const { return m_run; }
 
 Q_SIGNALS:
@@ -57,7 +59,7 @@ Q_SIGNALS:
     void valuesChanged(const QString& name, const relascope::core::OptionValues& before);
 
 protected:
-    /// Of the strip: hands the focus of the button to Cancel.
+    /// Watches the strip: hands the focus of the run button to Cancel.
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -76,9 +78,10 @@ private:
     void run();
     void show(const Answer& result);
     void refuse(const QString& sentence);
-    /// The sentence in place of a result; a result stays until the next one.
+    /// Shows a sentence if there is no result; a result stays until the next one.
     void describe();
-    QString missing() const;  ///< what there is to choose before the analysis can run
+    /// The sentence about what must be chosen before the analysis can run.
+    QString missing() const;
     void updateButton();
     QString caption() const;
     QString nameOfB() const;
@@ -89,7 +92,7 @@ private:
     core::OptionValues m_values;
     std::vector<Control> m_controls;
     QWidget* m_options;  ///< all rows of controls
-    // Of data and pairs; null for other inputs.
+    // Controls of analyses of data and pairs; null for other inputs.
     QComboBox* m_split = nullptr;
     QLabel* m_clean = nullptr;
     QSpinBox* m_example = nullptr;
@@ -97,23 +100,23 @@ private:
     QPushButton* m_run;
     JobStrip* m_strip;
     widgets::AnalysisFrame* m_view;
-    /// How the button got the focus. After a click nothing has a ring, and Space stays with the
-    /// training.
+    /// How the run button got the focus. After a click no focus ring is shown, and Space still
+    /// controls the training.
     Qt::FocusReason m_reason = Qt::OtherFocusReason;
-    QPointer<QWidget> m_passedTo;  ///< has the focus of the button until Cancel is seen
-    bool m_returns = false;        ///< Cancel had it when it was hidden
+    QPointer<QWidget> m_passedTo;  ///< has the focus of the run button until Cancel is visible
+    bool m_returns = false;        ///< Cancel had the focus when it was hidden
     std::optional<ProbeSample> m_second;
     QString m_secondName;
     bool m_untouched = true;  ///< no example of a split was offered yet
     std::optional<AnalysisCost> m_cost;
-    AnalysisRequest m_asked, m_shown;  ///< the last one, and that of the result
+    AnalysisRequest m_asked, m_shown;  ///< the last request, and that of the result shown
     QString m_refusal;
-    QString m_caption;                 ///< of what was asked for last
-    QTimer m_start;                    ///< what is typed or dragged changes many times a second
-    bool m_running = false;            ///< the analysis, not only its cost
-    bool m_read = false;               ///< was computed for this subject, or is being computed
-    bool m_valid = false;              ///< what is shown is of this subject
-    std::string m_path, m_checkpoint;  ///< of the subject
+    QString m_caption;       ///< caption of the last request
+    QTimer m_start;          ///< delay, as typed or dragged values change many times a second
+    bool m_running = false;  ///< the analysis, not only its cost
+    bool m_read = false;     ///< the result was or is being computed for this subject
+    bool m_valid = false;    ///< the result shown belongs to this subject
+    std::string m_path, m_checkpoint;  ///< the weights of the subject
 };
 
 }  // namespace relascope::app

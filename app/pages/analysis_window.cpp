@@ -42,7 +42,7 @@ AnalysisWindow::AnalysisWindow(QWidget* parent)
     setWindowTitle(QStringLiteral("Measure"));
     setAccessibleName(QStringLiteral("Measure"));
     resize(1240, 780);
-    // The position that is chosen in the lens is the one whose answer is taken apart.
+    // The position chosen in the lens is also the one whose answer is attributed.
     connect(tab("lens")->view(), &widgets::AnalysisFrame::positionRequested, this,
             [attribution = tab("attribute")](std::int64_t position) {
                 auto values = attribution->values();
@@ -99,7 +99,7 @@ void AnalysisWindow::addTab(const core::Analysis& analysis) {
     const int at = m_bar->addTab(title);
     QString summary = QString::fromStdString(analysis.summary);
     if (!summary.isEmpty()) summary[0] = summary[0].toUpper();
-    const bool isPage = m_undo->parent() != this;  // the keys of pages are those of the window
+    const bool isPage = m_undo->parent() != this;  // a page uses the keys of the main window
     m_bar->setTabToolTip(
         at, isPage ? summary : QStringLiteral("%1 (Ctrl+%2)").arg(summary).arg(at + 1));
     m_pages->addWidget(tab);
@@ -160,7 +160,7 @@ AnalysisTab* AnalysisWindow::current() const {
     return static_cast<AnalysisTab*>(m_pages->currentWidget());
 }
 
-// What a tab shows is computed when it is first seen.
+// Computes the result of a tab when the tab is first visible.
 void AnalysisWindow::activate() {
     if (isVisible()) current()->activate();
 }
@@ -207,7 +207,7 @@ bool AnalysisWindow::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void AnalysisWindow::keyPressEvent(QKeyEvent* event) {
-    // A page has the keys of its window.
+    // A page uses the keys of the main window.
     if (!isWindow()) return QWidget::keyPressEvent(event);
     const bool control = event->modifiers() & Qt::ControlModifier;
     if (event->key() == Qt::Key_Escape) return hide();
@@ -216,7 +216,7 @@ void AnalysisWindow::keyPressEvent(QKeyEvent* event) {
         undo ? m_undo->undo() : m_undo->redo();
         return m_undo->seal();
     }
-    // As between the pages of the main window.
+    // The keys act as between the pages of the main window.
     const int at = event->key() - Qt::Key_1;
     if (control && at >= 0 && at < m_bar->count()) return m_bar->setCurrentIndex(at);
     QWidget::keyPressEvent(event);

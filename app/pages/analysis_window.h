@@ -33,16 +33,16 @@ class UndoHistory;
 class AnalysisWindow : public QWidget {
     Q_OBJECT
 public:
-    /// With all analyses that have no page of their own.
+    /// Creates the window with all analyses that have no page of their own.
     explicit AnalysisWindow(QWidget* parent = nullptr);
-    /// A page of a window, whose history has the changes of options.
+    /// Creates a page of the main window; changes of options are steps of `history`.
     AnalysisWindow(const std::vector<const core::Analysis*>& analyses, UndoHistory& history);
     ~AnalysisWindow() override;
 
-    /// What the inspector shows; nullopt: nothing. Cancels what runs for an earlier subject, and
-    /// keeps what does not depend on what is changed.
+    /// Sets the subject, which the inspector shows; nullopt: none. Cancels what is measured for an
+    /// earlier subject, and keeps results that do not depend on the change.
     void setSubject(std::optional<AnalysedSubject> subject);
-    /// The input B of patching.
+    /// Sets the input B for patching.
     void setSecond(ProbeSample sample, const QString& name);
     /// Shows the window with the tab of that analysis.
     void showTab(const std::string& analysis);
@@ -52,20 +52,20 @@ public:
     AnalysisTab* tab(const std::string& analysis) const { return m_tabs.at(analysis); }
 
     AnalysisController& controller() { return *m_c; }
-    /// What the head says while the subject is edited.
+    /// Sets the note in the head about the edits of the subject.
     void setEditsNote(const QString& text) { m_note->setText(text); }
-    /// At the right of the head.
+    /// Adds a control at the right of the head.
     void addControl(QWidget* control);
 
-    /// The options of all tabs that are not the defaults, for the session. What cannot be read is
-    /// left out.
+    /// The options of all tabs that differ from the defaults, to be saved in the session.
+    /// restoreOptions() ignores what cannot be read.
     QByteArray saveOptions() const;
     void restoreOptions(const QByteArray& options);
 
 Q_SIGNALS:
     /// Parts are to be taken out in the inspector, as AnalysisFrame::editsRequested().
     void editsRequested(const std::vector<relascope::Edit>& edits, const QString& what);
-    /// An example of that split is to be shown in the inspector, with a cell of a map.
+    /// An example of a split is to be shown in the inspector, with a cell of a map.
     void exampleRequested(const QString& split, qint64 example, const relascope::MapCell& cell);
     /// A step along training was chosen.
     void stepRequested(qint64 step);

@@ -28,11 +28,11 @@ AtlasPage::AtlasPage(Controllers& controllers)
     follow(&c.probe, &ProbeController::splitsChanged);
     follow(&c.selection, &Selection::stepChanged);
     follow(&c.runEdits, &InspectorEdits::changed);
-    // Not with each step that a training keeps: that would end what is being measured.
+    // Not updated at each step that a training keeps, as that would cancel the analysis.
     connect(&c.runs, &RunsController::rowsChanged, this, [this] {
         if (!controller().subject()) refresh();
     });
-    // All of it is in the inspector of the Workbench, once that is seen.
+    // Adds the edits that the list does not have yet; the Workbench then shows all of them.
     connect(this, &AnalysisWindow::editsRequested, this,
             [this](std::vector<Edit> edits, const QString& what) {
                 const auto& list = m_controllers.runEdits.list();

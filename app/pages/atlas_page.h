@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page Atlas: what the relations of the run that is shown tell of pairs of objects.
+// The page Atlas: what the relations of the run that is shown say about pairs of objects.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,19 @@ namespace relascope::app {
 
 class Controllers;
 
-/// Its subject are the weights at the time cursor and the data of that run, or an opened checkpoint
+/// The subject is the weights at the time cursor with the data of that run, or an opened checkpoint
 /// without a run.
 class AtlasPage : public AnalysisWindow {
     Q_OBJECT
 public:
     explicit AtlasPage(Controllers& controllers);
 
-    /// How the room is divided, for the session.
+    /// The sizes of the panes, to be saved in the session.
     QByteArray panesState() const;
     void restorePanes(const QByteArray& state);
 
 Q_SIGNALS:
-    /// What was asked for is in the inspector of the Workbench.
+    /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();
 
 protected:
@@ -36,7 +36,8 @@ private:
     void refresh();
 
     Controllers& m_controllers;
-    std::optional<widgets::InspectorView> m_wanted;  ///< once the example is there
+    /// View to show once the example has been read.
+    std::optional<widgets::InspectorView> m_wanted;
 };
 
 }  // namespace relascope::app

@@ -36,8 +36,8 @@ class VerifyBadge;
 
 namespace relascope::app {
 
-/// The likeliest next tokens of a probe of a text, with their probabilities there and in the result
-/// that it is compared with: then the likeliest of both.
+/// Shows the likeliest next tokens after a text in `result`, with their probabilities. If `other`
+/// is not null, the likeliest of both are shown, with their probabilities in both.
 void showNextTokens(widgets::TextOutcome& outcome, const ProbeResult& result,
                     const ProbeResult* other);
 
@@ -132,7 +132,7 @@ public:
 
     /// Updates whether a text can be generated, with the reason if not.
     void refresh();
-    /// Other weights were loaded, or the weights were removed.
+    /// Updates the panel after other weights were loaded, or the weights were removed.
     void loaded();
     /// The inspector shows an input other than the generated text.
     void leave() { m_resultFirst = -1; }

@@ -185,7 +185,7 @@ void CheckpointPage::setQuestions() {
                                      window());
     };
     askTokenizer = [this] {
-        // It is read where the weights are.
+        // The tokenizer is read on the machine of the weights.
         if (const auto far = wire::farPathOf(m_c.path().toStdString()))
             return FarFileDialog::choose(
                 QString::fromStdString(far->host), FarFileDialog::Choice::Either,

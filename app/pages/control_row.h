@@ -12,9 +12,9 @@ namespace relascope::app {
 class ControlRow : public QWidget {
 public:
     explicit ControlRow(QWidget* parent);
-    /// A control after a muted label, which becomes its accessible name unless it has one.
+    /// Adds a control after a muted label, which becomes its accessible name unless it has one.
     void add(const QString& label, QWidget* control);
-    /// A control beside the one before, until there is a gap.
+    /// Adds a control beside the one before; after addGap() it begins a new group.
     void add(QWidget* control);
     void addGap() { m_group = nullptr; }
 

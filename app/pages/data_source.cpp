@@ -79,7 +79,8 @@ ErrorStrip::ErrorStrip(QWidget* parent)
     : QWidget(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)) {
     setAccessibleName(QStringLiteral("Error"));
     m_text->setFont(widgets::smallFont());
-    m_text->setTextFormat(Qt::PlainText);  // sentences name files, and files have any name
+    // Messages contain file names, which may look like markup.
+    m_text->setTextFormat(Qt::PlainText);
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* away = widgets::iconButton("close", QStringLiteral("Dismiss"), this);

@@ -70,7 +70,7 @@ public:
     explicit ErrorStrip(QWidget* parent = nullptr);
     void setSentence(const QString& sentence);  ///< empty: hidden
     QString sentence() const;
-    /// Hidden; beside a sentence that something can be done about.
+    /// Adds a hidden button beside the message, to be shown with errors that it can resolve.
     QPushButton* addButton(const QString& text);
 
 protected:
@@ -156,7 +156,7 @@ private:
         std::make_shared<std::atomic<quint64>>(0);  ///< for the statistics of the split
     std::shared_ptr<wire::Session> m_session = std::make_shared<wire::Session>();
     JobQueue m_work;   ///< asks the session
-    JobQueue m_saves;  ///< with a session of their own: it may take long
+    JobQueue m_saves;  ///< saves in a session of its own, as it may take long
     LongTask m_task, m_saving;
 };
 

@@ -45,11 +45,11 @@ const QString kBothMissing = QStringLiteral(
     "Choose two runs, steps or checkpoints to compare: in the menus above, or drag them here, pin "
     "what the Workbench shows as A, or choose two runs on Compare and press Enter.");
 
-/// px below which maps and tables would not be seen: a lower page scrolls. A narrow one has the
-/// small maps below the three large ones.
+/// Minimum heights of the page in px, wide and narrow, below which it scrolls so that maps and
+/// tables stay visible. Below the width kNarrowDuel the small maps are under the three large ones.
 constexpr int kLowestDuel = 640, kLowestNarrowDuel = 1180, kNarrowDuel = 1000;
 
-/// Arrow keys are those of the inspector.
+/// A splitter whose arrow keys go to the inspector.
 class ScrollingPage : public QScrollArea {
 public:
     explicit ScrollingPage(QWidget* content, QWidget* parent) : QScrollArea(parent) {
@@ -65,14 +65,14 @@ protected:
     void keyPressEvent(QKeyEvent* event) override { event->ignore(); }
 };
 
-/// The run folder of a file in it that a file manager gives, or the path itself.
+/// The run folder if a file manager gives a file in it, otherwise the path itself.
 QString subjectPath(const QString& path) {
     const QFileInfo info(path);
     return info.fileName() == QLatin1String("run.json") ? info.absolutePath()
                                                         : info.absoluteFilePath();
 }
 
-/// The run that it is, or that its checkpoint lies in; empty: none.
+/// The run of a subject, or the run that its checkpoint lies in; empty if there is none.
 QString runOf(const DuelSubject& subject) {
     const auto path = subject.path.toStdString();
     return core::isRunFolder(path) ? subject.path
@@ -228,7 +228,7 @@ AnalysisTab* DuelPage::tab() const {
 void DuelPage::refuse(const QString& sentence) {
     m_error->setSentence(sentence);
     m_again->setVisible(m_probes.complete());
-    m_inspector->mapPane()->setOutdated(true, false);  // it is of what was asked for before
+    m_inspector->mapPane()->setOutdated(true, false);  // the map shown is for the previous request
 }
 
 void DuelPage::setSubject(std::size_t side, std::optional<DuelSubject> subject) {
@@ -237,7 +237,7 @@ void DuelPage::setSubject(std::size_t side, std::optional<DuelSubject> subject) 
     m_probes.setSubject(side, std::move(subject));
 }
 
-/// Inputs of the user, which both read in place of an example.
+/// Connects the inputs of the user, which both sides read instead of an example.
 void DuelPage::connectInputs() {
     using Kind = InputRequest::Kind;
     auto* source = m_inspector->sourcePane();
@@ -251,7 +251,7 @@ void DuelPage::connectInputs() {
             &DuelProbes::chooseText);
     connect(&m_probes, &DuelProbes::textProblem, source->textInput(),
             &widgets::TextInput::setProblem);
-    // What was typed, without the tokens that a tokenizer puts around it.
+    // The typed text, without the tokens that a tokenizer adds around it.
     connect(source->textInput(), &widgets::TextInput::opened, this, [this, source] {
         if (const auto& own = m_probes.own(); own && own->kind == Kind::Text)
             source->textInput()->setText(own->text);
@@ -297,7 +297,7 @@ std::optional<DuelSubject> DuelPage::shownOnWorkbench() const {
 
 void DuelPage::subjectsChanged() {
     for (std::size_t side = 0; side < 2; ++side) m_slots[side]->setSubject(m_probes.subject(side));
-    m_inspector->setPartner(std::nullopt);  // it was of others
+    m_inspector->setPartner(std::nullopt);  // the partner belonged to other subjects
     if (!m_probes.answer(0) || !m_probes.answer(1)) m_inspector->mapPane()->setOutdated(true);
     const auto &a = m_probes.subject(0), &b = m_probes.subject(1);
     m_empty->setSentence(a || b ? kSecondMissing : kBothMissing);
@@ -361,13 +361,14 @@ void DuelPage::fetchApart() {
         const auto& subject = *m_probes.subject(side);
         if (subject.host().isEmpty()) continue;
         const QString run = runOf(subject);
-        if (run.isEmpty()) return;  // chosen since; the sentence says what to do
+        // A checkpoint without a run was chosen since then; describeApart() says what to do.
+        if (run.isEmpty()) return;
         const QString copy = m_c.runs.placeOfCopy(run);
         if (QFileInfo::exists(copy))
             chooseCopy(run, copy);
         else
             return m_fetches.fetch(run, copy, [this, run, copy] {
-                if (chooseCopy(run, copy)) fetchApart();  // the other one
+                if (chooseCopy(run, copy)) fetchApart();  // the other subject
             });
     }
 }
@@ -473,7 +474,7 @@ void DuelPage::dropEvent(QDropEvent* event) {
     event->acceptProposedAction();
     for (const QUrl& url : event->mimeData()->urls()) {
         if (!url.isLocalFile()) continue;
-        // On a slot: that one; elsewhere what is missing, or B.
+        // Dropped on a slot: that subject; elsewhere the subject that is missing, or B.
         const auto at = event->position().toPoint();
         const auto on = [&](const SubjectSlot* slot) {
             return slot->geometry().contains(slot->parentWidget()->mapFrom(this, at));

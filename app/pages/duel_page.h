@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page Duel: two models, steps or edits on the same input, side by side, and below what the
-// analysis `duel` says of them.
+// The page Duel: two models, steps or edits on the same input, side by side, and below them the
+// result of the analysis `duel`.
 #pragma once
 
 #include <array>
@@ -39,10 +39,10 @@ public:
     DuelPage(Controllers& controllers, RunExport& fetches);
     ~DuelPage() override;
 
-    /// A is 0, B is 1.
+    /// Sets a subject; side 0 is A, side 1 is B.
     void setSubject(std::size_t side, std::optional<DuelSubject> subject);
-    /// A run folder or a checkpoint that was dropped or named: B, where A is there. A picture is
-    /// read by both.
+    /// Takes a run folder or a checkpoint that was dropped or named as A, or as B if A is chosen. A
+    /// picture becomes the input of both.
     void take(const QString& path);
     /// What the Workbench shows: its run, step and edits.
     std::optional<DuelSubject> shownOnWorkbench() const;
@@ -51,14 +51,14 @@ public:
     widgets::RelationInspector* inspector() const { return m_inspector; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     AnalysisTab* tab() const;
-    /// In place of tab() while A and B are not measured where they are.
+    /// Shown instead of tab() while A and B are on different machines and cannot be measured.
     widgets::EmptyState* apart() const { return m_apart; }
     ErrorStrip* error() const { return m_error; }
     QPushButton* againButton() const { return m_again; }
     SubjectSlot* slot(std::size_t side) const { return m_slots[side]; }
     QToolButton* linked() const { return m_linked; }
 
-    /// How the room is divided, for the session.
+    /// The sizes of the panes, to be saved in the session.
     QByteArray panesState() const;
     void restorePanes(const QByteArray& state);
 
@@ -70,20 +70,20 @@ protected:
 private:
     void connectInputs();
     void subjectsChanged();
-    /// Whether they cannot be measured where they are.
+    /// Whether A and B are on different machines, so that they cannot be measured.
     bool areApart() const;
-    /// Why they are not measured, and what can be done.
+    /// Says why A and B are not measured, and what can be done.
     void describeApart();
-    /// Copies to this computer what areApart(), and chooses the copies.
+    /// Copies the runs of other machines to this computer, and chooses the copies.
     void fetchApart();
-    /// Whether it was chosen: one of the subjects is of that run.
+    /// Chooses the copy in place of the run. Returns false if no subject belongs to the run.
     bool chooseCopy(const QString& run, const QString& copy);
     /// Says why there are no maps, and offers to ask again.
     void refuse(const QString& sentence);
-    /// Asks again for what failed.
+    /// Repeats the requests that failed.
     void again();
     void show(const widgets::Inspected& inspected);
-    /// The map of B that is asked for, and beside it the one of A that it is matched with.
+    /// Shows a map of B, and beside it the map of A that it is matched with.
     void showPartners(MapKind kind, int layer, int index);
     void offerSamples();
 
@@ -102,7 +102,7 @@ private:
     QStackedWidget* m_below;
     AnalysisWindow* m_measure;
     widgets::EmptyState* m_apart;
-    bool m_first = true;  ///< no input was shown yet
+    bool m_first = true;  ///< no input has been shown yet
     bool m_narrow = false;
 };
 

@@ -121,7 +121,7 @@ void FarFileDialog::take(const wire::Folder& folder) {
     m_up->setEnabled(m_folder != QLatin1String("/"));
     m_list->clear();
     for (const auto& entry : folder.entries) {
-        // Text of another machine: one line, whatever it holds.
+        // The text comes from another machine, so it is shown as one plain line.
         const QString name = QString::fromStdString(entry.name);
         auto* item = new QListWidgetItem(
             widgets::icon(entry.folder ? "folder" : "note"),

@@ -52,17 +52,17 @@ private:
 
     const QString m_host;
     const Choice m_choice;
-    QString m_folder;  ///< that is listed, there
-    QString m_chosen;  ///< there
+    QString m_folder;  ///< the folder that is listed, on the host
+    QString m_chosen;  ///< the chosen path, on the host
     QLineEdit* m_path;
     QListWidget* m_list;
     QLabel* m_note;
     ErrorStrip* m_error;
     JobStrip* m_strip;
     QPushButton *m_up, *m_choose, *m_this;
-    const std::shared_ptr<wire::Session> m_session;  ///< for the jobs of the queue
+    const std::shared_ptr<wire::Session> m_session;  ///< used by the jobs of m_jobs only
     const std::unique_ptr<JobQueue> m_jobs;
-    LongTask m_task;  // ends before its queue
+    LongTask m_task;  // destroyed before its queue
 };
 
 }  // namespace relascope::app

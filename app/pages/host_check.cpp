@@ -19,7 +19,7 @@
 namespace relascope::app {
 namespace {
 
-/// A tick or a cross, in the colours of the theme.
+/// A tick or a cross in the colours of the theme.
 class StageMark : public QWidget {
 public:
     StageMark(bool good, QWidget* parent) : QWidget(parent), m_good(good) { setFixedSize(16, 16); }
@@ -35,7 +35,7 @@ private:
     bool m_good;
 };
 
-/// Words of another machine: one line, not without end.
+/// Text of another machine as one line of limited length.
 QString farText(const std::string& text) {
     return QString::fromStdString(text).simplified().left(300);
 }
@@ -46,7 +46,7 @@ struct Checked {
     QStringList oldVersions = {};
 };
 
-/// `said` gets a line for each stage.
+/// Checks a machine; `said` gets a line for each stage.
 Checked check(const wire::Host& host, const std::function<bool()>& wanted,
               const std::function<void(double fraction, const QString& line)>& said) {
     wire::Session session([&] {
@@ -155,7 +155,7 @@ void HostCheck::begin(const wire::Host& host) {
             };
             return check(host, wanted, [&](double fraction, const QString& line) {
                 job.fraction = fraction;
-                // Called as long as the task lives, which is a part of this.
+                // Called only while the task lives, which is a member of this object.
                 job.report([this, line] { add(true, line); });
             });
         },

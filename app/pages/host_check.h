@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a machine can be worked on: what is asked of it, line by line, and the installation of
-// the command line there.
+// Checks whether a machine can be worked on, shows each stage on a line, and offers to install the
+// command line program there.
 #pragma once
 
 #include <QStringList>
@@ -24,12 +24,12 @@ public:
     explicit HostCheck(QWidget* parent = nullptr);
     ~HostCheck() override;
 
-    /// Asks a machine, which need not be saved; drops what went on before.
+    /// Checks a machine, which need not be saved; cancels the check before.
     void begin(const wire::Host& host);
-    /// Nothing is asked any more, and nothing shown.
+    /// Cancels the check and removes its lines.
     void clear();
     bool busy() const { return m_task.busy(); }
-    /// What is shown, for tests.
+    /// The lines that are shown, for tests.
     QStringList lines() const;
     JobStrip* strip() const { return m_strip; }
     QPushButton* removeOldButton() const { return m_removeOld; }
@@ -40,7 +40,7 @@ public:
 Q_SIGNALS:
     void busyChanged(bool busy);
     void succeeded();      ///< all stages were reached
-    void helpRequested();  ///< how the command line is installed
+    void helpRequested();  ///< the user asks how the command line program is installed
 
 private:
     void add(bool good, const QString& line);
@@ -53,9 +53,9 @@ private:
     JobStrip* m_strip;
     QWidget* m_offer;
     QPushButton *m_install, *m_how, *m_removeOld;
-    QStringList m_old;  ///< versions
+    QStringList m_old;  ///< old versions on the machine
     const std::unique_ptr<JobQueue> m_jobs;
-    LongTask m_task;  // ends before its queue
+    LongTask m_task;  // destroyed before its queue
 };
 
 }  // namespace relascope::app

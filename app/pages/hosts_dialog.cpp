@@ -33,7 +33,7 @@ namespace {
 enum HostRole { kStatus = Qt::UserRole, kState };
 enum class Shown { Unsaved, Connecting, Connected, Lost };
 
-/// A machine in 42 px: its name, and below it the state of its connection.
+/// Paints a machine in 42 px: its name, and below it the state of its connection.
 class HostDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -96,12 +96,12 @@ QStringList sshHosts(const QString& config) {
             for (const auto& word : wire::wordsOf(match.captured(1).trimmed().toStdString(), "")) {
                 if (word.starts_with('#')) break;
                 const QString name = QString::fromStdString(word);
-                // One with a dash would be an option of ssh.
+                // A name that begins with a dash would be an option of ssh.
                 if (!name.contains(u'*') && !name.contains(u'?') && !name.startsWith(u'!') &&
                     !name.startsWith(u'-') && !name.isEmpty())
                     names << name;
             }
-        } catch (const Error&) {  // a quote that does not end
+        } catch (const Error&) {  // an unclosed quote
         }
     }
     names.removeDuplicates();
@@ -179,7 +179,7 @@ void HostsDialog::connectAll() {
              std::initializer_list<QWidget*>{m_list, m_fields, m_add, m_remove, m_test, m_save})
             widget->setEnabled(!busy);
     });
-    // A connection that was lost need not wait for its next try.
+    // After a successful check a lost connection is tried again at once.
     connect(m_check, &HostCheck::succeeded, this,
             [this] { m_hosts.refresh(m_name.edit->text().trimmed()); });
     connect(m_check, &HostCheck::helpRequested, this,
@@ -269,7 +269,8 @@ void HostsDialog::showStatus() {
                             : status->state == State::Connecting ? Shown::Connecting
                                                                  : Shown::Lost;
         QString text = known ? m_hosts.statusText(name) : QStringLiteral("not saved");
-        if (text.startsWith(name + u' ')) text.remove(0, name.size() + 1);  // it stands above
+        // The name is shown above.
+        if (text.startsWith(name + u' ')) text.remove(0, name.size() + 1);
         item->setText(name);
         item->setData(kState, static_cast<int>(shown));
         item->setData(kStatus, text);
@@ -314,7 +315,7 @@ void HostsDialog::edited(const QLineEdit* edit) {
     const auto text = [](const Field& field) { return field.edit->text().trimmed().toStdString(); };
     const QString before = proposedReach(QString::fromStdString(host->name));
     host->name = text(m_name);
-    // The proposal follows the name until it is changed.
+    // The proposed value follows the name until the user changes it.
     if (edit == m_name.edit && m_reach.edit->text() == before)
         m_reach.edit->setText(proposedReach(QString::fromStdString(host->name)));
     host->reach = text(m_reach);

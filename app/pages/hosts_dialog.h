@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The other machines: their names, how they are reached, what is put before trainings there; and
-// whether that works.
+// Edits the other machines: their names, how they are reached, the command that launches trainings
+// there; and checks whether that works.
 #pragma once
 
 #include <QDialog>
@@ -34,7 +34,7 @@ public:
     HostsDialog(HostsController& hosts, QWidget* parent = nullptr);
 
     HostCheck* check() const { return m_check; }
-    /// Shows a machine; one that is not there is left out.
+    /// Shows a machine; an unknown name is ignored.
     void select(const QString& name);
 
 private:
@@ -53,7 +53,7 @@ private:
     void remove();
     void test();
     void save();
-    /// Shows the problem of a machine at its field. False: there is one.
+    /// Shows the problem of a machine at its field. Returns false if there is one.
     bool judge(int row);
     Field* fieldOf(const std::string& name);
     wire::Host* current();

@@ -107,7 +107,8 @@ const HubEntry* HubDialog::find(const QString& name) const {
     return nullptr;
 }
 
-/// What the text is a part of, in the cache first; all without a text, or with one that was chosen.
+/// Lists the models whose names contain the text, cached ones first; all if the text is empty or
+/// was chosen from the list.
 void HubDialog::fill() {
     const QString text = m_name->text().trimmed();
     const bool all = text.isEmpty() || find(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opens a model by its name on the hub: what the cache holds, what was published, and any other.
+// Opens a model by its name on the hub: one in the cache, a published one, or any other.
 #pragma once
 
 #include <QDialog>
@@ -21,7 +21,7 @@ class HubDialog : public QDialog {
 public:
     HubDialog(HubModels& models, QWidget* parent = nullptr);
 
-    /// The folder of the model in the cache, once it was accepted.
+    /// The folder of the model in the cache, after the dialog was accepted.
     const QString& path() const { return m_path; }
     QLineEdit* field() const { return m_name; }
     QListWidget* list() const { return m_list; }

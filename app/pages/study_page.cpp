@@ -353,7 +353,7 @@ void StudyPage::openFolder() {
     if (!m_c.path().isEmpty()) openPath(m_c.path());
 }
 
-// What is shown
+// The study shown
 // ---------------------------------------------------------------------------------------------------
 
 void StudyPage::showStudy() {
@@ -428,7 +428,7 @@ QString StudyPage::notHereReason() const {
 QString StudyPage::retryDisabledReason() const {
     if (!m_c.reading() || m_c.reading()->failed == 0) return QStringLiteral("No run has failed");
     if (m_c.works()) return QStringLiteral("Stop the study first");
-    const QString why = m_c.disabledReason();  // also of a study of which the rest is done
+    const QString why = m_c.disabledReason();  // also for a study whose other runs are done
     return m_c.reading()->left > 0.0 ? why : m_c.awayReason();
 }
 

@@ -34,13 +34,13 @@ namespace relascope::app {
 
 // Texts of the Study page. Private to app/pages.
 
-/// "accuracy on hexos"
+/// A measure in words: "accuracy on hexos".
 inline QString measureText(const StudyInfo& study, const core::StudyMeasure& measure) {
     return QString::fromStdString(measure.metric).replace(u'_', u' ') + QStringLiteral(" on ") +
            QString::fromStdString(core::splitTitle(study, measure));
 }
 
-/// "relational-games-occurs: 3 models × 4 sizes × 3 seeds"
+/// The plan of a study in words: "relational-games-occurs: 3 models × 4 sizes × 3 seeds".
 inline QString planText(const StudyInfo& study) {
     const auto& plan = study.plan;
     const auto counted = [](std::size_t n, const char* one, const char* many) {
@@ -60,13 +60,13 @@ inline QString planText(const StudyInfo& study) {
     return text;
 }
 
-/// "occurs-grid", for the files of a study's views.
+/// The file name of a view of a study: "occurs-grid".
 inline QString studyFileName(const QString& study, const char* what) {
     return (study.isEmpty() ? QStringLiteral("study") : StudyController::name(study)) + u'-' +
            QLatin1String(what);
 }
 
-/// Name and plan, under the pictures of a study.
+/// The caption of the pictures of a study: its name and plan.
 inline QString studyCaption(const StudyController& c) {
     return StudyController::name(c.path()) + QStringLiteral(" \u00B7 ") +
            (c.reading() ? planText(*c.reading()->info) : QString());
@@ -101,11 +101,12 @@ inline QString statusText(const StudyReading& r, bool here, bool ending, int job
 
 // Parsers for the text fields of the New study dialog, with error messages.
 
-/// "250, 500, 1000", "250..2500 step 250", or both; sorted, without duplicates. On an error the
-/// list is empty and `error` names the invalid part.
+/// Parses sizes: "250, 500, 1000", "250..2500 step 250", or both; sorted, without duplicates. On an
+/// error the list is empty and `error` names the invalid part.
 std::vector<std::int64_t> parseSizes(const QString& text, QString* error);
 
-/// "1, 2, 4" or "[8], [16, 16]": commas within brackets do not separate values.
+/// Splits a list of values: "1, 2, 4" or "[8], [16, 16]". Commas within brackets do not separate
+/// values.
 QStringList parseValues(const QString& text);
 
 /// Why a name cannot be a folder name; empty if it can.
@@ -135,7 +136,7 @@ public:
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
 
-    /// Why its files cannot be shown; empty for a study on this computer.
+    /// Why the files of the study cannot be shown; empty for a study on this computer.
     QString notHereReason() const;
 
     /// The experiment selected for a new study.

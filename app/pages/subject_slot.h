@@ -18,24 +18,24 @@ namespace relascope::app {
 
 class Controllers;
 
-/// "A" or "B": what it is, a menu to choose another, and its steps.
+/// Shows the subject "A" or "B", with a menu to choose another one and a list of its steps.
 class SubjectSlot : public QWidget {
     Q_OBJECT
 public:
     SubjectSlot(const QString& letter, Controllers& controllers, QWidget* parent);
     void setSubject(const std::optional<DuelSubject>& subject);
     QString text() const;
-    /// Fills itself when it is opened.
+    /// The menu of subjects, which is filled when it is opened.
     QMenu* menu() const { return m_menu; }
     QComboBox* steps() const { return m_steps; }
 
-    /// The path of a run or checkpoint on that machine, in its mirror; empty when the question was
-    /// cancelled. Replaced in tests.
+    /// Asks for a run or checkpoint on a machine. Returns its path in the mirror; empty if the user
+    /// cancels. Replaced in tests.
     std::function<QString(const QString& host)> askOnHost;
 
 Q_SIGNALS:
     void chosen(const std::optional<relascope::app::DuelSubject>& subject);
-    void farChosen(const QString& path);  ///< by askOnHost
+    void farChosen(const QString& path);  ///< path chosen by askOnHost
     void workbenchChosen();
     void otherSideChosen();
     void againChosen();

@@ -57,7 +57,7 @@ protected:
     }
 };
 
-/// Steps on another axis of the curves, between the points that were measured.
+/// Converts steps to another axis of the curves, by interpolation between the measured points.
 std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
                                const std::vector<MetricPoint>& points, widgets::CurveAxis axis) {
     std::vector<double> keys;
@@ -91,7 +91,8 @@ QString optionOf(const RunInfo& info, const char* key) {
     return {};
 }
 
-/// For a text: i is the last token with the same text before j.
+/// Chooses the cell (i, j) of a text: i is the last token, blank ones aside, whose text occurs
+/// before it, and j the last such occurrence. If no text is repeated, the last two tokens.
 void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
     const auto& pieces = text.labels;
     view->source = std::max(0, text.size() - 1);
@@ -108,7 +109,8 @@ void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
     }
 }
 
-/// The initial view: the first two patches with content, or the first two objects.
+/// The view that is shown first: for a text as showTextMap() chooses it, for an image the first two
+/// patches with content, otherwise the first two objects.
 widgets::InspectorView firstView(const ProbeResult& result) {
     widgets::InspectorView view;
     if (result.grid.tokens() == 0 && !isOneText(result.sample)) {
@@ -377,7 +379,8 @@ void WorkbenchPage::showRuns() {
     showEmptyOrNot();
 }
 
-// Its maps and curves stay as they were; what would ask the machine is off.
+// Shows whether the machine of the run is connected. If not, maps and curves stay as they were, and
+// controls that need the machine are disabled.
 void WorkbenchPage::showAway() {
     const QString host = HostsController::hostOf(m_c.selection.current());
     const auto status = m_c.hosts.status(host);
@@ -410,7 +413,7 @@ void WorkbenchPage::showPoints(const QString& path) {
 }
 void WorkbenchPage::showMarks(const QString& path) {
     auto marks = m_c.runs.records().marks(path);
-    // Edits of the inspector change no training: a hollow mark, at the step that is inspected.
+    // Edits of the inspector do not change training: they get a hollow mark at the inspected step.
     const auto& shown = m_inspector->choice().inspected();
     if (path == m_c.selection.current() && shown.edited())
         marks.push_back({static_cast<double>(shown.result->step),

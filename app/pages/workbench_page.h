@@ -39,7 +39,7 @@ public:
     bool arrowKey(int key);
 
 Q_SIGNALS:
-    void pinRequested();  ///< by the menu of the time cursor
+    void pinRequested();  ///< requested by the menu of the time cursor
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -71,7 +71,7 @@ private:
     widgets::CapturesTrack* m_track;
     widgets::RelationInspector* m_inspector;
     QWidget* m_away;  ///< shown while the machine of the inspected run is not connected
-    QWidget* m_veil;  ///< lies on the inspector then
+    QWidget* m_veil;  ///< covers the inspector while that machine is not connected
     QLabel* m_awayText;
     bool m_text = false;  ///< the input is a text
 };

@@ -22,7 +22,7 @@ using wire::Json;
 
 constexpr std::size_t kDataSetsKept = 3;
 constexpr std::chrono::milliseconds kSearchPart(100);
-constexpr int kLargestSide = 256;  // of a picture that is no input of a model
+constexpr int kLargestSide = 256;  // px, of a picture that is no input of a model
 
 template <class T>
 T valueIn(const Request& request, const char* key) {
@@ -65,7 +65,7 @@ ProbeSample preview(const std::string& file) {
     return sample;
 }
 
-/// Other requests are answered between the parts of a search.
+/// Searches one part of the data for a label; other requests are answered between the parts.
 wire::LabelSearch findFrom(const core::DatasetPtr& data, Request& request) {
     const auto from = valueIn<wire::Example>(request, "from").index;
     const auto label = valueIn<std::int64_t>(request, "label");
@@ -104,7 +104,7 @@ std::vector<std::int64_t> withLabel(const core::DatasetPtr& data, Request& reque
     return matches;
 }
 
-/// Each once, in order: two processes on the CPU have one device.
+/// The facts of the devices, each device once and in order: two processes on the CPU use the same.
 std::string factsOf(const std::vector<std::string>& names, bool memory) {
     std::vector<std::string> lines, kernels, each;
     if (names.size() > 1) lines.push_back(core::devicesText(names));
@@ -113,7 +113,7 @@ std::string factsOf(const std::vector<std::string>& names, bool memory) {
     for (const auto& name : each) {
         const auto* info = core::findDevice(name);
         if (!info) continue;
-        // On a GPU that does nothing, the question itself would take memory.
+        // On an idle GPU the query itself would take memory.
         const auto known =
             memory || name == "cpu" ? core::deviceMemory(name) : core::DeviceMemory{};
         const auto facts = core::deviceFacts(*info, known);

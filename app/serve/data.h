@@ -20,15 +20,15 @@ class OpenedDataSets {
 public:
     using Splits = std::vector<std::pair<std::string, core::DatasetPtr>>;
 
-    /// Opens them where that is needed; a reference until the next call.
+    /// The splits of the data, opened if needed. The reference is valid until the next call.
     const Splits& splits(const wire::Data& data, Request& request);
-    /// Null for an unknown name.
+    /// The split of this name; null if it is unknown.
     core::DatasetPtr find(const wire::Data& data, const std::string& split, Request& request);
     ProbeSample sample(const wire::Example& example, Request& request);
     void clear() { m_opened.clear(); }
 
-    /// Answers "data", "examples", "find", "labelled", "statistics", "save" and "picture"; nothing
-    /// of another name.
+    /// Answers the requests "data", "examples", "find", "labelled", "statistics", "save" and
+    /// "picture"; returns nullopt for any other.
     std::optional<wire::Frame> answer(const std::string& what, Request& request);
 
 private:
@@ -37,7 +37,7 @@ private:
     std::list<std::pair<wire::Data, Splits>> m_opened;  ///< most recently used first
 };
 
-/// Answers "devices".
+/// Answers the request "devices".
 wire::Frame answerDevices(Request& request);
 
 }  // namespace relascope::serve

@@ -33,7 +33,8 @@ using wire::Json;
 
 constexpr std::size_t kFilesOfPage = 5000;
 constexpr std::int64_t kMostRead = 8 << 20;  // bytes of one file in one answer
-/// Clocks of file systems are coarse, and those of file servers are others.
+/// Tolerance for times of files: clocks of file systems are coarse, and file servers have their
+/// own.
 constexpr std::int64_t kClockSlack = 5'000'000'000;  // ns
 constexpr std::array<const char*, 6> kFiles = {"run.json",     "labels.json",    "metrics.jsonl",
                                                "events.jsonl", "tokenizer.json", "log"};
@@ -82,7 +83,8 @@ wire::HostFacts facts(const Json& message) {
     return facts;
 }
 
-/// Sends what `all` holds as a part once its files are many, to those that know of pages.
+/// Sends the content of `all` as a part once it has kFilesOfPage files, if the other side supports
+/// pages.
 template <class All>
 void sendPage(Request& request, All& all, std::size_t& files) {
     if (files < kFilesOfPage || !request.message().contains("pages")) return;
@@ -112,7 +114,7 @@ Frame list(Request& request) {
         if (!listed.held) try {
                 if (const auto info = core::readRunInfo(run); info.state == RunState::Interrupted)
                     listed.ended = info.message;
-            } catch (const Error&) {  // a damaged run is shown as what its files say
+            } catch (const Error&) {  // a damaged run is listed with what its files contain
             }
         files += 1 + listed.files.size();
         listing.changed.push_back(std::move(listed));
@@ -146,7 +148,7 @@ Frame startStudy(Request& request) {
     start.launch = wire::wordsOf(askedFor<std::string>(request, "launch"), "launch");
     if (start.jobs < 1 || start.jobs > 256)
         throw OptionError("jobs", std::to_string(start.jobs) + " processes; give 1 to 256");
-    core::readStudy(start.study);  // throws for a folder that is none
+    core::readStudy(start.study);  // throws for a folder that is no study
     wire::startStudy(start, [&] { return !request.stop().stop_requested(); });
     return {Json::object(), {}};
 }

@@ -10,7 +10,7 @@
 
 namespace relascope::serve {
 
-/// Nothing for the name of another request.
+/// Answers a request about runs and files; returns nullopt if `what` names another request.
 std::optional<wire::Frame> answerFiles(const std::string& what, Request& request);
 
 }  // namespace relascope::serve

@@ -29,7 +29,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "relascope-result/3";
 constexpr const char* kTensor = "result";
-constexpr const char* kRead = "read";  // metadata, and what names of tensors begin with
+constexpr const char* kRead = "read";  // key of the metadata, and prefix of tensor names
 
 std::string editsText(EditList edits) {
     std::erase_if(edits.edits, [](const Edit& edit) { return !edit.enabled; });
@@ -37,7 +37,8 @@ std::string editsText(EditList edits) {
     return edits.edits.empty() ? "" : core::editsToJson(edits);
 }
 
-/// The kept steps that a result may name, and their weights: the first, or all along training.
+/// The kept steps that a result may depend on, with the checksums of their weights: the first, or
+/// all with the option `along`.
 OrderedJson keptSteps(const std::string& run, const core::OptionValues& values) {
     const auto along = values.find("along");
     const bool all = along != values.end() && along->second == FieldValue(true);
@@ -47,8 +48,8 @@ OrderedJson keptSteps(const std::string& run, const core::OptionValues& values) 
     return steps;
 }
 
-/// What a result depends on beside the examples that it has read, as text. None for results that
-/// are not kept: without a run, and where an option or an edit names what may change unseen.
+/// What a result depends on beside the examples that it has read, as text. nullopt for results that
+/// are not stored: without a run, or if an option or an edit names data that may change unnoticed.
 std::optional<std::string> keyOf(const core::Analysis& analysis,
                                  const core::AnalysisSubject& subject,
                                  const core::OptionValues& values) {
@@ -130,7 +131,7 @@ std::optional<Answer> readResult(const core::Analysis& analysis,
             return std::nullopt;
         reader.append(bytes);
     } catch (const std::exception&) {
-        return std::nullopt;  // it is damaged
+        return std::nullopt;  // the file is damaged
     }
     try {
         const auto frame = reader.next();
@@ -185,7 +186,7 @@ void keep(const core::Analysis& analysis, const core::AnalysisSubject& subject,
     core::writeTextFile(path + ".json",
                         all.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 } catch (const Error&) {
-    // It is measured again the next time.
+    // The result is not stored, and is measured again the next time.
 }
 
 }  // namespace

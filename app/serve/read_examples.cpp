@@ -8,7 +8,7 @@ namespace {
 
 using Noted = ReadExamples::Noted;
 
-/// Data of one kind that note what is read of them.
+/// A data set that records which of its examples are read.
 template <class Kind>
 class NotedData : public Kind {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which examples an analysis reads, so that what it gives is kept for those.
+// Records which examples an analysis reads, so that its result is stored for those.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace relascope::serve {
 
-/// In its scope the data of a subject note what is read of them.
+/// During its lifetime the data of the subject record which of their examples are read.
 class ReadExamples {
 public:
     explicit ReadExamples(core::AnalysisSubject& subject);
@@ -21,7 +21,8 @@ public:
     ReadExamples(const ReadExamples&) = delete;
     ReadExamples& operator=(const ReadExamples&) = delete;
 
-    /// By the name of the split, ascending; those of AnalysisSubject::data by an empty name.
+    /// The indices of the examples read, ascending, by the name of the split; AnalysisSubject::data
+    /// has an empty name.
     std::map<std::string, std::vector<std::int64_t>> all() const;
 
     struct Noted {
@@ -36,7 +37,7 @@ private:
     const std::shared_ptr<Noted> m_noted = std::make_shared<Noted>();
 };
 
-/// Those of a split as ReadExamples names it; null for an unknown one.
+/// The data of a split as ReadExamples names it; null if the split is unknown.
 core::DatasetPtr splitNamed(const core::AnalysisSubject& subject, const std::string& name);
 
 }  // namespace relascope::serve

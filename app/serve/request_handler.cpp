@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Maps are computed several times a second during generation, so their size is limited.
 constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
-/// Between two of them, which take a fifth of the time at most.
+/// Minimum time between two such maps, which take at most a fifth of the time.
 constexpr std::chrono::milliseconds kFollowInterval(400);
 constexpr std::chrono::milliseconds kPartInterval(100);
 
@@ -49,7 +49,7 @@ Frame answered(Json message) {
     return {std::move(message), {}};
 }
 
-// Not a number that another session has given.
+// A number that no other session has given.
 std::uint64_t freshNumber() {
     static std::uint64_t number = [] {
         std::random_device random;
@@ -62,8 +62,8 @@ bool isText(const core::OpenedModel& model) {
     return model.options().input() == InputKind::Tokens;
 }
 
-/// The likeliest answer of a result, and its probability in another one; NaN if that does not have
-/// it among its likeliest.
+/// The likeliest answer of a result, and its probability in another one; NaN if the answer is not
+/// among the likeliest there.
 double probabilityOf(const std::string& name, std::size_t at, const ProbeResult& result,
                      bool byName) {
     const auto& names = result.classNames;
@@ -132,7 +132,8 @@ core::OpenedModel& RequestHandler::open(const wire::Weights& weights, Request& r
         std::unique_ptr<core::OpenedModel> model;
         try {
             model = opened(wanted.device);
-        } catch (const core::OutOfMemory&) {  // of a GPU, perhaps: a training may have taken it
+            // Perhaps on a GPU, where a training may have taken the memory.
+        } catch (const core::OutOfMemory&) {
             if (wanted.device != "auto") throw;
             model = opened("cpu");
         }
@@ -183,7 +184,7 @@ core::DatasetPtr RequestHandler::dataOf(const std::optional<wire::DataSplit>& da
     return found;
 }
 
-/// A cancelled measurement keeps them, and is continued by a later request.
+/// The edits of a request, with the data that they take examples and pictures from.
 core::Interventions RequestHandler::interventions(const wire::Interventions& sent,
                                                   const ModelOptions& model) {
     core::Interventions all{sent.edits, {}};
@@ -200,7 +201,7 @@ core::Interventions RequestHandler::interventions(const wire::Interventions& sen
     return all;
 }
 
-/// A stored or random input, with the text of its tokens if the tokenizer is known.
+/// A stored or random input gets the text of its tokens if the tokenizer is known.
 ProbeSample RequestHandler::sampleOf(const wire::Input& input, Request& request) {
     if (input.sample || input.example) {
         auto sample = input.sample ? *input.sample : m_data.sample(*input.example, request);
@@ -230,14 +231,14 @@ void RequestHandler::probeBase(const wire::ProbeRequest& asked, const ProbeSampl
                                const core::ProbeWatch& watch) {
     if (!m_base || m_baseSample != sample || m_baseNames != asked.classNames) {
         m_edited.reset();
-        // Edits of training may take values of examples.
+        // Edits of the training may take values from examples.
         m_base = std::make_shared<const ProbeResult>(
             m_model->probe(sample, asked.classNames, {{}, interventions.data}, watch));
         m_baseNumber = freshNumber();
         m_baseSample = sample;
         m_baseNames = asked.classNames;
     }
-    // Another pass, which the maps do not wait for.
+    // The hook points need another pass, which the maps do not wait for.
     if (!m_points) {
         m_points = m_model->points(sample);
         m_pointsNumber = freshNumber();
@@ -261,7 +262,7 @@ Frame RequestHandler::probe(Request& request) {
     watch.progress = request.progress();
     watch.delay = kPartInterval;
     wire::SentMaps sent;
-    if (!edited)  // maps without the edits are not what is asked for
+    if (!edited)  // maps without the edits are not requested
         watch.partial = [&](const ProbeResult& part) {
             wire::Bytes blob;
             Json json = wire::resultToJson(sent.rest(part), blob);
@@ -310,7 +311,8 @@ Frame RequestHandler::effectsAlone(Request& request) {
     wire::EffectAlone effect;
     effect.answer =
         best < m_base->classNames.size() ? m_base->classNames[best] : std::to_string(best);
-    // Of a vocabulary a result holds the likeliest tokens, in another order each time.
+    // For a vocabulary a result has only the likeliest tokens, whose order changes with each
+    // result.
     effect.token = m_base->sample.source.text && m_base->sample.target.size() == 0;
     effect.before = static_cast<double>(p[best]);
     const bool single =
@@ -320,7 +322,7 @@ Frame RequestHandler::effectsAlone(Request& request) {
         if (!request.progress(0.0)) throw Cancelled();
         alone.edits.edits = {edits[k]};
         try {
-            // A single edit does what is shown already.
+            // The effect of a single edit is shown already.
             const bool known = single && m_edited && m_editedBy == asked.interventions.edits;
             const auto result =
                 known ? *m_edited : model.probe(sample, asked.classNames, alone, watch);
@@ -330,7 +332,7 @@ Frame RequestHandler::effectsAlone(Request& request) {
                                : static_cast<double>(result.probabilities.back());
             effects[k] = effect;
         } catch (const OptionError&) {
-            // It does not fit: the problem of the whole list says so.
+            // The edit does not fit: the problem of the whole list says so.
         }
     }
     return answered(effects);
@@ -394,7 +396,7 @@ Frame RequestHandler::generate(Request& request) {
                     "generated text");
                 wire::Bytes blob;
                 Json result = wire::resultToJson(model.probe(window, {}, changed), blob);
-                send("tokens");  // the text of the maps comes first
+                send("tokens");  // the text is sent before its maps
                 request.part({{"result", std::move(result)}, {"first", first}}, blob);
                 last = Clock::now();
                 pause = std::max<std::chrono::nanoseconds>(kFollowInterval, 4 * (last - begin));

@@ -16,10 +16,11 @@
 
 namespace relascope::serve {
 
-/// What is kept makes the next request faster, and changes no answer. Belongs to one thread.
+/// Models and results that are kept make later requests faster and change no answer. Used by one
+/// thread only.
 class RequestHandler {
 public:
-    /// Throws FrameError for an unknown request, and what core throws.
+    /// Answers a request. Throws FrameError for an unknown request, and what core throws.
     wire::Frame answer(Request& request);
 
 private:
@@ -29,9 +30,9 @@ private:
                             const core::OpenedModel& model, const std::string& path,
                             Request& request);
     core::Interventions interventions(const wire::Interventions& sent, const ModelOptions& model);
-    /// Of weights that are open.
+    /// The input as a sample of the open model.
     ProbeSample sampleOf(const wire::Input& input, Request& request);
-    /// The result without edits, made anew only for another input.
+    /// Computes the result without edits, m_base, unless it is known for this input.
     void probeBase(const wire::ProbeRequest& asked, const ProbeSample& sample,
                    const core::Interventions& interventions, const core::ProbeWatch& watch);
     void forget();
@@ -42,12 +43,14 @@ private:
     wire::Frame generate(Request& request);
     wire::Frame ask(Request& request, bool cost);
 
-    Request* m_answered = nullptr;  ///< the last one
+    Request* m_answered = nullptr;  ///< the request that is answered, or was last
     std::unique_ptr<core::OpenedModel> m_model;
-    wire::Weights m_opened;             ///< what it was opened as
-    core::AblationProgress m_ablation;  ///< of these weights, where it was cancelled
+    wire::Weights m_opened;  ///< the weights that m_model was opened from
+    /// The progress of a cancelled ablation of these weights, which a later request continues.
+    core::AblationProgress m_ablation;
 
-    /// Every hook point, for the first input; the numbers of objects of others may differ.
+    /// All hook points, as found for the first input; other inputs may have other numbers of
+    /// objects.
     std::optional<std::vector<PointInfo>> m_points;
     ModelOptions m_pointsOf;
     wire::SharedResult m_base;

@@ -24,7 +24,7 @@ using wire::Frame;
 using wire::Json;
 
 constexpr std::chrono::milliseconds kReportInterval(40);
-/// For what is answered when the other side goes: a file that is being written is finished.
+/// Time to finish the current request after the other side has gone, such as writing a file.
 constexpr std::chrono::seconds kToEnd(5);
 
 bool writeAll(int out, const Bytes& bytes) {
@@ -36,12 +36,12 @@ bool writeAll(int out, const Bytes& bytes) {
     return true;
 }
 
-// Requests as they arrive, and what is said of them meanwhile.
+// Receives requests, and messages that cancel or change requests.
 class Inbox : public std::enable_shared_from_this<Inbox> {
 public:
     explicit Inbox(int in) : m_in(in) {}
     void start() {
-        // It may wait for input when the program ends.
+        // Detached, as the thread may wait for input when the program ends.
         std::thread([self = shared_from_this()] { self->read(); }).detach();
     }
 
@@ -50,9 +50,9 @@ public:
         Json message;
         Bytes blob;
         std::stop_source stop;
-        std::shared_ptr<Request> request;  ///< once it is answered
+        std::shared_ptr<Request> request;  ///< set when answering begins
     };
-    /// The next request; none at the end, or after `idle`.
+    /// The next request; null at the end of the input, or after `idle` without one.
     std::shared_ptr<Waiting> next(std::chrono::seconds idle) {
         std::unique_lock lock(m_mutex);
         m_current.reset();
@@ -63,7 +63,7 @@ public:
         m_waiting.pop_front();
         return m_current;
     }
-    /// Whether the other side is of another version: most requests may mean something else there.
+    /// Whether the other side has another version, in which requests may mean something else.
     bool isOfOtherVersion() const { return m_otherVersion; }
     void setRequest(Waiting& waiting, std::shared_ptr<Request> request) {
         std::lock_guard lock(m_mutex);
@@ -89,7 +89,7 @@ private:
                         take(std::move(*frame));
             }
         } catch (const std::exception&) {
-            // What the other side sends is not what was agreed on: the same as its end.
+            // The other side violates the protocol, which is handled as the end of its input.
         }
         end();
     }
@@ -119,7 +119,7 @@ private:
             m_changed.notify_all();
         }
     }
-    // The process ends now, also where the thread that answers does not.
+    // Ends the process, even if the thread that answers does not end within kToEnd.
     void end() {
         std::unique_lock lock(m_mutex);
         m_ended = true;

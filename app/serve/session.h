@@ -11,7 +11,7 @@
 
 namespace relascope::serve {
 
-/// A request while it is answered. For the thread that answers.
+/// A request while it is answered. Used by the thread that answers.
 class Request {
 public:
     using Send = std::function<void(wire::Json message, const wire::Bytes& blob)>;
@@ -26,12 +26,13 @@ public:
     const std::stop_token& stop() const { return m_stop; }
     /// Reports the fraction done, 25 times a second at most; false once the request is cancelled.
     bool progress(double fraction);
-    /// The same as a callback.
+    /// progress() as a callback.
     std::function<bool(double)> progress() {
         return [this](double fraction) { return progress(fraction); };
     }
     void part(wire::Json part, const wire::Bytes& blob = {});
-    /// What was said of the request since it began: whether maps of a text are wanted.
+    /// Whether maps of a text are wanted; the other side may change it while the request is
+    /// answered.
     std::atomic<bool> follows = false;
 
 private:
@@ -44,9 +45,9 @@ private:
 
 using Handler = std::function<wire::Frame(Request&)>;
 
-/// Reads requests from `in` and writes what `answer` gives, or throws, to `out`: one after another,
-/// until `in` ends, the other side is of another version, or nothing was asked for `idle`. Returns
-/// the exit status.
+/// Reads requests from `in` and writes what `handler` returns or throws to `out`: one after
+/// another, until `in` ends, the other side is of another version, or no request has come for
+/// `idle`. Returns the exit status.
 int serve(int in, int out, const Handler& handler,
           std::chrono::seconds idle = std::chrono::minutes(15));
 

@@ -43,7 +43,7 @@ inline void expectAsExact(const Tensors& truth, const Tensors& plain, const Tens
         EXPECT_LE(own.mean, 2 * std::max(of.mean, unitOf(type))) << which;
         EXPECT_LE(own.largest, 3 * std::max(of.largest, unitOf(type))) << which;
         EXPECT_EQ(plain[i].scalar_type(), found[i].scalar_type()) << which;
-        // For who tightens the bounds: --gtest_output=json lists these.
+        // Recorded for tightening the bounds: --gtest_output=json lists these values.
         testing::Test::RecordProperty(which, c10::str(own.mean, " beside ", of.mean));
     }
 }

@@ -25,7 +25,7 @@ inline void writeBytes(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// One entry of a ZIP archive; what is set deviates from the truth.
+/// One entry of a ZIP archive; the optional values replace the true ones.
 struct TestEntry {
     std::string name, data;
     int method = 0, flags = 0;
@@ -91,7 +91,7 @@ inline std::string pickle(const std::string& value) {
     return "\x80\x02" + value + ".";
 }
 
-/// A tensor of PyTorch's: a view of `elements` numbers under data/`key`.
+/// A pickled tensor of PyTorch: a view of `elements` numbers under data/`key`.
 struct TestTensor {
     std::string key = "0";
     std::int64_t elements = 4;
@@ -106,7 +106,7 @@ inline std::string tensor(const TestTensor& t = {}) {
            global("collections", "OrderedDict") + ")RtR";
 }
 
-/// An archive of PyTorch's with that state (or any other pickled value) and those records.
+/// An archive as PyTorch writes it, with this state (or any other pickled value) and these records.
 inline std::string archive(const std::string& value,
                            const std::map<std::string, std::string>& records = {
                                {"0", std::string(16, '\0')}}) {

@@ -33,7 +33,7 @@ int failure(const std::string& path, bool opens) {
     return number >= current.first && number - current.first < current.count ? current.error : 0;
 }
 
-// Sets errno where the call is to fail.
+// Sets errno if the call is to fail.
 bool fails(const char* path, bool opens = false) {
     if (!armed || !path) return false;
     const int error = failure(path, opens);
@@ -92,7 +92,7 @@ int open(const char* path, int flags, ...) {
     va_start(more, flags);
     const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, unsigned) : 0;
     va_end(more);
-    // A full disk can be read.
+    // Reading works on a full disk.
     const bool reads = (flags & O_ACCMODE) == O_RDONLY;
     if (!(reads && isFull()) && fails(path, true)) return -1;
     return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));

@@ -12,26 +12,26 @@
 namespace relascope::testing_support {
 
 struct FailingCalls {
-    std::string below;                            ///< paths that begin so
-    std::string ending;                           ///< and end so; renames count by their target
-    int error = 0;                                ///< errno of the calls that fail
-    bool opens = false;                           ///< only open() is counted and fails
-    int first = 1;                                ///< the first call that fails, counted from 1
+    std::string below;   ///< paths that begin with this
+    std::string ending;  ///< and end with this; renames count by their target
+    int error = 0;       ///< errno of the calls that fail
+    bool opens = false;  ///< only open() is counted and fails
+    int first = 1;       ///< the first call that fails, counted from 1
     int count = std::numeric_limits<int>::max();  ///< how many fail in a row
 };
 
-/// In force until it is destroyed. One at a time.
+/// Makes these calls fail until it is destroyed. Only one may exist at a time.
 class FailureScope {
 public:
     explicit FailureScope(const FailingCalls& calls);
     ~FailureScope();
     FailureScope(const FailureScope&) = delete;
     FailureScope& operator=(const FailureScope&) = delete;
-    /// Calls that were counted so far.
+    /// The number of calls that were counted so far.
     int counted() const;
 };
 
-/// What statvfs() says is free on every disk, until it is destroyed.
+/// Makes statvfs() report this free space on every disk until it is destroyed.
 class LittleSpace {
 public:
     explicit LittleSpace(std::uint64_t bytes);

@@ -33,7 +33,8 @@ Tensors resultsOf(torch::nn::Module& module, Tensors inputs, Forward forward) {
     return all;
 }
 
-/// What the explicit form of attention gives in double precision; the module is left in float32.
+/// The results of the explicit form of attention in double precision; the module is left in
+/// float32.
 template <class Module, class Forward>
 Tensors explicitResultsOf(Module& module, const Tensors& inputs, Forward forward) {
     Tensors wide;

@@ -19,7 +19,7 @@ namespace relascope::testing_support {
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
-/// A copy of a folder of fixtures/golden ("public/vit"); it is gone when the test ends.
+/// A copy of a folder of fixtures/golden ("public/vit"), which is removed when the test ends.
 class GoldenCopy {
 public:
     using Json = nlohmann::ordered_json;
@@ -48,7 +48,7 @@ public:
         change(all);
         core::saveTensors(weights(), {all.begin(), all.end()}, {{"format", "pt"}});
     }
-    /// Gives them other names, and adds `others`.
+    /// Renames the tensors of model.safetensors, and adds `others`.
     void rename(const std::function<std::string(const std::string&)>& name,
                 const NamedTensors& others = {}) const {
         tensors([&](NamedTensors& all) {
@@ -57,7 +57,7 @@ public:
             all = std::move(renamed);
         });
     }
-    /// The first problem, or the error, of opening it; empty without one.
+    /// The first problem of the copy, or the error when it is opened; empty if there is none.
     std::string problem() const {
         try {
             const auto info = core::readCheckpointInfo(path());

@@ -26,7 +26,7 @@ constexpr DeviceType kType = DeviceType::CUDA;
 std::atomic<std::int64_t> s_operations = 0, s_reads = 0, s_uploads = 0;
 
 constexpr std::int64_t kSeed = 20;
-std::atomic<std::int64_t> s_offset = 0;  // of random numbers, as of a generator of CUDA
+std::atomic<std::int64_t> s_offset = 0;  // offset of the random numbers, as in a generator of CUDA
 
 bool onGpu(const at::Tensor& t) {
     return t.defined() && t.device().type() == kType;
@@ -34,7 +34,7 @@ bool onGpu(const at::Tensor& t) {
 
 enum class Memory { Held, Borrowed };
 
-/// The same memory as a tensor of a device.
+/// A tensor of a device with the memory of another tensor.
 at::Tensor sameMemory(const at::Tensor& t, const c10::Device& device,
                       Memory memory = Memory::Held) {
     std::optional<c10::Storage> held;
@@ -55,13 +55,13 @@ at::Tensor sameMemory(const at::Tensor& t, const c10::Device& device,
 
 struct HostGpuGraph::Recording {
     std::vector<std::function<void()>> steps;
-    /// What memory held before it was written: nothing is computed by a recording.
+    /// The content of memory before it was written, as a recording computes nothing.
     std::map<void*, std::string> before;
     std::map<const void*, at::Tensor> own;  ///< memory that the recording made
-    /// All other memory. A graph does not keep it.
+    /// Memory that the graph uses but does not own.
     std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> foreign;
 
-    std::int64_t seed = kSeed, offset = 0, numbers = 0;  ///< of its random numbers
+    std::int64_t seed = kSeed, offset = 0, numbers = 0;  ///< of the random numbers of the graph
 
     bool owns(const at::Tensor& t) const { return own.contains(t.storage().data()); }
     at::Tensor hostView(const at::Tensor& t) {
@@ -86,7 +86,7 @@ at::Tensor hostView(const at::Tensor& t) {
     return recording ? recording->hostView(t) : sameMemory(t, at::kCPU);
 }
 
-/// The arguments of an operation: as given, and of the CPU.
+/// The arguments of an operation: as given, and as tensors of the CPU.
 struct Arguments {
     std::vector<std::pair<at::Tensor, at::Tensor>> pairs;
 
@@ -179,7 +179,8 @@ void runOnHost(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack)
         const at::AutoDispatchBelowADInplaceOrView below;
         op.callBoxed(results);
     }
-    // What it made: the number of the result, that within a list of tensors, where it is kept.
+    // The tensors that the operation made: the index of the result, the index within a list of
+    // tensors, and where it is kept.
     std::vector<std::tuple<std::size_t, std::size_t, at::Tensor>> made;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto moved = [&](const at::Tensor& t, std::size_t place) {
@@ -248,7 +249,7 @@ core::kernels::Philox drawNumbers(int, std::uint64_t numbers) {
 std::int64_t chooseAttention(const at::Tensor&, const at::Tensor&, const at::Tensor&,
                              const std::optional<at::Tensor>&, double, bool, std::optional<double>,
                              bool) {
-    return 0;  // by products: the other ways have kernels for CUDA alone
+    return 0;  // by matrix products: the other ways have kernels for CUDA only
 }
 
 struct Guard : c10::impl::DeviceGuardImplInterface {
@@ -267,7 +268,7 @@ struct Guard : c10::impl::DeviceGuardImplInterface {
     c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
     void* getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
     c10::DeviceIndex deviceCount() const noexcept override { return 1; }
-    // All is done when it is asked for.
+    // Work is done as soon as it is requested.
     void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
     void block(void*, const c10::Stream&) const override {}
     bool queryEvent(void*) const override { return true; }
@@ -352,7 +353,7 @@ void HostGpuGraph::recordWork(const std::function<void()>& work) {
         throw;
     }
     end();
-    // For whoever takes results without a repetition.
+    // For callers that take results without a replay.
     for (auto& [place, t] : m_recording->own)
         if (t.is_floating_point()) t.fill_(std::numeric_limits<double>::quiet_NaN());
 }

@@ -11,11 +11,11 @@
 
 namespace relascope::testing_support {
 
-/// The device, "cuda:0". Operations between it and the CPU fail as on a GPU, but for numbers
-/// without dimensions.
+/// The device of the host GPU, "cuda:0". Operations between it and the CPU fail as on a GPU, except
+/// for tensors without dimensions.
 torch::Device hostGpu();
-/// False where LibTorch's CUDA library is there: that is tested then. RELASCOPE_TORCH=none in the
-/// environment leaves it out.
+/// Whether the host GPU can be used. False if LibTorch's CUDA library is installed, which is tested
+/// then; RELASCOPE_TORCH=none in the environment leaves it out.
 bool hostGpuServes();
 
 struct HostGpuCounts {
@@ -43,17 +43,17 @@ private:
     std::unique_ptr<Recording> m_recording;
 };
 
-/// Starts a kernel of the program's own on the host GPU, where it is part of the graph that is
-/// recorded: runs `launch` and returns its result.
+/// Starts one of the program's own kernels on the host GPU: runs `launch` and returns its result.
+/// The kernel becomes part of a graph that is being recorded.
 int launchOnHostGpu(const std::function<int()>& launch);
 
-/// What the host GPU has in place of the library for CUDA graphs: its graphs, and random numbers by
-/// a seed and an offset that each call and each repetition of a graph advances. For
+/// The host GPU's replacement of the library for CUDA graphs: its graphs, and random numbers by a
+/// seed and an offset that each call and each repetition of a graph advances. For
 /// core::GraphTableScope.
 const core::GraphTable& hostGpuGraphs();
-/// The same without graphs.
+/// A table as hostGpuGraphs(), without graphs.
 const core::GraphTable& hostGpuNumbers();
-/// Begins the random numbers of both anew.
+/// Restarts the random numbers of both tables.
 void restartHostGpuNumbers();
 
 }  // namespace relascope::testing_support

@@ -63,7 +63,7 @@ const kernels::KernelTable& hostKernels() {
         counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
             return ++s_calls.backward, compiledKernels().relBackward(args, stream);
         };
-        // Those for few tokens, which self-attention prefers.
+        // The kernels for few tokens, which self-attention prefers.
         counting.smallForward = [](const kernels::SmallArgs* args, void* stream) {
             return ++s_calls.forward, compiledKernels().smallForward(args, stream);
         };

@@ -9,15 +9,16 @@ namespace relascope::core {
 
 const kernels::KernelTable& compiledKernels();
 
-/// How often each pass ran: a form that does not serve would leave the work to another.
+/// How often each pass ran, to see that a form was used and did not leave the work to another.
 struct KernelCalls {
     int forward = 0, backward = 0, tensorForward = 0, tensorBackward = 0, decode = 0;
     bool operator==(const KernelCalls&) const = default;
 };
 KernelCalls& kernelCalls();
-/// The compiled kernels for the host GPU (host_gpu.h), whose graphs repeat them; counting.
+/// The compiled kernels for the host GPU (host_gpu.h), whose graphs repeat them; their passes are
+/// counted.
 const kernels::KernelTable& hostGpuKernels();
-/// The compiled kernels, counting.
+/// The compiled kernels; their passes are counted.
 const kernels::KernelTable& hostKernels();
 
 }  // namespace relascope::core

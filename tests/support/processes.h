@@ -13,7 +13,7 @@
 namespace relascope::testing_support {
 
 struct ProcessState {
-    char state = 'Z';  ///< 'Z': it has ended, or is not there
+    char state = 'Z';  ///< 'Z': the process has ended, or does not exist
     pid_t parent = 0;
 };
 
@@ -21,7 +21,7 @@ inline ProcessState stateOfProcess(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     ProcessState found;
-    const auto end = text.rfind(')');  // of the name, which may hold anything
+    const auto end = text.rfind(')');  // end of the name, which may contain any characters
     if (end == std::string::npos) return found;
     std::istringstream rest(text.substr(end + 2));
     rest >> found.state >> found.parent;
@@ -45,7 +45,7 @@ inline std::vector<pid_t> childrenOf(pid_t parent) {
     return found;
 }
 
-/// The same, of those whose command line has that word.
+/// Processes that `parent` has started, that have not ended, and that have `word` as an argument.
 inline std::vector<pid_t> childrenOf(pid_t parent, const std::string& word) {
     auto found = childrenOf(parent);
     std::erase_if(found, [&](pid_t child) {

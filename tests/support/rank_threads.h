@@ -17,7 +17,7 @@
 
 namespace relascope::testing_support {
 
-/// Calls `work` in a thread for each of `size` ranks; what each has thrown, or "".
+/// Calls `work` in a thread for each of `size` ranks. Returns what each has thrown, "" if nothing.
 inline std::vector<std::string> onRanks(int size, const std::function<void(RankGroup&)>& work,
                                         std::chrono::seconds timeout = std::chrono::seconds(60)) {
     // LibTorch's record of collective operations belongs to the process, and two groups that write
@@ -47,7 +47,7 @@ inline std::vector<std::string> onRanks(int size, const std::function<void(RankG
     return problems;
 }
 
-/// The same where none may throw.
+/// Calls `work` in a thread for each of `size` ranks, and expects that none throws.
 inline void onGoodRanks(int size, const std::function<void(RankGroup&)>& work) {
     for (const auto& problem : onRanks(size, work)) EXPECT_EQ(problem, "");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A test looks into every room, so its names are found without naming the room.
+// Tests use every part of the program, so names of all parts are found without their namespace.
 #pragma once
 
 namespace relascope {

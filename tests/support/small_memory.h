@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A machine with little memory for tensors: what goes beyond a limit is refused as a GPU refuses
-// it.
+// A machine with little memory for tensors: allocations beyond a limit fail as on a GPU.
 #pragma once
 
 #include <c10/core/CPUAllocator.h>
@@ -17,8 +16,8 @@
 
 namespace relascope::testing_support {
 
-/// In its scope, tensors on the CPU count against a limit, and the CPU is said to have what is left
-/// of it. Tensors may outlive the scope.
+/// During its lifetime tensors on the CPU count against a limit, and what is left of it is reported
+/// as the free memory of the CPU. Tensors may outlive it.
 class SmallMemory : public c10::Allocator {
 public:
     SmallMemory()
@@ -52,7 +51,7 @@ public:
 
     std::atomic<std::uint64_t> limit = std::uint64_t{1} << 40;
     std::atomic<std::uint64_t> peak = 0;
-    bool known = true;  ///< whether what is left is said
+    bool known = true;  ///< whether the free memory is reported
 
 private:
     struct Held {
@@ -63,7 +62,7 @@ private:
         Held held;  // freed after the lock
         const std::lock_guard lock(s_mutex);
         const auto found = s_held.find(address);
-        if (found == s_held.end()) {  // from before the scope
+        if (found == s_held.end()) {  // allocated before the scope
             if (address) c10::GetDefaultCPUAllocator()->raw_deallocate(address);
             return;
         }

@@ -11,7 +11,7 @@
 
 namespace relascope::testing_support {
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed when the test ends.
 class TemporaryFolder {
 public:
     explicit TemporaryFolder(const std::string& name)

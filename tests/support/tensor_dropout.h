@@ -14,7 +14,8 @@
 
 namespace relascope::core {
 
-/// At the sizes of the published models, as far as the device serves them: at one at least.
+/// Compares at those sizes of the published models that the device supports, which must be at least
+/// one.
 inline void expectSameDropout(const torch::Device& device, std::int64_t n) {
     const KernelOptions options{0.125, true, 0.1, 0.35};
     int compared = 0;

@@ -28,7 +28,7 @@ protected:
     }
     core::TokenizerPtr open() const { return core::openTokenizer(m_folder.path()); }
     Ids typed(const std::string& text) const { return open()->encodeTyped(text); }
-    /// Opening it is refused with the path of `file` and these words.
+    /// Expects that opening the folder is refused with the path of `file` and these words.
     void expectRefusal(const std::string& file, const std::vector<std::string>& words) const {
         try {
             open();

@@ -39,7 +39,7 @@ inline Trained trainIn(RunFolder& folder, Control& control, const DataSplits& da
     return trained;
 }
 
-/// Watches for trainIn(): requests the end after that training step.
+/// Makes a watch for trainIn() that requests the end after that training step.
 inline auto stopAfter(std::int64_t step) {
     return [step](const TrainEvent& event, std::stop_source& stop) {
         const auto* point = std::get_if<MetricPoint>(&event);

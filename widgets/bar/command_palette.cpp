@@ -198,7 +198,7 @@ ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& key
     grid->setHorizontalSpacing(gap);
     grid->setVerticalSpacing(6);
     std::vector<std::pair<Chip*, QLabel*>> entries;
-    int chips = 0, labels = 0;  // px of the widest
+    int chips = 0, labels = 0;  // px, width of the widest
     for (const auto& [key, text] : keys) {
         auto* chip = new Chip(key, inside);
         chip->setAccessibleName(key + QStringLiteral(": ") + text);

@@ -24,7 +24,7 @@ class CommandPalette : public QDialog {
 public:
     explicit CommandPalette(QWidget* parent = nullptr);
     void setActions(const QList<QAction*>& actions);  ///< separators and menus are left out
-    /// Shows it at the top of its parent, empty and focused.
+    /// Shows the palette at the top of its parent, empty and focused.
     void popUp();
     QLineEdit* field() const { return m_field; }
     QListWidget* list() const { return m_list; }

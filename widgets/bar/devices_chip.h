@@ -24,19 +24,21 @@ public:
     explicit DevicesChip(QWidget* parent = nullptr);
     QSize sizeHint() const override;
 
-    /// What the chip reads; empty: it is hidden.
+    /// Sets the text of the chip; empty hides the chip.
     void setDevice(const QString& text);
-    /// The tool tip, in lines.
+    /// Sets the tooltip, one fact per line.
     void setFacts(const QString& lines);
-    /// The devices of the menu, none: no menu; `chosen` are ticked, "auto" is the entry for that.
+    /// Sets the devices of the menu (none: no menu); those in `chosen` are ticked, where "auto"
+    /// stands for the entry of automatic choice.
     void setChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen);
-    /// The machines of the menu, none: only this one; `chosen`: empty for this one.
+    /// Sets the machines of the menu (none: only this machine); `chosen` is empty for this machine.
     void setHosts(const QStringList& hosts, const QString& chosen);
-    /// Stays open while devices are ticked.
+    /// The menu, which stays open while devices are ticked.
     QMenu* menu() const { return m_menu; }
 
 Q_SIGNALS:
-    /// The names that are ticked, in the order of the menu; "auto" if there are none.
+    /// The user has chosen devices: the names of those ticked, in the order of the menu; "auto" if
+    /// none is ticked.
     void devicesChosen(const QStringList& names);
     void hostChosen(const QString& host);  ///< empty: this machine
 

@@ -16,12 +16,12 @@ class NoticeBar : public QWidget {
     Q_OBJECT
 public:
     explicit NoticeBar(const QString& sentence, QWidget* parent = nullptr);
-    /// Left of the cross, in order.
+    /// Adds a button left of the cross, after those added before.
     QPushButton* addButton(const QString& text);
     QString sentence() const;
 
 Q_SIGNALS:
-    void closed();  ///< by its cross; it is hidden and deletes itself
+    void closed();  ///< by its cross; the bar is hidden and deletes itself
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -59,7 +59,7 @@ public:
                 const QDateTime& when = QDateTime::currentDateTime());
     void clear();
     int shownLines() const;
-    QString text() const;  ///< what is shown, one line a message
+    QString text() const;  ///< the messages shown, one per line
     QLineEdit* filterField() const { return m_filter; }
 
 Q_SIGNALS:

@@ -125,7 +125,7 @@ void TrainProgressLine::paintEvent(QPaintEvent*) {
     const QString total = groupedNumber(m_progress.totalSteps);
     QString widest = m_progress.totalSteps > 0 ? QString("Step %1 of %1").arg(total) : w.step;
     const int left = w.left.isEmpty() ? 0 : thin.horizontalAdvance(w.left) + 12;
-    if (left > width()) {  // too narrow for more than why it ends
+    if (left > width()) {  // only room for the reason why the run ends
         painter.setFont(normal);
         painter.setPen(t.warning);
         painter.drawText(line, Qt::AlignVCenter, thin.elidedText(w.left, Qt::ElideRight, width()));

@@ -28,10 +28,12 @@ public:
     enum class Ending { No, AfterEpoch, Now };
 
     void setState(RunState state);  ///< Running and Paused show the job, all others are idle
-    /// After the epoch: Stop becomes "Stop now" (cancelRequested) and the rest stays as it is.
+    /// The run ends after the epoch: Stop becomes "Stop now" (cancelRequested), everything else is
+    /// unchanged.
     void setEnding(Ending ending);
     void setProgress(const Progress& progress);
-    /// How long nothing has come from the run, in s, in place of its speed; 0: not long.
+    /// Shows for how many seconds no message has come from the run, in place of its speed; 0 shows
+    /// the speed.
     void setSilence(int seconds);
     /// A hint, or why Start is disabled.
     void setIdle(const QString& sentence, bool canStart);
@@ -41,10 +43,11 @@ public:
     /// use, beside which Start begins at once (besideRequested).
     void setPreparing(const QString& sentence, bool waits = false);
     void setDevice(const QString& device);      ///< empty: no chip
-    void setDeviceFacts(const QString& lines);  ///< its tool tip
-    /// The devices that can be ticked for the next run, and those that are; see DevicesChip.
+    void setDeviceFacts(const QString& lines);  ///< tooltip of the chip
+    /// Sets the devices that can be ticked for the next run, and those that are ticked; see
+    /// DevicesChip.
     void setDeviceChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen);
-    /// The machines that can train the next run, and the one that will; see DevicesChip.
+    /// Sets the machines that can train the next run, and the chosen one; see DevicesChip.
     void setHosts(const QStringList& hosts, const QString& chosen);
     void setModel(const QString& text);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
     void setIntervention(const QString& text);  ///< warning chip; empty: none
@@ -106,7 +109,7 @@ protected:
 private:
     void speak();
     Progress m_progress;
-    int m_silence = 0;  ///< s; 0: it was heard of just now
+    int m_silence = 0;  ///< s without a message from the run; 0: just heard of
     bool m_busy = false, m_paused = false;
     TrainBar::Ending m_ending = TrainBar::Ending::No;
     QString m_sentence;

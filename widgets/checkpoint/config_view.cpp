@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kConfigRow = 22;
 constexpr int kColumnGap = 28;
-constexpr int kNarrowestColumn = 190;  ///< of a column with a name and its value
+constexpr int kNarrowestColumn = 190;  ///< px, width of a column with a name and its value
 constexpr int kConfigMargin = 16;
 
 QString valueText(const QJsonValue& value) {

@@ -17,7 +17,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int numbersWidth = 190;  ///< of the column with the numbers
+constexpr int numbersWidth = 190;  ///< px, width of the column with the numbers
 constexpr int kHistogramLeft = 16, kHistogramTop = 8, kHistogramBottom = 22;
 
 }  // namespace

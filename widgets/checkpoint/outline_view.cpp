@@ -86,7 +86,7 @@ OutlineView::OutlineView(QWidget* parent) : QWidget(parent), m_tree(new QTreeWid
 void OutlineView::add(const OutlineNode& node, QTreeWidgetItem* parent, int depth) {
     auto* item = parent ? new QTreeWidgetItem(parent) : new QTreeWidgetItem(m_tree);
     QString prefix = QString::fromStdString(node.prefix);
-    // With the dot, so that "blocks.1" is not "blocks.10" too.
+    // The prefix includes the dot, so that "blocks.1" does not match "blocks.10".
     if (!prefix.isEmpty() && !prefix.endsWith(u'.')) prefix += u'.';
     item->setText(0, QString::fromStdString(node.title));
     item->setText(1, groupedNumber(node.parameters));

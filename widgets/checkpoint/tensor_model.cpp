@@ -16,13 +16,13 @@ namespace relascope::widgets {
 struct TensorModel::Node {
     QString name;
     int tensor = -1;  ///< index of the tensors; -1 for a branch
-    int order = 0;    ///< in the file
+    int order = 0;    ///< position in the file
     int row = 0;
     Node* parent = nullptr;
     std::vector<std::unique_ptr<Node>> children;
     int count = 0;  ///< tensors below
     quint64 bytes = 0;
-    bool open = false;  ///< at first
+    bool open = false;  ///< whether the branch is expanded at first
 };
 
 QString shortNumber(double value) {
@@ -96,7 +96,8 @@ void TensorModel::build() {
     m_leaves.clear();
     std::vector<int> members;
     for (int k = 0; k < static_cast<int>(m_tensors.size()); ++k) {
-        // With a dot at its end, so that the prefix "class_token." finds the tensor of that name.
+        // The name is compared with a dot at its end, so that the prefix "class_token." finds the
+        // tensor "class_token".
         const QString name =
             QString::fromStdString(m_tensors[static_cast<std::size_t>(k)].name) + u'.';
         if (std::all_of(m_filter.begin(), m_filter.end(), [&](const QString& word) {
@@ -114,7 +115,8 @@ void TensorModel::build() {
     };
     std::vector<Where> where;
     QHash<QString, QList<int>> numbers;
-    QHash<QString, int> tensorsOf, largest;  // tensors of a block, most in one of its kind
+    // Tensors in a block, and most tensors in a block of its kind.
+    QHash<QString, int> tensorsOf, largest;
     for (const int k : members) {
         const QString name =
             QString::fromStdString(m_tensors[static_cast<std::size_t>(k)].name).mid(cut);
@@ -204,7 +206,7 @@ void TensorModel::arrange(Node& node) {
                             tensor(b) ? tensor(b)->dtype : std::string());
             case Bytes:
                 return sign(a.bytes, b.bytes);
-            case Range: {  // by the largest size, what holds NaN beyond all
+            case Range: {  // by the largest magnitude; tensors with NaN are beyond all others
                 const auto size = [&](const Node& n) {
                     const auto* s = statistics(n);
                     if (!s) return -1.0;

@@ -31,7 +31,7 @@ public:
     /// Filters names by words, all of which they must contain; empty shows all.
     void setFilter(const QString& text);
     int shown() const { return m_shown; }  ///< tensors that pass the filter
-    /// "layers." without its dot, or empty.
+    /// The prefix common to all names, "layers" for "layers."; empty if there is none.
     QString commonPrefix() const { return m_prefix; }
     QModelIndex indexOf(const QString& name, int column = 0) const;
     const StoredTensor* tensorAt(const QModelIndex& index) const;  ///< nullptr for a branch
@@ -44,7 +44,7 @@ public:
     int columnCount(const QModelIndex& = {}) const override { return Columns; }
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-    /// Within each branch; column -1 is the order of the file.
+    /// Sorts within each branch; column -1 is the order of the file.
     void sort(int column, Qt::SortOrder order) override;
 
 private:
@@ -67,9 +67,9 @@ private:
     Qt::SortOrder m_sortOrder = Qt::AscendingOrder;
 };
 
-/// "[50304, 1024]".
+/// The shape of a tensor: "[50304, 1024]".
 QString tensorShape(const std::vector<std::int64_t>& shape);
-/// "−0.31 … 0.29"; three significant figures.
+/// The range of a tensor's values: "−0.31 … 0.29"; three significant figures.
 QString rangeText(const TensorStatistics& statistics);
 /// A number of a tensor with a true minus sign, three significant figures.
 QString shortNumber(double value);

@@ -105,7 +105,7 @@ TensorTable::TensorTable(QWidget* parent)
         header->resizeSection(c, widths[c]);
     }
     header->setSortIndicator(-1, Qt::AscendingOrder);
-    header->setSortIndicatorClearable(true);  // the third click gives the order of the file back
+    header->setSortIndicatorClearable(true);  // the third click restores the order of the file
     m_view->setSortingEnabled(true);
 
     m_marksRow->setBackgroundRole(QPalette::Base);

@@ -23,7 +23,7 @@ public:
     /// `numbersRead`: every tensor was read, so that "no NaN" is known.
     void setProblems(const std::vector<CheckpointProblem>& problems, bool numbersRead,
                      bool modelKnown = true);
-    /// "none missing, 2 unexpected, NaN not checked yet".
+    /// The marks as text: "none missing, 2 unexpected, NaN not checked yet".
     QString text() const;
 
     QSize sizeHint() const override;

@@ -30,7 +30,7 @@ constexpr int mostAcross = 10, mostObjects = 20;
 /// The layout of the objects of a sample: rows of equal size.
 struct Rows {
     QSize tile;
-    int count = 0, across = 0;  ///< shown; a row
+    int count = 0, across = 0;  ///< objects shown, and objects in a row
     int rows() const { return across > 0 ? (count + across - 1) / across : 0; }
     int height() const { return rows() * (tile.height() + kTileGap) - kTileGap; }
     int width() const { return qMin(count, across) * (tile.width() + kTileGap) - kTileGap; }

@@ -20,7 +20,7 @@ namespace relascope::widgets {
 
 /// The preferred size of an example, without its label.
 QSize sampleSize(const ShownSample& shown);
-/// Draws it at the top left of `place`; what does not fit is left out.
+/// Draws an example at the top left of `place`; what does not fit is left out.
 void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown);
 
 /// Writes examples with their labels to .png (300 dpi), .svg or .pdf: rows of `columns`, below a
@@ -69,7 +69,7 @@ private:
     void choose(qint64 index);
 
     qint64 m_count = 0, m_current = -1;
-    QSize m_size{64, 64};  ///< of a sample
+    QSize m_size{64, 64};  ///< size of a sample
     QStringList m_names;
     std::map<qint64, ShownSample> m_cells;
     std::map<qint64, int> m_asked;  ///< first -> count

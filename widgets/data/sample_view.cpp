@@ -307,7 +307,7 @@ QString SampleView::csv() const {
         text = QStringLiteral("id,text\n");
         for (std::size_t k = 0; k < source.tokens.size(); ++k) {
             const bool blank = k < source.labels.size() && source.labels[k].empty();
-            if (source.text && blank) continue;  // fills up
+            if (source.text && blank) continue;  // padding
             text += QStringLiteral("%1,%2\n")
                         .arg(source.tokens[k])
                         .arg(k < source.labels.size() ? csvField(pieceLabel(source.labels[k]))

@@ -32,7 +32,7 @@ enum class SampleForm {
     Image,
     Pictures,  ///< objects, each with its picture
     Vectors,
-    Text,   ///< a window of it, or a question
+    Text,   ///< a window of a text, or a question
     Tokens  ///< ids without words
 };
 SampleForm formOf(const ProbeSample& sample);
@@ -53,7 +53,7 @@ public:
     explicit PixelView(QWidget* parent = nullptr);
     void setImage(const Image& image);
     QRect pictureRect() const;
-    /// The height of the picture in that room.
+    /// The height that the picture has when it is shown in `room`.
     int heightIn(const QSize& room) const;
 
 Q_SIGNALS:
@@ -109,7 +109,7 @@ public:
     void clear();
 
     QString pixelText() const;  ///< "row 3, column 4: 255, 0, 12", or "token 3 “ball”, id 17"
-    QRect pictureRect() const;  ///< of the image, on this widget; null where there is none
+    QRect pictureRect() const;  ///< place of the image on this widget; null without an image
     QString labelText() const;  ///< "label yes"
     QWidget* picture() const;   ///< the widget that shows the sample
     TileView* tiles() const { return m_tiles; }

@@ -18,7 +18,7 @@ public:
     void setClasses(std::vector<std::pair<QString, qint64>> counts,
                     const QString& what = QStringLiteral("class"));
     void setRows(std::vector<std::pair<QString, QString>> rows);
-    /// A note below, shown in full: what was left out when the data were read.
+    /// Sets a note below the statistics, shown in full: what was left out when the data were read.
     void setNote(const QString& note);
     const QString& note() const { return m_note; }
     QSize sizeHint() const override;

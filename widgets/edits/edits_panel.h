@@ -17,8 +17,8 @@ class FieldNote;
 /// One intervention as it is listed.
 struct EditLine {
     QString words;   ///< "layer 2 relation 3 zero"
-    QString effect;  ///< what it does alone: "same 0.981 → 0.120"; empty: not known (yet)
-    QString tip;     ///< its hook point and note
+    QString effect;  ///< effect of the edit alone: "same 0.981 → 0.120"; empty: not known (yet)
+    QString tip;     ///< hook point and note of the edit
     bool enabled = true;
     bool operator==(const EditLine&) const = default;
 };
@@ -34,7 +34,7 @@ public:
     const std::vector<EditLine>& lines() const { return m_lines; }
     /// Why edits cannot be made; empty: they can.
     void setDisabledReason(const QString& reason);
-    /// What is wrong with the typed words, or with the list as a whole; empty: nothing.
+    /// Shows what is wrong with the typed words, or with the list as a whole; empty: nothing.
     void setWordsProblem(const QString& sentence);
     void setProblem(const QString& sentence);
     /// The edits that training applies, in words; empty: none.
@@ -44,7 +44,8 @@ public:
     void setEvaluateDisabledReason(const QString& reason);
     /// The result of the last evaluation, as rich text; empty: none.
     void setOutcome(const QString& text);
-    /// The fraction of an evaluation that runs, with which its button cancels it; negative: none.
+    /// Shows the progress of an evaluation as a fraction; its button then cancels it. Negative:
+    /// none runs.
     void setEvaluating(double fraction);
     void focusWords();
 
@@ -67,7 +68,7 @@ Q_SIGNALS:
     void openRequested();
     void clearRequested();
     void evaluateRequested();
-    void cancelRequested();  ///< of the evaluation
+    void cancelRequested();  ///< cancels the evaluation
     void ablationRequested();
     void patchRequested();
     void trainRequested();

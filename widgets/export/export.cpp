@@ -368,7 +368,7 @@ bool ViewMenu::write(const QString& path, QString* error) {
     }
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
     if (ending == QLatin1String("tex")) {
-        const FigureScope scope(figureStyle().light, m_view);  // its colours
+        const FigureScope scope(figureStyle().light, m_view);  // the colours of the figure
         const QString source = m_pgfplots();
         if (source.isEmpty() && error)
             *error = QStringLiteral("%1: there is nothing to plot").arg(path);
@@ -410,7 +410,8 @@ void ViewMenu::told(bool written, const QString& path, const QString& error) {
         Q_EMIT failed(error);
 }
 
-/// With progress, if it takes a while. Cancel leaves no file; the work itself is not interrupted.
+/// Writes a file, with progress if it takes a while. Cancel leaves no file; the work itself is not
+/// interrupted.
 void ViewMenu::saveLater(const QString& path, std::function<void()> work,
                          std::function<bool(QString* error)> finish) {
     QPointer<QProgressDialog> progress(

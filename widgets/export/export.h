@@ -30,7 +30,7 @@ bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& si
                     int dpi = 300);
 /// Writes a table or source text atomically.
 bool exportCsv(const QString& text, const QString& path, QString* error);
-/// The widget as a picture on the clipboard, at twice the size on the screen.
+/// Copies the widget to the clipboard as a picture, at twice the size on the screen.
 void copyToClipboard(QWidget& widget);
 
 /// A cell of a CSV table, in quotes where it needs them.
@@ -67,12 +67,12 @@ public:
     std::function<QSize()> wholeSize;
     /// Creates a widget to be drawn instead of the view; null if there is nothing to draw.
     std::function<std::unique_ptr<QWidget>()> figure;
-    /// Gives what takes long of a file: done off the window's thread with progress before a figure
-    /// is drawn, or to make the text of a table in place of `csv`. Used if there is a `background`;
-    /// an empty function: it takes no time.
+    /// Returns the slow part of writing a file, which is run off the window's thread with progress:
+    /// before a figure is drawn, or to make the text of a table in place of `csv`. Used if
+    /// `background` is set; an empty function means that nothing is slow.
     std::function<std::function<void()>()> prepareFigure;
     std::function<std::function<QString()>()> prepareCsv;
-    /// Runs work on another thread, then the rest on this one.
+    /// Runs `work` on another thread, then `done` on this one.
     std::function<void(std::function<void()> work, std::function<void()> done)> background;
     /// Caption below the figure: run, step, sample. Empty: the subject of the page, unless the
     /// figure contains a caption.
@@ -81,7 +81,7 @@ public:
     /// entry `text`.
     void addPgfplots(std::function<QString()> source,
                      const QString& text = QStringLiteral("pgfplots (LaTeX)..."));
-    /// For additional entries, above or below the standard ones.
+    /// The menu, to which entries can be added above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.
     std::function<QString(const QString&, const QString&, const QString&)> askPath;

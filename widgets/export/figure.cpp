@@ -273,7 +273,7 @@ private:
             link(*strip, *strip);
             strip->setFixedWidth(420);
             strip->resize(420, 40);  // wraps the text, which determines its height
-            strip->grab();           // lays out what is never shown
+            strip->grab();           // lays out the strip, which is never shown
             strip->setFixedHeight(qMax(40, strip->contentHeight()));
             row->addWidget(strip, 0, Qt::AlignTop);
         } else if (const ProbeSequence* to = columns >= 0 ? textAlong(result, columns) : nullptr;
@@ -330,7 +330,7 @@ private:
                       const LayerMaps* made) {
         auto* small = new MapStrip(StripLayout(StripLayout::Flow::Fitted), {}, this);
         small->resize(kSmallMapsSize);
-        small->grab();  // lays out what is never shown
+        small->grab();  // lays out the small maps, which are never shown
         showMultiples(
             *small, maps, view,
             made ? *made : layerMaps(maps, view, layerMapsSide(maps, view, kSmallMapsSize)));

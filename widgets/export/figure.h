@@ -80,8 +80,8 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
                   QString* error, const QString& run = {});
 
-/// The input beside itself, tinted by one relation at each view's layer and source, as
-/// renderFigure(): the figures of the papers.
+/// Writes the input several times side by side, tinted by one relation at the layer and source of
+/// each view: the figures of the papers. Files and errors as for renderFigure().
 bool renderTints(const ProbeResult& result, const std::vector<InspectorView>& views,
                  const QString& path, QString* error, const QString& run);
 

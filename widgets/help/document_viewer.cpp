@@ -198,7 +198,7 @@ private:
                 QTextBlockFormat line = block.blockFormat();
                 line.setLineHeight(0, QTextBlockFormat::SingleHeight);
                 QTextCursor(block).setBlockFormat(line);
-                break;  // the iterator is stale
+                break;  // the change has invalidated the iterator
             }
     }
 };
@@ -324,13 +324,13 @@ bool DocumentViewer::open(const QString& link) {
     return true;
 }
 
-/// A document was loaded, or a section of the one that is shown.
+/// Called after a document was loaded, or a section of the document shown.
 void DocumentViewer::onShown(const QUrl& url) {
-    m_url = url;  // source() is the one before
+    m_url = url;  // source() still returns the document before
     const QSignalBlocker quiet(m_list);
     for (int i = 0; i < m_list->count(); ++i)
         if (m_list->item(i)->data(Qt::UserRole).toString() == current()) m_list->setCurrentRow(i);
-    if (!m_text->document()->isModified()) {  // another document, or other text
+    if (!m_text->document()->isModified()) {  // a new document or a new text
         m_text->format();
         search();
     }

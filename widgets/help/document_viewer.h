@@ -28,8 +28,8 @@ QString markdownTitle(const QString& markdown);
 QString headingAnchor(const QString& heading);
 
 struct HelpDocument {
-    QString name;      ///< as links call it: "models.md"
-    QString markdown;  ///< its first heading is the title in the list
+    QString name;      ///< name in links: "models.md"
+    QString markdown;  ///< the first heading is the title in the list
 };
 
 /// Links between documents are followed, others are opened in the browser of the desktop. Ctrl+F

@@ -330,7 +330,7 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
         put(RunDelegate::Color, rows[i].colorIndex);
         put(RunDelegate::Faint, info.labels.hidden);
         put(RunDelegate::Heading, rows[i].heading);
-        // Where it was trained matters once it was in several places.
+        // The devices are shown only if the run was trained on several of them.
         const QString devices = info.device.find(',') == std::string::npos
                                     ? QString()
                                     : QString("on %1\n").arg(QString::fromStdString(info.device));

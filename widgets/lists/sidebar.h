@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Paints a run in 38 px: swatch, name, state line, main metric; above the first run of another
-// machine the name of that. Private to widgets/lists.
+// machine the name of that machine. Private to widgets/lists.
 #pragma once
 
 #include <vector>
@@ -56,25 +56,25 @@ namespace relascope::widgets {
 /// A preset under its family.
 struct ExperimentEntry {
     QString family;  ///< "Vision relations"
-    QString preset;  ///< the name that is signalled
+    QString preset;  ///< the name that signals carry
     QString title;   ///< "Match pattern"
     QString help;    ///< one sentence, the tooltip
 };
 
 struct RunRow {
     RunInfo info;
-    int colorIndex = 0;  ///< of Theme::series
+    int colorIndex = 0;  ///< index into Theme::series
     QString host;        ///< the machine whose run it is; empty: this one
     QString heading;     ///< above the first run of a machine; empty: none
 };
 
-/// One of the list of checkpoints; without a path a heading.
+/// An entry in the list of checkpoints; a heading if the path is empty.
 struct CheckpointEntry {
     QString path;
     QString title;
     QString size;          ///< "1.28 GiB"
     bool missing = false;  ///< gone from the disk: shown faint
-    QString place = {};    ///< where it is; empty: `path`
+    QString place = {};    ///< location shown; empty: `path`
 };
 
 /// 240 px wide. Runs are identified by path: new rows keep selection and scroll position.

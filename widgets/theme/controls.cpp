@@ -302,7 +302,7 @@ PanelHead::PanelHead(const QString& title, QWidget* parent)
     row->addLayout(m_left);
     row->addStretch(1);
     row->addLayout(m_right);
-    m_title->setHidden(title.isEmpty());  // nor may an empty word leave a gap
+    m_title->setHidden(title.isEmpty());  // an empty title must not leave a gap
     m_sub->hide();
     restyle();
 }
@@ -352,7 +352,7 @@ EmptyState::EmptyState(const QString& sentence, const QString& button, QWidget* 
     column->addStretch(1);
     m_sentence->setAlignment(Qt::AlignCenter);
     m_sentence->setWordWrap(true);
-    m_sentence->setTextFormat(Qt::PlainText);  // it may name files of other machines
+    m_sentence->setTextFormat(Qt::PlainText);  // the sentence may name files of other machines
     column->addWidget(m_sentence);
     column->addWidget(m_button, 0, Qt::AlignHCenter);
     column->addStretch(1);

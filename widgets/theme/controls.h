@@ -47,7 +47,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    /// Tab reaches the chosen segment; another one only where that is disabled.
+    /// Tab reaches the chosen segment, and another one only if the chosen one is disabled.
     void placeTabStop();
 
     QHBoxLayout* m_layout;
@@ -181,7 +181,7 @@ private:
 QString shownText(const std::string& text);
 /// A tooltip with names from files as plain text: Qt would interpret "<img ...>" as markup.
 QString plainTip(const QString& text);
-/// The layout of a widget with these margins and spacing.
+/// Sets and returns a vertical or horizontal layout of a widget with these margins and spacing.
 QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
 QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
 /// Fills a widget with the background of content.

@@ -332,7 +332,8 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
                 QStyleOptionToolButton copy = *button;
                 // The icon already indicates a menu, so no arrow is drawn.
                 if (button->text.isEmpty()) copy.features &= ~QStyleOptionToolButton::HasMenu;
-                // One that is raised by the mouse alone has a panel, and its ring, with the focus.
+                // An auto-raise button also has a panel, with the focus ring, while it has the
+                // keyboard focus.
                 if (paint::keyboardFocus(*button)) copy.state &= ~State_AutoRaise;
                 return StyleMetrics::drawComplexControl(control, &copy, painter, widget);
             }

@@ -35,7 +35,7 @@ private:
     const Theme* m_before;
     QWidget* m_view = nullptr;  ///< its palette is replaced temporarily
     QPalette m_palette;
-    bool m_own = false;  ///< the palette was set, not inherited
+    bool m_own = false;  ///< the view had a palette of its own, not an inherited one
 };
 
 enum class ThemeMode { System, Light, Dark };
@@ -49,7 +49,8 @@ struct Theme {
     std::array<QColor, 11> signedStops;  ///< -1 .. +1, zero in the middle
     std::array<QColor, 11> paperStops;   ///< green and red, as in the papers
     std::array<QColor, 10> viridis;      ///< 0 .. 1
-    std::array<QColor, 4> likelihood;    ///< of a token: below 0.3, from 0.3, 0.6, 0.85
+    /// Colours of a token's probability: below 0.3, from 0.3, 0.6, 0.85.
+    std::array<QColor, 4> likelihood;
 
     QPalette palette() const;
     QColor seriesColor(int index) const {

@@ -23,7 +23,7 @@ constexpr int kWidth = 520, kTourHeight = 208, kTile = 44;
 struct Sender {
     double relation;
     double attention;
-    int shape;  ///< as many corners; 0 is a disc
+    int shape;  ///< number of corners; 0: a disc
 };
 constexpr Sender kSenders[] = {{1.3, 0.62, 3}, {-0.9, 0.27, 4}, {0.1, 0.11, 0}};
 
