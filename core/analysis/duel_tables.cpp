@@ -51,7 +51,7 @@ const ColumnTable<Duel::Match>& matchColumns() {
         columns::number(
             &R::matched, "correlation",
             {"Matched", {}, "Mean |correlation| of the best assignment, place removed"}),
-        columns::number(&R::any, "random_assignments",
+        columns::number(&R::meanOfAllPairs, "random_assignments",
                         {"Random", {}, "The same over all assignments"}),
         columns::number(
             &R::level, "untrained_level",

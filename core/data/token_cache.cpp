@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -33,11 +32,6 @@ constexpr std::size_t kTokenPiece = 1u << 20;
 
 // The tokens cannot be stored in this place; the next one is tried.
 struct Unwritable {};
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 std::string tokensPath(const std::string& key) {
     return programCacheFolder() + "/tokens/" + key + ".tokens";

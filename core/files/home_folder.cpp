@@ -7,16 +7,20 @@
 
 namespace relascope::core {
 
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
 std::string homeFolder(const std::string& what, const std::string& other) {
-    const char* home = std::getenv("HOME");
-    if (home && *home) return home;
+    if (auto home = environment("HOME"); !home.empty()) return home;
     throw Error("HOME is not set, so that there is no place for " + what + "; set it, or " + other);
 }
 
 std::string programCacheFolder() {
-    const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-    if (cache && *cache == '/') return std::string(cache) + "/relascope";
-    return home && *home == '/' ? std::string(home) + "/.cache/relascope" : std::string();
+    const auto cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+    if (cache.starts_with('/')) return cache + "/relascope";
+    return home.starts_with('/') ? home + "/.cache/relascope" : std::string();
 }
 
 }  // namespace relascope::core

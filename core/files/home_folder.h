@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The folder of the user, below which files are put where nothing else is said.
+// The environment of the user, and the folders below which files are put where nothing else is
+// said.
 #pragma once
 
 #include <string>
 
 namespace relascope::core {
+
+/// The value of an environment variable; empty where it is not set.
+std::string environment(const char* name);
 
 /// $HOME. Throws Error where it is not set: "HOME is not set, so that there is no place for `what`;
 /// set it, or `other`". The current folder never serves in its place.

@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFolderPrefix = "models--";
 
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
 // "~/x" and "$NAME/x" or "${NAME}/x", as shells replace them in a word; names that are not set
 // stay.
 std::string expanded(std::string text) {

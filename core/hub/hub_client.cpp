@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "files/atomic_file.h"
+#include "files/home_folder.h"
 
 namespace relascope::core {
 namespace {
@@ -19,11 +20,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostJson = 16 << 20;  // bytes of a list or an index
 constexpr int kRedirects = 5;
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 std::string endpoint() {
     std::string address = environment("HF_ENDPOINT");

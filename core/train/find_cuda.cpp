@@ -5,10 +5,11 @@
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <vector>
+
+#include "files/home_folder.h"
 
 namespace relascope::core {
 
@@ -17,11 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLibrary = "libtorch_cuda.so";
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 fs::path dataFolder() {
     const std::string named = environment("XDG_DATA_HOME"), home = environment("HOME");

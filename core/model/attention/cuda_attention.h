@@ -88,7 +88,7 @@ bool servesSmall(const torch::Tensor& x, const std::vector<KernelHeads>& heads);
 /// same states the masks are those of cudaAttention. Throws Error if the device refuses a launch.
 std::vector<torch::Tensor> smallAttention(const std::vector<KernelCall>& calls);
 
-struct DecodingBuffers;  // cuda_decoding.h
+struct DecodingBuffers;  // below
 
 }  // namespace relascope::core
 
