@@ -132,7 +132,7 @@ std::vector<Edit> redundant(const RelationAtlas& atlas) {
         const bool told = r.attribute >= 0;
         return std::pair(
             r.labelled >= 0,
-            told ? std::abs(r.fits[static_cast<std::size_t>(r.attribute)].fixed - 0.5) : 0.0);
+            told ? std::abs(r.fits[static_cast<std::size_t>(r.attribute)].auc - 0.5) : 0.0);
     };
     std::map<std::int64_t, const RelationAtlas::Relation*> kept;
     for (const auto& r : atlas.relations)
