@@ -50,7 +50,8 @@ TEST(Figures, ResultsOfAnalysesArriveWhole) {
     relation.name = "layer 1 relation 1",
     relation.symmetry = std::numeric_limits<double>::infinity();
     relation.fits.resize(1);
-    relation.fits[0].auc = 0.75, relation.fits[0].p = std::nan(""), relation.fits[0].exceedsUntrained = true;
+    relation.fits[0].auc = 0.75, relation.fits[0].p = std::nan(""),
+    relation.fits[0].exceedsUntrained = true;
     relation.highest = {{3, 1, 2, 0.5, "a <- b", {2, 1, 1, {7, 9}}, 4, 5}};
     atlas.objects = 5, atlas.untrainedModels = 2;
     relation.uses = {{"mean", -0.5, -0.6, -0.4, 0.0, 0.0, 0.0}};

@@ -93,7 +93,8 @@ namespace {
 QSize shapeOf(const ViewMaps& maps, const InspectorView& view, const MapId& id) {
     const RelationMap* map = maps.find(id.kind, id.layer, id.index);
     const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
-    return maps.isTransposed(ViewMaps::viewOf(id.kind, id.index, view)) ? shape.transposed() : shape;
+    return maps.isTransposed(ViewMaps::viewOf(id.kind, id.index, view)) ? shape.transposed()
+                                                                        : shape;
 }
 
 StripLayout layoutOf(const ViewMaps& maps, const InspectorView& view,
