@@ -111,6 +111,7 @@ bool SubjectChange::affects(core::AnalysisInput input) const {
             return along;
         case core::AnalysisInput::Sample:
         case core::AnalysisInput::OwnText:
+        case core::AnalysisInput::Reference:
             break;
     }
     return edits;

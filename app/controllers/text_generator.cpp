@@ -16,7 +16,7 @@
 namespace relascope::app {
 namespace {
 
-struct Inspection {
+struct TextMaps {
     std::shared_ptr<const ProbeResult> result;
     int first = 0;
 };
@@ -44,7 +44,7 @@ struct TextGenerator::Job {
         std::optional<std::vector<std::string>> pieces;
         std::vector<std::int64_t> ids;
         std::vector<GeneratedToken> plain, tokens;
-        std::optional<Inspection> inspection;
+        std::optional<TextMaps> inspection;
         std::optional<QString> end;
     };
     template <class Change>
@@ -98,7 +98,7 @@ void write(wire::Session& session, auto& job, const Looker::Progress& progress) 
     watch.result = [&](ProbeResult result, int first) {
         job.put([&](auto& post) {
             post.inspection =
-                Inspection{std::make_shared<const ProbeResult>(std::move(result)), first};
+                TextMaps{std::make_shared<const ProbeResult>(std::move(result)), first};
         });
     };
     watch.follows = [&] { return job.follow.load(); };
@@ -212,9 +212,9 @@ void TextGenerator::inspect(int index) {
          first](Engine& models, const Looker::Progress& progress) mutable {
             probe.input.sample = core::tokenSample(tokenizer.get(), tokens, "generated text");
             auto probed = models.prober.probe(models.session, probe, progress);
-            return Inspection{std::move(probed.result), static_cast<int>(first)};
+            return TextMaps{std::move(probed.result), static_cast<int>(first)};
         },
-        [this, request = ++m_inspections](const Inspection& inspection) {
+        [this, request = ++m_inspections](const TextMaps& inspection) {
             if (request == m_inspections) Q_EMIT inspected(inspection.result, inspection.first);
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });

@@ -361,7 +361,7 @@ TEST(RelationMatching, FindsAPermutationAndSaysWhatChanceFinds) {
     EXPECT_EQ(found.partner[2], 0u);
     EXPECT_EQ(found.partner[3], 2u);
     EXPECT_GT(found.matched, 0.9);
-    EXPECT_LT(found.any, 0.5);
+    EXPECT_LT(found.meanOfAllPairs, 0.5);
     const auto alone = matchRelations(std::vector<double>{0.9, 0.2}, 2, 1);
     EXPECT_EQ(alone.partner[0], 0u);
     EXPECT_EQ(alone.partner[1], RelationMatching::kNone);

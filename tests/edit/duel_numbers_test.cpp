@@ -97,7 +97,7 @@ TEST(DuelNumbers, CorrelationsMatchingAndLinearMapsAreNumPys) {
         const auto matching = matchRelations(correlation, 3, 4);
         EXPECT_EQ(matching.partner, one.at("partners").get<std::vector<std::size_t>>());
         EXPECT_NEAR(matching.matched, one.at("matched").get<double>(), kTolerance);
-        EXPECT_NEAR(matching.any, one.at("any").get<double>(), kTolerance);
+        EXPECT_NEAR(matching.meanOfAllPairs, one.at("any").get<double>(), kTolerance);
         // A ridge of 1e-9 keeps maps that are alike from dividing by 0.
         EXPECT_NEAR(moments.explained(0, 0), one.at("explained").get<double>(), 1e-7);
         EXPECT_NEAR(moments.explained(0, 0, true), one.at("back").get<double>(), 1e-7);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The kit: a table of an answer as it is sorted, copied, kept and drawn, grids with gaps, and
-// plots.
+// The kit: a table of an answer as it is sorted, copied, kept and drawn, and grids with gaps.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -442,46 +441,47 @@ TEST(TokenView, IsClickedWalkedHoveredAndCopied) {
     const QImage shot = words.canvas()->grab().toImage();
     EXPECT_EQ(shot.pixelColor(box.center().x(), box.top()), Theme::current().accent);
     EXPECT_EQ(words.tileAt(box.center()), 9);
-    TEST(PlotView, IsHoveredChosenWalkedAndCopied) {
-        PlotData data{{0, 10, 100, 1000},
-                      {{{0.5, 0.25, std::nan(""), 1.0}, "with", false, false, {0}},
-                       {{0.5, 0.5, 0.5, 0.5}, "without", true, true}}};
-        data.title = "A_b";
-        data.xTitle = "Step";
-        data.description = "Falls and rises";
-        data.text = [](int at) { return QStringLiteral("place %1").arg(at); };
-        PlotView view(QStringLiteral("Plot"));
-        QSignalSpy chosen(&view, &PlotView::chosen);
-        view.resize(600, 300);
-        view.show();
-        QTest::keyClick(&view, Qt::Key_Right);
-        EXPECT_EQ(view.hoverText({300, 150}), "") << "there is nothing yet";
-        view.setData(data);
-        QApplication::processEvents();
-        EXPECT_EQ(view.accessibleName(), "Plot");
-        EXPECT_EQ(view.accessibleDescription(), "Falls and rises");
-        const QPoint last = view.pixelOf(1000).toPoint();
-        EXPECT_EQ(view.hoverText(last), "place 3");
-        EXPECT_EQ(view.hoverText({last.x(), 3}), "") << "the title";
-        EXPECT_EQ(view.hoverText({3, last.y()}), "") << "beside the plot";
-        QTest::mouseClick(&view, Qt::LeftButton, {}, last);
-        for (const auto key :
-             {Qt::Key_Home, Qt::Key_Right, Qt::Key_Right, Qt::Key_Left, Qt::Key_End})
-            QTest::keyClick(&view, key);
-        ASSERT_EQ(chosen.size(), 6);
-        for (const auto& [call, place] : {std::pair{0, 3}, {1, 0}, {2, 1}, {3, 2}, {4, 1}, {5, 3}})
-            EXPECT_EQ(chosen[call][0].toInt(), place) << call;
-        QTest::keyClick(&view, Qt::Key_C, Qt::ControlModifier);
-        EXPECT_EQ(QApplication::clipboard()->text(), "place 0\nplace 1\nplace 2\nplace 3");
-        const int linear = view.pixelOf(10).toPoint().x();
-        view.setLogarithmic(true);
-        EXPECT_GT(view.pixelOf(10).toPoint().x(), linear);
-        QImage picture(600, 300, QImage::Format_RGB32);
-        picture.fill(Qt::white);
-        QPainter painter(&picture);
-        view.paintFigure(painter, 0, picture.size());
-        painter.end();
-        EXPECT_NE(picture.pixel(18, 14), picture.pixel(300, 2)) << "the title is drawn";
-    }
+}
+
+TEST(PlotView, IsHoveredChosenWalkedAndCopied) {
+    PlotData data{{0, 10, 100, 1000},
+                  {{{0.5, 0.25, std::nan(""), 1.0}, "with", false, false, {0}},
+                   {{0.5, 0.5, 0.5, 0.5}, "without", true, true}}};
+    data.title = "A_b";
+    data.xTitle = "Step";
+    data.description = "Falls and rises";
+    data.text = [](int at) { return QStringLiteral("place %1").arg(at); };
+    PlotView view(QStringLiteral("Plot"));
+    QSignalSpy chosen(&view, &PlotView::chosen);
+    view.resize(600, 300);
+    view.show();
+    QTest::keyClick(&view, Qt::Key_Right);
+    EXPECT_EQ(view.hoverText({300, 150}), "") << "there is nothing yet";
+    view.setData(data);
+    QApplication::processEvents();
+    EXPECT_EQ(view.accessibleName(), "Plot");
+    EXPECT_EQ(view.accessibleDescription(), "Falls and rises");
+    const QPoint last = view.pixelOf(1000).toPoint();
+    EXPECT_EQ(view.hoverText(last), "place 3");
+    EXPECT_EQ(view.hoverText({last.x(), 3}), "") << "the title";
+    EXPECT_EQ(view.hoverText({3, last.y()}), "") << "beside the plot";
+    QTest::mouseClick(&view, Qt::LeftButton, {}, last);
+    for (const auto key : {Qt::Key_Home, Qt::Key_Right, Qt::Key_Right, Qt::Key_Left, Qt::Key_End})
+        QTest::keyClick(&view, key);
+    ASSERT_EQ(chosen.size(), 6);
+    for (const auto& [call, place] : {std::pair{0, 3}, {1, 0}, {2, 1}, {3, 2}, {4, 1}, {5, 3}})
+        EXPECT_EQ(chosen[call][0].toInt(), place) << call;
+    QTest::keyClick(&view, Qt::Key_C, Qt::ControlModifier);
+    EXPECT_EQ(QApplication::clipboard()->text(), "place 0\nplace 1\nplace 2\nplace 3");
+    const int linear = view.pixelOf(10).toPoint().x();
+    view.setLogarithmic(true);
+    EXPECT_GT(view.pixelOf(10).toPoint().x(), linear);
+    QImage picture(600, 300, QImage::Format_RGB32);
+    picture.fill(Qt::white);
+    QPainter painter(&picture);
+    view.paintFigure(painter, 0, picture.size());
+    painter.end();
+    EXPECT_NE(picture.pixel(18, 14), picture.pixel(300, 2)) << "the title is drawn";
+}
 
 }  // namespace

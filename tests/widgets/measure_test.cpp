@@ -27,6 +27,7 @@
 #include "analysis/lens.h"
 #include "analysis/patching_options.h"
 #include "answers/ablation_answer.h"
+#include "answers/answer_text.h"
 #include "answers/atlas_answer.h"
 #include "answers/scan_answer.h"
 #include "child.h"
@@ -194,9 +195,7 @@ TEST(AblationView, CurveAndPairsAppearWhenMeasured) {
 core::Analysis analysisOf(const std::string& name) {
     core::Analysis analysis;
     analysis.name = name;
-    analysis.csv = [](const Answer& result) {
-        return std::string("type\n") + result.type().name() + "\n";
-    };
+    analysis.csv = [](const Answer& result) { return core::csvOf(result); };
     return analysis;
 }
 

@@ -192,7 +192,7 @@ TEST_F(SshTest, TenCutsCostNoPoint) {
     for (int cut = 0; cut < 10; ++cut) {
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % 700));
         for (const auto ssh : descendants(::getpid(), "ssh")) ::kill(ssh, SIGKILL);
-        if (cut % 3 == 0) link.look();
+        if (cut % 3 == 0) link.refresh();
     }
     const auto before = points();
     ASSERT_TRUE(until([&] { return points() > before; })) << "the training went on, and the mirror";
