@@ -218,8 +218,12 @@ std::shared_ptr<const core::AnalysisSubject> otherOf(const AnalysisArguments& a,
     if (asked.edits.empty()) return other;
     // If the other model has other tokens, it reads the text of the same example.
     const auto sample = core::inTokensOf(other->model->tokenizer().get(), input.points);
-    other->interventions.edits = core::editsNamed(asked.edits, other->model->points(sample),
-                                                  core::EditUse::Inspect, "--other-edit");
+    try {
+        other->interventions.edits = core::editsNamed(asked.edits, other->model->points(sample),
+                                                      core::EditUse::Inspect, "--other-edit");
+    } catch (const OptionError& error) {
+        throw OptionError("--other-edit", error.message());
+    }
     other->interventions.data.split = input.subject.interventions.data.split;
     if (core::namesNone(asked.edits)) other->model->leaveOutTrainingEdits();
     return other;

@@ -13,10 +13,7 @@ struct NamedValue {
 
 const ColumnTable<Evaluation>& evaluationFacts() {
     using E = Evaluation;
-    static const ColumnTable<E> all = {
-        columns::integer(&E::examples, "examples", {"Examples"}),
-        columns::number(&E::loss, "loss", {"Loss", {4}}),
-        columns::number(&E::accuracy, "accuracy", {"Accuracy", {1, true}})};
+    static const ColumnTable<E> all = {columns::integer(&E::examples, "examples", {"Examples"})};
     return all;
 }
 const ColumnTable<NamedValue>& metricColumns() {
@@ -73,7 +70,8 @@ const ColumnTable<VerifyLine>& verifyColumns() {
 }  // namespace
 
 Answer answerOf(const Evaluation& evaluation) {
-    std::vector<NamedValue> metrics, classes;
+    std::vector<NamedValue> classes,
+        metrics = {{"loss", evaluation.loss}, {"accuracy", evaluation.accuracy}};
     for (const auto& [name, value] : evaluation.values) metrics.push_back({name, value});
     for (std::size_t k = 0; k < evaluation.classAccuracy.size(); ++k)
         classes.push_back({std::to_string(k), evaluation.classAccuracy[k]});
@@ -84,8 +82,14 @@ Answer answerOf(const Evaluation& evaluation) {
 
 Evaluation evaluationOf(const Answer& answer) {
     auto evaluation = factsIn(evaluationFacts(), answer);
-    for (auto& metric : rowsOf(metricColumns(), answer.table("metrics")))
-        evaluation.values.emplace_back(std::move(metric.name), metric.value);
+    for (auto& metric : rowsOf(metricColumns(), answer.table("metrics"))) {
+        if (metric.name == "loss")
+            evaluation.loss = metric.value;
+        else if (metric.name == "accuracy")
+            evaluation.accuracy = metric.value;
+        else
+            evaluation.values.emplace_back(std::move(metric.name), metric.value);
+    }
     evaluation.classAccuracy = answer.table("class_accuracy").numbers("accuracy");
     return evaluation;
 }

@@ -9,7 +9,8 @@
 
 namespace relascope::core {
 
-/// Examples, loss and accuracy; "metrics" and "class_accuracy" are tables.
+/// The number of examples, and the tables "metrics" (loss, accuracy and those of the task) and
+/// "class_accuracy".
 Answer answerOf(const Evaluation& evaluation);
 /// Examples and changed answers; "changes" is a table of metrics with their intervals.
 Answer answerOf(const EditEffect& effect);

@@ -139,10 +139,6 @@ TEST_F(AtlasCli, OfSomethingElseIsMeasuredAgain) {
     EXPECT_EQ(atlas("--attributes " + csv)["remark"], "from the file");
     write(1);
     EXPECT_EQ(atlas("--attributes " + csv)["remark"], "");
-    // Another run is not looked into for changes.
-    fs::remove_all(run() + "/atlas");
-    atlas("--other " + run() + "-other");
-    EXPECT_FALSE(fs::exists(kept()));
 }
 
 /// Images of which one has another pixel.

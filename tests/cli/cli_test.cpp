@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "cli/command_line.h"
+#include "files/atomic_file.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 
@@ -107,6 +108,14 @@ TEST(Cli, OpensTheWeightsThatWereKeptAlongTraining) {
     const auto last = json(runCli("eval " + run + " --step 20 --json"));
     EXPECT_EQ(last["step"], 20);
     EXPECT_FALSE(last.contains("kept")) << "there is a checkpoint";
+    const auto table = [&](const std::string& words) {
+        EXPECT_EQ(runCli("eval " + run + words + " --out " + (home / "out.csv")).code, 0);
+        return core::readTextFile((home / "out.csv"));
+    };
+    EXPECT_TRUE(table("").starts_with("metric,value\nloss,"));
+    EXPECT_TRUE(std::filesystem::exists(home / "out.class_accuracy.csv"));
+    EXPECT_TRUE(table(" --edit 'layer 1 attention zero'")
+                    .starts_with("metric,base,edited,change,low,high\nloss,"));
 
     const auto looked = json(runCli("inspect " + run + " --step 14 --sample 1 --json"));
     EXPECT_EQ(looked["step"], 13);

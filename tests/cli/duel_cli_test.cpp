@@ -75,7 +75,7 @@ TEST_F(DuelCli, WithoutBItIsTheSameAtAnotherStepOrWithEdits) {
 TEST_F(DuelCli, WhatDoesNotOpenIsNamed) {
     expectRefused("duel " + run("1") + " /no/such/run", 1, "/no/such/run");
     expectRefused("duel " + run("1") + " " + run("2") + " --other-edit 'layer 9 attention zero'", 2,
-                  "layer");
+                  "--other-edit: there is no layer 9");
     expectRefused("duel " + run("1") + " --grafts streams", 2, "--graft");
 }
 

@@ -133,7 +133,7 @@ TEST(LensCli, IsDrawn) {
     const auto drawn = runCli("lens " + kRuns + "vision --sample 1 --out " + lens);
     EXPECT_EQ(drawn.code, 0) << drawn.err;
     const auto text = slurp(lens);
-    for (const char* word : {"layer 2", "same", "likeliest answers", "vision"})
+    for (const char* word : {"layer 2", "same", "Likeliest", "vision"})
         EXPECT_NE(text.find(word), std::string::npos) << word;
     EXPECT_EQ(
         runCli("attribute " + kGoldenFolder + "lm_rca --random 3 --logit 1 --out " + parts).code,

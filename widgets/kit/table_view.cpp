@@ -108,6 +108,8 @@ void TableModel::setTable(Table table) {
     for (const auto c : m_columns) {
         BarRange range;
         const auto& of = m_table.columns[c];
+        // A full bar is the whole of which a share is.
+        if (of.format.percent && !of.format.isSigned) range.include(1.0);
         for (std::size_t row = 0; of.format.bar && row < of.numbers.size(); ++row) {
             const auto [low, high] = intervalOf(m_table, of, row);
             for (const double value : {of.numbers[row], low, high}) range.include(value);
