@@ -488,6 +488,7 @@ private:
 };
 
 Duel runDuel(AnalysisSubject& subject, const DuelOptions& options, const Watch<Duel>& watch) {
+    if (!subject.other) throw Error("No second model is given.");
     return withinMemory(
         subject.device, [&] { return DuelRun(subject, options, watch).run(); },
         [] { return std::string("; compare fewer tokens, or on another device"); });

@@ -302,11 +302,13 @@ BenchmarkResult runDuelBenchmark(const std::string& name) {
     result.parameters = parameterCount(options);
     result.figures = {
         {"both_answers_ms", best(5, [&] { a.probe(sample, {}), b.probe(sample, {}); })}};
+    auto other = std::make_shared<AnalysisSubject>();
+    other->model = &b, other->path = stored.path();
+    subject.other = std::move(other);
     const auto start = Clock::now();
     runnerOf(duelAnalysis())
         .run(subject,
-             {{"other", stored.path()},
-              {"examples", std::int64_t{500}},
+             {{"examples", std::int64_t{500}},
               {"tokens", tokens},
               {"untrained", std::int64_t{0}},
               {"graft", std::vector<std::string>()}},

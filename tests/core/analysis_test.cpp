@@ -125,7 +125,7 @@ struct TrainedSubject {
     TemporaryFolder home{"analyses"};
     std::string path = home / "run";
     core::DataSplits splits = tinyData();
-    std::unique_ptr<core::OpenedModel> model;
+    std::unique_ptr<core::OpenedModel> model, again;
     core::AblationProgress kept;
     core::AnalysisSubject subject;
 
@@ -143,6 +143,10 @@ struct TrainedSubject {
         subject.classNames = splits.validation->info().classNames;
         subject.cell = MapCell{MapKind::Relation, 0, 0, 0, 0, 1};
         subject.kept = &kept;
+        again = std::make_unique<core::OpenedModel>(path, "0", "cpu");
+        auto other = std::make_shared<core::AnalysisSubject>();
+        other->model = again.get(), other->path = path;
+        subject.other = std::move(other);
     }
 };
 
