@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answers/evaluation_answer.h"
 
+#include <span>
+
 #include "answers/column_table.h"
 
 namespace relascope::core {
@@ -82,14 +84,11 @@ Answer answerOf(const Evaluation& evaluation) {
 
 Evaluation evaluationOf(const Answer& answer) {
     auto evaluation = factsIn(evaluationFacts(), answer);
-    for (auto& metric : rowsOf(metricColumns(), answer.table("metrics"))) {
-        if (metric.name == "loss")
-            evaluation.loss = metric.value;
-        else if (metric.name == "accuracy")
-            evaluation.accuracy = metric.value;
-        else
-            evaluation.values.emplace_back(std::move(metric.name), metric.value);
-    }
+    auto metrics = rowsOf(metricColumns(), answer.table("metrics"));
+    if (metrics.size() < 2) throw Error("an evaluation has no loss and accuracy");
+    evaluation.loss = metrics[0].value, evaluation.accuracy = metrics[1].value;
+    for (auto& metric : std::span(metrics).subspan(2))
+        evaluation.values.emplace_back(std::move(metric.name), metric.value);
     evaluation.classAccuracy = answer.table("class_accuracy").numbers("accuracy");
     return evaluation;
 }
