@@ -292,14 +292,10 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
 void CheckpointController::verify() {
     if (!verifyDisabledReason().isEmpty()) return;
     wire::Question question{.analysis = "verify", .subjects = {{{m_info->folder}, {}, {}}}};
-    m_verifier.ask(
+    m_verifier.askOnce(
         m_task, QStringLiteral("Comparing with the reference outputs"),
-        [question = std::move(question)] { return question; },
-        [this](const Answer& answer) {
-            m_verifier.end();
-            Q_EMIT verified(core::verifyReportOf(answer));
-        },
-        {}, {});
+        [question = std::move(question)] { return question; }, core::verifyReportOf,
+        [this](const VerifyReport& report) { Q_EMIT verified(report); }, true);
 }
 
 void CheckpointController::convert(const QString& out) {
@@ -364,13 +360,13 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
     wire::Question question{.analysis = "evaluate", .subjects = {{weights, {}, {}}}};
     question.data = {request.options, request.split, request.file.toStdString(), request.text,
                      request.windows};
-    m_looker.ask(
+    m_looker.askOnce(
         m_task, QStringLiteral("Evaluating on %1").arg(request.name),
-        [question = std::move(question)] { return question; },
-        [this, name = request.name](const Answer& answer) {
-            Q_EMIT evaluated(core::evaluationOf(answer), name);
+        [question = std::move(question)] { return question; }, core::evaluationOf,
+        [this, name = request.name](const Evaluation& evaluation) {
+            Q_EMIT evaluated(evaluation, name);
         },
-        {}, {});
+        false);
 }
 
 }  // namespace relascope::app

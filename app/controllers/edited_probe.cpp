@@ -60,7 +60,9 @@ QString effectText(const wire::EffectAlone& effect) {
                                       : QString::number(effect.after, 'f', 3));
 }
 
-EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {}
+EditEvaluation::EditEvaluation(QObject* parent) : QObject(parent) {
+    connect(&m_task, &LongTask::failed, this, &EditEvaluation::failed);
+}
 
 EditEvaluation::~EditEvaluation() {
     m_task.disconnect();
@@ -70,18 +72,12 @@ EditEvaluation::~EditEvaluation() {
 
 void EditEvaluation::evaluate(const AnalysedSubject& subject, const std::string& split) {
     const QString name = QString::fromStdString(split), words = wordsOfList(subject.edits);
-    m_looker.ask(
+    // Two models are in the memory only while this runs.
+    m_looker.askOnce(
         m_task, QStringLiteral("Evaluating on %1").arg(name),
-        [subject, split] { return effectQuestion(subject, split); },
-        [this, name, words](const Answer& answer) {
-            m_looker.end();  // two models are in the memory only while this runs
-            Q_EMIT evaluated(core::editEffectOf(answer), name, words);
-        },
-        {},
-        [this](const QString& sentence) {
-            m_looker.end();
-            Q_EMIT failed(sentence);
-        });
+        [subject, split] { return effectQuestion(subject, split); }, core::editEffectOf,
+        [this, name, words](const EditEffect& effect) { Q_EMIT evaluated(effect, name, words); },
+        true);
 }
 
 QString effectHtml(const EditEffect& effect, const QString& split, const QString& words) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <QObject>
+#include <QScopeGuard>
 #include <QString>
 
 #include "app/controllers/job_queue.h"
@@ -24,6 +25,20 @@ struct Engine {
     wire::Session session;
     wire::Prober prober;
 };
+
+/// Returns the result of `action`; an OptionError is rethrown as an Error whose message does not
+/// name the option.
+template <class Action>
+auto withoutOptionNames(Action&& action) {
+    try {
+        return action();
+    } catch (const OptionError& error) {
+        std::string sentence = error.message();
+        if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z')
+            sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+        throw Error(sentence);
+    }
+}
 
 class Looker : public QObject {
     Q_OBJECT
@@ -67,6 +82,27 @@ public:
              std::function<void(Answer)> answered, std::function<void(const Answer&)> partly,
              Failure refused);
 
+    /// Asks once. `done` gets what `read` makes of the answer on the thread of the jobs, as an
+    /// answer of another machine may be no such one. `ends`: the process ends afterwards, also when
+    /// the task is cancelled. Errors go to LongTask::failed().
+    template <class Read, class Done>
+    void askOnce(LongTask& task, const QString& text, std::function<wire::Question()> question,
+                 Read read, Done done, bool ends) {
+        run(
+            task, text,
+            [question = std::move(question), read, ends](Engine& models, LongJob&,
+                                                         const Progress& progress) {
+                const auto ended = qScopeGuard([&] {
+                    if (ends) models.session.end();
+                });
+                return withoutOptionNames([&] {
+                    const auto answer = *wire::ask(models.session, question(), progress);
+                    return models.session.understood([&] { return read(answer); });
+                });
+            },
+            std::move(done));
+    }
+
     /// Frees the weights; they are read again when they are needed.
     void drop();
     /// Ends the process of the session.
@@ -77,19 +113,5 @@ private:
     std::shared_ptr<Engine> m_models;  ///< accessed by jobs only
     JobQueue m_queue;
 };
-
-/// Returns the result of `action`; an OptionError is rethrown as an Error whose message does not
-/// name the option.
-template <class Action>
-auto withoutOptionNames(Action&& action) {
-    try {
-        return action();
-    } catch (const OptionError& error) {
-        std::string sentence = error.message();
-        if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z')
-            sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
-        throw Error(sentence);
-    }
-}
 
 }  // namespace relascope::app

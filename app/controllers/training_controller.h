@@ -141,8 +141,8 @@ public:
     /// without a run.
     quint64 probe(const ProbeSample& sample, const EditList& edits = {}, bool points = false);
 
-    /// Whether a training goes on: from start() until its process has ended, and while a run begun
-    /// elsewhere is watched.
+    /// Whether a training is in progress: from start() until its process has ended, and while a run
+    /// that was started elsewhere is watched.
     bool busy() const { return m_job && (!attached() || !m_run.isEmpty()); }
     /// Busy, but before the first step.
     bool preparing() const { return busy() && m_run.isEmpty(); }
