@@ -2,9 +2,12 @@
 #include "app/inspector_editing.h"
 
 #include <QInputDialog>
+#include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 #include <cmath>
 
+#include "app/controllers/undo_history.h"
 #include "types/error.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -48,6 +51,7 @@ InspectorEditing::InspectorEditing(widgets::RelationInspector& inspector, Inspec
     connect(&inspector, &RelationInspector::cellDragged, this, &InspectorEditing::dragCell);
     connect(&inspector, &RelationInspector::cellDropped, this,
             [this](bool kept) { m_edits.endDrag(kept); });
+    addButtons();
 }
 
 core::MapPlace InspectorEditing::chosenMap() const {
@@ -74,11 +78,89 @@ double InspectorEditing::cellValue(int i, int j) const {
     return std::isfinite(value) ? value : 0.0;
 }
 
+std::pair<int, int> InspectorEditing::chosenCell() const {
+    const auto& view = m_inspector.view();
+    return m_inspector.choice().maps().isTransposed(view) ? std::pair(view.target, view.source)
+                                                          : std::pair(view.source, view.target);
+}
+
 void InspectorEditing::changeCell(double by) {
-    auto view = m_inspector.view();
-    if (m_inspector.choice().maps().isTransposed(view)) std::swap(view.source, view.target);
-    m_edits.setCell(chosenMap(), view.source, view.target,
-                    cellValue(view.source, view.target) + by);
+    const auto [i, j] = chosenCell();
+    m_edits.setCell(chosenMap(), i, j, cellValue(i, j) + by);
+}
+
+QString InspectorEditing::sameDisabledReason() const {
+    if (const QString why = m_edits.disabledReason(); !why.isEmpty()) return why;
+    const auto map = chosenMap();
+    const auto [i, j] = chosenCell();
+    if (map.kind != MapKind::Relation)
+        return QStringLiteral("Choose a relation first: attention is no value of a pair");
+    if (map.rows != map.columns)
+        return QStringLiteral("i and j are of two kinds: i has no relation with itself");
+    if (i == j) return QStringLiteral("Choose two objects: Shift with a click chooses j");
+    return {};
+}
+
+void InspectorEditing::makeSame() {
+    if (!sameDisabledReason().isEmpty()) return;
+    const auto [i, j] = chosenCell();
+    m_edits.setCell(chosenMap(), i, j, cellValue(i, i));
+}
+
+void InspectorEditing::addButtons() {
+    auto* footer = m_inspector.footer();
+    const auto button = [&](const QString& text, auto action) {
+        auto* made = new QPushButton(text, footer);
+        made->setProperty("compact", true);
+        footer->addControl(made);
+        connect(made, &QPushButton::clicked, this, action);
+        return made;
+    };
+    m_same = button(QStringLiteral("Make them the same"), [this] { makeSame(); });
+    m_out = button(QStringLiteral("Take this relation out"), [this] { knockOut(); });
+    m_undo = button(QStringLiteral("Undo"), [this] { m_edits.history().undo(); });
+    m_answer = new QLabel(footer);
+    m_answer->setFont(widgets::smallFont());
+    m_answer->setTextFormat(Qt::RichText);
+    m_answer->setAccessibleName(QStringLiteral("What the edits change"));
+    footer->addControl(m_answer);
+    using widgets::RelationInspector;
+    connect(&m_inspector, &RelationInspector::displayed, this, &InspectorEditing::showButtons);
+    connect(&m_edits, &InspectorEdits::changed, this, &InspectorEditing::showButtons);
+    connect(&m_edits, &InspectorEdits::stateChanged, this, &InspectorEditing::showButtons);
+    connect(&m_edits.history(), &UndoHistory::changed, this, &InspectorEditing::showButtons);
+    showButtons();
+}
+
+void InspectorEditing::showButtons() {
+    const auto& choice = m_inspector.choice();
+    const auto& inspected = choice.inspected();
+    const auto enable = [](QPushButton* button, const QString& why, const QString& help) {
+        button->setEnabled(why.isEmpty());
+        button->setToolTip(why.isEmpty() ? help : why);
+    };
+    enable(m_same, sameDisabledReason(),
+           QStringLiteral("Gives r of i and j the value that i has with itself, as if j were i"));
+    const auto& view = m_inspector.view();
+    const bool relation = widgets::storedKind(view.kind) == MapKind::Relation;
+    const widgets::MapId map{widgets::storedKind(view.kind), view.layer, view.index};
+    const bool out = choice.takenOut(map);
+    m_out->setText(out        ? QStringLiteral("Bring it back (X)")
+                   : relation ? QStringLiteral("Take this relation out (X)")
+                              : QStringLiteral("Take this head out (X)"));
+    m_out->setVisible(map.kind != MapKind::Symbols);
+    enable(m_out, m_edits.disabledReason(),
+           relation ? QStringLiteral("Sets the relation to 0 for all pairs and heads")
+                    : QStringLiteral("Sets what the head adds to 0"));
+    const auto& history = m_edits.history();
+    m_undo->setEnabled(history.canUndo());
+    m_undo->setToolTip(history.undoText() + QStringLiteral(" (Ctrl+Z)"));
+    const QString answer =
+        inspected.edited() && inspected.before && inspected.result
+            ? widgets::answerText(*inspected.result, inspected.before.get(), true, false)
+            : QString();
+    m_answer->setText(answer);
+    m_answer->setVisible(!answer.isEmpty());
 }
 
 void InspectorEditing::dragCell(int i, int j, int up) {
@@ -155,15 +237,19 @@ void InspectorEditing::fillCellMenu(QMenu& menu, int i, int j) {
             edge(QStringLiteral("This head"), InspectorEdits::Edge::ThisHead);
         edge(QStringLiteral("All heads of its kind"), InspectorEdits::Edge::AllHeads);
         edge(QStringLiteral("All heads of the layer"), InspectorEdits::Edge::Layer);
-        const QString what = map.kind == MapKind::Relation ? QStringLiteral("Set r_ij...")
-                                                           : QStringLiteral("Set alpha_ij...");
-        menu.addAction(what, this, [this, map, i, j] {
-            const auto value = askNumber(QStringLiteral("Set cell (%1, %2)").arg(i).arg(j),
-                                         QStringLiteral("Value"), cellValue(i, j));
+        const QString what = map.kind == MapKind::Relation
+                                 ? QStringLiteral("Set r\u1D62\u2C7C")
+                                 : QStringLiteral("Set \u03B1\u1D62\u2C7C");
+        const QString where = QStringLiteral("%1 \u2192 %2")
+                                  .arg(widgets::rowName(maps, m_inspector.view(), i),
+                                       widgets::columnName(maps, m_inspector.view(), j));
+        menu.addAction(what + QStringLiteral("..."), this, [this, map, i, j, what, where] {
+            const auto value = askNumber(what, where, cellValue(i, j));
             if (value) m_edits.setCell(map, i, j, *value);
         });
         if (map.kind == MapKind::Relation && m_edits.symmetricModel()) {
-            auto* both = menu.addAction(QStringLiteral("Set r_ij and r_ji together"));
+            auto* both =
+                menu.addAction(QStringLiteral("Set r\u1D62\u2C7C and r\u2C7C\u1D62 together"));
             both->setCheckable(true);
             both->setChecked(m_edits.setsBoth());
             both->setToolTip(QStringLiteral("The relations of this model are symmetric"));

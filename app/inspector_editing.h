@@ -7,10 +7,13 @@
 #include <QPoint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "app/controllers/inspector_edits.h"
 
+class QLabel;
 class QMenu;
+class QPushButton;
 
 namespace relascope::widgets {
 class RelationInspector;
@@ -36,6 +39,10 @@ public:
     void onlyThis() { m_edits.onlyThis(chosenMap()); }
     /// Changes the value of the chosen cell of a relation.
     void changeCell(double by);
+    /// Gives the relation of i and j the value that i has with itself, as if j were i.
+    void makeSame();
+    /// Why makeSame() can do nothing; empty: it can.
+    QString sameDisabledReason() const;
     core::MapPlace chosenMap() const;
 
     /// Fills the menu of the chosen map, of a cell, or of an object.
@@ -54,6 +61,10 @@ Q_SIGNALS:
     void secondWanted();
 
 private:
+    void addButtons();
+    void showButtons();
+    /// The chosen cell as (row, column) of the stored map.
+    std::pair<int, int> chosenCell() const;
     void dragCell(int i, int j, int up);
     void popUp(const QPoint& at, const std::function<void(QMenu&)>& fill);
     /// The current value of a cell of the chosen map; 0 if the map has no such cell.
@@ -63,6 +74,9 @@ private:
     InspectorEdits& m_edits;
     double m_dragFrom = 0.0, m_dragStep = kDragStep;
     core::MapPlace m_dragMap;
+    // Below the map.
+    QPushButton *m_same, *m_out, *m_undo;
+    QLabel* m_answer;
 };
 
 }  // namespace relascope::app

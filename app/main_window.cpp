@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QProgressDialog>
@@ -17,11 +18,13 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "analysis/scan.h"
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
 #include "app/main_window.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
+#include "app/pages/analysis_tab.h"
 #include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
@@ -34,6 +37,7 @@
 #include "app/run_export.h"
 #include "app/window_state.h"
 #include "app/wiring.h"
+#include "widgets/analysis/findings_bar.h"
 #include "widgets/bar/notice_bar.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/curve_panel.h"
@@ -87,7 +91,14 @@ MainWindow::MainWindow(bool remember)
         if (!m_arranging && width() >= kNarrow && currentPage() == PageId::Workbench)
             m_formFolded = collapsed;
         if (!m_arranging && currentPage() == PageId::Checkpoint) m_checkpointForm = !collapsed;
+        m_bar->setOptionsShown(!collapsed);
         refreshMenus();
+    });
+    connect(m_bar, &widgets::TrainBar::optionsToggled, this,
+            [this](bool shown) { showOptions(shown); });
+    connect(m_workbench, &WorkbenchPage::runOptionsRequested, this, [this, &c](bool shown) {
+        shown ? c.experiment.showRun(c.selection.current()) : c.experiment.showNewRun();
+        if (shown) showOptions(true);
     });
     connect(m_workbench->curves(), &widgets::CurvePanel::markMenuRequested, m_runActions,
             &RunActions::popUpMark);
@@ -99,6 +110,7 @@ MainWindow::MainWindow(bool remember)
     connect(&c.training, &TrainingController::stuck, this, &MainWindow::showStuck);
     confirmClose = [this] { return askToClose(); };
     qApp->installEventFilter(this);
+    m_workbench->setScansAtEnd(remember);
     m_session->restore(*this);
     refreshMenus();
     c.runs.refresh();
@@ -244,6 +256,13 @@ void MainWindow::pageChanged(int index) {
 void MainWindow::foldForm(bool folded) {
     m_formFolded = folded;
     arrangeForm();
+}
+
+void MainWindow::showOptions(bool shown) {
+    if (shown && currentPage() != PageId::Workbench) showPage(PageId::Workbench);
+    if (shown) m_form->showTab(0);
+    m_form->setCollapsed(!shown);
+    m_bar->setOptionsShown(!m_form->collapsed());
 }
 
 void MainWindow::arrangeForm() {
@@ -468,6 +487,24 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(PageId::Atlas, atlas);
     QObject::connect(atlas, &AtlasPage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
+
+    auto* workbench = window.workbench();
+    auto* findings = workbench->findings();
+    QObject::connect(workbench, &WorkbenchPage::learnRequested, atlas, &AtlasPage::learn);
+    QObject::connect(atlas, &AtlasPage::learned, workbench, &WorkbenchPage::showFindings);
+    QObject::connect(atlas, &AtlasPage::learnRefused, workbench, &WorkbenchPage::showNoFindings);
+    QObject::connect(findings, &widgets::FindingsBar::moreRequested, &window, [&window, atlas] {
+        window.showPage(PageId::Atlas);
+        atlas->showTab(core::scanAnalysis().name);
+    });
+    QObject::connect(findings, &widgets::FindingsBar::mapRequested, atlas,
+                     &AtlasPage::mapRequested);
+    QObject::connect(findings, &widgets::FindingsBar::exampleRequested, atlas,
+                     [atlas](qint64 example, const MapCell& cell) {
+                         const auto& split = atlas->tab(core::scanAnalysis().name)->request().split;
+                         Q_EMIT atlas->exampleRequested(QString::fromStdString(split), example,
+                                                        cell);
+                     });
 
     auto* duel = new DuelPage(c, window.runActions().exporter());
     window.addPage(PageId::Duel, duel);

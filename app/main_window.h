@@ -71,6 +71,8 @@ public:
     /// Collapses the options at the right to a strip, also on the Workbench.
     void foldForm(bool folded);
     bool formFolded() const { return m_formFolded; }
+    /// Shows the options of the new run at the right of the Workbench.
+    void showOptions(bool shown);
 
     Controllers& controllers() { return *m_controllers; }
     WorkbenchPage* workbench() const { return m_workbench; }
@@ -134,7 +136,7 @@ private:
     EditsTab* m_edits = nullptr;
     std::unique_ptr<Menus> m_menus;
     widgets::ThemeMode m_theme = widgets::ThemeMode::System;
-    bool m_formFolded = false;      ///< the user collapsed the form
+    bool m_formFolded = true;       ///< until the user opens the form, the map has its room
     bool m_checkpointForm = false;  ///< the user opened the form on the Checkpoint page
     bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus was moved by Tab: Space presses the focused button

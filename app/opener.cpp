@@ -92,7 +92,7 @@ void Opener::showRuns(const QStringList& paths) {
     m_c.selection.setRuns(paths);
     m_c.selection.setStep(std::nullopt);
     m_c.selection.setCurrent(path);
-    m_c.experiment.showRun(path);
+    m_c.experiment.follow(path);
     m_window.showPage(PageId::Workbench);
     Q_EMIT runOpened(path);
 }

@@ -100,8 +100,8 @@ void WindowState::restore(MainWindow& window) const {
     if (!m_enabled) return;
     const QSettings s;
     window.restoreGeometry(s.value(key("geometry")).toByteArray());
-    window.workbench()->splitter()->restoreState(s.value(key("workbench")).toByteArray());
-    window.workbench()->inspector()->restorePanes(s.value(key("inspector")).toByteArray());
+    window.workbench()->restoreStrip(s.value(key("workbench/strip")).toByteArray());
+    window.workbench()->inspector()->restorePanes(s.value(key("workbench/panes")).toByteArray());
     window.setTheme(
         static_cast<widgets::ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
     window.opener().setRecentRuns(s.value(key("recent")).toStringList());
@@ -111,7 +111,7 @@ void WindowState::restore(MainWindow& window) const {
     for (qsizetype i = 0; i < paths.size(); ++i)
         checkpoints.push_back({paths[i], sizes.value(i), false});
     window.controllers().checkpoint.recent().set(std::move(checkpoints));
-    window.foldForm(s.value(key("formCollapsed")).toBool());
+    window.foldForm(s.value(key("formCollapsed"), true).toBool());
     window.sidebar()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
     curves->set(&widgets::CurveOptions::axis,
@@ -147,7 +147,7 @@ void WindowState::restoreRuns(MainWindow& window) const {
     c.selection.setRuns(there);
     c.selection.setCurrent(there.contains(current) ? current : there.first());
     if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
-    c.experiment.showRun(c.selection.current());
+    c.experiment.follow(c.selection.current());
     if (const QString text = s.value(key("text")).toString(); !text.isEmpty())
         c.probe.session().offerText(text);
 }
@@ -158,8 +158,8 @@ void WindowState::save(MainWindow& window) const {
     const auto* curves = window.workbench()->curves();
     QSettings s;
     s.setValue(key("geometry"), window.saveGeometry());
-    s.setValue(key("workbench"), window.workbench()->splitter()->saveState());
-    s.setValue(key("inspector"), window.workbench()->inspector()->panesState());
+    s.setValue(key("workbench/strip"), window.workbench()->stripState());
+    s.setValue(key("workbench/panes"), window.workbench()->inspector()->panesState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
     s.setValue(key("recent"), window.opener().recentRuns());
     QStringList paths, sizes;

@@ -4,8 +4,10 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <map>
 
 #include "app/controllers/controllers.h"
 #include "app/run_actions.h"
@@ -45,6 +47,51 @@ QString idleSentence(const Controllers& c) {
                             : QString(", %1 fields changed from the preset").arg(changed));
 }
 
+/// "Occurs, dat, 40 epochs".
+void showNewRun(widgets::TrainBar& bar, const Controllers& c) {
+    const auto& experiment = c.experiment;
+    if (!experiment.hasOptions()) return bar.setNewRun({}, {});
+    const auto& train = experiment.options().train;
+    const QString text =
+        QStringLiteral("%1, %2, %3")
+            .arg(experiment.title(), QString::fromStdString(experiment.options().variant),
+                 train.steps > 0
+                     ? QStringLiteral("%1 steps").arg(widgets::groupedNumber(train.steps))
+                     : QStringLiteral("%1 epochs").arg(train.epochs));
+    bar.setNewRun(text,
+                  experiment.valid()
+                      ? modelChip(experiment.options().model, experiment.parameters())
+                      : QString(),
+                  experiment.resumes() ? c.runs.name(experiment.run()) : QString());
+}
+
+/// The experiments by their families, and the models of the chosen one.
+void fillNewRun(QMenu& menu, Controllers& c) {
+    menu.clear();
+    std::map<std::string, QMenu*> families;
+    for (const auto& preset : core::presets()) {
+        auto*& family = families[preset.family];
+        if (!family) family = menu.addMenu(QString::fromStdString(preset.family));
+        auto* action = family->addAction(QString::fromStdString(preset.title), &menu,
+                                         [&c, name = QString::fromStdString(preset.name)] {
+                                             c.selection.setPreset(name);
+                                             c.experiment.choosePreset(name);
+                                         });
+        action->setToolTip(QString::fromStdString(preset.help));
+        action->setCheckable(true);
+        action->setChecked(c.experiment.options().preset == preset.name);
+        family->setToolTipsVisible(true);
+    }
+    const QStringList variants = c.experiment.variants();
+    if (variants.size() > 1) menu.addSeparator();
+    for (const auto& variant : variants.size() > 1 ? variants : QStringList()) {
+        auto* action =
+            menu.addAction(variant, &menu, [&c, variant] { c.experiment.chooseVariant(variant); });
+        action->setCheckable(true);
+        action->setChecked(c.experiment.options().variant == variant.toStdString());
+    }
+}
+
 void showBar(widgets::TrainBar& bar, Controllers& c) {
     const auto& training = c.training;
     const bool ready = c.experiment.disabledReason().isEmpty();
@@ -61,16 +108,13 @@ void showBar(widgets::TrainBar& bar, Controllers& c) {
             bar.setPreparing(QStringLiteral("Preparing the data"));
         else
             bar.setIdle(idleSentence(c), ready);
-        bar.setModel(c.experiment.valid()
-                         ? modelChip(c.experiment.options().model, c.experiment.parameters())
-                         : QString());
+        showNewRun(bar, c);
         return;
     }
     bar.setResumes(false);
     const RunState state = training.info().state;
     bar.setState(state == RunState::Paused ? RunState::Paused : RunState::Running);
-    bar.setModel(modelChip(training.options().model,
-                           widgets::groupedNumber(core::parameterCount(training.options().model))));
+    showNewRun(bar, c);
 }
 
 // While a run trains, its devices are shown and none can be chosen.
@@ -124,6 +168,8 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(&bar, &widgets::TrainBar::stopRequested, training, &TrainingController::stop);
     QObject::connect(&bar, &widgets::TrainBar::cancelRequested, training,
                      &TrainingController::cancel);
+    QObject::connect(bar.newRunMenu(), &QMenu::aboutToShow, &bar,
+                     [&bar, &c] { fillNewRun(*bar.newRunMenu(), c); });
     QObject::connect(training, &TrainingController::stateChanged, &bar, show);
     QObject::connect(training, &TrainingController::modelFitted, &bar, show);
     QObject::connect(training, &TrainingController::progressed, &bar,
@@ -183,7 +229,7 @@ void wireSidebar(widgets::Sidebar& sidebar, Controllers& c, RunActions& actions)
                          if (fresh.isEmpty()) return;
                          c.selection.setStep(std::nullopt);
                          c.selection.setCurrent(fresh);
-                         c.experiment.showRun(fresh);
+                         c.experiment.follow(fresh);
                      });
     QObject::connect(&c.selection, &Selection::runsChanged, &sidebar,
                      [&sidebar, &c] { sidebar.setSelectedRuns(c.selection.runs()); });
@@ -224,6 +270,10 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
         QStringLiteral("Model of the experiment; options that you have changed keep their values"));
     line->addWidget(label);
     line->addWidget(variants, 1);
+    auto* of = new widgets::ElidedLabel({}, row);
+    of->setFont(widgets::smallFont());
+    of->setObjectName(QStringLiteral("optionsOf"));
+    column->insertWidget(0, of);
     auto* help = widgets::mutedLabel({}, row);
     help->setFont(widgets::captionFont());
     help->setWordWrap(true);
@@ -231,10 +281,15 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
     column->addWidget(help);
     form.setHeadRow(row);
 
-    const auto show = [&form, &c, variants, row, help] {
+    const auto show = [&form, &c, variants, row, help, of] {
         const auto& experiment = c.experiment;
         row->setVisible(experiment.hasOptions());
         if (!experiment.hasOptions()) return;
+        of->setText(
+            experiment.run().isEmpty() ? QStringLiteral("Options of the new run")
+            : experiment.live()
+                ? QStringLiteral("Options of %1, which trains").arg(c.runs.name(experiment.run()))
+                : QStringLiteral("Options of %1").arg(c.runs.name(experiment.run())));
         const QStringList names = experiment.variants();
         QStringList shown;
         for (int i = 0; i < variants->count(); ++i) shown << variants->itemText(i);

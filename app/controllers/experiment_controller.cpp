@@ -73,6 +73,7 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
         // left unchanged.
         if (!m_run.isEmpty() && m_runs.group(m_run).isEmpty() && m_run != path) return;
         adopt(m_training.options(), path);
+        m_trained = path;
     });
     connect(&training, &TrainingController::modelFitted, this, [this] {
         if (!live()) return;
@@ -82,9 +83,17 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
     });
     connect(&training, &TrainingController::finished, this, [this] {
         Q_EMIT changed();
+        const QString trained = m_trained;
         if (!m_run.isEmpty()) showRun(m_run);  // a vocabulary may have been fitted to its text
+        m_trained = trained;
     });
     connect(&runs, &RunsController::rowsChanged, this, [this, was = false]() mutable {
+        // A run that is done is not resumed: Start begins another one.
+        const RunInfo* info = m_runs.info(m_trained);
+        if (info && info->state == RunState::Done && !m_training.busy()) {
+            if (m_run == m_trained) showNewRun();
+            m_trained.clear();
+        }
         if (std::exchange(was, resumes()) != resumes()) Q_EMIT changed();
     });
 }
@@ -280,6 +289,7 @@ void ExperimentController::endEdit() {
 }
 
 void ExperimentController::adopt(const RunOptions& options, const QString& run) {
+    if (m_run.isEmpty() && hasOptions()) m_newRun = formState();
     m_options = options;
     m_ofRun = options;
     m_run = m_wanted = run;
@@ -308,10 +318,30 @@ void ExperimentController::showRun(const QString& path) {
     readOptions(path, [this, path](const RunOptions& options) { adopt(options, path); });
 }
 
+void ExperimentController::showNewRun() {
+    m_wanted.clear();
+    if (m_run.isEmpty() || !m_newRun) return;
+    ++m_shown;
+    restore(*std::exchange(m_newRun, std::nullopt));
+}
+
+void ExperimentController::follow(const QString& path) {
+    if (!hasOptions() || !m_run.isEmpty() || (m_training.busy() && m_training.run() == path))
+        showRun(path);
+}
+
+void ExperimentController::resume(const QString& path) {
+    readOptions(path, [this, path](const RunOptions& options) {
+        adopt(options, path);
+        if (resumes()) start();
+    });
+}
+
 /// `use` is called unless another run or preset was chosen meanwhile.
 void ExperimentController::readOptions(const QString& path,
                                        std::function<void(const RunOptions&)> use) {
     m_wanted = path;
+    m_trained.clear();  // the options of a run were asked for
     const int asked = ++m_asked;
     m_jobs.post(
         this, [file = path.toStdString()](std::stop_token) { return core::readRunOptions(file); },

@@ -66,8 +66,15 @@ public:
     bool choosePreset(const QString& preset, const QString& variant = {}, QString* error = nullptr);
     /// Selects another model of the preset. Changed fields keep their values if the model has them.
     void chooseVariant(const QString& variant);
-    /// Shows the options of a run, which are read off the window's thread.
+    /// Shows the options of a run, which are read off the window's thread. Those of the new run are
+    /// put away until showNewRun().
     void showRun(const QString& path);
+    void showNewRun();
+    /// Another run is selected: shows its options if those of a run are shown, or if it is training
+    /// here.
+    void follow(const QString& path);
+    /// Continues a run that was stopped, or shows its options if they have to be changed first.
+    void resume(const QString& path);
     /// Shows the options of a run as those of a new run.
     void duplicate(const QString& path);
     /// Continues a finished run up to that number of epochs, or steps if the run counts steps.
@@ -109,6 +116,7 @@ private:
         std::optional<RunOptions> beforeStart = {};
         bool unread = false;  ///< the model of train.init_from was not taken
     };
+    std::optional<FormState> m_newRun;  ///< while the options of a run are shown
     FormState formState() const {
         return {m_options, m_preset, m_ofRun, m_run, m_beforeStart, !m_startProblem.empty()};
     }
@@ -137,6 +145,7 @@ private:
     RunOptions m_options, m_preset;
     std::optional<RunOptions> m_ofRun;  ///< options of the chosen run as stored
     QString m_run, m_wanted;
+    QString m_trained;           ///< the run that training began last, until it is done
     std::string m_startProblem;  ///< why train.init_from is not used
     int m_startAsked = 0;        ///< incremented with each checkpoint asked for, or forgotten
     /// The options before train.init_from was set; nullopt: those of the preset.

@@ -29,6 +29,7 @@ public:
 
     const EditList& list() const { return m_list; }
     bool any() const { return m_list.anyEnabled(); }
+    UndoHistory& history() const { return m_history; }
     const Points& points() const { return m_points; }
     void setPoints(const Points& points);
     /// The model that is inspected; edits of a model with other options are removed.

@@ -62,6 +62,10 @@ public:
     void setEdits(const EditList& edits);
     /// Whether captured maps are shown, which cannot be edited.
     bool showsCapture() const { return mode() == Mode::Captured; }
+    /// The step of the weights whose maps are shown; nullopt without a result.
+    std::optional<qint64> shownStep() const {
+        return m_shownStep < 0 ? std::nullopt : std::optional(m_shownStep);
+    }
 
 Q_SIGNALS:
     void resultReady(const relascope::widgets::Inspected& result);

@@ -50,6 +50,21 @@ void Menus::addView() {
             m_window.status()->setLogShown(!log->isHidden());
         },
         {}, [this] { return !m_window.log()->isHidden(); });
+    auto* workbench = m_window.workbench();
+    const auto fills = [this, workbench](WorkbenchPage::Fill what) {
+        m_window.showPage(PageId::Workbench);
+        workbench->fill(workbench->filled() == what ? WorkbenchPage::Fill::Nothing : what);
+    };
+    add(
+        "Map fills the page", QKeySequence(Qt::Key_F),
+        "Leave the Workbench to the input and its map; Escape returns",
+        [fills] { fills(WorkbenchPage::Fill::Map); }, {},
+        [workbench] { return workbench->filled() == WorkbenchPage::Fill::Map; });
+    add(
+        "Curves fill the page", QKeySequence("Shift+F"),
+        "Leave the Workbench to the curves; Escape returns",
+        [fills] { fills(WorkbenchPage::Fill::Curves); }, {},
+        [workbench] { return workbench->filled() == WorkbenchPage::Fill::Curves; });
     separate();
     fill("Horizontal axis", [this, curves] {
         auto* axes = new QActionGroup(this);

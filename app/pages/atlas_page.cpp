@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/atlas_page.h"
 
+#include <QDir>
 #include <QFileInfo>
 #include <QSplitter>
 #include <algorithm>
@@ -64,6 +65,17 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 m_wanted->reversed = false;
                 Q_EMIT workbenchRequested();
             });
+    connect(&controller(), &AnalysisController::reported, this,
+            [this](const core::Analysis& of, const Answer& answer, bool finished) {
+                if (!(of == core::scanAnalysis()) || !controller().subject()) return;
+                const auto& about = *controller().subject();
+                Q_EMIT learned(QString::fromStdString(about.path), answer, finished, about.name);
+            });
+    connect(&controller(), &AnalysisController::refused, this,
+            [this](const core::Analysis& of, const QString& sentence) {
+                if (!(of == core::scanAnalysis()) || !controller().subject()) return;
+                Q_EMIT learnRefused(QString::fromStdString(controller().subject()->path), sentence);
+            });
     // The example that is shown until then may have fewer objects.
     connect(&c.selection, &Selection::sampleChanged, this, [this] { m_wanted.reset(); });
     connect(&c.probe, &ProbeController::resultReady, this,
@@ -73,6 +85,22 @@ AtlasPage::AtlasPage(Controllers& controllers)
                 if (objects == 0 || objects > std::max(m_wanted->source, m_wanted->target))
                     m_controllers.selection.setView(*std::exchange(m_wanted, std::nullopt));
             });
+}
+
+void AtlasPage::learn(bool keptOnly) {
+    const auto& scan = core::scanAnalysis();
+    setSubject(subject());
+    auto values = tab(scan.name)->values();
+    values["seconds"] = std::int64_t{20};
+    tab(scan.name)->setValues(values);
+    if (!controller().subject()) return;
+    const auto request = tab(scan.name)->request();
+    keptOnly ? controller().findCost(scan, request) : controller().run(scan, request);
+}
+
+bool AtlasPage::hasKeptScan(const QString& path) {
+    return !path.isEmpty() && !QDir(path + u'/' + QString::fromStdString(core::scanAnalysis().name))
+                                   .isEmpty(QDir::Files);
 }
 
 std::optional<AnalysedSubject> AtlasPage::subject() const {

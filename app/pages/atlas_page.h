@@ -20,11 +20,21 @@ class AtlasPage : public AnalysisWindow {
 public:
     explicit AtlasPage(Controllers& controllers);
 
+    /// Scans what the Workbench shows for at most 20 seconds, or opens the scan that is kept with
+    /// the run; learned() or learnRefused() follow. `keptOnly`: nothing is measured.
+    void learn(bool keptOnly);
+    /// Whether a scan is kept with the run at `path`, which learn() would open.
+    static bool hasKeptScan(const QString& path);
+
     /// The sizes of the panes, to be saved in the session.
     QByteArray panesState() const;
     void restorePanes(const QByteArray& state);
 
 Q_SIGNALS:
+    /// A scan of the run at `path`, of weights that are named; it may be partial.
+    void learned(const QString& path, const relascope::Answer& scan, bool finished,
+                 const QString& subject);
+    void learnRefused(const QString& path, const QString& sentence);
     /// The Workbench is to be shown: its inspector shows what was chosen here.
     void workbenchRequested();
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/workbench_page.h"
+#include "app/pages/atlas_page.h"
 #include "app/pages/checkpoint_details.h"
 
 #include <QEvent>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
@@ -17,8 +19,10 @@
 #include "app/controllers/inspection.h"
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_source.h"
+#include "app/pages/first_view.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
+#include "widgets/analysis/findings_bar.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -27,9 +31,10 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/source/patch_view.h"
+#include "widgets/maps/map_view.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
+#include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -84,63 +89,13 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
     return keys;
 }
 
+constexpr int kHead = 30;  ///< px of the line that names the run
+
 /// The value of an option of a run.
 QString optionOf(const RunInfo& info, const char* key) {
     for (const auto& [name, text] : info.options)
         if (name == key) return QString::fromStdString(text);
     return {};
-}
-
-/// Chooses the cell (i, j) of a text: i is the last token, blank ones aside, whose text occurs
-/// before it, and j the last such occurrence. If no text is repeated, the last two tokens.
-void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
-    const auto& pieces = text.labels;
-    view->source = std::max(0, text.size() - 1);
-    view->target = std::max(0, text.size() - 2);
-    for (auto i = std::ssize(pieces) - 1; i > 0; --i) {
-        const auto& piece = pieces[static_cast<std::size_t>(i)];
-        if (piece.find_first_not_of(" \n\t") == std::string::npos) continue;
-        for (auto j = i - 1; j >= 0; --j) {
-            if (pieces[static_cast<std::size_t>(j)] != piece) continue;
-            view->source = static_cast<int>(i);
-            view->target = static_cast<int>(j);
-            return;
-        }
-    }
-}
-
-/// The view that is shown first: for a text as showTextMap() chooses it, for an image the first two
-/// patches with content, otherwise the first two objects.
-widgets::InspectorView firstView(const ProbeResult& result) {
-    widgets::InspectorView view;
-    if (result.grid.tokens() == 0 && !isOneText(result.sample)) {
-        const auto relation =
-            std::find_if(result.maps.begin(), result.maps.end(),
-                         [](const RelationMap& map) { return map.kind == MapKind::Relation; });
-        if (relation != result.maps.end()) view.layer = relation->layer;
-        view.target = 1;
-        return view;
-    }
-    if (isOneText(result.sample)) {
-        showTextMap(result.sample.source, &view);
-        return view;
-    }
-    const Image& image = result.sample.image;
-    const PatchGrid& grid = result.grid;
-    std::vector<int> tokens;
-    for (int patch = 0; patch < grid.rows * grid.columns && tokens.size() < 2 && !image.empty();
-         ++patch) {
-        const QRect box = widgets::patchRect(grid, patch, {image.width, image.height});
-        const auto first = image.pixels[image.index(box.top(), box.left(), 0)];
-        bool varied = false;
-        for (int y = box.top(); y <= box.bottom() && !varied; ++y)
-            for (int x = box.left(); x <= box.right() && !varied; ++x)
-                varied = image.pixels[image.index(y, x, 0)] != first;
-        if (varied) tokens.push_back(widgets::tokenOfPatch(grid, patch));
-    }
-    view.source = tokens.empty() ? grid.firstTokens() : tokens.front();
-    view.target = tokens.size() < 2 ? view.source : tokens.back();
-    return view;
 }
 
 qint64 nearest(const std::vector<qint64>& steps, qint64 step) {
@@ -161,24 +116,46 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
           QStringLiteral("Choose an experiment on the left and press Start."),
           QStringLiteral("Train the quick start"), this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
+      m_head(new widgets::PanelHead({}, this)),
+      m_learn(new QPushButton(QStringLiteral("What did it learn?"), this)),
+      m_runOptions(new QPushButton(QStringLiteral("Options of this run"), this)),
+      m_resume(new QPushButton(QStringLiteral("Resume"), this)),
+      m_findings(new widgets::FindingsBar(this)),
       m_curves(new widgets::CurvePanel(this)),
       m_track(new widgets::CapturesTrack(this)),
       m_inspector(new widgets::RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
     widgets::paintOnPanelColour(m_empty);
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(m_splitter);
-
-    auto* above = new QWidget(m_splitter);
-    widgets::paintOnPanelColour(above);
-    auto* column = widgets::columnOf(above);
-    column->addWidget(m_curves, 1);
-    column->addWidget(widgets::horizontalLine(above));
-    column->addWidget(m_track);
-    auto* searching = new JobStrip(above);
+    auto* page = new QWidget(this);
+    widgets::paintOnPanelColour(page);
+    m_stack->addWidget(page);
+    auto* column = widgets::columnOf(page);
+    m_head->setFixedHeight(kHead);
+    for (auto* button : {m_resume, m_learn, m_runOptions}) {
+        button->setProperty("compact", true);
+        m_head->addControl(button);
+    }
+    m_learn->setToolTip(QStringLiteral(
+        "Measures for 20 seconds which relations and heads the model needs, and what they tell"));
+    m_runOptions->setToolTip(QStringLiteral("Shows the options of this run at the right"));
+    m_runOptions->setCheckable(true);
+    m_resume->setToolTip(QStringLiteral("Continues this run from its last checkpoint"));
+    connect(m_resume, &QPushButton::clicked, this,
+            [this] { m_c.experiment.resume(m_c.selection.current()); });
+    connect(m_learn, &QPushButton::clicked, this, [this] {
+        m_learn->setEnabled(false);
+        m_findings->setSentence(QStringLiteral("Reading the weights and the data."));
+        Q_EMIT learnRequested(false);
+    });
+    connect(m_runOptions, &QPushButton::clicked, this, &WorkbenchPage::runOptionsRequested);
+    connect(&m_c.experiment, &ExperimentController::changed, this, &WorkbenchPage::showSubject);
+    column->addWidget(m_head);
+    column->addWidget(m_findings);
+    auto* searching = new JobStrip(page);
     searching->follow(m_c.probe.search());
     column->addWidget(searching);
-    auto* away = new widgets::Box(&widgets::Theme::warningFill, true, above);
+    auto* away = new widgets::Box(&widgets::Theme::warningFill, true, page);
     m_away = away;
     auto* line = widgets::rowOf(away, {12, 4, 8, 4}, 8);
     m_awayText = new widgets::ElidedLabel({}, away);
@@ -191,16 +168,28 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     connect(now, &QPushButton::clicked, this,
             [this] { m_c.hosts.refresh(HostsController::hostOf(m_c.selection.current())); });
     column->addWidget(away);
-    m_splitter->addWidget(above);
+    auto* strip = m_strip = new QWidget(m_splitter);
+    auto* below = widgets::columnOf(strip);
+    below->addWidget(widgets::horizontalLine(strip));
+    below->addWidget(m_curves, 1);
+    below->addWidget(m_track);
+    m_curves->setStrip(m_track->controls());
+    m_inspector->setMapFirst();
     m_splitter->addWidget(m_inspector);
+    m_splitter->addWidget(strip);
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->setStretchFactor(0, 40);
-    m_splitter->setStretchFactor(1, 60);
-    m_splitter->setSizes({300, 440});
-    m_curves->setMinimumHeight(150);
+    m_splitter->setStretchFactor(0, 1);
+    m_splitter->setStretchFactor(1, 0);
+    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_ownSplit = true; });
+    column->addWidget(m_splitter, 1);
 
     connectCurves();
     connectInspector();
+    const auto toggle = [this](Fill what) { fill(m_fill == what ? Fill::Nothing : what); };
+    connect(m_inspector->mapPane()->map(), &widgets::MapView::fillRequested, this,
+            [toggle] { toggle(Fill::Map); });
+    connect(m_curves, &widgets::CurvePanel::fillRequested, this,
+            [toggle] { toggle(Fill::Curves); });
     connect(m_empty, &widgets::EmptyState::activated, this, [this] {
         m_c.experiment.choosePreset(QStringLiteral("quick"));
         m_c.selection.setPreset(QStringLiteral("quick"));
@@ -220,9 +209,11 @@ void WorkbenchPage::connectCurves() {
     connect(&c.selection, &Selection::runsChanged, this, &WorkbenchPage::showRuns);
     connect(&c.runs, &RunsController::rowsChanged, this, &WorkbenchPage::showRuns);
     connect(&c.selection, &Selection::currentChanged, this, [this] {
+        m_findings->clear();
         showRuns();
         showCaptures();
         showHead();
+        if (AtlasPage::hasKeptScan(m_c.selection.current())) Q_EMIT learnRequested(true);
     });
     connect(&c.runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         m_curves->clearPoints(path);
@@ -260,6 +251,7 @@ void WorkbenchPage::connectCurves() {
     connect(m_curves, &widgets::CurvePanel::axisChanged, this,
             [this](double low, double high, bool logarithmic, int left, int right) {
                 m_track->setAxis(low, high, logarithmic, left, right);
+                m_track->setTicks(widgets::axisTitle(m_curves->axis()), m_curves->ticks());
                 m_track->setKeys(keysOnAxis(m_track->steps(),
                                             m_c.runs.records().points(m_c.selection.current()),
                                             m_curves->axis()));
@@ -314,6 +306,7 @@ void WorkbenchPage::connectInspector() {
                 m_c.selection.setView(view);
             }
             m_text = text;
+            showSubject();
             const bool marked = m_inspector->edited();
             m_inspector->setInspected(inspected);
             if (marked || inspected.edited()) showMarks(m_c.selection.current());
@@ -377,6 +370,20 @@ void WorkbenchPage::showRuns() {
     }
     showHead();
     showEmptyOrNot();
+    scanAtEnd();
+}
+
+/// When the run that is shown is done, its first question is what it learned.
+void WorkbenchPage::scanAtEnd() {
+    const QString path = m_c.selection.current();
+    const RunInfo* info = m_c.runs.info(path);
+    if (!info) return;
+    if (info->state == RunState::Running || info->state == RunState::Paused)
+        m_training = path;
+    else if (m_training == path && info->state == RunState::Done) {
+        m_training.clear();
+        if (m_scansAtEnd && !m_c.training.busy()) m_learn->click();
+    }
 }
 
 // Shows whether the machine of the run is connected. If not, maps and curves stay as they were, and
@@ -442,6 +449,7 @@ void WorkbenchPage::showHead() {
     if (published != m_published) m_curves->setPublished(m_published = std::move(published));
     const RunInfo* info = m_c.runs.info(path);
     m_inspector->setFigureRun(info ? QString::fromStdString(info->name) : QString());
+    showSubject();
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
     QString title = QString::fromStdString(info->preset);
     for (const auto& preset : core::presets())
@@ -455,6 +463,38 @@ void WorkbenchPage::showHead() {
     else if (const auto size = optionOf(*info, "data.train_size").toLongLong(); size > 0)
         title += QStringLiteral(", ") + exampleCount(data, size);
     m_curves->setTitle(title);
+}
+
+void WorkbenchPage::showFindings(const QString& path, const Answer& scan, bool finished,
+                                 const QString& subject) {
+    if (path != m_c.selection.current()) return;
+    const bool first = m_findings->current() < 0;
+    m_findings->setScan(scan, finished, subject.section(QStringLiteral(", "), -1));
+    m_learn->setEnabled(finished);
+    if (finished && first) m_findings->showEvidence();
+}
+
+void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence) {
+    if (path != m_c.selection.current()) return;
+    m_learn->setEnabled(true);
+    m_findings->setSentence(sentence);
+}
+
+/// Names the run and the weights that are shown, once for all of the page.
+void WorkbenchPage::showSubject() {
+    const RunInfo* info = m_c.runs.info(m_c.selection.current());
+    m_learn->setEnabled(info != nullptr);
+    m_runOptions->setEnabled(info != nullptr);
+    m_runOptions->setChecked(info && m_c.experiment.run() == m_c.selection.current());
+    m_resume->setVisible(info && !m_c.training.busy() &&
+                         (info->state == RunState::Stopped ||
+                          info->state == RunState::Interrupted || info->state == RunState::Failed));
+    if (!info) {
+        m_head->setTitle(QStringLiteral("No run is shown"));
+        return m_head->setSubText({});
+    }
+    m_head->setTitle(QString::fromStdString(info->name));
+    m_head->setSubText(widgets::weightsText(*info, m_c.probe.shownStep()));
 }
 
 void WorkbenchPage::showOutcome() {
@@ -501,6 +541,44 @@ bool WorkbenchPage::arrowKey(int key) {
         default:
             return false;
     }
+}
+
+QByteArray WorkbenchPage::stripState() const {
+    return m_ownSplit ? m_splitter->saveState() : QByteArray();
+}
+
+void WorkbenchPage::restoreStrip(const QByteArray& state) {
+    m_ownSplit = m_splitter->restoreState(state);
+}
+
+void WorkbenchPage::fill(Fill what) {
+    m_fill = what;
+    m_inspector->setVisible(what != Fill::Curves);
+    m_strip->setVisible(what != Fill::Map);
+    m_inspector->setFilled(what == Fill::Map);
+    arrange();
+}
+
+/// The strip of curves is as low as it may be, so that the map gets the height of the page.
+void WorkbenchPage::arrange() {
+    constexpr int highPage = 560, lowPage = 470;  // px
+    constexpr int leastStrip = 86, mostStrip = 340;
+    const int high = height();
+    m_findings->setLow(high < highPage);
+    m_findings->setAllowed(high >= lowPage && m_fill == Fill::Nothing);
+    if (m_ownSplit || m_fill != Fill::Nothing) return;
+    const int strip = qBound(leastStrip, high * 19 / 100, mostStrip);
+    m_splitter->setSizes({m_splitter->height() - strip, strip});
+}
+
+void WorkbenchPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+void WorkbenchPage::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape && m_fill != Fill::Nothing) return fill(Fill::Nothing);
+    QWidget::keyPressEvent(event);
 }
 
 void WorkbenchPage::showEvent(QShowEvent* event) {

@@ -107,7 +107,7 @@ const Analysis& scanAnalysis() {
         a.summary = "looks through a whole model and says in sentences what its parts do";
         a.doing = "Scanning";
         a.input = AnalysisInput::Data;
-        a.onDemand = a.continues = true;
+        a.onDemand = a.continues = a.kept = true;
         a.remark = [](const Answer& result) { return result.text("remark"); };
         a.report = [](const Answer& result, const std::string& name, const std::string& subject,
                       const std::string& command) {

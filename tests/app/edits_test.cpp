@@ -276,7 +276,7 @@ TEST_F(EditsTest, MenusEditTheMapTheCellAndTheObject) {
 
     QMenu cell;
     editing.fillCellMenu(cell, 1, 2);
-    press(cell, "Set r_ij...");
+    press(cell, "Set rᵢⱼ...");
     ASSERT_EQ(list().edits.size(), 2U) << "the relations of this model are symmetric";
     ASSERT_TRUE(waitUntil([this] {
         return inspector()->edited() && inspector()->mapPane()->map()->values().at(1, 2) == 2.5F;

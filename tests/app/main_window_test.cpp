@@ -54,6 +54,7 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
 
 TEST_F(MainWindowTest, SpacePressesTheFocusedButtonAlsoAfterAMenu) {
     chooseTiny();
+    window->showOptions(true);
     QComboBox* box = nullptr;
     for (auto* one : window->findChildren<QComboBox*>())
         if (one->isVisible() && one->isEnabled()) box = one;

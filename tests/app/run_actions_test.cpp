@@ -253,7 +253,7 @@ TEST_F(RunActionsTest, AnEditsMarkLeadsBackToItsCheckpoint) {
     // The mark answers the pointer: words, and a menu.
     curves()->flush();
     QSignalSpy menu(curves(), &CurvePanel::markMenuRequested);
-    auto* plot = curves()->lossPlot();
+    auto* plot = curves()->accuracyPlot();  // the one of a low strip
     const QPoint at = plot->pixelOf(mark.step, 0.0).toPoint();
     QWidget* canvas = plot->childAt(plot->width() / 2, plot->height() / 2);
     const QPoint inside(at.x() - canvas->x(), 20);

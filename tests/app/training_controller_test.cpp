@@ -205,6 +205,8 @@ TEST_F(TrainingTest, AFailedRunIsResumedWithASmallerBatch) {
     }
     c().runs.refresh();
     ASSERT_TRUE(waitUntil([&] { return c().runs.info(path)->state == RunState::Failed; }));
+    c().experiment.showRun(path);
+    ASSERT_TRUE(waitUntil([&] { return c().experiment.run() == path; }));
     for (const auto& [batch, resumes] :
          std::vector<std::pair<std::int64_t, bool>>{{8, true}, {16, false}, {32, false}}) {
         c().experiment.set("train.batch_size", batch);

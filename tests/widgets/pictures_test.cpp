@@ -166,7 +166,8 @@ TEST_F(PicturesTest, TheOutcomeOfASequenceIsNamed) {
     QStringList texts;
     for (const QLabel* label : pane()->findChildren<QLabel*>())
         if (!label->isHidden()) texts << label->text();
-    EXPECT_TRUE(texts.contains("After the last token, step 0")) << texts.join('|').toStdString();
+    EXPECT_FALSE(texts.filter("after the last token: ").isEmpty())
+        << texts.join('|').toStdString();
     EXPECT_TRUE(texts.contains("validation 7"));
 }
 

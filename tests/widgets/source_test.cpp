@@ -50,9 +50,11 @@ protected:
     PatchView view;
 };
 
-TEST_F(PatchViewTest, DrawsPixelsAtAWholeScale) {
-    fill({});
-    EXPECT_EQ(view.imageRect().width() % 36, 0);
+TEST_F(PatchViewTest, FillsItsRoomWithEvenPixels) {
+    fill({}, {120, 160});
+    EXPECT_EQ(view.imageRect().width(), 3 * 36) << "small pixels have one size";
+    fill({}, {252, 330});
+    EXPECT_EQ(view.imageRect().width(), 250) << "of large ones a pixel more is not seen";
     EXPECT_EQ(view.imageRect().width(), view.imageRect().height());
     const QImage shot = view.grab().toImage();
     EXPECT_EQ(shot.pixel(view.tokenRect(6).center()),

@@ -5,27 +5,16 @@
 
 #include <QListWidget>
 #include <QSplitter>
+#include <QVBoxLayout>
 
 #include "answers/scan_answer.h"
 #include "types/text_format.h"
+#include "widgets/analysis/findings_bar.h"
 #include "widgets/analysis/scan_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
-namespace {
-
-/// Names of attributes in quotation marks.
-QString quotedSentence(const std::string& text) {
-    QString words = QString::fromStdString(text);
-    bool open = false;
-    for (qsizetype at = 0; (at = words.indexOf(u'*', at)) >= 0; ++at)
-        words[at] = (open = !open) ? QChar(0x201C) : QChar(0x201D);
-    return words;
-}
-
-}  // namespace
-
 ScanView::ScanView(QWidget* parent)
     : AnswerView(QStringLiteral("Scan"), QStringLiteral("scan"), parent),
       m_sentences(new QListWidget(this)),
@@ -54,7 +43,7 @@ void ScanView::fill(const Answer& answer) {
     m_sentences->clear();
     for (std::size_t k = 0; k < scan.findings.size(); ++k) {
         auto* item = new QListWidgetItem(
-            QStringLiteral("%1. %2").arg(k + 1).arg(quotedSentence(scan.findings[k].text)),
+            QStringLiteral("%1. %2").arg(k + 1).arg(findingText(scan.findings[k].text)),
             m_sentences);
         QStringList tips;
         if (scan.findings[k].layer >= 0)
@@ -64,7 +53,7 @@ void ScanView::fill(const Answer& answer) {
         item->setToolTip(tips.join(u'\n'));
     }
     for (const auto& text : scan.notFound) {
-        auto* item = new QListWidgetItem(quotedSentence(text), m_sentences);
+        auto* item = new QListWidgetItem(findingText(text), m_sentences);
         item->setForeground(Theme::current().muted);
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
     }
@@ -94,26 +83,19 @@ void ScanView::resizeEvent(QResizeEvent* event) {
 void ScanView::open(int row) {
     if (row < 0 || row >= static_cast<int>(m_scan.findings.size())) return;
     const auto& finding = m_scan.findings[static_cast<std::size_t>(row)];
-    if (finding.layer < 0) return;
-    const auto kind = !finding.head ? MapKind::Relation
-                      : finding.part.find("relational") != std::string::npos
-                          ? MapKind::RelationalAttention
-                          : MapKind::SensoryAttention;
-    const auto layer = static_cast<int>(finding.layer), index = static_cast<int>(finding.index);
-    if (finding.example < 0) return mapRequested(kind, layer, index);
-    Q_EMIT exampleRequested(finding.example, {kind, layer, index, 0, static_cast<int>(finding.i),
-                                              static_cast<int>(finding.j)});
+    const auto cell = mapOfFinding(finding);
+    if (!cell) return;
+    if (finding.example < 0) return mapRequested(cell->kind, cell->layer, cell->index);
+    Q_EMIT exampleRequested(finding.example, *cell);
 }
 
 void ScanView::draw(FigureLines& lines) const {
     const Theme& t = Theme::current();
     lines.title(QStringLiteral("Scan: ") + headText());
     for (std::size_t k = 0; k < m_scan.findings.size(); ++k)
-        lines.wrapped(
-            QStringLiteral("%1. %2").arg(k + 1).arg(quotedSentence(m_scan.findings[k].text)),
-            smallFont(), t.text);
-    for (const auto& text : m_scan.notFound)
-        lines.wrapped(quotedSentence(text), smallFont(), t.muted);
+        lines.wrapped(QStringLiteral("%1. %2").arg(k + 1).arg(findingText(m_scan.findings[k].text)),
+                      smallFont(), t.text);
+    for (const auto& text : m_scan.notFound) lines.wrapped(findingText(text), smallFont(), t.muted);
     lines.y += 8;
     lines.table(*m_table);
 }

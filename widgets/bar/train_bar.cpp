@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/bar/train_bar.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
 #include <QPainter>
 #include <QPushButton>
 #include <algorithm>
@@ -176,29 +179,42 @@ TrainBar::TrainBar(QWidget* parent)
       m_cancel(new QPushButton(QStringLiteral("Cancel"), this)),
       m_line(new TrainProgressLine(this)),
       m_device(new DevicesChip(this)),
-      m_model(new Chip({}, this)),
-      m_intervention(new Chip({}, this)) {
+      m_newRunMenu(new QMenu(this)),
+      m_newRun(new Chip({}, this)),
+      m_intervention(new Chip({}, this)),
+      m_newRunLabel(mutedLabel(QStringLiteral("New run"), this)),
+      m_options(new ToggleChip("Options", this)) {
     setFixedHeight(48);
     setAccessibleName(QStringLiteral("Training"));
     m_start->setProperty("primary", true);
     m_step->setIcon(icon("step"));
     m_stop->setIcon(icon("stop"));
     m_cancel->setIcon(icon("cancel"));
-    m_model->setIcon(icon("cube"));
     m_intervention->setToolTip(QStringLiteral("The model shown is edited; click for the list (E)"));
     m_intervention->setCursor(Qt::PointingHandCursor);
     connect(m_intervention, &QAbstractButton::clicked, this, &TrainBar::interventionClicked);
     m_intervention->setIcon(icon("scissors"));
     connect(m_device, &DevicesChip::devicesChosen, this, &TrainBar::devicesChosen);
     connect(m_device, &DevicesChip::hostChosen, this, &TrainBar::hostChosen);
-    m_model->setToolTip(QStringLiteral("Model"));
+    m_newRunLabel->setFont(smallFont());
+    connect(m_newRun, &QAbstractButton::clicked, this, [this] {
+        m_newRunMenu->popup(m_newRun->mapToGlobal(QPoint(0, m_newRun->height())));
+    });
+    m_newRun->setCursor(Qt::PointingHandCursor);
+    m_options->setToolTip(QStringLiteral("Options of the new run (Ctrl+Shift+O)"));
+    connect(m_options, &QAbstractButton::clicked, this, &TrainBar::optionsToggled);
     auto* row = rowOf(this, {12, 0, 12, 1}, 8);
+    row->addWidget(m_newRunLabel);
+    row->addWidget(m_newRun);
     QFont face = bodyFont();
     face.setWeight(QFont::Medium);
     for (QPushButton* button : {m_start, m_step, m_stop, m_cancel}) {
         button->setFont(face);
+        // A click leaves the focus, and with it Space, where it was.
+        button->setFocusPolicy(Qt::TabFocus);
         row->addWidget(button);
     }
+    row->insertWidget(row->indexOf(m_step), m_options);
     // "Start", "Pause" and "Resume" share one width: the next button must not move.
     m_start->setFixedWidth(88);
     m_stop->setText(QStringLiteral("Stop now"));
@@ -206,7 +222,7 @@ TrainBar::TrainBar(QWidget* parent)
     row->addSpacing(14);
     row->addWidget(m_line, 1);
     row->addSpacing(12);
-    for (Chip* chip : std::initializer_list<Chip*>{m_intervention, m_device, m_model}) {
+    for (Chip* chip : std::initializer_list<Chip*>{m_intervention, m_device}) {
         chip->hide();
         row->addWidget(chip);
     }
@@ -248,8 +264,17 @@ void TrainBar::setSilence(int seconds) {
 QString TrainBar::interventionText() const {
     return m_intervention->isHidden() ? QString() : m_intervention->text();
 }
+QString TrainBar::newRunText() const {
+    return m_newRun->text();
+}
 QString TrainBar::modelText() const {
-    return m_model->text();
+    return m_model;
+}
+QMenu* TrainBar::newRunMenu() const {
+    return m_newRunMenu;
+}
+void TrainBar::setOptionsShown(bool shown) {
+    m_options->setChecked(shown);
 }
 QString TrainBar::deviceText() const {
     return m_device->text();
@@ -292,6 +317,8 @@ void TrainBar::refresh() {
                           enabled ? Theme::current().onAccent : Theme::current().faint));
     const bool now = m_ending == Ending::Now, job = (running || paused) && !now;
     const QString saving = QStringLiteral("The run is saving a checkpoint");
+    // A button that is switched off would pass its focus on, and Space would press the next one.
+    if (!(enabled && !now) && m_start->hasFocus()) setFocus(Qt::OtherFocusReason);
     m_start->setEnabled(enabled && !now);
     m_start->setToolTip(now       ? saving
                         : running ? QStringLiteral("Pause after the current step (Space)")
@@ -300,6 +327,8 @@ void TrainBar::refresh() {
                         : enabled && m_resumes ? QStringLiteral("Resume the selected run (Space)")
                         : enabled              ? QStringLiteral("Start training (Space)")
                                                : m_start->property("why").toString());
+    for (QPushButton* button : {m_step, m_stop, m_cancel})
+        button->setVisible(running || paused || m_preparing);
     m_step->setEnabled(paused && !now);
     m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)")
                               : QStringLiteral("Available while the run is paused"));
@@ -331,11 +360,17 @@ void TrainBar::setDeviceChoices(const std::vector<DeviceChoice>& choices,
 void TrainBar::setHosts(const QStringList& hosts, const QString& chosen) {
     m_device->setHosts(hosts, chosen);
 }
-void TrainBar::setModel(const QString& text) {
-    m_model->setText(text);
-    m_model->setAccessibleName("Model " + text);
-    m_model->setVisible(!text.isEmpty());
-    m_model->updateGeometry();
+void TrainBar::setNewRun(const QString& text, const QString& model, const QString& ofRun) {
+    m_model = model;
+    m_newRunLabel->setText(ofRun.isEmpty() ? QStringLiteral("New run") : QStringLiteral("Resume"));
+    const QString shown = !ofRun.isEmpty()  ? ofRun
+                          : !text.isEmpty() ? text
+                                            : QStringLiteral("choose an experiment");
+    m_newRun->setText(shown + QStringLiteral(" \u25BE"));
+    m_newRun->setAccessibleName(m_newRunLabel->text() + u' ' + shown);
+    m_newRun->setToolTip(model.isEmpty() ? QStringLiteral("Experiment and model of the new run")
+                                         : text + u'\n' + model);
+    m_newRun->updateGeometry();
 }
 void TrainBar::setIntervention(const QString& text) {
     m_intervention->setText(text);

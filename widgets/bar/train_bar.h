@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar at the top: start, pause, step, stop, cancel; progress; device and model.
+// The bar at the top: the new run, start, pause, step, stop, cancel; progress; device.
 #pragma once
 
 #include <QStringList>
@@ -9,12 +9,15 @@
 #include "types/run_info.h"
 #include "types/train_event.h"
 
+class QLabel;
+class QMenu;
 class QPushButton;
 
 namespace relascope::widgets {
 
 class Chip;
 class DevicesChip;
+class ToggleChip;
 class TrainProgressLine;
 struct DeviceChoice;
 
@@ -49,11 +52,17 @@ public:
     void setDeviceChoices(const std::vector<DeviceChoice>& choices, const QStringList& chosen);
     /// Sets the machines that can train the next run, and the chosen one; see DevicesChip.
     void setHosts(const QStringList& hosts, const QString& chosen);
-    void setModel(const QString& text);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
+    /// What Start begins, "Occurs, dat, 40 epochs", with its model as a tool tip; `ofRun`: Start
+    /// resumes that run. Empty: nothing is chosen.
+    void setNewRun(const QString& text, const QString& model, const QString& ofRun = {});
+    /// Opens when the name of the new run is pressed.
+    QMenu* newRunMenu() const;
+    void setOptionsShown(bool shown);
     void setIntervention(const QString& text);  ///< warning chip; empty: none
 
     QString lineText() const;
-    QString modelText() const;  ///< empty: no chip
+    QString newRunText() const;
+    QString modelText() const;
     QString deviceText() const;
     QString deviceFacts() const;
     DevicesChip* deviceChip() const { return m_device; }
@@ -71,6 +80,7 @@ Q_SIGNALS:
     void stopRequested();
     void cancelRequested();
     void interventionClicked();
+    void optionsToggled(bool shown);
     void devicesChosen(const QStringList& names);
     void hostChosen(const QString& host);
 
@@ -86,7 +96,11 @@ private:
     QPushButton *m_start, *m_step, *m_stop, *m_cancel;
     TrainProgressLine* m_line;
     DevicesChip* m_device;
-    Chip *m_model, *m_intervention;
+    QMenu* m_newRunMenu;
+    Chip *m_newRun, *m_intervention;
+    QLabel* m_newRunLabel;
+    ToggleChip* m_options;
+    QString m_model;
 };
 
 /// The text and the 4 px progress bar of a job: "Step 1,600 of 2,450  epoch 32.7 of 50  6,210

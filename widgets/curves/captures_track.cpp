@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/curves/captures_track.h"
 
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPainter>
 #include <algorithm>
@@ -10,13 +11,22 @@
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+namespace {
+
+constexpr int kHeight = 32, kLine = 8;  ///< px; the line's from the top
+
+}  // namespace
 
 CapturesTrack::CapturesTrack(QWidget* parent)
     : QWidget(parent),
-      m_previous(iconButton("chevron-left", QStringLiteral("Previous capture"), this)),
-      m_next(iconButton("chevron-right", QStringLiteral("Next capture"), this)),
-      m_live(new ToggleChip("Live", this)) {
-    setFixedHeight(34);
+      m_controls(new QWidget(this)),
+      m_previous(iconButton("chevron-left", QStringLiteral("Previous capture"), m_controls)),
+      m_next(iconButton("chevron-right", QStringLiteral("Next capture"), m_controls)),
+      m_live(new ToggleChip("Live", m_controls)) {
+    setFixedHeight(kHeight);
+    auto* row = rowOf(m_controls, {}, 4);
+    for (QWidget* control : std::initializer_list<QWidget*>{m_previous, m_next, m_live})
+        row->addWidget(control);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(QStringLiteral("Captures"));
     m_live->setChecked(true);
@@ -72,9 +82,14 @@ void CapturesTrack::setAxis(double low, double high, bool logarithmic, int leftM
     m_low = low;
     m_high = high;
     m_log = logarithmic;
-    // The text and the first button are left of the line, "Live" and the last button right of it.
-    m_left = std::max(leftMargin, 118);
-    m_right = std::max(rightMargin, 108);
+    m_left = leftMargin;
+    m_right = rightMargin;
+    update();
+}
+
+void CapturesTrack::setTicks(const QString& title, std::vector<std::pair<double, QString>> ticks) {
+    m_axisTitle = title;
+    m_ticks = std::move(ticks);
     update();
 }
 
@@ -93,12 +108,15 @@ void CapturesTrack::refresh() {
 }
 
 QRectF CapturesTrack::line() const {
-    return {static_cast<double>(m_left), height() / 2.0,
+    return {static_cast<double>(m_left), static_cast<double>(kLine),
             std::max(10.0, width() - m_left - m_right * 1.0), 0.0};
 }
 
 double CapturesTrack::pixelAt(std::size_t index) const {
-    double key = m_keys.empty() ? static_cast<double>(m_steps[index]) : m_keys[index];
+    return pixelOfKey(m_keys.empty() ? static_cast<double>(m_steps[index]) : m_keys[index]);
+}
+
+double CapturesTrack::pixelOfKey(double key) const {
     double low = m_low, high = m_high;
     if (m_log) {
         // Step 0 has no logarithm: it is placed at the left end.
@@ -168,29 +186,30 @@ void CapturesTrack::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-void CapturesTrack::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    m_previous->move(80, 5);
-    m_next->move(width() - 94, 5);
-    m_live->move(width() - 16 - m_live->sizeHint().width(), 5);
-}
-
 void CapturesTrack::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
     painter.fillRect(rect(), t.panel);
-    painter.fillRect(QRect(0, 0, width(), 1), t.border);
     painter.fillRect(QRect(0, height() - 1, width(), 1), t.border);
-    painter.setFont(smallFont());
-    painter.setPen(t.muted);
-    painter.drawText(QRect(16, 0, 64, height()), Qt::AlignVCenter,
-                     m_kept.empty() ? QStringLiteral("Captures") : QStringLiteral("Weights"));
     const QRectF track = line();
-    const int y = height() / 2;
+    const int y = kLine;
     painter.fillRect(QRectF(track.left(), y - 1, track.width(), 2), t.track);
+    painter.setFont(numberFont(11));
+    for (const auto& [key, label] : m_ticks) {
+        const double x = pixelOfKey(key);
+        if (x < track.left() - 0.5 || x > track.right() + 0.5) continue;
+        painter.setPen(t.axis);
+        painter.drawLine(QPointF(x, y + 2), QPointF(x, y + 7));
+        painter.setPen(t.muted);
+        painter.drawText(QRectF(x - 40, y + 7, 80, 16), Qt::AlignCenter, label);
+    }
+    painter.setFont(captionFont());
+    painter.setPen(t.muted);
+    painter.drawText(QRect(0, y + 7, m_left - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
+                     m_axisTitle);
     if (m_steps.empty()) {
         painter.fillRect(QRectF(track.center().x() - 62, y - 8, 124, 16), t.panel);
-        painter.drawText(QRectF(track.left(), 0, track.width(), height()), Qt::AlignCenter,
+        painter.drawText(QRectF(track.center().x() - 62, y - 8, 124, 16), Qt::AlignCenter,
                          QStringLiteral("no captures yet"));
         return;
     }
@@ -222,7 +241,7 @@ void CapturesTrack::paintEvent(QPaintEvent*) {
     if (hasFocus()) {
         painter.setPen(QPen(t.accent, 2));
         painter.setBrush(Qt::NoBrush);
-        painter.drawRoundedRect(QRectF(m_left - 10, 4, track.width() + 20, height() - 8), 4, 4);
+        painter.drawRoundedRect(QRectF(m_left - 10, 1, track.width() + 20, 2 * kLine - 2), 4, 4);
     }
 }
 

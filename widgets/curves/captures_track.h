@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The track of captured steps under the curves.
+// The track of captured steps under the curves, which is their horizontal axis.
 #pragma once
 
+#include <QString>
 #include <QWidget>
 #include <optional>
+#include <utility>
 #include <vector>
 
 class QToolButton;
@@ -28,6 +30,10 @@ public:
     std::optional<qint64> chosen() const { return m_chosen; }
     /// Shown range in the plot's units and its margins in px.
     void setAxis(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
+    /// The name of the axis, and its numbers with their positions.
+    void setTicks(const QString& title, std::vector<std::pair<double, QString>> ticks);
+    /// The buttons of the track, for the corner of the curves.
+    QWidget* controls() const { return m_controls; }
     /// Position of each step on the axis of the plot if that is not the step; same order as
     /// `steps`.
     void setKeys(std::vector<double> keys);
@@ -42,11 +48,11 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QRectF line() const;
     double pixelAt(std::size_t index) const;
+    double pixelOfKey(double key) const;
     std::size_t chosenIndex() const;
     void choose(std::size_t index);
     void chooseAt(double x);
@@ -58,7 +64,10 @@ private:
     std::optional<qint64> m_chosen;
     double m_low = 0.0, m_high = 1.0;
     bool m_log = false;
-    int m_left = 96, m_right = 24;
+    int m_left = 50, m_right = 24;
+    std::vector<std::pair<double, QString>> m_ticks;
+    QString m_axisTitle;
+    QWidget* m_controls;
     QToolButton *m_previous, *m_next;
     ToggleChip* m_live;
 };

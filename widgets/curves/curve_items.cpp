@@ -115,7 +115,7 @@ bool isCrossed(const QCustomPlot& plot, const QRectF& box) {
 }  // namespace
 
 double CurveTicker::getTickStep(const QCPRange& range) {
-    const double raw = range.size() / 4.5;
+    const double raw = range.size() / std::max(1.5, tickCount() - 0.5);
     m_step = m_format == Format::Time ? niceSeconds(raw) : niceStep(raw);
     if (m_format == Format::Count || m_format == Format::Short) m_step = std::max(m_step, 1.0);
     m_span = range.upper;
@@ -333,10 +333,15 @@ void CurveLegend::setTitle(const QString& title) {
     update();
 }
 
+void CurveLegend::setInset(int right) {
+    m_inset = right;
+    update();
+}
+
 void CurveLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), Theme::current().panel);
-    draw(painter, rect());
+    draw(painter, rect().adjusted(0, 0, -m_inset, 0));
 }
 
 bool CurveLegend::event(QEvent* event) {

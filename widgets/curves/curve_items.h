@@ -106,6 +106,7 @@ public:
     explicit CurveLegend(const QString& title, QWidget* parent = nullptr);
     void setEntries(std::vector<LegendEntry> entries);
     void setTitle(const QString& title);
+    void setInset(int right);  ///< px that are left free at the right end
     const std::vector<LegendEntry>& entries() const { return m_entries; }
     void draw(QPainter& painter, const QRectF& box) const;
     /// For figures: draws all entries in as many lines as needed, without values at the cursor.
@@ -119,6 +120,7 @@ protected:
 private:
     static void drawSample(QPainter& painter, const LegendEntry& entry, double x, double middle);
     QString m_title;
+    int m_inset = 0;
     std::vector<LegendEntry> m_entries;
 };
 

@@ -163,12 +163,12 @@ CurvePanel::CurvePanel(QWidget* parent)
     setAccessibleName(QStringLiteral("Learning curves"));
     auto* column = columnOf(this);
     column->addWidget(m_head);
-    auto* row = new QHBoxLayout;
+    auto* row = m_row = new QHBoxLayout;
     row->setSpacing(0);
     m_plots[0] = new CurvePlot(CurveMetric::Loss, *m_model, this);
     m_plots[1] = new CurvePlot(CurveMetric::Accuracy, *m_model, this);
     row->addWidget(m_plots[0], 1);
-    row->addWidget(verticalLine(this));
+    row->addWidget(m_between = verticalLine(this));
     row->addWidget(m_plots[1], 1);
     column->addLayout(row, 1);
 
@@ -180,7 +180,8 @@ CurvePanel::CurvePanel(QWidget* parent)
     for (int i = 0; i < 2; ++i) {
         connect(m_plots[i], &CurvePlot::cursorDragged, this, &CurvePanel::dragTo);
         connect(m_plots[i], &CurvePlot::cursorStepped, this, &CurvePanel::stepCursor);
-        connect(m_plots[i], &CurvePlot::resetRequested, this, &CurvePanel::resetZoom);
+        connect(m_plots[i], &CurvePlot::resetRequested, this,
+                [this, i] { m_plots[i]->ownRange() ? resetZoom() : Q_EMIT fillRequested(); });
         connect(m_plots[i], &CurvePlot::markMenuRequested, this, &CurvePanel::markMenuRequested);
         connect(m_plots[i], &CurvePlot::rangeDragged, this, [this, i](double low, double high) {
             m_plots[1 - i]->setRange(low, high);
@@ -422,7 +423,47 @@ QString CurvePanel::pgfplots() {
 
 void CurvePanel::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    arrange();
     emitAxis();
+}
+
+std::vector<std::pair<double, QString>> CurvePanel::ticks() const {
+    return m_plots[m_plots[1]->isHidden() ? 0 : 1]->ticks();
+}
+
+void CurvePanel::setStrip(QWidget* controls) {
+    m_corner = new QWidget(this);
+    auto* row = rowOf(m_corner, {}, 4);
+    m_loss = new ToggleChip(QStringLiteral("Loss"), m_corner);
+    m_loss->setToolTip(QStringLiteral("Shows the loss in place of the other curves"));
+    auto* more = iconButton("more", QStringLiteral("More for the curves"), m_corner);
+    more->setMenu(m_head->menu());
+    more->setPopupMode(QToolButton::InstantPopup);
+    m_cornerMenu = more;
+    for (QWidget* control : std::initializer_list<QWidget*>{m_loss, controls, more})
+        row->addWidget(control);
+    connect(m_loss, &QAbstractButton::toggled, this, &CurvePanel::arrange);
+    m_row->setDirection(QBoxLayout::TopToBottom);
+    m_between->hide();
+    for (CurvePlot* plot : m_plots) plot->setNumbersShown(false);
+    arrange();
+}
+
+/// Both plots and the controls above them need height; a low strip shows one plot.
+void CurvePanel::arrange() {
+    if (!m_corner) return;
+    constexpr int withHead = 210, withBoth = 300;  // px
+    const bool both = height() >= withBoth, head = height() >= withHead;
+    m_head->setVisible(head);
+    m_cornerMenu->setVisible(!head);
+    m_loss->setVisible(!both);
+    m_plots[0]->setVisible(both || m_loss->isChecked());
+    m_plots[1]->setVisible(both || !m_loss->isChecked());
+    m_corner->adjustSize();
+    m_corner->move(width() - m_corner->width() - 12, head ? m_head->height() : 0);
+    m_corner->raise();
+    CurvePlot* upper = m_plots[m_plots[0]->isHidden() ? 1 : 0];
+    for (CurvePlot* plot : m_plots) plot->setLegendInset(plot == upper ? m_corner->width() + 4 : 0);
 }
 
 }  // namespace relascope::widgets

@@ -14,6 +14,7 @@
 #include "widgets/curves/curve_data.h"
 #include "widgets/theme/controls.h"
 
+class QBoxLayout;
 class QPainter;
 class QTimer;
 
@@ -103,6 +104,13 @@ public:
     /// The position of a step on the axis in use, for CapturesTrack::setKeys.
     double keyOfStep(qint64 step) const;
     CurveControls* controls() const { return m_head; }
+    /// The numbers of the horizontal axis with the positions of their ticks.
+    std::vector<std::pair<double, QString>> ticks() const;
+    /// Makes the panel the upper part of a strip of time: its plots below one another, or one of
+    /// them where the panel is low, `controls` in the corner, and the numbers of the horizontal
+    /// axis left to what is below.
+    void setStrip(QWidget* controls);
+    bool isStrip() const { return m_corner != nullptr; }
 
     QString csv() const;
     QString summary() const;
@@ -127,7 +135,8 @@ Q_SIGNALS:
     void cursorMoved(qint64 step);
     void markMenuRequested(const QString& run, const relascope::widgets::CurveMark& mark,
                            const QPoint& at);
-    /// Shown x range in units of the axis and the margins of the loss plot, for the captures track.
+    void fillRequested();  ///< a double click on curves that are shown whole
+    /// Shown x range in units of the axis and the margins of the plots, for the captures track.
     void axisChanged(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
 
 protected:
@@ -135,6 +144,7 @@ protected:
 
 private:
     void changed();
+    void arrange();
     void updateText();
     void offer();
     void emitAxis();
@@ -145,6 +155,9 @@ private:
     CurveControls* m_head;
     QTimer* m_timer;
     CurvePlot* m_plots[2];
+    QBoxLayout* m_row;  ///< of the plots
+    QWidget *m_between, *m_corner = nullptr, *m_cornerMenu = nullptr;
+    ToggleChip* m_loss = nullptr;  ///< chooses the plot of a low strip
     QString m_subText;
 };
 

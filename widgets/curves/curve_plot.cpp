@@ -54,6 +54,7 @@ struct CurvePlot::Parts {
                                           ? CurveTicker::Format::Plain
                                           : CurveTicker::Format::Percent));
         plot->yAxis->setTicker(yTicker);
+        countTicks();
         marks->upward = metricInfo(lines.metric).lowerIsBetter;
     }
 
@@ -69,7 +70,14 @@ struct CurvePlot::Parts {
         plot->xAxis->setScaleType(model.logX ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
         plot->yAxis->setScaleType(lines.logY() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
         plot->xAxis->setTicker(xTicker);
+        countTicks();
         plot->applying = false;
+    }
+
+    /// Numbers must not overlap in a low strip.
+    void countTicks() {
+        if (yTicker) yTicker->setTickCount(qBound(2, (self->height() - 40) / 22, 5));
+        if (xTicker) xTicker->setTickCount(qBound(5, self->width() / 130, 9));
     }
 
     void placeMarks() {
@@ -227,7 +235,7 @@ CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* paren
     auto* column = columnOf(this);
     column->addWidget(m->legend);
     column->addWidget(m->plot, 1);
-    setMinimumSize(220, 120);
+    setMinimumSize(220, 52);
 }
 
 CurvePlot::~CurvePlot() = default;
@@ -283,6 +291,9 @@ void CurvePlot::resetRange() {
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
+bool CurvePlot::ownRange() const {
+    return m->plot->ownRange;
+}
 double CurvePlot::rangeLow() const {
     return m->plot->xAxis->range().lower;
 }
@@ -294,6 +305,28 @@ int CurvePlot::leftMargin() const {
 }
 int CurvePlot::rightMargin() const {
     return kRight;
+}
+
+void CurvePlot::setNumbersShown(bool on) {
+    m->plot->xAxis->setTickLabels(on);
+    m->plot->xAxis->setTicks(on);
+    m->plot->axisRect()->setMargins(QMargins(kLeft, on ? 14 : 8, kRight, on ? 24 : 2));
+    m->plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+std::vector<std::pair<double, QString>> CurvePlot::ticks() const {
+    QVector<double> keys;
+    QVector<QString> labels;
+    m->xTicker->generate(m->plot->xAxis->range(), locale(), QLatin1Char('g'), 6, keys, nullptr,
+                         &labels);
+    std::vector<std::pair<double, QString>> ticks;
+    for (qsizetype k = 0; k < qMin(keys.size(), labels.size()); ++k)
+        ticks.emplace_back(keys[k], labels[k]);
+    return ticks;
+}
+
+void CurvePlot::setLegendInset(int right) {
+    m->legend->setInset(right);
 }
 
 double CurvePlot::replotNow() {
@@ -359,6 +392,11 @@ void CurvePlot::changeEvent(QEvent* event) {
     m->placeMarks();
     m->placeCursor();
     m->plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurvePlot::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m->countTicks();
 }
 
 bool CurvePlot::eventFilter(QObject* watched, QEvent* event) {

@@ -30,10 +30,16 @@ public:
     /// Shown range of the x axis, in units of the model's axis.
     void setRange(double low, double high);
     void resetRange();
+    bool ownRange() const;  ///< the user has zoomed or panned
     double rangeLow() const;
     double rangeHigh() const;
     int leftMargin() const;   ///< px beside the axis rect
     int rightMargin() const;  ///< px
+    /// Whether the numbers of the horizontal axis are shown, or left to a widget below.
+    void setNumbersShown(bool on);
+    /// The numbers of the horizontal axis with the positions of their ticks.
+    std::vector<std::pair<double, QString>> ticks() const;
+    void setLegendInset(int right);  ///< px that the legend leaves free at its right end
     /// Draws immediately; returns the returns the milliseconds it took.
     double replotNow();
     /// What is drawn, for pgfplots.
@@ -64,6 +70,7 @@ Q_SIGNALS:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:

@@ -18,7 +18,7 @@ namespace relascope::widgets {
 namespace {
 
 /// px that one row needs with its full words, a comparison in it, and a short step in its head.
-constexpr int fullWidth = 900, comparedWidth = 220;
+constexpr int fullWidth = 900, comparedWidth = 220, mapsWidth = 120;
 /// px that the first of two rows needs.
 constexpr int compactWidth = 480;
 /// Below this width with short words and a comparison the title gives way to the step.
@@ -76,10 +76,12 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     for (const Range r : {Range::ThisMap, Range::ThisLayer, Range::WholeModel, Range::Fixed})
         m_range->addItem(QString::fromLatin1(rangeName(r)));
     m_heads = combo(QStringLiteral("Relational head of \u03B1"), 82, this);
-    for (QWidget* w : {static_cast<QWidget*>(m_kinds), static_cast<QWidget*>(m_heads),
-                       static_cast<QWidget*>(m_directions), static_cast<QWidget*>(m_processing),
-                       static_cast<QWidget*>(m_topK), static_cast<QWidget*>(m_range)})
+    m_layers = combo(QStringLiteral("Layer (up, down)"), 78, this);
+    m_maps = combo(QStringLiteral("Map of the layer (left, right)"), 78, this);
+    for (QWidget* w : std::initializer_list<QWidget*>{m_kinds, m_layers, m_maps, m_heads,
+                                                      m_directions, m_processing, m_topK, m_range})
         m_head->addLeftControl(w);
+    for (QWidget* w : {m_layers, m_maps}) w->hide();
 
     m_shown = new SegmentedControl(
         {QStringLiteral("After"), QStringLiteral("Before"), QStringLiteral("Change")}, this);
@@ -111,6 +113,8 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     asks(m_processing, &QComboBox::activated, &InspectorView::processing);
     asks(m_range, &QComboBox::activated, &InspectorView::range);
     asks(m_heads, &QComboBox::activated, &InspectorView::head);
+    asks(m_layers, &QComboBox::activated, &InspectorView::layer);
+    asks(m_maps, &QComboBox::activated, &InspectorView::index);
     asks(m_topK, &QSpinBox::valueChanged, &InspectorView::topK);
     asks(m_shown, &SegmentedControl::changed, &InspectorView::shown);
     asks(m_beside, &QToolButton::clicked, &InspectorView::beside);
@@ -118,7 +122,6 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
 
 void InspectorBar::setStepText(const QString& text) {
     m_stepText = text;
-    m_head->setSubText(text);
     chooseWords();
 }
 void InspectorBar::resizeEvent(QResizeEvent* event) {
@@ -130,10 +133,26 @@ void InspectorBar::chooseWords() {
     const auto& font = fontMetrics();
     const int longer = font.horizontalAdvance(m_stepText) - font.horizontalAdvance(shortStep);
     const bool compared = !m_shown->isHidden();
-    const int full = m_compact ? compactWidth : fullWidth + (compared ? comparedWidth : 0);
+    const int maps = m_layers->isHidden() ? 0 : mapsWidth;
+    const int full = m_compact ? compactWidth : fullWidth + maps + (compared ? comparedWidth : 0);
     setNarrow(width() < full + std::max(0, longer));
+    // The page has said the step.
+    m_head->setSubText(m_titled || !m_stepText.startsWith(QLatin1String("step "))
+                           ? m_stepText
+                           : QString());
     const bool crowded = m_narrow && compared && width() < titleWidth + std::max(0, longer);
-    m_head->setTitle(crowded ? QString() : headTitle);
+    m_head->setTitle(crowded || !m_titled ? QString() : headTitle);
+}
+
+void InspectorBar::setTitled(bool on) {
+    m_titled = on;
+    chooseWords();
+}
+
+void InspectorBar::setMapsOffered(bool on) {
+    m_layers->setVisible(on);
+    m_maps->setVisible(on);
+    chooseWords();
 }
 
 void InspectorBar::setNarrow(bool narrow) {
@@ -251,6 +270,22 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     }
     m_processing->setCurrentIndex(static_cast<int>(ViewMaps::processing(view)));
     m_range->setCurrentIndex(static_cast<int>(view.range));
+    const auto offer = [](QComboBox* box, const QStringList& names, int current) {
+        QStringList before;
+        for (int k = 0; k < box->count(); ++k) before << box->itemText(k);
+        if (before != names) {
+            box->clear();
+            box->addItems(names);
+        }
+        box->setCurrentIndex(current);
+        box->setEnabled(names.size() > 1);
+    };
+    QStringList layers, indices;
+    for (int k = 0; k < maps.layers(); ++k) layers << maps.layerName(k);
+    for (int k = 0; k < maps.count(storedKind(view.kind), view.layer); ++k)
+        indices << itemLabel(storedKind(view.kind), k);
+    offer(m_layers, layers, view.layer);
+    offer(m_maps, indices, view.index);
     const int heads = maps.count(MapKind::RelationalAttention, view.layer);
     if (m_heads->count() != heads) {
         m_heads->clear();

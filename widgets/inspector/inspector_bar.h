@@ -33,6 +33,10 @@ public:
                      const QString& whyNoDifference = {});
     /// Whether there is a text to read, and whether it is laid across the pane.
     void setReading(bool possible, bool on);
+    /// Without the title where the page has a line for its subject.
+    void setTitled(bool on);
+    /// Offers the layers and the maps of a layer, which small maps do otherwise.
+    void setMapsOffered(bool on);
     /// Adds a control of the page at the right end.
     void addControl(QWidget* control);
     SegmentedControl* kinds() const { return m_kinds; }
@@ -59,7 +63,7 @@ private:
     void arrangeCompared();
 
     QString m_stepText;
-    bool m_compact = false, m_narrow = false;
+    bool m_compact = false, m_narrow = false, m_titled = true;
     PanelHead *m_head, *m_second = nullptr;
     PanelHead* m_third = nullptr;  ///< of a comparison, in compact form
     SegmentedControl* m_kinds;
@@ -68,6 +72,7 @@ private:
     QComboBox* m_processing;
     QComboBox* m_range;
     QComboBox* m_heads;
+    QComboBox *m_layers, *m_maps;
     QSpinBox* m_topK;
     QToolButton *m_reading, *m_beside;
     InspectorView m_view;

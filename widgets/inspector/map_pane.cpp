@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <tuple>
@@ -25,8 +26,8 @@
 namespace relascope::widgets {
 
 CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
-    setFixedHeight(28);
-    auto* row = rowOf(this, {16, 1, 16, 0}, 16);
+    setFixedHeight(30);
+    auto* row = rowOf(this, {16, 1, 12, 0}, 8);
     m_text = new QLabel(this);
     m_text->setTextFormat(Qt::RichText);
     m_text->setFont(numberFont(12));
@@ -42,10 +43,33 @@ CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
     row->addWidget(m_hint);
 }
 
+void CellFooter::addControl(QWidget* control) {
+    m_hint->hide();
+    layout()->addWidget(control);
+}
+
 void CellFooter::display(const ViewChoice& choice) {
-    m_text->setText(choice.footer(true));
+    m_whole = choice.footer(true);
+    const QString cell = QStringLiteral("i = ");
+    m_cell = m_whole.mid(std::max<qsizetype>(0, m_whole.indexOf(cell)));
     m_text->setAccessibleDescription(choice.footer());
     m_text->setToolTip(plainTip(choice.footer()));  // half a window may not hold it all
+    fit();
+}
+
+void CellFooter::fit() {
+    const auto wide = [this](const QString& text) {
+        const QString plain =
+            QString(text).remove(QStringLiteral("<b>")).remove(QStringLiteral("</b>"));
+        return m_text->fontMetrics().horizontalAdvance(plain) + 8;
+    };
+    m_text->setText(wide(m_whole) <= m_text->width() ? m_whole : m_cell);
+}
+
+void CellFooter::resizeEvent(QResizeEvent* event) {
+    Box::resizeEvent(event);
+    layout()->activate();
+    fit();
 }
 
 MapFrame mapFrame(const ViewMaps& maps, const InspectorView& view, ViewMaps::Effort effort) {
@@ -105,12 +129,17 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     : Box(&Theme::panel, false, parent), m_choice(choice), m_work(work) {
     setMinimumWidth(200);
     setAccessibleName(QStringLiteral("Map with its colour scale"));
-    auto* column = columnOf(this, {8, 2, 8, 8}, 4);
+    auto* column = columnOf(this, {8, 2, 8, 4}, 2);
     m_head = new PanelHead({}, this);
     m_head->setLineBelow(false);
-    m_head->layout()->setContentsMargins(8, 4, 0, 0);
+    m_head->setFixedHeight(26);
+    m_head->layout()->setContentsMargins(8, 0, 0, 0);
     m_map = new MapView(this);
+    // In the head, as the map needs all of the height.
     m_colors = new ColorBar(this);
+    m_colors->setOneRow(true);
+    m_colors->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    m_head->addControl(m_colors);
     auto* more = iconButton("more", QStringLiteral("Map: copy, save, palette"), m_head);
     m_menu = new ViewMenu(
         more, this, [this] { return m_choice.figureName(FigurePart::Map); },
@@ -142,7 +171,6 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     setTabOrder(m_other, m_map);  // from the left
     setTabOrder(m_map, m_change);
     column->addLayout(both, 1);
-    column->addWidget(m_colors);
     // The cursor of one is that of the other, unless they are freed.
     connect(m_change, &MapView::hovered, m_map, &MapView::hovered);
     connect(m_change, &MapView::chosen, m_map, &MapView::chosen);

@@ -24,8 +24,16 @@ public:
     /// Shows the cell at the pointer, or the chosen one.
     void display(const ViewChoice& choice);
     void setHintShown(bool shown) { m_hint->setVisible(shown); }
+    /// Adds a control after the numbers, in place of the hint.
+    void addControl(QWidget* control);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void fit();
+    QString m_whole;  ///< with the layer and the map, which a narrow row leaves out
+    QString m_cell;
     QLabel *m_text, *m_hint;
 };
 

@@ -170,10 +170,12 @@ void RelationInspector::displayEverything() {
     m_source->setResult(*m_choice.inspected().result, m_choice.inspected().other().get());
     setSides();
     arrangeReading();
+    arrangePanes();
     m_map->display();
     tintSource();
     m_small->display();
     m_footer->display(m_choice);
+    Q_EMIT displayed();
 }
 
 void RelationInspector::setView(const InspectorView& view) {
@@ -201,7 +203,8 @@ void RelationInspector::display(const InspectorView& next) {
     cell.target = before.target;
     if (cell == before) {
         tintSource();
-        return displayCell();
+        displayCell();
+        return Q_EMIT displayed();
     }
     displayBar();
     if (cell.reading != before.reading) arrangeReading();
@@ -212,6 +215,7 @@ void RelationInspector::display(const InspectorView& next) {
     m_map->display();
     tintSource();
     m_footer->display(m_choice);
+    Q_EMIT displayed();
 }
 
 void RelationInspector::displayBar() {
@@ -309,9 +313,52 @@ void RelationInspector::arrangeReading() {
 void RelationInspector::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if (m_reading) arrangeReading();
+    arrangePanes();
+}
+
+void RelationInspector::setMapFirst() {
+    m_mapFirst = true;
+    m_bar->setTitled(false);
+    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_ownPanes = true; });
+    arrangePanes();
+}
+
+void RelationInspector::setFilled(bool on) {
+    m_filled = on;
+    arrangePanes();
+}
+
+/// A map is as wide as it is high. What is left is the source's, and then the small maps'.
+void RelationInspector::arrangePanes() {
+    constexpr int mapHead = 68, mapSide = 76;  // px of the map pane besides the cells
+    // px of the source besides the image, with the class token beside it or below.
+    constexpr int sourceHead = 90, sourceSide = 160, narrowSide = -8;
+    constexpr int leastSmall = 130, mostSmall = 380;
+    if (!m_mapFirst || m_compact || m_choice.empty()) return;
+    const int wide = m_splitter->width() - 2 * m_splitter->handleWidth();
+    const int high = m_across ? m_outer->height() * 55 / 100 : m_splitter->height();
+    const bool image = m_source->objects()->image();
+    const int map = qMin(high - mapHead + mapSide, wide - m_source->minimumWidth());
+    int source = m_across ? 0
+                 : image  ? qMax(m_source->minimumWidth(), high - sourceHead + sourceSide)
+                          : qMax(m_source->minimumWidth(), wide * 3 / 10);
+    if (image && wide - map - source < leastSmall &&
+        wide - map - source + sourceSide - narrowSide >= leastSmall && !m_filled)
+        source += narrowSide - sourceSide;
+    source = qMin(source, wide - map);
+    const bool compared = m_choice.compares() && view().beside;
+    int small = wide - map - source;
+    const bool shown = !m_filled && small >= leastSmall;
+    m_small->setVisible(shown);
+    m_bar->setMapsOffered(!shown);
+    if (m_ownPanes || m_reading) return;
+    if (compared) small = qMin(small, leastSmall);
+    small = shown ? qMin(small, mostSmall) : 0;
+    m_splitter->setSizes({source, wide - source - small, small});
 }
 
 QByteArray RelationInspector::panesState() const {
+    if (m_mapFirst && !m_ownPanes) return {};
     return m_reading ? m_beside : m_splitter->saveState();
 }
 
@@ -319,7 +366,7 @@ void RelationInspector::restorePanes(const QByteArray& state) {
     if (m_reading)
         m_beside = state;
     else
-        m_splitter->restoreState(state);
+        m_ownPanes = m_splitter->restoreState(state) && m_mapFirst;
 }
 
 void RelationInspector::toggleReading() {

@@ -74,6 +74,12 @@ public:
     SourcePane* sourcePane() const { return m_source; }
     MapPane* mapPane() const { return m_map; }
     SmallMaps* smallMaps() const { return m_small; }
+    CellFooter* footer() const { return m_footer; }
+    /// For the page on which the map is the subject: panes as wide as the map can be high, until
+    /// the user moves them; small maps only where they cost the map nothing.
+    void setMapFirst();
+    /// Leaves all of the room to the input and the map.
+    void setFilled(bool on);
     /// The sizes of the three panes, for the session.
     QByteArray panesState() const;
     void restorePanes(const QByteArray& state);
@@ -82,7 +88,7 @@ public:
     /// Whether it is shown across the pane.
     bool reading() const { return m_reading; }
 
-    QSize minimumSizeHint() const override { return m_compact ? QSize(464, 320) : QSize(640, 260); }
+    QSize minimumSizeHint() const override { return m_compact ? QSize(464, 320) : QSize(520, 180); }
 
 public Q_SLOTS:
     void stepRelation(int step) { choose(m_choice.stepped(&InspectorView::index, step)); }
@@ -102,6 +108,7 @@ public Q_SLOTS:
 Q_SIGNALS:
     void viewChanged(InspectorView view);  ///< by the user
     void pinChanged();
+    void displayed();  ///< another result, map or cell is shown
     void textShown();  ///< showsText() changed
     void imageDropped(QString path);
     /// A request with Shift is for a second input.
@@ -132,6 +139,7 @@ private:
     void displayBar();
     void displayCell();
     void displayStep();
+    void arrangePanes();
     void arrangeReading();
     void placeSmallMaps();
     void showMatches();
@@ -142,7 +150,9 @@ private:
     ViewChoice m_choice;
     BackgroundWork m_work;
     bool m_compact = false;
-    bool m_linked = true;  ///< as wished; there may be nothing to link yet
+    bool m_mapFirst = false, m_filled = false;
+    bool m_ownPanes = false;  ///< the user has moved them
+    bool m_linked = true;     ///< as wished; there may be nothing to link yet
 
     InspectorBar* m_bar;
     QStackedLayout* m_stack;

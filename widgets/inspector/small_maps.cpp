@@ -184,8 +184,8 @@ SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* pa
       m_work(work),
       m_thumbnails(new Thumbnails(work, this)),
       m_measures(new MapStatistics(work, this)) {
-    setMinimumWidth(200);
-    auto* row = rowOf(this, {14, 8, 10, 8}, 6);
+    setMinimumWidth(130);
+    auto* row = rowOf(this, {12, 4, 8, 8}, 6);
     auto* column = new QVBoxLayout;
     column->setSpacing(6);
     column->addWidget(makeHead());
@@ -338,6 +338,16 @@ void SmallMaps::measureLayer() {
     if (!ids.empty()) m_measures->request(std::move(ids));
 }
 
+/// The order gives way where there is room for the maps alone.
+void SmallMaps::fitHead() {
+    m_order->setVisible(width() >= 190);
+}
+
+void SmallMaps::resizeEvent(QResizeEvent* event) {
+    Box::resizeEvent(event);
+    fitHead();
+}
+
 void SmallMaps::recolour() {
     m_thumbnails->recolour();
     m_multiples->refresh();
@@ -348,6 +358,7 @@ void SmallMaps::mark() {
     m_layers->setCurrent(m_choice.view().layer);
     m_scope->setCurrent(m_choice.view().allLayers ? 1 : 0);
     m_scope->setVisible(m_choice.maps().layers() > 1 || m_choice.view().allLayers);
+    fitHead();
     offerOrders();
     m_order->setCurrentIndex(static_cast<int>(m_choice.view().order));
 }

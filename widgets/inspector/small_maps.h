@@ -116,11 +116,15 @@ Q_SIGNALS:
     void viewRequested(InspectorView view);         ///< by a control
     void mapChosen(relascope::widgets::MapId map);  ///< of any layer
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     QWidget* makeHead();
     void displayLayer();
     void displayAll();
     void offerOrders();
+    void fitHead();
     void measureLayer();
     void mark();
 

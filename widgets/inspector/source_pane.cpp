@@ -10,6 +10,7 @@
 #include "widgets/inspector/find_bar.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/source/axis_objects.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/source/patch_view.h"
@@ -61,11 +62,10 @@ std::vector<LinkedView*> SourceObjects::senders() const {
     return {m_pair->sender(), m_strip, m_tiles, m_patches};
 }
 
-void SourceObjects::setResult(const ProbeResult& result, const QString& label) {
+void SourceObjects::setResult(const ProbeResult& result) {
     m_image = result.grid.tokens() > 0;
     m_patches->setImage(result.sample.image, result.grid);
     m_patches->setVisible(m_image);
-    m_patches->setLabel(label);
 }
 
 void SourceObjects::setSides(const ProbeResult& result, int rows, int columns) {
@@ -146,6 +146,8 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_textInput = new TextInput(this);
     m_textInput->hide();
     m_head->addWidget(m_textInput);
+    auto* answer = new QHBoxLayout;
+    column->addLayout(answer);
     m_find = new FindBar(this);
     column->addWidget(m_find);
     m_body = new QHBoxLayout;
@@ -161,12 +163,18 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     };
     m_other = line();
     m_other->setForegroundRole(QPalette::PlaceholderText);
-    m_label = line();
-    m_output = mutedLabel({}, this);
-    auto* below = new QHBoxLayout;
-    below->addWidget(m_output);
-    below->addStretch(1);
-    below->addWidget(m_samples->filterButton());
+    m_origin = line();
+    m_output = new QLabel(this);
+    m_output->setFont(smallFont());
+    m_output->setTextFormat(Qt::RichText);
+    m_output->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_output->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    answer->addWidget(m_output, 1);
+    m_allAnswers = iconButton("chevron-down", QStringLiteral("Show every answer"), this);
+    m_allAnswers->setCheckable(true);
+    connect(m_allAnswers, &QToolButton::toggled, this, &SourcePane::arrangeBars);
+    answer->addWidget(m_allAnswers);
+    answer->addWidget(m_samples->filterButton());
     auto* more = iconButton("more", QStringLiteral("Sample: copy, save"), this);
     m_menu = new ViewMenu(
         more, this,
@@ -175,9 +183,8 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
                                 : QString("%1-%2").arg(m_samples->split()).arg(m_samples->index());
         },
         [this] { return csv(); });
-    below->addWidget(more);
+    answer->addWidget(more);
     setAccessibleName(QStringLiteral("Sample and output"));
-    column->addLayout(below);
     m_notFinite = new QLabel(this);
     m_notFinite->setObjectName(QStringLiteral("notFinite"));
     m_notFinite->setFont(smallFont());
@@ -267,8 +274,7 @@ void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before)
     m_classes = names;
     const auto label = static_cast<int>(result.sample.label);
     m_probabilities = result.probabilities;
-    const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
-    m_objects->setResult(result, name);
+    m_objects->setResult(result);
     m_notFinite->setText(QString::fromStdString(result.notFinite));
     m_notFinite->setVisible(!result.notFinite.empty());
     // The outcome of a partial result follows: the text beside it must not be wrapped anew twice.
@@ -283,27 +289,41 @@ void SourcePane::setResult(const ProbeResult& result, const ProbeResult* before)
     QString origin = QString::fromStdString(result.sample.origin);
     if (origin == QStringLiteral("%1 %2").arg(m_samples->split()).arg(m_samples->index()))
         origin.clear();
-    m_label->setText(name.isEmpty() ? origin : QStringLiteral("label ") + name);
-    m_label->setVisible(!image && !m_text && !m_label->text().isEmpty());
+    m_origin->setText(label < 0 ? origin : QString());
+    m_origin->setVisible(!image && !m_text && !m_origin->text().isEmpty());
     m_samples->offerLabels(names);
     if (m_text) {
         m_bars->setProbabilities({}, {}, -1);  // of a vocabulary: the outcome shows the likeliest
+        m_bars->hide();
+        m_allAnswers->hide();
         return setTokenCount(
             QStringLiteral("%1 tokens")
                 .arg(groupedNumber(static_cast<qlonglong>(result.sample.source.size()))));
     }
-    // Only runs have a step.
-    const QString output = pair ? QStringLiteral("After the last token") : QStringLiteral("Output");
-    m_output->setText(
-        !m_inputs->isHidden() ? output
-        : pair ? QStringLiteral("%1, step %2").arg(output, groupedNumber(result.step))
-               : QStringLiteral("%1 at step %2").arg(output, groupedNumber(result.step)));
+    m_output->setText(answerText(result, before, true));
+    m_output->setAccessibleName(answerText(result, before));
     m_output->setToolTip(pair ? QStringLiteral("Next-token prediction of the model, given the "
                                                "correct target so far (teacher forcing)")
-                              : QString());
+                              : answerText(result, before));
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);
     m_bars->setBefore(before ? before->probabilities : std::vector<float>());
+    arrangeBars();
+}
+
+void SourcePane::arrangeBars() {
+    const PatchView* patches = m_objects->patches();
+    const bool image = m_objects->image() && !patches->isHidden();
+    const int high = m_bars->sizeHint().height() + m_column->spacing();
+    const int room = patches->height() + (m_bars->isHidden() ? 0 : high);
+    const bool fits = !image || room - high >= patches->width();
+    m_allAnswers->setVisible(!fits && !m_bars->shown().empty());
+    m_bars->setVisible(!m_bars->shown().empty() && (fits || m_allAnswers->isChecked()));
+}
+
+void SourcePane::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrangeBars();
 }
 
 void SourcePane::contextMenuEvent(QContextMenuEvent* event) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first pane of the inspector: which sample, its image or objects, its label and the model's
-// output.
+// The first pane of the inspector: which sample, its label and the model's answer, its image or
+// objects, and the probabilities.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ public:
     /// The value towards each sender.
     const std::vector<float>& towards() const { return m_towards; }
 
-    void setResult(const ProbeResult& result, const QString& label);
+    void setResult(const ProbeResult& result);
     /// The sides of the result along rows and columns; `columns` is -1 if the senders are not
     /// objects.
     void setSides(const ProbeResult& result, int rows, int columns);
@@ -73,6 +73,7 @@ private:
 }  // namespace relascope::widgets
 
 class QLabel;
+class QToolButton;
 
 namespace relascope::widgets {
 
@@ -126,6 +127,7 @@ Q_SIGNALS:
 
 protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 public Q_SLOTS:
     void next();
@@ -136,6 +138,8 @@ private:
     void arrange();
     void openText();
     void showOther(const ProbeResult& result, int shown);
+    /// Shows the probabilities where the image keeps its size, or where the user wants them.
+    void arrangeBars();
 
     QBoxLayout *m_column, *m_head;
     QBoxLayout* m_body;  ///< of a text that is read: the text and its outcome
@@ -148,9 +152,10 @@ private:
     QLabel* m_other;  ///< the other one of two texts
     TextOutcome* m_outcome;
     QWidget* m_filler;  ///< fills the space below a text
-    QLabel* m_label;
-    QLabel* m_output;
-    QLabel* m_notFinite;  // why there are no outputs
+    QLabel* m_origin;
+    QLabel* m_output;           ///< the label and the answer, or the number of tokens
+    QToolButton* m_allAnswers;  ///< shows the probabilities though they take height
+    QLabel* m_notFinite;        // why there are no outputs
     ProbabilityBars* m_bars;
     ViewMenu* m_menu;
     std::function<QString()> m_figureName;

@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <QtMath>
+#include <algorithm>
 #include <cmath>
 
 #include "widgets/export/export.h"
@@ -252,6 +253,38 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
         }
     }
     return parts.join(dot);
+}
+
+QString answerText(const ProbeResult& result, const ProbeResult* before, bool rich,
+                   bool withLabel) {
+    const auto& classes = result.classNames;
+    const auto nameOf = [&](qint64 k) {
+        const bool known = k >= 0 && k < std::ssize(classes);
+        const QString name = known ? QString::fromStdString(classes[static_cast<std::size_t>(k)])
+                                   : QString::number(k);
+        return rich ? QStringLiteral("<b>") + name.toHtmlEscaped() + QStringLiteral("</b>") : name;
+    };
+    const auto best = [](const std::vector<float>& p) {
+        return std::max_element(p.begin(), p.end()) - p.begin();
+    };
+    const auto answer = [&](const std::vector<float>& p) {
+        const auto k = best(p);
+        return QStringLiteral("%1 %2").arg(nameOf(k)).arg(
+            static_cast<double>(p[static_cast<std::size_t>(k)]), 0, 'f', 3);
+    };
+    if (result.probabilities.empty()) return {};
+    QStringList parts;
+    const auto label = static_cast<qint64>(result.sample.label);
+    if (label >= 0 && withLabel) parts << QStringLiteral("true: ") + nameOf(label);
+    QString text = result.sample.target.size() > 0 ? QStringLiteral("after the last token: ")
+                                                   : QStringLiteral("answer: ");
+    if (before && before->probabilities.size() == result.probabilities.size())
+        text += answer(before->probabilities) + QStringLiteral(" \u2192 ");
+    text += answer(result.probabilities);
+    if (label >= 0)
+        text += best(result.probabilities) == label ? QStringLiteral(" \u2713")
+                                                    : QStringLiteral(" \u2717");
+    return (parts << text).join(QStringLiteral(" \u00B7 "));
 }
 
 QString mapCsv(const ViewMaps& maps, const InspectorView& view) {

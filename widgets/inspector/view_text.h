@@ -31,6 +31,10 @@ QString itemLabel(MapKind kind, int index);
 /// edits, has another value: "r = +1.283 → +0.000".
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich = false,
                    const ViewMaps* before = nullptr);
+/// "true: occurs · answer: occurs 0.934 ✓"; after edits "answer: occurs 0.998 → absent 0.994".
+/// With `rich` the names are bold HTML.
+QString answerText(const ProbeResult& result, const ProbeResult* before, bool rich = false,
+                   bool withLabel = true);
 /// The values of a view as a table: a header with j, then one line per row i; masked cells are
 /// empty.
 QString mapCsv(const ViewMaps& maps, const InspectorView& view);

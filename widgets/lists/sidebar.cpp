@@ -145,6 +145,9 @@ QString stateText(const RunInfo& info) {
         case RunState::Queued:
             return state;
         case RunState::Done:
+            // The weights that are shown are those that early stopping chose.
+            if (info.restoresBest && info.kept.step >= 0 && info.kept.step < info.step)
+                return QString("stopped early · step %1 kept").arg(groupedNumber(info.kept.step));
             return QString("%1 · %2 steps").arg(state, step);
         case RunState::Failed:
             return info.message.empty()
@@ -207,15 +210,6 @@ Sidebar::Sidebar(QWidget* parent)
         if (atEnd) row->addWidget(atEnd);
         into->addLayout(row);
     };
-    heading(partTitle(QStringLiteral("Experiments"), this), nullptr, column);
-    plain(m_tree, QStringLiteral("Experiments"));
-    m_tree->setHeaderHidden(true);
-    m_tree->setIndentation(18);
-    m_tree->setUniformRowHeights(true);
-    m_tree->setItemDelegate(new LineDelegate(m_tree));
-    column->addWidget(m_tree, 5);
-    column->addWidget(horizontalLine(this));
-
     heading(partTitle(QStringLiteral("Runs"), this), m_runCount, column, m_hidden);
     plain(m_runs, QStringLiteral("Runs"));
     m_runs->setSelectionMode(QAbstractItemView::ExtendedSelection);
@@ -224,7 +218,16 @@ Sidebar::Sidebar(QWidget* parent)
     m_runHint->setWordWrap(true);
     m_runHint->setContentsMargins(12, 4, 12, 12);
     column->addWidget(m_runHint);
-    column->addWidget(m_runs, 5);
+    column->addWidget(m_runs, 1);
+    column->addWidget(horizontalLine(this));
+
+    heading(partTitle(QStringLiteral("Experiments"), this), nullptr, column);
+    plain(m_tree, QStringLiteral("Experiments"));
+    m_tree->setHeaderHidden(true);
+    m_tree->setIndentation(18);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setItemDelegate(new LineDelegate(m_tree));
+    column->addWidget(m_tree, 1);
 
     auto* part = columnOf(m_checkpointPart);
     part->addWidget(horizontalLine(m_checkpointPart));
@@ -345,6 +348,9 @@ void Sidebar::setRuns(const std::vector<RunRow>& rows) {
     m_runCount->setText(rows.empty() ? QString() : QString::number(rows.size()));
     m_runHint->setVisible(rows.empty());
     m_runs->setVisible(!rows.empty());
+    int high = 2;
+    for (int i = 0; i < m_runs->count(); ++i) high += m_runs->sizeHintForRow(i);
+    m_runs->setMaximumHeight(high);  // a short list leaves its room to the experiments
     applyFilter();
     m_runs->viewport()->update();
     if (before != selectedRuns()) Q_EMIT runsSelected(selectedRuns());
@@ -379,7 +385,9 @@ void Sidebar::setSelectedRuns(const QStringList& paths) {
     const QSignalBlocker quiet(m_runs);
     for (int i = 0; i < m_runs->count(); ++i) {
         QListWidgetItem* item = m_runs->item(i);
-        item->setSelected(paths.contains(item->data(RunDelegate::Path).toString()));
+        const bool chosen = paths.contains(item->data(RunDelegate::Path).toString());
+        if (chosen && !item->isSelected()) m_runs->scrollToItem(item);
+        item->setSelected(chosen);
     }
     m_runs->viewport()->update();
 }
@@ -406,12 +414,20 @@ void Sidebar::applyFilter() {
         family->setHidden(!any);
         if (!text.isEmpty() && any) family->setExpanded(true);
     }
+    int runs = 0;
     for (QListWidget* list : {m_runs, m_checkpoints})
         for (int i = 0; i < list->count(); ++i) {
             QListWidgetItem* item = list->item(i);
-            item->setHidden(!hit(item->text()) &&
-                            !hit(item->data(RunDelegate::StateLine).toString()));
+            const bool shown =
+                hit(item->text()) || hit(item->data(RunDelegate::StateLine).toString());
+            item->setHidden(!shown);
+            runs += list == m_runs && shown;
         }
+    // An empty list says why.
+    if (m_runs->count() > 0)
+        m_runCount->setText(runs == m_runs->count()
+                                ? QString::number(runs)
+                                : QStringLiteral("%1 of %2").arg(runs).arg(m_runs->count()));
 }
 
 void Sidebar::runMenu(const QPoint& at) {
@@ -436,6 +452,23 @@ void Sidebar::setHiddenRuns(int count, bool shown) {
                                                       "Start."));
 }
 
+/// Chooses the first experiment that the filter leaves, or else the first run.
+bool Sidebar::takeFirstHit() {
+    if (m_search->text().trimmed().isEmpty()) return false;
+    for (QTreeWidgetItemIterator it(m_tree, QTreeWidgetItemIterator::NotHidden); *it; ++it) {
+        const QString preset = (*it)->data(0, kPreset).toString();
+        if (preset.isEmpty() || (*it)->parent()->isHidden()) continue;
+        m_tree->setCurrentItem(*it);
+        return true;
+    }
+    for (int i = 0; i < m_runs->count(); ++i)
+        if (!m_runs->item(i)->isHidden()) {
+            m_runs->setCurrentRow(i, QItemSelectionModel::ClearAndSelect);
+            return true;
+        }
+    return true;
+}
+
 bool Sidebar::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
@@ -443,7 +476,10 @@ bool Sidebar::eventFilter(QObject* watched, QEvent* event) {
             m_search->clear();
             return true;
         }
+        if (watched == m_search && (key == Qt::Key_Return || key == Qt::Key_Enter))
+            return takeFirstHit();
         if (watched == m_search && key == Qt::Key_Down) {
+            takeFirstHit();
             m_tree->setFocus(Qt::TabFocusReason);
             return true;
         }

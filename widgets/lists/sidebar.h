@@ -118,6 +118,7 @@ protected:
 
 private:
     void applyFilter();
+    bool takeFirstHit();
     void restyle();
     void runMenu(const QPoint& at);
 

@@ -273,14 +273,21 @@ void ColorBar::describe() {
         range += QStringLiteral("; the values reach from %1 to %2")
                      .arg(text(m_extent.low), text(m_extent.high));
     setAccessibleDescription(range);
-    setToolTip(QStringLiteral("Colours ") + range);
+    const QString plain = QString(m_caption).remove(u'_');
+    setToolTip((m_oneRow && !plain.isEmpty() ? plain + u'\n' : QString()) +
+               QStringLiteral("Colours ") + range);
     update();
 }
 void ColorBar::setCaption(const QString& caption) {
     if (caption == m_caption) return;
     m_caption = caption;
     updateGeometry();
-    update();
+    describe();
+}
+void ColorBar::setOneRow(bool on) {
+    m_oneRow = on;
+    updateGeometry();
+    describe();
 }
 void ColorBar::setMark(float value) {
     if (value == m_mark || (std::isnan(value) && std::isnan(m_mark))) return;
@@ -308,7 +315,7 @@ QString ColorBar::endText(float value, bool isSigned) {
 }
 
 QSize ColorBar::sizeHint() const {
-    return {260, m_caption.isEmpty() ? 18 : 36};
+    return {m_oneRow ? 220 : 260, m_caption.isEmpty() || m_oneRow ? 18 : 36};
 }
 
 void ColorBar::paintEvent(QPaintEvent*) {
@@ -359,7 +366,7 @@ void ColorBar::paintEvent(QPaintEvent*) {
                        QPointF(x, bar.bottom() + 1.5)}));
         painter.setRenderHint(QPainter::Antialiasing, false);
     }
-    if (m_caption.isEmpty()) return;
+    if (m_caption.isEmpty() || m_oneRow) return;
     painter.setFont(captionFont());
     painter.setPen(t.muted);
     // In a narrow pane the description of the scale is omitted.

@@ -87,6 +87,8 @@ public:
     /// subscript. Empty: no second row.
     void setCaption(const QString& caption);
     QString caption() const { return m_caption; }
+    /// One row, with the caption as a tool tip.
+    void setOneRow(bool on);
     /// A value to mark on the bar with a line; NaN for none.
     void setMark(float value);
     /// The ends as shown: short, with a true minus sign.
@@ -104,6 +106,7 @@ private:
     ColorScale m_scale;
     Extent m_extent;
     QString m_caption;
+    bool m_oneRow = false;
     float m_mark;
 };
 

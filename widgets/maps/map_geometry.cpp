@@ -16,7 +16,9 @@ constexpr int largestOfMany = 110;
 constexpr int largestObject = 88;  ///< nor one of a few objects, which have something to see
 constexpr int largestThumb = 72;   ///< px of an object's picture
 constexpr int largestCell = 120;   ///< end of zooming in
+constexpr int columnThumb = 24;    ///< px of a patch above its column: height is scarce
 constexpr int tickMargin = 38;     ///< room for "(12,12)" beside the map
+constexpr int chipMargin = 26;     ///< room for one line above the map
 constexpr int wordTicks = 50;      ///< room for a short word in its chip
 constexpr int widestWord = 84;
 constexpr int characterMargin = 30;  ///< a character beside the map, and its chip
@@ -76,6 +78,10 @@ bool MapAxes::objects() const {
     return m_room.thumb == largestThumb;
 }
 
+int MapAxes::thumb(bool rows) const {
+    return rows || objects() ? m_room.thumb : qMin(columnThumb, m_room.thumb);
+}
+
 int MapAxes::labelledFrom() const {
     return m_room.characters ? 10 : m_room.text || objects() ? 14 : 20;
 }
@@ -83,9 +89,9 @@ bool MapAxes::upright(int cell) const {
     return m_room.text ? !m_room.characters : m_room.columns > cell - 2;
 }
 int MapAxes::margin(bool rows, int cell, bool labelled) const {
-    if (m_room.text) return labelled ? m_room.word : wordTicks;
-    if (!labelled) return tickMargin;
-    const int side = qMin(cell, m_room.thumb) + 6;
+    if (!labelled) return !rows ? chipMargin : m_room.text ? wordTicks : tickMargin;
+    if (m_room.text) return m_room.word;
+    const int side = qMin(cell, thumb(rows)) + 6;
     if (rows) return qMax(side, qMin(m_room.rows + 14, widestWord));
     return upright(cell) ? qMax(side, qMin(m_room.columns + 16, widestWord)) : side;
 }
@@ -114,14 +120,16 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
                 m_fit = cell;
                 break;
             }
-        if (m_fit < 1) {
-            const int wide = widget.width() - m_axes.margin(true, 1, false) - 4;
-            const int high = widget.height() - m_axes.margin(false, 1, false) - 4;
-            // As large as fits, also where that is no whole number of cells a pixel.
-            m_fit = qBound(1, qMin(wide * most / cells.width(), high * most / cells.height()),
-                           most - 1);
-            m_fitBlock = most;
-        }
+        // As large as fits, also where that is no whole number of pixels a cell. The labels and
+        // their margins stay those of whole pixels.
+        const bool labels = m_fit >= m_axes.labelledFrom();
+        const int wide = widget.width() - m_axes.margin(true, qMax(1, m_fit), labels) - 4;
+        const int high = widget.height() - m_axes.margin(false, qMax(1, m_fit), labels) - 4;
+        const qint64 room = qMin(static_cast<qint64>(wide) * most / cells.width(),
+                                 static_cast<qint64>(high) * most / cells.height());
+        const int end = m_fit < largest ? (qMax(0, m_fit) + 1) * most - 1 : largest * most;
+        m_fit = static_cast<int>(qBound(qint64{1}, room, qint64{end}));
+        m_fitBlock = most;
     }
     if (!m_zoomed) {
         m_cell = m_fit;
@@ -137,18 +145,20 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
 void MapGeometry::zoom(bool in, const QPointF& at) {
     const qreal scale = static_cast<qreal>(m_cell) / m_block;
     const QPointF cell((at.x() - m_origin.x()) / scale, (at.y() - m_origin.y()) / scale);
-    if (in) {
-        if (m_block > 1)
-            m_block = m_block * 2 / 3;
-        else
-            m_cell = qMin(largestCell, m_cell + qMax(1, m_cell / 4));
-    } else if (m_block == 1 && m_cell > 1) {
-        m_cell -= qMax(1, m_cell / 5);
-    } else if (m_fitBlock > 1) {
+    const int whole = this->cell();
+    if (in && block() > 1) {
+        m_block = m_block * 2 / 3;
+        if (m_block <= m_cell) m_cell = m_block = 1;
+    } else if (in) {
+        m_cell = qMin(largestCell, whole + qMax(1, whole / 4));
+        m_block = 1;
+    } else if (whole > 1) {
+        m_cell = whole - qMax(1, whole / 5);
+        m_block = 1;
+    } else if (m_fit < m_fitBlock) {
         if (m_block == 1) m_cell = m_block = m_fit;
         m_block = qMax(m_block + 1, m_block * 3 / 2);
     }
-    if (m_block <= m_cell && m_block > 1) m_cell = m_block = 1;
     // Out again ends at the whole map.
     if (!in && static_cast<qint64>(m_cell) * m_fitBlock <= static_cast<qint64>(m_fit) * m_block) {
         m_cell = m_fit;
@@ -182,21 +192,25 @@ int MapGeometry::pixel(int index) const {
     return static_cast<int>(static_cast<qint64>(index) * m_cell / m_block);
 }
 int MapGeometry::pixels(int count) const {
-    return count > 0 ? pixel(count - 1) + cell() : 0;
+    return block() == 1 ? pixel(count) : count > 0 ? pixel(count - 1) + 1 : 0;
 }
 
 QRect MapGeometry::map() const {
     return {m_origin, QSize(pixels(m_cells.width()), pixels(m_cells.height()))};
 }
 QRect MapGeometry::cellRect(int row, int column) const {
-    return {m_origin.x() + pixel(column), m_origin.y() + pixel(row), cell(), cell()};
+    const auto side = [this](int index) {
+        return block() == 1 ? pixel(index + 1) - pixel(index) : 1;
+    };
+    return {m_origin.x() + pixel(column), m_origin.y() + pixel(row), side(column), side(row)};
 }
 QPoint MapGeometry::cellAt(const QPoint& point) const {
     if (!m_area.contains(point) || point.x() < m_origin.x() || point.y() < m_origin.y())
         return {-1, -1};
-    // The first of the cells that share a pixel.
+    // The first of the cells that share a pixel, or the cell whose pixels these are.
     const auto first = [this](int away) {
-        return m_block > 1 ? (away * m_block + m_cell - 1) / m_cell : away / m_cell;
+        const qint64 end = static_cast<qint64>(away) * m_block;
+        return static_cast<int>((block() > 1 ? end + m_cell - 1 : end + m_block - 1) / m_cell);
     };
     const QPoint cell(first(point.x() - m_origin.x()), first(point.y() - m_origin.y()));
     return cell.x() < m_cells.width() && cell.y() < m_cells.height() ? cell : QPoint(-1, -1);
@@ -215,12 +229,12 @@ QRect MapGeometry::marginRect(bool rows) const {
 
 QRect MapGeometry::thumbRect(int index, bool row) const {
     const QRect cell = headRect(index, row);
-    const int side = thumbSide();
+    const int side = thumbSide(row);
     QRect place(0, 0, side, side);
     if (row)
-        place.moveTo(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2);
+        place.moveTo(m_area.left() - side - 5, cell.top() + (cell.height() - side) / 2);
     else
-        place.moveTo(cell.left() + (m_cell - side) / 2, m_area.top() - side - 5);
+        place.moveTo(cell.left() + (cell.width() - side) / 2, m_area.top() - side - 5);
     return place;
 }
 
@@ -244,7 +258,7 @@ QRect MapGeometry::chipRect(int index, bool row) const {
         qMin(room, QFontMetrics(captionFont()).horizontalAdvance(m_axes.label(row, index)) + 12);
     // Between texts it is one line high, so that it does not cover its neighbours.
     const bool betweenTokens = m_axes.hasText() && !m_axes.characters() && labelled();
-    const int high = betweenTokens ? qMin(m_cell, chipHigh) : chipHigh;
+    const int high = betweenTokens ? qMin(cell.height(), chipHigh) : chipHigh;
     if (onEnd) return QRect(cell.center().x() - high / 2, m_area.top() - 5 - wide, high, wide);
     QRect chip(0, 0, qMax(wide, chipHigh), high);
     if (row) {

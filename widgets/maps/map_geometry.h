@@ -30,7 +30,8 @@ public:
 
     bool hasText() const { return m_room.text; }
     bool characters() const { return m_room.characters; }
-    int thumb() const { return m_room.thumb; }
+    /// px of the largest picture beside the rows or above the columns.
+    int thumb(bool rows) const;
     bool objects() const;  ///< whether pictures are of objects, which are larger than patches
     int longest(bool rows) const { return rows ? m_room.rows : m_room.columns; }
     /// The smallest cell size with labels; smaller cells have numbers.
@@ -70,11 +71,13 @@ public:
     QRect widget() const { return {QPoint(0, 0), m_widget}; }
     QRect area() const { return m_area; }       ///< where cells may be drawn
     QPoint origin() const { return m_origin; }  ///< top left of cell (0, 0)
-    /// Pixels a cell, or 1 with up to `block()` > 1 cells a pixel where the map is too large for
-    /// the widget.
-    int cell() const { return m_block > 1 ? 1 : m_cell; }
+    /// Whole pixels of the smallest cell, at least 1. Cells of one map may differ by a pixel.
+    int cell() const { return qMax(1, m_cell / m_block); }
+    /// Pixels a cell, at least 1.
+    qreal exactCell() const { return qMax(1.0, static_cast<qreal>(m_cell) / m_block); }
+    /// How many cells share a pixel at most; 1 where every cell has one.
     int block() const { return (m_block + m_cell - 1) / m_cell; }
-    /// With several cells a pixel: how many pixels there are for how many cells.
+    /// How many pixels there are for how many cells.
     std::pair<int, int> pooling() const { return {m_cell, m_block}; }
     /// All cells, also those outside of the area.
     QRect map() const;
@@ -88,12 +91,12 @@ public:
     std::pair<int, int> shown(bool rows) const;
 
     /// Whether cells are large enough for a picture or text beside each.
-    bool labelled() const { return m_block == 1 && m_cell >= m_axes.labelledFrom(); }
+    bool labelled() const { return cell() >= m_axes.labelledFrom(); }
     bool upright() const { return labelled() && m_axes.upright(m_cell); }
     int margin(bool rows) const { return m_axes.margin(rows, cell(), labelled()); }
     /// The margin that contains the labels of the rows (columns).
     QRect marginRect(bool rows) const;
-    int thumbSide() const { return qMin(m_cell, m_axes.thumb()) - 4; }
+    int thumbSide(bool rows) const { return qMin(cell(), m_axes.thumb(rows)) - 4; }
     QRect thumbRect(int index, bool row) const;
     /// The number of rows (columns) between two numbers.
     int tickStep() const;
@@ -110,8 +113,8 @@ private:
     int pixel(int index) const;
     int pixels(int count) const;
 
-    int m_cell = 1, m_block = 1;    ///< pixels for that many cells; m_block > 1: less than one
-    int m_fit = 1, m_fitBlock = 1;  ///< the size at which the whole map fits
+    int m_cell = 1, m_block = 1;    ///< pixels for that many cells
+    int m_fit = 1, m_fitBlock = 1;  ///< those at which the whole map fits
     bool m_zoomed = false;
 };
 

@@ -93,7 +93,7 @@ void MapPicture::paintBase(QPainter& painter) const {
     if (m_values.empty()) return;
     painter.save();
     painter.setClipRect(geometry.area(), Qt::IntersectClip);
-    drawCells(painter, geometry.origin(), geometry.cell(),
+    drawCells(painter, geometry.origin(), geometry.exactCell(),
               geometry.block() > 1 ? m_small : m_values, m_image);
     restoreClip(painter, geometry.widget());
     for (const bool rows : {true, false}) {
@@ -308,7 +308,7 @@ void MapPicture::paintLabels(QPainter& painter, const MapMark& mark) const {
             place = shownPlace(axes.token(true, mark.row)->picture.size(), place);
         else
             place.setLeft(
-                qMax(1, area.left() - qMax(geometry.thumbSide() + 7, axes.longest(true) + 10)));
+                qMax(1, area.left() - qMax(geometry.thumbSide(true) + 7, axes.longest(true) + 10)));
         painter.setClipRect(QRect(0, area.top() - 2, area.left(), area.height()),
                             Qt::IntersectClip);
         painter.setPen(

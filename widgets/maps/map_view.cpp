@@ -159,7 +159,7 @@ void MapView::zoomAt(bool in, const QPointF& at) {
     m_picture.geometry.zoom(in, at);
     // Only where several cells share a pixel does the picture itself depend on the zoom.
     const bool same = pooling == cellGeometry().pooling() ||
-                      (pooling.second == 1 && cellGeometry().pooling().second == 1);
+                      (pooling.first >= pooling.second && cellGeometry().block() == 1);
     same ? invalidate() : refreshImage();
 }
 
@@ -239,6 +239,7 @@ void MapView::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void MapView::mouseDoubleClickEvent(QMouseEvent*) {
+    if (!cellGeometry().zoomed()) return Q_EMIT fillRequested();
     resetZoom();
 }
 

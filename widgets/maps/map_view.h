@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One map: square cells of whole pixels, rows i (receivers) and columns j (senders), with the
+// One map: square cells that fill the pane, rows i (receivers) and columns j (senders), with the
 // crosshair.
 #pragma once
 
@@ -60,6 +60,7 @@ Q_SIGNALS:
     void cellDragged(int row, int column, int up);
     /// The button was released, or Escape pressed (`kept` false).
     void cellDropped(bool kept);
+    void fillRequested();  ///< a double click on a map that is shown whole
 
 protected:
     void paintEvent(QPaintEvent* event) override;

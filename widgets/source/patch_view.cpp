@@ -112,12 +112,6 @@ void PatchView::setImage(const Image& image, const PatchGrid& grid) {
     describe();
 }
 
-void PatchView::setLabel(const QString& label) {
-    if (label == m_label) return;
-    m_label = label;
-    layOut();
-}
-
 void PatchView::setTargetsOnly(bool on) {
     if (on == m_targetsOnly) return;
     m_targetsOnly = on;
@@ -134,20 +128,31 @@ void PatchView::layOut() {
         m_place = QRect();
         return;
     }
-    const QSize room(width() - 2 * patchEdge,
-                     height() - 2 * patchEdge -
-                         (m_grid.classToken || !m_label.isEmpty() ? chipHeight + chipGap : 0));
-    const double fit = qMin(static_cast<double>(room.width()) / m_image.width(),
-                            static_cast<double>(room.height()) / m_image.height());
-    QSize size;
-    if (fit >= 1) {
-        size =
-            m_image.size() * static_cast<int>(fit);  // whole pixels: nearest neighbour stays even
-    } else {
-        size = QSize(qMax(1, static_cast<int>(m_image.width() * fit)),
+    // The chip of the class token takes room where there is more of it: beside or below.
+    const QSize whole(width() - 2 * patchEdge, height() - 2 * patchEdge);
+    const auto sizeIn = [this](int wide, int high) {
+        const double fit = qMin(static_cast<double>(wide) / m_image.width(),
+                                static_cast<double>(high) / m_image.height());
+        // Whole pixels, so that the nearest neighbour stays even, unless that costs much room and
+        // one pixel more or less is not seen.
+        if (fit >= 1 && fit < 4) return m_image.size() * static_cast<int>(fit);
+        return QSize(qMax(1, static_cast<int>(m_image.width() * fit)),
                      qMax(1, static_cast<int>(m_image.height() * fit)));
+    };
+    m_chipBeside = false;
+    QSize size = sizeIn(whole.width(), whole.height());
+    if (m_grid.classToken) {
+        const QSize above = sizeIn(whole.width(), whole.height() - chipHeight - chipGap),
+                    beside = sizeIn(whole.width() - chipWidth() - chipGap, whole.height());
+        m_chipBeside = beside.height() > above.height();
+        size = m_chipBeside ? beside : above;
     }
     m_place = QRect(QPoint(patchEdge, patchEdge), size);
+}
+
+/// Room for the widest number, so that the image keeps its size when the number changes.
+int PatchView::chipWidth() const {
+    return QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("class token +00.00")) + 20;
 }
 
 QRect PatchView::tokenRect(int token) const {
@@ -156,7 +161,9 @@ QRect PatchView::tokenRect(int token) const {
         const int wide = QFontMetrics(smallFont())
                              .horizontalAdvance(QStringLiteral("class token ") + numberOf(0)) +
                          20;
-        return {m_place.left(), m_place.bottom() + 1 + chipGap, wide, chipHeight};
+        const QPoint at = m_chipBeside ? QPoint(m_place.right() + 1 + chipGap, m_place.top())
+                                       : QPoint(m_place.left(), m_place.bottom() + 1 + chipGap);
+        return {at, QSize(wide, chipHeight)};
     }
     const int patch = patchOfToken(m_grid, token);
     return patch < 0 ? QRect()
@@ -213,7 +220,7 @@ void PatchView::mousePressEvent(QMouseEvent* event) {
     choose(this, m_targetsOnly || event->modifiers() & Qt::ShiftModifier, token);
 }
 
-/// The class token lies below the last row: down from there reaches it, up leaves it.
+/// Down from the last row reaches the class token, up leaves it.
 int PatchView::moved(int token, int key) const {
     if (m_grid.classToken && token == 0)
         return key == Qt::Key_Up || key == Qt::Key_Left
@@ -267,7 +274,6 @@ void PatchView::paintEvent(QPaintEvent* event) {
                   m_place.width(), 1),
             line);
     if (m_grid.classToken) paintClassToken(painter);
-    if (!m_label.isEmpty()) paintLabel(painter);
     paintMarks(painter);
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
@@ -317,30 +323,6 @@ void PatchView::paintMarks(QPainter& painter) {
             QRectF(place).adjusted(width / 2 - 1, width / 2 - 1, 1 - width / 2, 1 - width / 2));
         paintTag(painter, place, QStringLiteral("i"), t.outline);
     }
-}
-
-void PatchView::paintLabel(QPainter& painter) {
-    const Theme& t = Theme::current();
-    const QRect row(m_place.left(), m_place.bottom() + 1 + chipGap, m_place.width(), chipHeight);
-    QFont bold = smallFont();
-    bold.setWeight(QFont::DemiBold);
-    painter.setFont(bold);
-    const int left = m_grid.classToken ? tokenRect(0).right() + 8 : row.left();
-    const int word = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("label")) + 10;
-    const int room = row.right() - left;
-    // If both do not fit, the prefix is omitted.
-    if (room < 8) return;  // the class token's chip is as wide as the picture
-    const bool named = room > word + painter.fontMetrics().horizontalAdvance(m_label) + 2;
-    const QString shown =
-        painter.fontMetrics().elidedText(m_label, Qt::ElideRight, room - (named ? word : 0));
-    painter.setPen(t.text);
-    painter.drawText(row, Qt::AlignRight | Qt::AlignVCenter, shown);
-    const int before = painter.fontMetrics().horizontalAdvance(shown) + 10;
-    painter.setFont(smallFont());
-    painter.setPen(t.muted);
-    if (named)
-        painter.drawText(row.adjusted(0, 0, -before, 0), Qt::AlignRight | Qt::AlignVCenter,
-                         QStringLiteral("label"));
 }
 
 void PatchView::paintClassToken(QPainter& painter) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The image under its patch grid: the chosen patch i outlined, the others tinted by the value
-// towards them, the class token as a chip below. Masked values and NaN have neither tint nor
-// number.
+// towards them, the class token as a chip beside it, or below where it is as wide as the pane.
+// Masked values and NaN have neither tint nor number.
 #pragma once
 
 #include <vector>
@@ -49,7 +49,6 @@ public:
     explicit PatchView(QWidget* parent = nullptr);
 
     void setImage(const Image& image, const PatchGrid& grid);
-    void setLabel(const QString& label);  ///< the true class, right below the image; may be empty
     /// The patches are senders only: i is chosen elsewhere, and a click or an arrow key chooses j.
     void setTargetsOnly(bool on);
     bool targetsOnly() const { return m_targetsOnly; }
@@ -85,6 +84,7 @@ protected:
 
 private:
     void layOut();
+    int chipWidth() const;
     bool isSource(int token) const { return token == source() && !m_targetsOnly; }
     int moved(int token, int key) const;
     void setHover(int token);
@@ -92,14 +92,13 @@ private:
     void paintPatch(QPainter& painter, int patch);
     void paintMarks(QPainter& painter);
     void paintClassToken(QPainter& painter);
-    void paintLabel(QPainter& painter);
 
     QImage m_image;
     PatchGrid m_grid;
-    QString m_label;
     QRect m_place;  ///< where the image is drawn
     int m_hover = -1;
     bool m_targetsOnly = false;
+    bool m_chipBeside = false;  ///< the class token's, beside the image
 };
 
 }  // namespace relascope::widgets

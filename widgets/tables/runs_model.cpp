@@ -71,6 +71,24 @@ QString keptText(const RunInfo& info) {
     return text;
 }
 
+QString weightsText(const RunInfo& info, std::optional<qint64> shown) {
+    const auto last = static_cast<qint64>(info.step), kept = static_cast<qint64>(info.kept.step);
+    const qint64 step = shown.value_or(kept >= 0 ? kept : last);
+    QString where = QStringLiteral("step ") + groupedNumber(step);
+    if (info.restoresBest && kept >= 0 && step == kept && kept < last)
+        where += QStringLiteral(", the best (stopped early at %1)").arg(groupedNumber(last));
+    else if (step < last)
+        where += QStringLiteral(" of ") + groupedNumber(last);
+    QStringList parts{where};
+    for (const Validation* of : {&info.kept, &info.last})
+        if (const double value = of->value(info.metric); of->step == step && !std::isnan(value)) {
+            parts << QStringLiteral("validation %1").arg(metricText(info.metric, value)) +
+                         unitBehind(info.metric);
+            break;
+        }
+    return (parts << QStringLiteral("seed %1").arg(info.seed)).join(QStringLiteral(" \u00B7 "));
+}
+
 namespace {
 
 QString dash() {

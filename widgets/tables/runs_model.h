@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ inline double keptOf(const RunInfo& info) {
 /// "validation accuracy 93.0% (weights of step 400); best seen 97.2% (step 480, not kept)"; empty
 /// before the first evaluation.
 QString keptText(const RunInfo& info);
+/// "step 256, the best (stopped early at 576) · validation 95.9 % · seed 0": of the weights that
+/// are shown, or without a step of those that the run keeps.
+QString weightsText(const RunInfo& info, std::optional<qint64> shown);
 /// The first tested split, which represents the result of the run; nullptr before the test.
 const SplitResult* shownResult(const RunInfo& info);
 /// The key of the value shown: the run's metric, otherwise accuracy; empty if it has neither.
