@@ -360,6 +360,9 @@ void MainWindow::stopAndClose() {
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape && currentPage() == PageId::Workbench &&
+        m_workbench->filled() != WorkbenchPage::Fill::Nothing)
+        return m_workbench->fill(WorkbenchPage::Fill::Nothing);
     if (event->modifiers() == Qt::NoModifier && currentPage() == PageId::Workbench &&
         m_workbench->arrowKey(event->key()))
         return;

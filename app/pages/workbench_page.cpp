@@ -4,7 +4,6 @@
 #include "app/pages/checkpoint_details.h"
 
 #include <QEvent>
-#include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
@@ -145,6 +144,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
             [this] { m_c.experiment.resume(m_c.selection.current()); });
     connect(m_learn, &QPushButton::clicked, this, [this] {
         m_learn->setEnabled(false);
+        m_asked = true;
         m_findings->setSentence(QStringLiteral("Reading the weights and the data."));
         Q_EMIT learnRequested(false);
     });
@@ -210,6 +210,7 @@ void WorkbenchPage::connectCurves() {
     connect(&c.runs, &RunsController::rowsChanged, this, &WorkbenchPage::showRuns);
     connect(&c.selection, &Selection::currentChanged, this, [this] {
         m_findings->clear();
+        m_asked = false;
         showRuns();
         showCaptures();
         showHead();
@@ -382,7 +383,10 @@ void WorkbenchPage::scanAtEnd() {
         m_training = path;
     else if (m_training == path && info->state == RunState::Done) {
         m_training.clear();
-        if (m_scansAtEnd && !m_c.training.busy()) m_learn->click();
+        if (m_scansAtEnd && !m_c.training.busy()) {
+            m_learn->click();
+            m_asked = false;  // the user may be looking at another map
+        }
     }
 }
 
@@ -468,10 +472,9 @@ void WorkbenchPage::showHead() {
 void WorkbenchPage::showFindings(const QString& path, const Answer& scan, bool finished,
                                  const QString& subject) {
     if (path != m_c.selection.current()) return;
-    const bool first = m_findings->current() < 0;
     m_findings->setScan(scan, finished, subject.section(QStringLiteral(", "), -1));
     m_learn->setEnabled(finished);
-    if (finished && first) m_findings->showEvidence();
+    if (finished && std::exchange(m_asked, false)) m_findings->showEvidence();
 }
 
 void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence) {
@@ -574,11 +577,6 @@ void WorkbenchPage::arrange() {
 void WorkbenchPage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     arrange();
-}
-
-void WorkbenchPage::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Escape && m_fill != Fill::Nothing) return fill(Fill::Nothing);
-    QWidget::keyPressEvent(event);
 }
 
 void WorkbenchPage::showEvent(QShowEvent* event) {

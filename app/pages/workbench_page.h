@@ -71,7 +71,6 @@ protected:
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     void connectCurves();
@@ -104,6 +103,7 @@ private:
     widgets::CurvePanel* m_curves;
     QWidget* m_strip;  ///< of time: the curves and their track
     bool m_scansAtEnd = false;
+    bool m_asked = false;  ///< the user waits for the scan
     QString m_training;       ///< the run of the selection that was last seen training
     bool m_ownSplit = false;  ///< the user has moved the splitter
     Fill m_fill = Fill::Nothing;

@@ -340,7 +340,7 @@ void SmallMaps::measureLayer() {
 
 /// The order gives way where there is room for the maps alone.
 void SmallMaps::fitHead() {
-    m_order->setVisible(width() >= 190);
+    m_order->setVisible(width() >= 215);
 }
 
 void SmallMaps::resizeEvent(QResizeEvent* event) {
