@@ -61,33 +61,6 @@ protected:
     }
 };
 
-/// Converts steps to another axis of the curves, by interpolation between the measured points.
-std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
-                               const std::vector<MetricPoint>& points, widgets::CurveAxis axis) {
-    std::vector<double> keys;
-    if (axis == widgets::CurveAxis::Step || points.empty()) return keys;
-    const auto value = [axis](const MetricPoint& p) {
-        if (axis == widgets::CurveAxis::Tokens) return p.value("tokens");
-        return axis == widgets::CurveAxis::Epoch ? p.epoch : p.seconds;
-    };
-    for (const qint64 step : steps) {
-        const auto after =
-            std::lower_bound(points.begin(), points.end(), step,
-                             [](const MetricPoint& p, qint64 s) { return p.step < s; });
-        if (after == points.end() || after == points.begin()) {
-            keys.push_back(value(after == points.end() ? points.back() : points.front()));
-            continue;
-        }
-        const auto& before = *(after - 1);
-        const double fraction = after->step == before.step
-                                    ? 0.0
-                                    : static_cast<double>(step - before.step) /
-                                          static_cast<double>(after->step - before.step);
-        keys.push_back(value(before) + fraction * (value(*after) - value(before)));
-    }
-    return keys;
-}
-
 constexpr int kHead = 30;  ///< px of the line that names the run
 
 /// The value of an option of a run.
@@ -143,6 +116,10 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     connect(m_resume, &QPushButton::clicked, this,
             [this] { m_c.experiment.resume(m_c.selection.current()); });
     connect(m_learn, &QPushButton::clicked, this, [this] {
+        if (m_findings->current() >= 0 && !m_findings->allowed()) {
+            m_findings->next();
+            return showSubject();
+        }
         m_learn->setEnabled(false);
         m_asked = true;
         m_findings->setSentence(QStringLiteral("Reading the weights and the data."));
@@ -210,6 +187,7 @@ void WorkbenchPage::connectCurves() {
     connect(&c.runs, &RunsController::rowsChanged, this, &WorkbenchPage::showRuns);
     connect(&c.selection, &Selection::currentChanged, this, [this] {
         m_findings->clear();
+        m_learn->setEnabled(true);
         m_asked = false;
         showRuns();
         showCaptures();
@@ -253,9 +231,9 @@ void WorkbenchPage::connectCurves() {
             [this](double low, double high, bool logarithmic, int left, int right) {
                 m_track->setAxis(low, high, logarithmic, left, right);
                 m_track->setTicks(widgets::axisTitle(m_curves->axis()), m_curves->ticks());
-                m_track->setKeys(keysOnAxis(m_track->steps(),
-                                            m_c.runs.records().points(m_c.selection.current()),
-                                            m_curves->axis()));
+                m_track->setKeys(widgets::keysOnAxis(
+                    m_track->steps(), m_c.runs.records().points(m_c.selection.current()),
+                    m_curves->axis()));
             });
 
     // The panel has its own menu; the export entries come from a hidden button.
@@ -435,7 +413,7 @@ void WorkbenchPage::showMarks(const QString& path) {
 void WorkbenchPage::showCaptures() {
     m_track->setSteps(m_c.runs.records().captures(m_c.selection.current()),
                       m_c.runs.records().kept(m_c.selection.current()));
-    m_track->setKeys(keysOnAxis(
+    m_track->setKeys(widgets::keysOnAxis(
         m_track->steps(), m_c.runs.records().points(m_c.selection.current()), m_curves->axis()));
     showCursor();
 }
@@ -474,6 +452,7 @@ void WorkbenchPage::showFindings(const QString& path, const Answer& scan, bool f
     if (path != m_c.selection.current()) return;
     m_findings->setScan(scan, finished, subject.section(QStringLiteral(", "), -1));
     m_learn->setEnabled(finished);
+    showSubject();
     if (finished && std::exchange(m_asked, false)) m_findings->showEvidence();
 }
 
@@ -486,7 +465,7 @@ void WorkbenchPage::showNoFindings(const QString& path, const QString& sentence)
 /// Names the run and the weights that are shown, once for all of the page.
 void WorkbenchPage::showSubject() {
     const RunInfo* info = m_c.runs.info(m_c.selection.current());
-    m_learn->setEnabled(info != nullptr);
+    if (!info) m_learn->setEnabled(false);
     m_runOptions->setEnabled(info != nullptr);
     m_runOptions->setChecked(info && m_c.experiment.run() == m_c.selection.current());
     m_resume->setVisible(info && !m_c.training.busy() &&
@@ -497,7 +476,11 @@ void WorkbenchPage::showSubject() {
         return m_head->setSubText({});
     }
     m_head->setTitle(QString::fromStdString(info->name));
-    m_head->setSubText(widgets::weightsText(*info, m_c.probe.shownStep()));
+    // On a low page the finding stands here, and the button goes to the next one.
+    const bool here = m_findings->current() >= 0 && !m_findings->allowed();
+    m_learn->setText(here ? QStringLiteral("Next finding") : QStringLiteral("What did it learn?"));
+    m_head->setSubText(here ? m_findings->text()
+                            : widgets::weightsText(*info, m_c.probe.shownStep()));
 }
 
 void WorkbenchPage::showOutcome() {
@@ -564,11 +547,12 @@ void WorkbenchPage::fill(Fill what) {
 
 /// The strip of curves is as low as it may be, so that the map gets the height of the page.
 void WorkbenchPage::arrange() {
-    constexpr int highPage = 560, lowPage = 470;  // px
+    constexpr int highPage = 640, lowPage = 520;  // px
     constexpr int leastStrip = 86, mostStrip = 340;
     const int high = height();
     m_findings->setLow(high < highPage);
     m_findings->setAllowed(high >= lowPage && m_fill == Fill::Nothing);
+    showSubject();
     if (m_ownSplit || m_fill != Fill::Nothing) return;
     const int strip = qBound(leastStrip, high * 19 / 100, mostStrip);
     m_splitter->setSizes({m_splitter->height() - strip, strip});

@@ -55,6 +55,28 @@ TEST(MapGeometry, ZoomKeepsTheCellUnderThePointer) {
     EXPECT_EQ(geometry.cell(), whole);
 }
 
+TEST(MapGeometry, CellsFillTheRoomWithoutWholePixels) {
+    MapAxes axes;
+    MapGeometry geometry(axes);
+    for (const int cells : {9, 10, 61, 97, 150}) {
+        geometry.layOut({460, 430}, {cells, cells}, false);
+        const int side = geometry.map().height();
+        EXPECT_GE(side, 396) << cells << ": at most a pixel a map is lost";
+        EXPECT_TRUE(geometry.area().contains(geometry.map()));
+        int end = geometry.origin().x();
+        for (int k = 0; k < cells; ++k) {
+            const QRect cell = geometry.cellRect(k, k);
+            EXPECT_EQ(cell.left(), end) << "no gap before " << k << " of " << cells;
+            EXPECT_GE(cell.width(), geometry.cell());
+            EXPECT_LE(cell.width(), geometry.cell() + 1);
+            end = cell.right() + 1;
+            for (const QPoint at : {cell.topLeft(), cell.bottomRight()})
+                EXPECT_EQ(geometry.cellAt(at), QPoint(k, k)) << cells;
+        }
+        EXPECT_EQ(end, geometry.map().right() + 1);
+    }
+}
+
 TEST(MapGeometry, LabelsTakeTheirMargin) {
     MapAxes axes;
     MapGeometry geometry(axes);

@@ -35,6 +35,7 @@
 #include "widgets/analysis/ablation_view.h"
 #include "widgets/analysis/analysis_frame.h"
 #include "widgets/analysis/atlas_sheet.h"
+#include "widgets/analysis/findings_bar.h"
 #include "widgets/analysis/atlas_view.h"
 #include "widgets/analysis/attribution_view.h"
 #include "widgets/analysis/duel_view.h"
@@ -726,6 +727,47 @@ ModelScan scanOf() {
                      {"Layer 1, symbols together are used.", "layer 1 symbols"}};
     scan.notFound = {"No relation of layer 1 is used."};
     return scan;
+}
+
+TEST(FindingsBar, ShowsOneFindingAtATimeWithItsEvidence) {
+    FindingsBar bar;
+    bar.resize(900, 42);
+    EXPECT_TRUE(bar.isHidden());
+    bar.setSentence("There are no data to measure on.");
+    EXPECT_FALSE(bar.isHidden());
+    EXPECT_EQ(bar.current(), -1);
+    auto scan = scanOf();
+    bar.setScan(core::answerOf(scan), true, "step 12");
+    EXPECT_EQ(bar.current(), 0);
+    EXPECT_TRUE(bar.sentence().startsWith("Layer 2, relation 2 answers \u201csame object\u201d"));
+    QSignalSpy examples(&bar, &FindingsBar::exampleRequested),
+        more(&bar, &FindingsBar::moreRequested);
+    auto* sentence = bar.findChild<QLabel*>();
+    QTest::mouseClick(sentence, Qt::LeftButton);
+    ASSERT_EQ(examples.size(), 1);
+    EXPECT_EQ(examples[0][0].toLongLong(), 7);
+    EXPECT_EQ(examples[0][1].value<MapCell>().j, 4);
+    bar.next();
+    EXPECT_EQ(bar.current(), 1);
+    EXPECT_EQ(examples.size(), 1) << "symbols have no map";
+    bar.next();
+    EXPECT_EQ(bar.current(), 0);
+    // In a low page one row, and none where the page has no room.
+    bar.setLow(true);
+    EXPECT_LT(bar.height(), 30);
+    bar.setAllowed(false);
+    EXPECT_TRUE(bar.isHidden());
+    bar.setAllowed(true);
+    EXPECT_FALSE(bar.isHidden());
+    // Nothing was found: what was not.
+    scan.findings.clear();
+    bar.setScan(core::answerOf(scan), true, {});
+    EXPECT_EQ(bar.sentence(), "No relation of layer 1 is used.");
+    scan.passes = 1;
+    bar.setScan(core::answerOf(scan), false, {});
+    EXPECT_TRUE(bar.sentence().contains("pass 2 of 3")) << bar.sentence().toStdString();
+    bar.clear();
+    EXPECT_TRUE(bar.isHidden());
 }
 
 TEST(ScanView, ShowsSentencesAndPartsAndAsksForTheBestExample) {

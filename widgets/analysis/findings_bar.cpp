@@ -100,6 +100,11 @@ void FindingsBar::setAllowed(bool allowed) {
     display();
 }
 
+QString FindingsBar::text() const {
+    return m_current < 0 ? m_text
+                         : findingText(m_scan.findings[static_cast<std::size_t>(m_current)].text);
+}
+
 void FindingsBar::next() {
     const int count = static_cast<int>(m_scan.findings.size());
     if (count == 0) return;
@@ -123,7 +128,7 @@ void FindingsBar::display() {
     const bool finding = m_current >= 0;
     if (!finding && m_text.isEmpty()) return hide();
     const auto* shown = finding ? &m_scan.findings[static_cast<std::size_t>(m_current)] : nullptr;
-    const QString text = shown ? findingText(shown->text) : m_text;
+    const QString text = this->text();
     const int room = (m_low ? 1 : 2) * std::max(40, m_sentence->width()) - (m_low ? 0 : 60);
     m_sentence->setText(m_sentence->fontMetrics().elidedText(text, Qt::ElideRight, room));
     QStringList tips{text};

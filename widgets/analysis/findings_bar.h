@@ -33,11 +33,13 @@ public:
     const ModelScan& scan() const { return m_scan; }
     /// The finding that is shown, from 0; -1: none.
     int current() const { return m_current; }
-    QString sentence() const { return m_sentence->text(); }
+    QString sentence() const { return m_sentence->text(); }  ///< as shown, elided
+    QString text() const;                                    ///< whole
     /// In one row, for low pages.
     void setLow(bool low);
     /// Whether the page has room for the bar.
     void setAllowed(bool allowed);
+    bool allowed() const { return m_allowed; }
 
 public Q_SLOTS:
     void next();

@@ -45,6 +45,32 @@ QString metricValueText(const MetricInfo& metric, double value) {
     return {};
 }
 
+std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
+                               const std::vector<MetricPoint>& points, CurveAxis axis) {
+    std::vector<double> keys;
+    if (axis == CurveAxis::Step || points.empty()) return keys;
+    const auto value = [axis](const MetricPoint& p) {
+        if (axis == CurveAxis::Tokens) return p.value("tokens");
+        return axis == CurveAxis::Epoch ? p.epoch : p.seconds;
+    };
+    for (const qint64 step : steps) {
+        const auto after =
+            std::lower_bound(points.begin(), points.end(), step,
+                             [](const MetricPoint& p, qint64 s) { return p.step < s; });
+        if (after == points.end() || after == points.begin()) {
+            keys.push_back(value(after == points.end() ? points.back() : points.front()));
+            continue;
+        }
+        const auto& before = *(after - 1);
+        const double fraction = after->step == before.step
+                                    ? 0.0
+                                    : static_cast<double>(step - before.step) /
+                                          static_cast<double>(after->step - before.step);
+        keys.push_back(value(before) + fraction * (value(*after) - value(before)));
+    }
+    return keys;
+}
+
 QString axisTitle(CurveAxis axis) {
     switch (axis) {
         case CurveAxis::Step:

@@ -51,6 +51,9 @@ struct CurveOptions {
 
     bool operator==(const CurveOptions&) const = default;
 };
+/// Steps on another axis, by interpolation between the measured points; empty for CurveAxis::Step.
+std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
+                               const std::vector<MetricPoint>& points, CurveAxis axis);
 /// "Step", "Epoch", "Training time", "Tokens".
 QString axisTitle(CurveAxis axis);
 QString metricTitle(CurveMetric metric);
