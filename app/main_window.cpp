@@ -101,7 +101,7 @@ MainWindow::MainWindow(bool remember)
     qApp->installEventFilter(this);
     m_session->restore(*this);
     refreshMenus();
-    c.runs.refresh();
+    m_session->readRuns(*this);
     c.hosts.load();
 }
 

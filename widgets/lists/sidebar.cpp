@@ -145,7 +145,9 @@ QString stateText(const RunInfo& info) {
         case RunState::Queued:
             return state;
         case RunState::Done:
-            return QString("%1 · %2 steps").arg(state, step);
+            return info.message.empty()
+                       ? QString("%1 · %2 steps").arg(state, step)
+                       : QString("%1 · %2").arg(state, QString::fromStdString(info.message));
         case RunState::Failed:
             return info.message.empty()
                        ? QString("%1 · step %2").arg(state, step)
