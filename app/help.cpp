@@ -15,6 +15,8 @@
 #include <QVersionNumber>
 
 #include "app/cli/build_facts.h"
+#include "app/controllers/controllers.h"
+#include "app/example_run.h"
 #include "app/help.h"
 #include "app/main_window.h"
 #include "app/pages/workbench_page.h"
@@ -217,65 +219,75 @@ namespace {
 
 constexpr const char* kShownKey = "tour/shown";
 
+/// Shows of the example run an input whose upper figure is not among the three below, with the
+/// upper one as i and one of them as j.
+void showAbsentShape(MainWindow& window) {
+    constexpr int sample = 3, upper = 2, below = 8;
+    auto& c = window.controllers();
+    if (c.selection.current().toStdString() != exampleRun(c.runs.folder().toStdString())) return;
+    c.selection.setStep(std::nullopt);
+    c.probe.chooseSample(QStringLiteral("validation"), sample);
+    widgets::InspectorView view;
+    view.source = upper;
+    view.target = below;
+    c.selection.setView(view);
+}
+
 std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
     const auto of = [](QWidget* widget) { return [widget] { return widget; }; };
-    // Without a run the Workbench hides its panes, but the tour explains them.
-    const auto panes = [page = window.workbench()] { page->showPanes(true); };
+    auto* workbench = window.workbench();
+    auto* inspector = workbench->inspector();
     std::vector<widgets::TourStep> steps;
-    steps.push_back({QStringLiteral("Relations in one picture"),
-                     widgets::RelationPrimer::text(),
-                     {},
-                     [](QWidget* parent) { return new widgets::RelationPrimer(parent); },
-                     {}});
-    steps.push_back({QStringLiteral("Experiments and runs"),
-                     QStringLiteral("Choose an experiment of the papers here. Below are the runs "
-                                    "you have trained; select several to compare their curves."),
-                     of(window.sidebar()),
-                     {},
-                     {}});
-    steps.push_back({QStringLiteral("Options"),
-                     QStringLiteral("Choose the variant, that is the model, and change any option. "
-                                    "Click a field to read what it does; the pencil marks options "
-                                    "that can be changed during training."),
-                     of(window.form()),
-                     {},
-                     {}});
-    steps.push_back(
-        {QStringLiteral("Start, pause, stop"),
-         QStringLiteral("Press Start to train. Pause with Space, make single steps with "
-                        "N, and resume at any time; every run is saved as it trains."),
-         of(window.bar()),
-         {},
-         {}});
-    steps.push_back({QStringLiteral("Curves"),
-                     QStringLiteral("Loss and accuracy during training. Move the time cursor to "
-                                    "look at the model as it was at that step."),
-                     of(window.workbench()->curves()),
-                     {},
-                     panes});
-    steps.push_back(
-        {QStringLiteral("Relation inspector"),
-         QString::fromUtf8("Click a patch, a token or an object to choose i. The other objects j "
-                           "are tinted by r_ij; the map shows all i \u2192 j, and the small maps "
-                           "show every relation and every attention head of the layer."),
-         of(window.workbench()->inspector()),
-         {},
-         panes});
-    steps.push_back(
-        {QStringLiteral("What does this relation do? Cut it."),
-         QStringLiteral("Press X to take the chosen map out of the model: the output shows before "
-                        "and after, and B switches the maps. The menus of a map, a cell or a patch "
-                        "have more edits; E lists them. Inspect > Edits measures every part."),
-         of(window.workbench()->inspector()),
-         {},
-         panes});
-    steps.push_back({QStringLiteral("Other pages"),
-                     QStringLiteral("Compare runs, plan a study over models and training sizes, "
-                                    "browse data, or open a checkpoint. F1 lists the keys, Ctrl+K "
-                                    "finds every command, and Help shows this tour again."),
-                     [&window]() -> QWidget* { return window.findChild<QTabBar*>(); },
-                     {},
-                     {}});
+    const auto add = [&steps](const QString& title, const QString& text,
+                              std::function<QWidget*()> target) -> widgets::TourStep& {
+        return steps.emplace_back(widgets::TourStep{title, text, std::move(target), {}, {}});
+    };
+    add(QStringLiteral("Relations in one picture"), widgets::RelationPrimer::text(), {}).picture =
+        [](QWidget* parent) { return new widgets::RelationPrimer(parent); };
+    add(QStringLiteral("Experiments and runs"),
+        QStringLiteral("Choose an experiment of the papers here. Below are the runs that you have "
+                       "trained; select several to compare their curves."),
+        of(window.sidebar()));
+    add(QStringLiteral("Options"),
+        QStringLiteral("Choose the variant, that is the model, and change any option. Click a "
+                       "field to read what it does; the pencil marks options that can be changed "
+                       "during training."),
+        of(window.form()));
+    add(QStringLiteral("Start, pause, stop"),
+        QStringLiteral("Press Start to train. Pause with Space, make single steps with N, and "
+                       "resume at any time; every run is saved as it trains."),
+        of(window.bar()));
+    add(QStringLiteral("Curves"),
+        QStringLiteral("Loss and accuracy during training. Move the time cursor to look at the "
+                       "model as it was at that step."),
+        of(workbench->curves()));
+    add(QStringLiteral("Other pages"),
+        QStringLiteral("Compare runs, plan a study over models and training sizes, browse data, or "
+                       "open a checkpoint. F1 lists the keys, Ctrl+K finds every command, and Help "
+                       "shows this tour again."),
+        [&window]() -> QWidget* { return window.findChild<QTabBar*>(); });
+    add(QStringLiteral("Relation inspector"),
+        QString::fromUtf8("Click a patch, a token or an object to choose i. The other objects j "
+                          "are tinted by r_ij; the map shows all i \u2192 j, and the small maps "
+                          "show every relation and every attention head of the layer."),
+        of(inspector))
+        .usable = true;
+    add(QStringLiteral("What does this relation do? Cut it."),
+        QStringLiteral("Press X to take the chosen map out of the model: the output shows before "
+                       "and after, and B switches the maps. X again brings it back. E lists the "
+                       "edits, and Inspect > Edits measures every part."),
+        of(inspector))
+        .usable = true;
+    auto& last =
+        add(QStringLiteral("Make two shapes the same"),
+            QString::fromUtf8("i and j are different objects. Right-click their cell of the map, "
+                              "marked by the frame, choose Set r_ij, and give it the value of "
+                              "two equal objects; in the example run 8 will do. The output shows "
+                              "what the model answers then: \u201Coccurs\u201D in place of "
+                              "\u201Cabsent\u201D. Ctrl+Z takes it back."),
+            of(inspector));
+    last.usable = true;
+    last.prepare = [&window] { showAbsentShape(window); };
     return steps;
 }
 
@@ -284,6 +296,8 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
 widgets::TourOverlay* showTour(MainWindow& window) {
     if (auto* running = window.findChild<widgets::TourOverlay*>()) return running;
     window.showPage(PageId::Workbench);
+    // Without a run the Workbench hides its panes, but the tour explains them.
+    window.workbench()->showPanes(true);
     auto* tour = new widgets::TourOverlay(stepsOf(window), &window);
     QObject::connect(tour, &widgets::TourOverlay::ended, window.workbench(),
                      [page = window.workbench()] { page->showPanes(false); });

@@ -113,7 +113,7 @@ MainWindow::MainWindow(bool remember)
     m_workbench->setScansAtEnd(remember);
     m_session->restore(*this);
     refreshMenus();
-    c.runs.refresh();
+    m_session->readRuns(*this);
     c.hosts.load();
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/controllers/controllers.h"
 #include "app/edits_tab.h"
+#include "app/example_run.h"
 #include "app/main_window.h"
 #include "app/opener.h"
 #include "app/pages/atlas_page.h"
@@ -133,6 +134,24 @@ void WindowState::restore(MainWindow& window) const {
         window.controllers().selection.setPreset(preset);
 }
 
+void WindowState::readRuns(MainWindow& window) const {
+    auto& c = window.controllers();
+    const auto read = [&c] { c.runs.refresh(); };
+    QSettings s;
+    if (!m_enabled || s.value(key("example")).toBool()) return read();
+    s.setValue(key("example"), true);  // once: a run that was deleted does not come back
+    c.disk.post(
+        &window,
+        [folder = c.runs.folder().toStdString()](std::stop_token) {
+            return copyExampleRun(folder), true;
+        },
+        [read](bool) { read(); },
+        [read, &c](const QString& sentence) {
+            c.messages.warning(QStringLiteral("The example run: ") + sentence);
+            read();
+        });
+}
+
 void WindowState::restoreRuns(MainWindow& window) const {
     auto& c = window.controllers();
     if (!m_enabled || !c.selection.runs().isEmpty() || c.training.busy()) return;
@@ -140,6 +159,13 @@ void WindowState::restoreRuns(MainWindow& window) const {
     QStringList there;
     for (const auto& path : s.value(key("runs")).toStringList())
         if (c.runs.info(path)) there << path;
+    // The example is what opens as long as the user has no run of his own.
+    const auto example = exampleRun(c.runs.folder().toStdString());
+    const QString shown = QString::fromStdString(example);
+    if (there.isEmpty() && c.runs.rows().size() == 1 && c.runs.info(shown)) there << shown;
+    for (const auto& row : c.runs.rows())
+        if (there == QStringList(shown) && row.info.path != example)
+            there = {QString::fromStdString(row.info.path)};
     if (there.isEmpty()) return;
     const QString current = s.value(key("current")).toString();
     c.selection.setSample(s.value(key("split"), QStringLiteral("validation")).toString(),

@@ -12,6 +12,8 @@ public:
     explicit WindowState(bool enabled) : m_enabled(enabled) {}
 
     void restore(MainWindow& window) const;
+    /// Reads the list of runs; on the first start, puts the example run among them before.
+    void readRuns(MainWindow& window) const;
     /// Restores the chosen runs after the list has been read.
     void restoreRuns(MainWindow& window) const;
     void save(MainWindow& window) const;

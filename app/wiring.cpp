@@ -2,6 +2,7 @@
 #include "app/wiring.h"
 
 #include <QComboBox>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -10,6 +11,7 @@
 #include <map>
 
 #include "app/controllers/controllers.h"
+#include "app/pages/far_file_dialog.h"
 #include "app/run_actions.h"
 #include "options/device_list.h"
 #include "options/estimates.h"
@@ -19,10 +21,12 @@
 #include "widgets/bar/devices_chip.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
+#include "widgets/form/field_row.h"
 #include "widgets/form/options_form.h"
 #include "widgets/lists/sidebar.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
+#include "wire/host.h"
 
 namespace relascope::app {
 namespace {
@@ -254,6 +258,25 @@ void wireSidebar(widgets::Sidebar& sidebar, Controllers& c, RunActions& actions)
     timer->start();
 }
 
+namespace {
+
+/// A path for a field of the options. A run that trains on another machine reads its files there.
+QString askPath(widgets::FieldRow& row, const QString& host, bool folder) {
+    QWidget* window = row.window();
+    if (!host.isEmpty()) {
+        const auto kind = folder ? FarFileDialog::Choice::Folder : FarFileDialog::Choice::File;
+        const QString chosen = FarFileDialog::choose(host, kind, {}, window);
+        const auto far = wire::farPathOf(chosen.toStdString());
+        return far ? QString::fromStdString(far->path) : chosen;
+    }
+    const QString title = QString::fromStdString(row.state().spec.label),
+                  now = widgets::fieldText(row.state().value);
+    return folder ? QFileDialog::getExistingDirectory(window, title, now)
+                  : QFileDialog::getOpenFileName(window, title, now);
+}
+
+}  // namespace
+
 void wireForm(widgets::OptionsForm& form, Controllers& c) {
     auto* row = new QWidget(&form);
     auto* column = widgets::columnOf(row, {16, 8, 16, 4}, 2);
@@ -280,6 +303,11 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
     help->setAccessibleName(QStringLiteral("About the variant"));
     column->addWidget(help);
     form.setHeadRow(row);
+    form.setPaths({QStringLiteral("data.path"), QStringLiteral("data.tokenizer"),
+                   QStringLiteral("train.init_from")},
+                  [&form, &c](const QString& key, bool folder) {
+                      return askPath(*form.row(key), c.experiment.host(), folder);
+                  });
 
     const auto show = [&form, &c, variants, row, help, of] {
         const auto& experiment = c.experiment;

@@ -90,8 +90,8 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const std::string path = o.path.empty() ? installedText() : o.path;
     if (path.empty())
         throw OptionError("data.path",
-                          "no English text is installed; install Debian's package jargon-text, or "
-                          "give a text file");
+                          "the English text that comes with Relascope is not there; give a text "
+                          "file");
     TextProgress progress(callback, std::move(stop));
     std::string note;
     const auto files = listTextFiles(path, &note);

@@ -12,7 +12,7 @@ namespace relascope::core {
 
 /// Opens data.path: a text file (also .gz), a folder of them (in the order of their names), JSON
 /// lines (.jsonl, .json: one object a line or an array), or token shards (.bin, .npy; formats.md 8;
-/// or a folder of them); empty means the English text installed by the set-up. The last
+/// or a folder of them); empty means the English text that comes with Relascope. The last
 /// validation_fraction is held out; with 0, both splits are the whole text. With the tokenizer
 /// "characters" the vocabulary is that of the whole text. Text is tokenised in pieces with progress
 /// into a cache file, found again by content, tokenizer and version; without a writable cache

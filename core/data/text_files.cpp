@@ -353,7 +353,8 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
 std::string installedText() {
     for (const std::string& path :
          {installedData("jargon.txt.gz"), std::string("/usr/share/doc/jargon-text/jargon.txt.gz"),
-          std::string("/usr/share/doc/jargon-text/jargon.txt")}) {
+          std::string("/usr/share/doc/jargon-text/jargon.txt"),
+          installedData("jargon-extract.txt.gz")}) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(path, ignored)) return path;
     }

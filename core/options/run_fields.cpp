@@ -165,7 +165,7 @@ std::vector<OwnField> commonFields() {
                     "Images: a .npz file, or a folder with <task>_<split>.npz, CIFAR or IDX "
                     "files, or one folder per class. Text: a text file, a folder of text files, "
                     "JSON lines or token shards. Mathematics: a folder with the published files. "
-                    "Empty: generated data, or the data installed by the set-up.")),
+                    "Empty: generated data, or those that come with Relascope.")),
         {60, integer(&O::train_size, "train_size", "Training size",
                      "Number of training examples: images, sets, sequences, or windows of text; 0 "
                      "means all available.",

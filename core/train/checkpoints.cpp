@@ -32,7 +32,8 @@ constexpr const char* kUnfinished = ".tmp-";
 constexpr const char* kReplaced = ".old";
 // Precedes the names of weights in float32 that model.safetensors has rounded.
 const std::string kWhole = "weights/";
-const char* const kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
+const char* const kOptimizer = "optimizer.safetensors";
+const char* const kFiles[] = {"model.safetensors", kOptimizer, "state.json"};
 
 at::Generator generatorOf(const torch::Device& device) {
     return device.is_cuda() ? at::globalContext().defaultGenerator(device)
@@ -125,7 +126,7 @@ void writeCheckpoint(const std::string& folder, ModelImpl& model,
     const auto device = model.parameters().front().device();
     tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
     if (device.is_cuda()) tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
-    saveTensors(folder + "/optimizer.safetensors", tensors);
+    saveTensors(folder + "/" + kOptimizer, tensors);
     writeTextFile(folder + "/state.json", trainStateToJson(state));
     Json files = Json::object();
     for (const char* name : kFiles) {
@@ -243,9 +244,12 @@ TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
     const TrainState state = checkpointState(checkpoint);
     const auto source = CheckpointSource::open(checkpoint + "/model.safetensors");
     loadWeights(model, options, *source);
-    const std::string beside = checkpoint + "/optimizer.safetensors";
+    const std::string beside = checkpoint + "/" + kOptimizer;
     if (hasFamilyNames(options, *source)) loadWholeWeights(model, SafetensorsFile(beside));
     if (!optimizer) return state;
+    if (!fs::exists(beside))
+        throw FileError(checkpoint, std::string("has no ") + kOptimizer +
+                                        ": it can be opened and measured, but not be trained on");
     const auto tensors = readTensors(beside);
     optimizer->load({tensors.begin(), tensors.end()});
     const auto device = model.parameters().front().device();
@@ -263,14 +267,16 @@ std::string checkpointProblem(const std::string& checkpoint) {
         if (!fs::exists(checkpoint + "/manifest.json", missing) && !missing)
             return "manifest.json is missing";
         const Json manifest = Json::parse(readTextFile(checkpoint + "/manifest.json", 1 << 20));
-        for (const char* name : kFiles) {
+        for (const std::string name : kFiles) {
             const std::string path = checkpoint + "/" + name;
+            // The example run comes without the optimizer's state.
+            if (name == kOptimizer && !manifest.at("files").contains(name)) continue;
             const auto& entry = manifest.at("files").at(name);
-            if (!fs::is_regular_file(path)) return std::string(name) + " is missing";
+            if (!fs::is_regular_file(path)) return name + " is missing";
             if (fs::file_size(path) != entry.at("bytes").get<std::uint64_t>())
-                return std::string(name) + " does not have the size given in the manifest";
+                return name + " does not have the size given in the manifest";
             if (fileCrc32(path) != entry.at("crc32").get<std::uint32_t>())
-                return std::string(name) + " does not match its checksum";
+                return name + " does not match its checksum";
         }
         return "";
     } catch (const nlohmann::json::exception&) {

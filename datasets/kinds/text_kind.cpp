@@ -61,7 +61,7 @@ DataKind texts() {
     DataKind k;
     k.name = "text";
     k.title = "Text";
-    k.help = "Your own text, or the English text installed by the set-up.";
+    k.help = "Your own text, or the English text that comes with Relascope.";
     k.family = "Language";
     k.order = 20;
     k.input = InputKind::Tokens;

@@ -299,7 +299,7 @@ TEST_F(EditsTest, MenusEditTheMapTheCellAndTheObject) {
     tab().useAsSecond();
     QMenu again;
     editing.fillObjectMenu(again, 2);
-    press(again, "Patch this position from between, pentos 0");
+    press(again, "Patch this position from occurs, pentos 0");
     ASSERT_EQ(list().edits.size(), 1U);
     EXPECT_EQ(list().edits[0].op, EditOp::Patch);
     ASSERT_TRUE(editedIs(true)) << edits().problem().toStdString();
@@ -337,7 +337,7 @@ TEST_F(EditsTest, TheCursorOpensKeptWeightsForAnyInputAndEdit) {
     ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == step; }));
     c().probe.chooseSample("validation", 7);
     ASSERT_TRUE(waitUntil([&] {
-        return inspector()->result()->sample.origin == "between, pentos 7" &&
+        return inspector()->result()->sample.origin == "occurs, pentos 7" &&
                inspector()->result()->step == step;
     }));
     const auto plain = outputs();

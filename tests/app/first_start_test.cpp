@@ -2,6 +2,7 @@
 // The first start and the end: the tour, names in the list of checkpoints, where studies are kept,
 // errors that go, and a process that always ends.
 #include <QLabel>
+#include <QMenu>
 #include <QSet>
 #include <QSettings>
 #include <QSignalSpy>
@@ -10,9 +11,15 @@
 #include <thread>
 
 #include "app/controllers/study_controller.h"
+#include "app/edits_tab.h"
+#include "app/example_run.h"
 #include "app/help.h"
+#include "app/inspector_editing.h"
 #include "app/launch.h"
 #include "app/opener.h"
+#include "files/atomic_file.h"
+#include "run/run_folder.h"
+#include "run/run_list.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "tests/widgets/child.h"
@@ -35,7 +42,11 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
     TourOverlay* tour = showTour(*window);
     ASSERT_TRUE(tour);
     EXPECT_EQ(showTour(*window), tour) << "one is enough";
-    ASSERT_EQ(tour->steps(), 8) << "the picture and seven parts";
+    ASSERT_EQ(tour->steps(), 9) << "the picture and eight parts";
+    const auto next = [&] {
+        return QRect(tour->nextButton()->mapTo(window.get(), QPoint()), tour->nextButton()->size());
+    };
+    const QRect stays = next();
     EXPECT_TRUE(tour->findChild<RelationPrimer*>());
     EXPECT_TRUE(tour->highlighted().isEmpty());
     EXPECT_FALSE(child<QPushButton>(tour, "Back")->isEnabled());
@@ -43,27 +54,108 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
                         window->form(),
                         window->bar(),
                         window->workbench()->curves(),
+                        window->findChild<QTabBar*>(),
                         window->workbench()->inspector(),
-                        window->workbench()->inspector(),  // its edits
-                        window->findChild<QTabBar*>()};
-    for (int i = 0; i < 7; ++i) {
+                        window->workbench()->inspector(),   // a relation is cut
+                        window->workbench()->inspector()};  // and set by hand
+    for (int i = 0; i < 8; ++i) {
         QTest::mouseClick(tour->nextButton(), Qt::LeftButton);
         ASSERT_EQ(tour->step(), i + 1);
         const QRect part(parts[i]->mapTo(window.get(), QPoint(0, 0)), parts[i]->size());
         EXPECT_EQ(tour->highlighted(), part) << i;
         EXPECT_TRUE(tour->rect().contains(tour->card())) << i;
+        EXPECT_EQ(next(), stays) << i;
+        const QPoint inside(part.left() + 4, part.top() + 4);
+        EXPECT_EQ(window->childAt(inside) == tour, i < 5) << "what the step is about can be used";
         EXPECT_FALSE(tour->findChild<RelationPrimer*>());
     }
     window->resize(1100, 760);
     EXPECT_TRUE(waitUntil([&] { return tour->size() == window->size(); }));
     EXPECT_TRUE(tour->rect().contains(tour->card()));
     QTest::keyClick(tour, Qt::Key_Left);
-    EXPECT_EQ(tour->step(), 6);
+    EXPECT_EQ(tour->step(), 7);
     QSignalSpy ended(tour, &TourOverlay::ended);
     QTest::keyClick(tour, Qt::Key_Right);
     QTest::mouseClick(tour->nextButton(), Qt::LeftButton);
     EXPECT_EQ(ended.count(), 1);
     EXPECT_TRUE(waitUntil([&] { return !window->findChild<TourOverlay*>(); }));
+}
+
+// The run that comes with the program, and what the tour ends with.
+class ExampleTest : public TourTest {
+protected:
+    QString example() { return c().runs.folder() + QStringLiteral("/example"); }
+    double occurs() {
+        const auto* result = window->workbench()->inspector()->result();
+        return result && result->probabilities.size() == 2 ? result->probabilities[1] : -1.0;
+    }
+};
+
+TEST_F(ExampleTest, IsCopiedOnceAndNeverBesideRuns) {
+    copyExampleRun(c().runs.folder().toStdString());
+    const RunInfo info = core::readRunInfo(example().toStdString());
+    EXPECT_EQ(info.name, "Example run");
+    EXPECT_EQ(widgets::runStateLine(info), "done \u00b7 comes with Relascope");
+    EXPECT_TRUE(readRunOptions(example().toStdString()).model == presetOptions("quick").model)
+        << "to be made anew: resources/example/make.sh";
+    core::writeTextFile(example().toStdString() + "/labels.json", "{}");
+    copyExampleRun(c().runs.folder().toStdString());
+    EXPECT_EQ(core::readRunLabels(example().toStdString()).name, "");
+    std::filesystem::rename(example().toStdString(), c().runs.folder().toStdString() + "/mine");
+    copyExampleRun(c().runs.folder().toStdString());
+    EXPECT_FALSE(std::filesystem::exists(example().toStdString()));
+}
+
+TEST_F(ExampleTest, OpensOnTheFirstStartUntilThereIsAnOwnRun) {
+    const QByteArray usual = qgetenv("RELASCOPE_RUNS");
+    const QString runs = folder.path() + QStringLiteral("/first");
+    qputenv("RELASCOPE_RUNS", runs.toUtf8());
+    QSettings().clear();
+    const auto start = [&] {
+        window.reset();
+        window = std::make_unique<MainWindow>(true);
+        window->show();
+    };
+    start();
+    const QString path = example();
+    EXPECT_EQ(path, runs + QStringLiteral("/example"));
+    EXPECT_TRUE(waitUntil([&] { return c().selection.current() == path && occurs() >= 0.0; }));
+    window->close();
+    core::moveRun(path.toStdString(), runs.toStdString() + "/mine");
+    copyExampleRun(runs.toStdString());  // nothing, beside a run
+    start();
+    EXPECT_TRUE(waitUntil([&] { return c().runs.info(runs + QStringLiteral("/mine")); }));
+    EXPECT_FALSE(c().runs.info(path)) << "deleted, it does not come back";
+    window->close();
+    std::filesystem::copy(runs.toStdString() + "/mine", path.toStdString(),
+                          std::filesystem::copy_options::recursive);
+    QSettings().setValue(QStringLiteral("1/runs"), QStringList(path));
+    start();
+    EXPECT_TRUE(waitUntil([&] { return c().selection.current().endsWith("/mine"); }));
+    window->close();
+    QSettings().clear();
+    qputenv("RELASCOPE_RUNS", usual);
+}
+
+TEST_F(ExampleTest, TheTourEndsWithTwoShapesThatAreMadeTheSame) {
+    copyExampleRun(c().runs.folder().toStdString());
+    window->opener().openRun(example());
+    ASSERT_TRUE(waitUntil([&] { return c().selection.current() == example(); }));
+    TourOverlay* tour = showTour(*window);
+    while (tour->step() + 1 < tour->steps()) QTest::keyClick(tour, Qt::Key_Right);
+    const auto sample = [&] { return c().selection.sample(); };
+    ASSERT_TRUE(waitUntil([&] { return sample() == 3 && occurs() >= 0.0 && occurs() < 0.1; }));
+    auto& editing = window->edits().editing();
+    editing.askNumber = [](const QString&, const QString&, double) { return 8.0; };
+    editing.showMenu = [](QMenu& menu, const QPoint&) {
+        for (auto* action : menu.actions())
+            if (action->text().startsWith(QStringLiteral("Set r_ij..."))) return action->trigger();
+    };
+    const auto& view = window->workbench()->inspector()->view();
+    ASSERT_TRUE(waitUntil([&] { return c().runEdits.disabledReason().isEmpty(); }));
+    Q_EMIT window->workbench()->inspector()->cellMenuRequested(view.source, view.target, {});
+    EXPECT_TRUE(waitUntil([&] { return occurs() > 0.9; })) << occurs();
+    EXPECT_EQ(window->findChild<TourOverlay*>(), tour) << "it stays while the part is used";
 }
 
 TEST_F(TourTest, IsShownOnceAndInHelp) {

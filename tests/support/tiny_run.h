@@ -47,6 +47,7 @@ inline DataSplits tinyData(std::int64_t train = 96, std::int64_t validation = 32
 inline RunOptions tinyOptions() {
     RunOptions o = presetOptions("quick");
     o.model.set("d_model", 16), o.model.set("dff", 16), o.model.set("n_layers", 1);
+    o.model.set("n_relations", 0), o.model.set("rel_proj_dim", 0), o.train.init = "package";
     o.train.batch_size = 16, o.train.epochs = 4, o.train.device = "cpu";
     o.data.train_size = 96, o.data.validation_size = 32;
     return o;

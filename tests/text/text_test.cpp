@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text files of every form as training data, and what is wrong with them in words.
+#include "files/program_folder.h"
+#include "options/presets.h"
 #include "support/rooms.h"
 #include "text/text_fixture.h"
 
@@ -137,12 +139,20 @@ TEST_F(TextTest, RefusesWhatIsNoText) {
     expectRefusal(o, {"data.context"});
 }
 
-TEST_F(TextTest, TheInstalledTextOpensOrItsLackIsSaid) {
+TEST_F(TextTest, ATextIsThereWithoutAnyPackage) {
+    const std::string own = installedData("jargon-extract.txt.gz");
+    ASSERT_FALSE(own.empty());
+    const auto splits = openText(presetOptions("text").data);
+    EXPECT_GT(splits.train->size(), 1000) << "the preset Text starts";
+    auto o = presetOptions("text").data;
+    o.path = own;
+    const auto extract = openText(o);
+    EXPECT_GT(extract.train->size(), 1000);
+    EXPECT_EQ(extract.validation->size(), 40);
+}
+
+TEST_F(TextTest, TheInstalledTextOpens) {
     const std::string path = installedText();
-    if (path.empty()) {  // the set-up goes on without it when it cannot be fetched
-        expectRefusal(options(""), {"data.path", "app/setup.sh"});
-        return;
-    }
     auto o = options("", "gpt2", 256);
     o.validation_fraction = 0.1;
     const auto splits = openText(o);

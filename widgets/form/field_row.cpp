@@ -181,7 +181,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     connect(&m_rest, &QTimer::timeout, this, &FieldRow::commit);
 
     auto* column = columnOf(this, {16, 3, 10, 3}, 2);
-    auto* row = new QHBoxLayout;
+    auto* row = m_line = new QHBoxLayout;
     row->setSpacing(4);
     row->addWidget(m_label);
     column->addLayout(row);
@@ -340,6 +340,26 @@ void FieldRow::resetToPreset() {
     if (was != valid()) Q_EMIT validityChanged();
 }
 
+void FieldRow::addBrowse(const std::function<QString(bool folder)>& ask) {
+    const QString label = QString::fromStdString(m_state.spec.label);
+    m_browse = iconButton("folder", label + QStringLiteral(": choose"), this);
+    m_browse->setIconSize({14, 14});
+    m_browse->setPopupMode(QToolButton::InstantPopup);
+    m_browse->setEnabled(editor()->isEnabled());
+    auto* menu = new QMenu(m_browse);
+    for (const bool folder : {false, true})
+        menu->addAction(folder ? QString::fromUtf8("Choose a folder\u2026")
+                               : QString::fromUtf8("Choose a file\u2026"),
+                        this, [this, ask, folder] {
+                            const QString chosen = ask(folder);
+                            if (chosen.isEmpty()) return;
+                            m_edit->setText(chosen);
+                            commit();
+                        });
+    m_browse->setMenu(menu);
+    m_line->insertWidget(m_line->indexOf(m_kind) - 1, m_browse);
+}
+
 void FieldRow::setRunning(bool running) {
     m_running = running;
     restyle();
@@ -361,6 +381,7 @@ void FieldRow::restyle() {
     const bool enabled = !m_running || m_state.spec.live;
     QWidget* control = editor();
     control->setEnabled(enabled);
+    if (m_browse) m_browse->setEnabled(enabled);
     QString help = QString::fromStdString(m_state.spec.help);
     if (changed()) help += QString(" Changed; the preset has %1.").arg(presetText(m_state));
     control->setToolTip(enabled ? help

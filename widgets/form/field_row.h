@@ -2,6 +2,7 @@
 // One row of the options form: label, editor, and whether it may change live. Private to the form.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include <QString>
@@ -12,6 +13,7 @@
 
 class QCheckBox;
 class QComboBox;
+class QHBoxLayout;
 class QKeyEvent;
 class QLabel;
 class QLineEdit;
@@ -58,6 +60,9 @@ public:
     bool changed() const { return m_state.value != m_state.preset; }
     QString problem() const { return m_typed.isEmpty() ? m_outside : m_typed; }
     void resetToPreset();
+    /// Adds a button that asks for a file or a folder, for a field whose text is a path. What `ask`
+    /// returns is applied as if it had been typed; empty: cancelled.
+    void addBrowse(const std::function<QString(bool folder)>& ask);
     QWidget* editor() const;
     /// Whether a valid text has not been applied yet.
     bool pending() const { return m_pending.has_value(); }
@@ -93,12 +98,14 @@ private:
     std::optional<FieldValue> m_pending;
     QTimer m_rest;  ///< runs while the arrows of a live field are being pressed
     QLabel* m_label;
+    QHBoxLayout* m_line;  ///< label, editor and buttons
     FieldNote* m_sentence;
     QToolButton* m_kind;
     QLineEdit* m_edit = nullptr;
     QComboBox* m_combo = nullptr;
     QCheckBox* m_check = nullptr;
     QWidget* m_spin = nullptr;
+    QToolButton* m_browse = nullptr;
 };
 
 }  // namespace relascope::widgets

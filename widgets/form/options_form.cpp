@@ -211,6 +211,8 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
                 [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
         connect(row, &FieldRow::valueChanged, this, &OptionsForm::emitChanged);
         connect(row, &FieldRow::editingEnded, this, &OptionsForm::editingEnded);
+        if (m_paths.contains(key))
+            row->addBrowse([this, key](bool folder) { return m_askPath(key, folder); });
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
@@ -370,6 +372,11 @@ bool OptionsForm::valid() const {
     for (const auto& [key, row] : m_rows)
         if (row->state().applies && !row->valid()) return false;
     return true;
+}
+
+void OptionsForm::setPaths(const QStringList& keys, AskPath ask) {
+    m_paths = keys;
+    m_askPath = std::move(ask);
 }
 
 FieldRow* OptionsForm::row(const QString& key) const {

@@ -4,6 +4,7 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -43,6 +44,10 @@ public:
     /// 0: the options; shows the tab, and expands the column if it is collapsed.
     void showTab(int tab);
     int tab() const;
+    /// Asks for a file or a folder: a text for the field of that key, or empty if cancelled.
+    using AskPath = std::function<QString(const QString& key, bool folder)>;
+    /// Fields whose text is a path get a button that asks for one.
+    void setPaths(const QStringList& keys, AskPath ask);
     /// Adds a widget below the title, above all fields.
     void setHeadRow(QWidget* row);
     bool collapsed() const { return m_collapsed; }
@@ -87,6 +92,8 @@ private:
 
     std::map<QString, FieldRow*> m_rows;
     std::vector<QString> m_order;
+    QStringList m_paths;
+    AskPath m_askPath;
     std::map<QString, Section> m_sections;
     QWidget *m_content, *m_strip;
     QVBoxLayout *m_upright, *m_body;  ///< of the strip, and of the options below the title

@@ -148,7 +148,9 @@ QString stateText(const RunInfo& info) {
             // The weights that are shown are those that early stopping chose.
             if (info.restoresBest && info.kept.step >= 0 && info.kept.step < info.step)
                 return QString("stopped early · step %1 kept").arg(groupedNumber(info.kept.step));
-            return QString("%1 · %2 steps").arg(state, step);
+            return info.message.empty()
+                       ? QString("%1 · %2 steps").arg(state, step)
+                       : QString("%1 · %2").arg(state, QString::fromStdString(info.message));
         case RunState::Failed:
             return info.message.empty()
                        ? QString("%1 · step %2").arg(state, step)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -130,7 +131,7 @@ void RelationPrimer::paintEvent(QPaintEvent*) {
 
 namespace {
 
-constexpr int kTourGap = 12, kTextWidth = 360;
+constexpr int kTourGap = 12, kTextWidth = 340;
 
 /// The card: paper with a border, above the dimmed window.
 class TourCard : public QWidget {
@@ -165,6 +166,13 @@ TourOverlay::TourOverlay(std::vector<TourStep> steps, QWidget* parent)
     m_text = new QLabel(m_card);
     m_text->setFont(bodyFont());
     m_text->setWordWrap(true);
+    m_text->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    for (const auto& step : m_steps) {
+        if (step.picture) continue;
+        m_text->setText(step.text);
+        m_textHeight = std::max(m_textHeight, m_text->heightForWidth(kTextWidth));
+    }
+    m_text->setFixedSize(kTextWidth, m_textHeight);
     m_count = mutedLabel({}, m_card);
     m_skip = new QPushButton(QStringLiteral("Skip"), m_card);
     m_back = new QPushButton(QStringLiteral("Back"), m_card);
@@ -184,6 +192,8 @@ TourOverlay::TourOverlay(std::vector<TourStep> steps, QWidget* parent)
     connect(m_next, &QPushButton::clicked, this, &TourOverlay::next);
     connect(m_back, &QPushButton::clicked, this, &TourOverlay::back);
     connect(m_skip, &QPushButton::clicked, this, &TourOverlay::end);
+    m_column->activate();
+    m_usual = m_largest = m_card->sizeHint();
     parent->installEventFilter(this);
     setGeometry(parent->rect());
     show(0);
@@ -193,8 +203,12 @@ TourOverlay::TourOverlay(std::vector<TourStep> steps, QWidget* parent)
 }
 
 QRect TourOverlay::highlighted() const {
-    const auto& step = m_steps[static_cast<std::size_t>(m_step)];
-    QWidget* target = step.target ? step.target() : nullptr;
+    return part(m_step);
+}
+
+QRect TourOverlay::part(int step) const {
+    const auto& shown = m_steps[static_cast<std::size_t>(step)];
+    QWidget* target = shown.target ? shown.target() : nullptr;
     if (!target || !target->isVisible()) return {};
     return QRect(target->mapTo(parentWidget(), QPoint(0, 0)), target->size()) & rect();
 }
@@ -224,8 +238,9 @@ void TourOverlay::show(int step) {
     m_picture = now.picture ? now.picture(m_card) : nullptr;
     if (m_picture) m_column->insertWidget(1, m_picture);
     m_title->setText(now.title);
-    m_text->setFixedWidth(m_picture ? m_picture->width() : kTextWidth);
+    const int width = m_picture ? m_picture->width() : kTextWidth;
     m_text->setText(now.text);
+    m_text->setFixedSize(width, m_picture ? m_text->heightForWidth(width) : m_textHeight);
     m_count->setText(QStringLiteral("%1 of %2").arg(step + 1).arg(steps()));
     const bool last = step + 1 == steps();
     m_back->setEnabled(step > 0);
@@ -237,35 +252,44 @@ void TourOverlay::show(int step) {
     Q_EMIT stepShown(step);
 }
 
+QPoint TourOverlay::corner() const {
+    constexpr int grid = 24;
+    const QRect room = rect().adjusted(kTourGap, kTourGap, -kTourGap, -kTourGap);
+    std::vector<QRect> parts;
+    for (int step = 0; step < steps(); ++step)
+        if (const QRect one = part(step); !one.isEmpty()) parts.push_back(one);
+    QPoint best = room.bottomRight();
+    double least = std::numeric_limits<double>::infinity();
+    for (int y = room.bottom(); y >= room.top() + m_largest.height(); y -= grid)
+        for (int x = room.left() + m_largest.width(); x <= room.right(); x += grid) {
+            QRect card(QPoint(), m_usual);
+            card.moveBottomRight({x, y});
+            double covered = 0.0;
+            for (const QRect& one : parts) {
+                const QRect both = one & card;
+                covered += static_cast<double>(both.width()) * both.height() /
+                           (static_cast<double>(one.width()) * one.height());
+            }
+            if (covered < least) least = covered, best = {x, y};
+        }
+    return best;
+}
+
 void TourOverlay::place() {
     m_column->activate();
-    m_card->adjustSize();
     const QSize size = m_card->sizeHint();
-    const QRect part = highlighted();
+    m_largest = m_largest.expandedTo(size);
     QRect where(QPoint(), size);
-    where.moveCenter(rect().center());
-    if (!part.isEmpty()) {
-        const QRect room = rect().adjusted(kTourGap, kTourGap, -kTourGap, -kTourGap);
-        const int y = part.center().y() - size.height() / 2;
-        const int x = part.center().x() - size.width() / 2;
-        // The first side with room for the whole card; otherwise the card covers the part.
-        for (const QPoint at :
-             {QPoint(part.right() + kTourGap, y), QPoint(part.left() - kTourGap - size.width(), y),
-              QPoint(x, part.bottom() + kTourGap),
-              QPoint(x, part.top() - kTourGap - size.height())}) {
-            QRect tried(at, size);
-            if (tried.left() >= part.right() || tried.right() <= part.left())
-                tried.moveTop(std::clamp(tried.top(), room.top(),
-                                         std::max(room.top(), room.bottom() - size.height())));
-            else
-                tried.moveLeft(std::clamp(tried.left(), room.left(),
-                                          std::max(room.left(), room.right() - size.width())));
-            if (!room.contains(tried)) continue;
-            where = tried;
-            break;
-        }
-    }
+    where.moveBottomRight(corner());
     m_card->setGeometry(where);
+    const QRect hole = highlighted();
+    const bool usable = m_steps[static_cast<std::size_t>(m_step)].usable && !hole.isEmpty();
+    const QRegion around = usable ? QRegion(rect()) - QRegion(hole) + QRegion(where) : QRegion();
+    if (mask() == around) return;
+    clearMask();
+    if (!usable) return;
+    repaint();  // it is not dim any more, and this widget cannot paint there from now on
+    setMask(around);
 }
 
 void TourOverlay::paintEvent(QPaintEvent*) {
@@ -283,7 +307,9 @@ void TourOverlay::paintEvent(QPaintEvent*) {
     if (part.isEmpty()) return;
     painter.setPen(QPen(Theme::current().accent, 2));
     painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(QRectF(part).adjusted(1, 1, -1, -1), 4, 4);
+    // What can be used is not painted over.
+    const double inside = m_steps[static_cast<std::size_t>(m_step)].usable ? -1.0 : 1.0;
+    painter.drawRoundedRect(QRectF(part).adjusted(inside, inside, -inside, -inside), 4, 4);
 }
 
 void TourOverlay::keyPressEvent(QKeyEvent* event) {
@@ -303,10 +329,15 @@ void TourOverlay::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TourOverlay::event(QEvent* event) {
-    // Single keys are handled by the tour; shortcuts such as Ctrl+Q still reach the window.
-    if (event->type() == QEvent::ShortcutOverride &&
-        (static_cast<QKeyEvent*>(event)->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier)
-        event->accept();
+    // Single keys are handled by the tour; shortcuts such as Ctrl+Q still reach the window, and the
+    // letters of a part that can be used.
+    if (event->type() == QEvent::ShortcutOverride) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const bool letter = key->key() >= Qt::Key_A && key->key() <= Qt::Key_Z;
+        if ((key->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier &&
+            !(letter && m_steps[static_cast<std::size_t>(m_step)].usable))
+            event->accept();
+    }
     return QWidget::event(event);
 }
 

@@ -39,10 +39,13 @@ struct TourStep {
     std::function<QWidget*(QWidget* parent)> picture = {};
     /// Makes the part visible before the step is shown; may be empty.
     std::function<void()> prepare = {};
+    /// The part can be used while the step is shown: it gets the mouse, and the keys after a click.
+    bool usable = false;
 };
 
 /// Covers its parent and follows its size. Right and Return show the next step, Left the previous
-/// one, Escape ends it.
+/// one, Escape ends it. All cards have the same size, but for pictures, and their lower right
+/// corner stays at the place where they cover least of the parts, so that Next does not move.
 class TourOverlay : public QWidget {
     Q_OBJECT
 public:
@@ -74,9 +77,15 @@ protected:
 private:
     void show(int step);
     void place();
+    /// The part of a step in the overlay; empty without one.
+    QRect part(int step) const;
+    /// The lower right corner of the cards.
+    QPoint corner() const;
 
     std::vector<TourStep> m_steps;
     int m_step = -1;
+    int m_textHeight = 0;      ///< of the longest text
+    QSize m_usual, m_largest;  ///< of the cards without a picture, and of all that were shown
     QWidget* m_card;
     QVBoxLayout* m_column;
     QWidget* m_picture = nullptr;
