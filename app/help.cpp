@@ -244,48 +244,51 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
     };
     add(QStringLiteral("Relations in one picture"), widgets::RelationPrimer::text(), {}).picture =
         [](QWidget* parent) { return new widgets::RelationPrimer(parent); };
-    add(QStringLiteral("Experiments and runs"),
-        QStringLiteral("Choose an experiment of the papers here. Below are the runs that you have "
-                       "trained; select several to compare their curves."),
-        of(window.sidebar()));
-    add(QStringLiteral("Options"),
-        QStringLiteral("Choose the variant, that is the model, and change any option. Click a "
-                       "field to read what it does; the pencil marks options that can be changed "
-                       "during training."),
-        of(window.form()));
+    add(QStringLiteral("What the model sees"),
+        QString::fromUtf8("Click a patch, a token or an object to choose i; Shift with a click "
+                          "chooses j. The other objects are tinted by r\u1D62\u2C7C; the map shows "
+                          "all i \u2192 j. F gives it the page, Escape returns."),
+        of(inspector))
+        .usable = true;
+    add(QStringLiteral("Time"),
+        QStringLiteral("Curves, and on their axis a mark for each step whose weights were kept. "
+                       "Drag the cursor, or click a mark, to see the model as it was then; Live "
+                       "follows the newest."),
+        of(workbench->curves()))
+        .usable = true;
+    add(QStringLiteral("What did it learn?"),
+        QStringLiteral("Twenty seconds of measuring become sentences: which relations and heads "
+                       "the model needs, and what they tell. A click on a sentence shows the pair "
+                       "that it is about."),
+        of(workbench->learnButton()))
+        .usable = true;
     add(QStringLiteral("Start, pause, stop"),
-        QStringLiteral("Press Start to train. Pause with Space, make single steps with N, and "
-                       "resume at any time; every run is saved as it trains."),
+        QStringLiteral("Choose an experiment in the list or here, and press Start to train. Pause "
+                       "with Space, make single steps with N; every run is saved as it trains. "
+                       "Options opens those of the new run."),
         of(window.bar()));
-    add(QStringLiteral("Curves"),
-        QStringLiteral("Loss and accuracy during training. Move the time cursor to look at the "
-                       "model as it was at that step."),
-        of(workbench->curves()));
+    add(QStringLiteral("Runs and experiments"),
+        QStringLiteral("Your runs stand on top; select several to compare their curves. Below are "
+                       "the experiments of the papers."),
+        of(window.sidebar()));
     add(QStringLiteral("Other pages"),
         QStringLiteral("Compare runs, plan a study over models and training sizes, browse data, or "
                        "open a checkpoint. F1 lists the keys, Ctrl+K finds every command, and Help "
                        "shows this tour again."),
         [&window]() -> QWidget* { return window.findChild<QTabBar*>(); });
-    add(QStringLiteral("Relation inspector"),
-        QString::fromUtf8("Click a patch, a token or an object to choose i. The other objects j "
-                          "are tinted by r_ij; the map shows all i \u2192 j, and the small maps "
-                          "show every relation and every attention head of the layer."),
-        of(inspector))
-        .usable = true;
     add(QStringLiteral("What does this relation do? Cut it."),
-        QStringLiteral("Press X to take the chosen map out of the model: the output shows before "
-                       "and after, and B switches the maps. X again brings it back. E lists the "
-                       "edits, and Inspect > Edits measures every part."),
+        QStringLiteral("Press X, or the button below the map, to take the relation out of the "
+                       "model: the answer stands before and after, and B switches the maps. X "
+                       "again brings it back. E lists the edits."),
         of(inspector))
         .usable = true;
-    auto& last =
-        add(QStringLiteral("Make two shapes the same"),
-            QString::fromUtf8("i and j are different objects. Right-click their cell of the map, "
-                              "marked by the frame, choose Set r_ij, and give it the value of "
-                              "two equal objects; in the example run 8 will do. The output shows "
-                              "what the model answers then: \u201Coccurs\u201D in place of "
-                              "\u201Cabsent\u201D. Ctrl+Z takes it back."),
-            of(inspector));
+    auto& last = add(
+        QStringLiteral("Make two shapes the same"),
+        QString::fromUtf8("i and j are different objects. Press Make them the same, below the "
+                          "map: r of i and j becomes that of i with itself. The answer turns "
+                          "from \u201Cabsent\u201D to \u201Coccurs\u201D. Undo, or Ctrl+Z, takes "
+                          "it back."),
+        of(inspector));
     last.usable = true;
     last.prepare = [&window] { showAbsentShape(window); };
     return steps;
