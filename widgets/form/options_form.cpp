@@ -124,7 +124,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_changedRow);
     column->addWidget(horizontalLine(m_content));
 
-    auto* scroll = new QScrollArea(m_content);
+    auto* scroll = m_scroll = new QScrollArea(m_content);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -212,6 +212,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         connect(row, &FieldRow::valueChanged, this, &OptionsForm::emitChanged);
         connect(row, &FieldRow::editingEnded, this, &OptionsForm::editingEnded);
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
+        connect(row, &FieldRow::mendRequested, this, &OptionsForm::mendRequested);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
     // Advanced fields are below the "more" button of their section.
@@ -277,7 +278,7 @@ void OptionsForm::arrange() {
             any |= state.applies;
             // A refused value is never hidden behind "more".
             row->setVisible(state.applies &&
-                            (!state.spec.advanced || section.all || !row->valid()));
+                            (!state.spec.advanced || section.all || !row->problem().isEmpty()));
         }
         section.box->setVisible(any);
         section.body->setVisible(section.open);
@@ -301,6 +302,31 @@ void OptionsForm::setProblems(const std::vector<FieldProblem>& problems) {
     }
     arrange();
     checkValidity();
+}
+
+void OptionsForm::setRefusal(const QString& key, const QString& sentence, const QString& action) {
+    for (auto& [name, row] : m_rows)
+        name == key ? row->setRefusal(sentence, action) : row->setRefusal({}, {});
+    arrange();
+}
+
+void OptionsForm::showField(const QString& key) {
+    FieldRow* row = this->row(key);
+    if (!row) return;
+    showTab(0);
+    Section& section = m_sections[key.section(u'.', 0, 0)];
+    section.open = true;
+    section.all |= row->state().spec.advanced;
+    arrange();
+    // Once the rows have their places.
+    QMetaObject::invokeMethod(
+        row,
+        [this, row] {
+            m_scroll->widget()->layout()->activate();
+            m_scroll->ensureWidgetVisible(row, 0, 40);
+            row->editor()->setFocus(Qt::OtherFocusReason);
+        },
+        Qt::QueuedConnection);
 }
 
 void OptionsForm::setEstimates(const std::vector<std::pair<QString, QString>>& rows) {

@@ -12,6 +12,7 @@
 
 class QGridLayout;
 class QLabel;
+class QScrollArea;
 class QStackedLayout;
 class QToolButton;
 class QVBoxLayout;
@@ -33,6 +34,11 @@ public:
     void setStates(const std::vector<FieldState>& states);
     /// Sets problems found by validation, keyed by "model.d_model"; replaces the previous ones.
     void setProblems(const std::vector<FieldProblem>& problems);
+    /// Shows below the field why a start was refused, with a button for what would mend it (empty:
+    /// none, or the field's file dialog); replaces the previous one. An empty key: none.
+    void setRefusal(const QString& key, const QString& sentence, const QString& action);
+    /// Brings a field into view, opening its tab and section, and gives it the focus.
+    void showField(const QString& key);
     /// Rows below the form, such as {"Memory", "0.9 of 139 GiB"}.
     void setEstimates(const std::vector<std::pair<QString, QString>>& rows);
     /// During a training only live fields can be edited.
@@ -60,6 +66,7 @@ Q_SIGNALS:
     void editingEnded();
     void validityChanged(bool valid);
     void resetRequested();
+    void mendRequested();  ///< by the button of a refusal
     void collapsedChanged(bool collapsed);
     /// The user asks for a tab from the collapsed strip.
     void tabRequested(int tab);
@@ -99,6 +106,7 @@ private:
     ElidedLabel* m_changed;
     QToolButton* m_reset;
     QVBoxLayout* m_form;
+    QScrollArea* m_scroll;
     QLabel *m_help, *m_preset;
     QWidget* m_helpBox;
     QGridLayout* m_estimates;
