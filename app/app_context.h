@@ -29,7 +29,8 @@ class RunsController;
 class Selection;
 class TrainingController;
 
-/// Messages for the status strip and the log.
+/// Messages to the user. Errors stand in a banner until they are closed or outdated, everything
+/// else in the status strip; all are in the log.
 class Messages : public QObject {
     Q_OBJECT
 public:
@@ -45,11 +46,14 @@ public Q_SLOTS:
         Q_EMIT message(widgets::MessageLevel::Warning, sentence);
     }
     void error(const QString& sentence) { Q_EMIT message(widgets::MessageLevel::Error, sentence); }
+    /// For the log only: an error that stands where it arose.
+    void note(const QString& sentence) { Q_EMIT noted(widgets::MessageLevel::Error, sentence); }
     /// Called after an action that succeeded without a message: removes an error shown before.
     void succeeded() { Q_EMIT outdated(); }
 
 Q_SIGNALS:
     void message(relascope::widgets::MessageLevel level, const QString& sentence);
+    void noted(relascope::widgets::MessageLevel level, const QString& sentence);
     void outdated();
 };
 

@@ -65,6 +65,7 @@ MainWindow::MainWindow(bool remember)
       m_bar(new widgets::TrainBar),
       m_sidebar(new widgets::Sidebar),
       m_form(new widgets::OptionsForm),
+      m_error(new ErrorStrip),
       m_status(new widgets::StatusStrip),
       m_log(new widgets::LogDrawer),
       m_tabs(new QTabBar),
@@ -80,7 +81,7 @@ MainWindow::MainWindow(bool remember)
     wireBar(*m_bar, c);
     wireSidebar(*m_sidebar, c, *m_runActions);
     wireForm(*m_form, c);
-    wireStatus(*m_status, *m_log, c);
+    wireStatus(*m_error, *m_status, *m_log, c);
     setCentralWidget(makeCentre());
     addPage(PageId::Workbench, m_workbench);
     addFurtherPages(*this);
@@ -129,6 +130,7 @@ QWidget* MainWindow::makeCentre() {
     auto* all = new QWidget(this);
     auto* column = m_column = widgets::columnOf(all);
     column->addWidget(m_bar);
+    column->addWidget(m_error);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
     row->addWidget(m_sidebar);
@@ -198,6 +200,17 @@ void MainWindow::showStuck(const QString& run) {
 
 StudyPage* MainWindow::studyPage() const {
     return qobject_cast<StudyPage*>(page(PageId::Study));
+}
+
+void MainWindow::showSetUp() {
+    auto& c = *m_controllers;
+    c.selection.setPreset(QString::fromStdString(c.experiment.options().preset));
+    // The page is that of the new run; one that trains stays in sight.
+    if (!c.training.busy()) c.selection.setRuns({});
+    showPage(PageId::Workbench);
+    m_form->showTab(0);
+    m_bar->startButton()->setFocus(Qt::OtherFocusReason);
+    c.messages.info(QStringLiteral("Set up %1; press Start to train").arg(c.experiment.title()));
 }
 
 DuelPage* MainWindow::duelPage() const {
@@ -441,15 +454,17 @@ void addFurtherPages(MainWindow& window) {
 
     auto* data = new DataPage(context);
     window.addPage(PageId::Data, data);
-    QObject::connect(
-        data, &DataPage::trainOnRequested, &window,
-        [&window](const DataOptions& options, const std::vector<std::string>& fields,
-                  const DatasetInfo& info) {
-            auto& c = window.controllers();
-            c.experiment.trainOn(options, fields, info);
-            c.selection.setPreset(QString::fromStdString(c.experiment.options().preset));
-            window.showPage(PageId::Workbench);
-        });
+    QObject::connect(data, &DataPage::trainOnRequested, &window,
+                     [&window](const DataOptions& options, const std::vector<std::string>& fields,
+                               const DatasetInfo& info) {
+                         auto& c = window.controllers();
+                         c.experiment.trainOn(options, fields, info);
+                         window.showSetUp();
+                     });
+    QObject::connect(data, &DataPage::setUpRequested, &window, [&window](const OwnData& own) {
+        window.controllers().experiment.setUp(own);
+        window.showSetUp();
+    });
 
     auto& c = window.controllers();
     auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);

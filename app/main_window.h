@@ -29,6 +29,7 @@ namespace relascope::app {
 
 class Controllers;
 class EditsTab;
+class ErrorStrip;
 class MainWindow;
 class Menus;
 class Opener;
@@ -87,10 +88,14 @@ public:
     Opener& opener() const { return *m_opener; }
     PageExport& exporter() const { return *m_exporter; }
     EditsTab& edits() const { return *m_edits; }
+    /// The banner below the bar: the last error that no page shows itself.
+    ErrorStrip* errorBanner() const { return m_error; }
     widgets::StatusStrip* status() const { return m_status; }
     widgets::LogDrawer* log() const { return m_log; }
     /// Every entry of the menus, for the palette.
     QList<QAction*> commands() const;
+    /// Shows the form of a new run on the Workbench, with the focus on Start.
+    void showSetUp();
     /// Puts a notice below the bar.
     void showNotice(widgets::NoticeBar* notice);
     /// What becomes of a training and a study when the window is closed.
@@ -127,6 +132,7 @@ private:
     widgets::TrainBar* m_bar;
     widgets::Sidebar* m_sidebar;
     widgets::OptionsForm* m_form;
+    ErrorStrip* m_error;
     widgets::StatusStrip* m_status;
     widgets::LogDrawer* m_log;
     QTabBar* m_tabs;

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "app/controllers/controllers.h"
+#include "app/pages/data_source.h"
 #include "app/pages/far_file_dialog.h"
 #include "app/run_actions.h"
 #include "options/device_list.h"
@@ -42,6 +43,10 @@ QString idleSentence(const Controllers& c) {
     if (!why.isEmpty()) return why;
     if (c.experiment.resumes())
         return QString("Press Resume to continue %1.").arg(c.runs.name(c.experiment.run()));
+    if (c.experiment.isSetUp())
+        return QString("Ready to train on %1: %2 steps. Press Start.")
+            .arg(c.experiment.title(),
+                 widgets::groupedNumber(core::totalSteps(c.experiment.options())));
     const int changed = c.experiment.changedFields();
     return QString("Ready: %1 steps of %2%3.")
         .arg(widgets::groupedNumber(core::totalSteps(c.experiment.options())),
@@ -303,11 +308,9 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
     help->setAccessibleName(QStringLiteral("About the variant"));
     column->addWidget(help);
     form.setHeadRow(row);
-    form.setPaths({QStringLiteral("data.path"), QStringLiteral("data.tokenizer"),
-                   QStringLiteral("train.init_from")},
-                  [&form, &c](const QString& key, bool folder) {
-                      return askPath(*form.row(key), c.experiment.host(), folder);
-                  });
+    form.setAskPath([&c](widgets::FieldRow& field, bool folder) {
+        return askPath(field, c.experiment.host(), folder);
+    });
 
     const auto show = [&form, &c, variants, row, help, of] {
         const auto& experiment = c.experiment;
@@ -349,7 +352,15 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
         form.setProblems(c.experiment.hasOptions() ? c.experiment.problems()
                                                    : std::vector<FieldProblem>());
         form.setEstimates(c.experiment.estimates());
+        if (const auto& refusal = c.experiment.refusal())
+            form.setRefusal(refusal->field, refusal->sentence, refusal->action);
+        else
+            form.setRefusal({}, {}, {});
     };
+    QObject::connect(&c.experiment, &ExperimentController::refused, &form,
+                     &widgets::OptionsForm::showField);
+    QObject::connect(&form, &widgets::OptionsForm::mendRequested, &c.experiment,
+                     &ExperimentController::mend);
     QObject::connect(&c.experiment, &ExperimentController::changed, &form, show);
     QObject::connect(&c.experiment, &ExperimentController::problemsChanged, &form, judge);
     QObject::connect(&c.training, &TrainingController::stateChanged, &form,
@@ -368,23 +379,31 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
     judge();
 }
 
-void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& c) {
-    QObject::connect(&c.messages, &Messages::message, &strip, &widgets::StatusStrip::showMessage);
-    QObject::connect(&c.messages, &Messages::outdated, &strip, &widgets::StatusStrip::clearError);
-    // Actions of the user, and successes without a message, clear an error.
+void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDrawer& log,
+                Controllers& c) {
+    // Progress goes on in the status strip; it must not overwrite an error.
+    QObject::connect(&c.messages, &Messages::message, &banner,
+                     [&banner, &strip](widgets::MessageLevel level, const QString& sentence) {
+                         if (level == widgets::MessageLevel::Error)
+                             banner.setSentence(sentence);
+                         else
+                             strip.showMessage(level, sentence);
+                     });
+    QObject::connect(&c.messages, &Messages::outdated, &banner,
+                     [&banner] { banner.setSentence({}); });
+    // Successes without a message clear an error.
     auto* messages = &c.messages;
     QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
-    QObject::connect(&c.selection, &Selection::presetChanged, messages, &Messages::succeeded);
-    QObject::connect(&c.selection, &Selection::sampleChanged, messages, &Messages::succeeded);
     QObject::connect(&c.training, &TrainingController::runBegan, messages, &Messages::succeeded);
     QObject::connect(&c.checkpoint, &CheckpointController::opened, messages, &Messages::succeeded);
     QObject::connect(&c.checkpoint, &CheckpointController::probed, messages, &Messages::succeeded);
     QObject::connect(&c.checkpoint, &CheckpointController::evaluated, messages,
                      &Messages::succeeded);
     QObject::connect(&c.study, &StudyController::openedChanged, messages, &Messages::succeeded);
-    QObject::connect(
-        &c.messages, &Messages::message, &log,
-        [&log](widgets::MessageLevel level, const QString& text) { log.append(level, text); });
+    for (const auto said : {&Messages::message, &Messages::noted})
+        QObject::connect(
+            &c.messages, said, &log,
+            [&log](widgets::MessageLevel level, const QString& text) { log.append(level, text); });
     QObject::connect(&strip, &widgets::StatusStrip::logToggled, &log, &QWidget::setVisible);
     QObject::connect(&log, &widgets::LogDrawer::closeRequested, &strip, [&strip, &log] {
         log.hide();

@@ -13,13 +13,15 @@ class TrainBar;
 namespace relascope::app {
 
 class Controllers;
+class ErrorStrip;
 class RunActions;
 
 void wireBar(widgets::TrainBar& bar, Controllers& controllers);
 void wireSidebar(widgets::Sidebar& sidebar, Controllers& controllers, RunActions& actions);
 /// Adds the choice of the preset's model above the fields.
 void wireForm(widgets::OptionsForm& form, Controllers& controllers);
-void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& controllers);
+void wireStatus(ErrorStrip& banner, widgets::StatusStrip& strip, widgets::LogDrawer& log,
+                Controllers& controllers);
 
 /// Starts, pauses or resumes, depending on the state; for the bar, the menu and the Space key.
 void toggleTraining(Controllers& controllers);

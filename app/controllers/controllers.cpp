@@ -58,6 +58,9 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             levelOf(note.level),
             dated ? QString("%1 (step %2)").arg(text, widgets::groupedNumber(note.step)) : text);
     });
+    // A run that is being prepared is listed once it has begun, or waits for a device.
+    connect(&training, &TrainingController::stateChanged, &runs,
+            [this] { runs.setStarting(training.preparing() && training.waitsFor().isEmpty()); });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
     connect(&training, &TrainingController::unreachable, &messages,
             [this](const QString& path, const QString& reason) {

@@ -18,6 +18,15 @@ QString exampleCount(const DataOptions& options, qint64 count) {
                                        exampleWord(options, count != 1));
 }
 
+OwnData ownDataOf(const wire::OpenedData& opened) {
+    OwnData own{opened.data.options, {}, 0};
+    for (const auto& split : opened.splits) {
+        own.splits.emplace_back(split.name, split.info);
+        if (split.isText && own.context == 0) own.context = split.first.sample.source.size();
+    }
+    return own;
+}
+
 QString taskTitle(const std::string& kind, const std::string& task) {
     const auto* known = findDataKind(kind);
     if (known && known->tasks.empty()) return QString::fromStdString(known->title);

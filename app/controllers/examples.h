@@ -6,7 +6,9 @@
 
 #include <QString>
 
+#include "app/controllers/own_data.h"
 #include "types/data_options.h"
+#include "wire/requests.h"
 
 namespace relascope::app {
 
@@ -14,6 +16,8 @@ namespace relascope::app {
 /// word with a count ("2,500 images").
 QString exampleWord(const DataOptions& options, bool several);
 QString exampleCount(const DataOptions& options, qint64 count);
+/// Data that were opened as imported ones.
+OwnData ownDataOf(const wire::OpenedData& opened);
 /// The title of a task: "Linear equations" for math / algebra__linear_1d, "Between".
 QString taskTitle(const std::string& kind, const std::string& task);
 

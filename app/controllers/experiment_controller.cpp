@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+
+#include <QRegularExpression>
 
 #include "app/controllers/examples.h"
 #include "app/controllers/experiment_controller.h"
@@ -81,6 +84,7 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
         Q_EMIT changed();
         Q_EMIT problemsChanged();
     });
+    connect(&training, &TrainingController::refused, this, &ExperimentController::takeRefusal);
     connect(&training, &TrainingController::finished, this, [this] {
         Q_EMIT changed();
         const QString trained = m_trained;
@@ -107,6 +111,10 @@ QStringList ExperimentController::variants() const {
 
 std::vector<FieldState> ExperimentController::states() const {
     auto states = m_options.states(m_preset);
+    for (auto& state : states)
+        if (const auto reason = m_reasons.find(state.key);
+            reason != m_reasons.end() && reason->second.first == state.value)
+            state.spec.help += " " + reason->second.second;
     const core::PresetInfo* preset = core::findPreset(m_options.preset);
     if (!preset) return states;
     for (auto& state : states)
@@ -119,7 +127,8 @@ std::vector<FieldState> ExperimentController::states() const {
 QString ExperimentController::title() const {
     const core::PresetInfo* preset = core::findPreset(m_options.preset);
     if (!preset) return QString::fromStdString(m_options.preset);
-    const QString title = QString::fromStdString(preset->title);
+    const QString title =
+        QString::fromStdString(m_options.data.name.empty() ? preset->title : m_options.data.name);
     if (m_options.data.isText())
         return QString("%1, context %2").arg(title).arg(m_options.data.context);
     return m_options.data.train_size > 0
@@ -251,12 +260,13 @@ void ExperimentController::chooseVariant(const QString& variant) {
     core::fitToData(chosen);
     const FormState before = formState();
     m_wanted.clear();
-    restore({chosen, values, std::nullopt, {}});
+    restore({chosen, values, std::nullopt, {}, {}, false, m_reasons});
     remember(QStringLiteral("Choose variant ") + variant, before);
 }
 
 void ExperimentController::restore(const FormState& state) {
     forgetStart();
+    forgetRefusal();
     if (live() && state.run == m_run) {
         for (const auto& field : RunOptions::fieldTable())
             if (const auto value = field.get(state.options);
@@ -271,6 +281,7 @@ void ExperimentController::restore(const FormState& state) {
         m_ofRun = state.ofRun;
         m_run = state.run;
         m_beforeStart = state.beforeStart;
+        m_reasons = state.reasons;
         if (state.unread) takeStart();
     }
     Q_EMIT changed();
@@ -293,7 +304,9 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     m_options = options;
     m_ofRun = options;
     m_run = m_wanted = run;
+    m_reasons.clear();
     forgetStart();
+    forgetRefusal();
     m_beforeStart.reset();
     ++m_shown;
     try {
@@ -387,6 +400,7 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
     const auto& field = RunOptions::field(key.toStdString());
     if (field.get(m_options) == value) return;
     const FormState before = formState();
+    forgetRefusal();
     if (live()) {
         if (!field.spec.live) return;
         m_training.changeOption(key, value);
@@ -482,6 +496,117 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
     Q_EMIT problemsChanged();
 }
 
+void ExperimentController::setUp(const OwnData& own) {
+    const FormState before = formState();
+    FormState fresh;
+    try {
+        fresh.preset = presetForm(smallestPreset(own.data.kind), {});
+        auto run = ownRun(fresh.preset, own, m_flopsPerSecond);
+        for (const auto& [key, reason] : run.reasons)
+            fresh.reasons[key] = {RunOptions::field(key).get(run.options), reason};
+        fresh.options = std::move(run.options);
+    } catch (const Error& problem) {
+        Q_EMIT failed(QString::fromStdString(problem.what()));
+        return;
+    }
+    m_wanted.clear();
+    restore(fresh);
+    remember(QStringLiteral("Set up training"), before);
+}
+
+void ExperimentController::forgetRefusal() {
+    m_refusal.reset();
+    m_mended.clear();
+}
+
+void ExperimentController::takeRefusal(const QString& said) {
+    QString sentence = said, field;
+    // The keys in the sentence become the labels that the form has.
+    static const QRegularExpression keys("\\b(?:data|model|train)(?:\\.[a-z][a-z_0-9]*)+");
+    for (auto match = keys.match(sentence); match.hasMatch();) {
+        const std::string key = match.captured().toStdString();
+        qsizetype next = match.capturedEnd();
+        for (const auto& known : RunOptions::fieldTable()) {
+            if (known.spec.name != key || !known.applies(m_options)) continue;
+            const bool first =
+                std::exchange(field, field.isEmpty() ? match.captured() : field).isEmpty();
+            // "data.path: ..." stands below that field already.
+            const bool named = first && sentence.mid(next).startsWith(QLatin1String(": "));
+            const QString label = QString::fromStdString(known.spec.label);
+            const qsizetype from = named ? 0 : match.capturedStart();
+            const qsizetype length = (named ? next + 2 : next) - from;
+            sentence.replace(from, length, named ? QString() : label);
+            next = named ? 0 : from + label.size();
+            break;
+        }
+        match = keys.match(sentence, next);
+    }
+    const QString path = QString::fromStdString(m_options.data.path);
+    if (!path.isEmpty() && sentence.contains(path)) {
+        if (field.isEmpty()) field = QStringLiteral("data.path");
+        sentence.replace(path + u':', path);
+        sentence.replace(path, path.section(u'/', -1, -1, QString::SectionSkipEmpty));
+    }
+    if (field.isEmpty()) {
+        Q_EMIT failed(said);
+        return;
+    }
+    if (!sentence.isEmpty()) sentence[0] = sentence.at(0).toUpper();
+    m_refusal = {field, sentence, {}};
+    Q_EMIT problemsChanged();
+    Q_EMIT refused(field);
+    findMended();
+}
+
+void ExperimentController::findMended() {
+    if (!m_host.isEmpty() || !isOwnData(m_options.data)) return;
+    DataOptions all = m_options.data;
+    all.train_size = all.validation_size = all.test_size = 0;
+    m_devices.post(
+        this,
+        [all](Engine& models, const Looker::Progress& progress) {
+            return ownDataOf(wire::openData(models.session, {all, true, -1}, progress));
+        },
+        [this, asked = m_options](const OwnData& own) {
+            if (!m_refusal || !(m_options == asked)) return;
+            try {
+                const auto run = ownRun(m_options, own);
+                for (const auto& [key, reason] : run.reasons) {
+                    const auto& field = RunOptions::field(key);
+                    const auto value = field.get(run.options);
+                    // The length of the training and the name were not refused.
+                    if (!key.starts_with("train.") && key != "data.name" &&
+                        value != field.get(m_options))
+                        m_mended.emplace_back(key, value);
+                }
+                const auto& data = run.options.data;
+                if (data.context != m_options.data.context)
+                    m_refusal->action = QStringLiteral("Use a context of %1").arg(data.context);
+                else if (own.context == 0 && !m_mended.empty())
+                    m_refusal->action = QStringLiteral("Use %1 / %2 / %3")
+                                            .arg(data.train_size)
+                                            .arg(data.validation_size)
+                                            .arg(data.test_size);
+            } catch (const Error&) {
+                return;  // other files are needed
+            }
+            Q_EMIT problemsChanged();
+        },
+        [](const QString&) {});  // the refusal has said why
+}
+
+void ExperimentController::mend() {
+    const auto mended = std::exchange(m_mended, {});
+    if (mended.empty()) return;
+    const FormState before = formState();
+    forgetRefusal();
+    for (const auto& [key, value] : mended) RunOptions::field(key).set(m_options, value);
+    core::fitToData(m_options);
+    remember(QStringLiteral("Fit the options to the data"), before);
+    Q_EMIT changed();
+    Q_EMIT problemsChanged();
+}
+
 void ExperimentController::setFormValid(bool valid) {
     if (std::exchange(m_formValid, valid) != valid) Q_EMIT problemsChanged();
 }
@@ -504,6 +629,15 @@ void ExperimentController::begin(const RunOptions& options) {
 
 void ExperimentController::start() {
     if (m_training.busy()) return;
+    if (m_refusal) {
+        forgetRefusal();
+        Q_EMIT problemsChanged();
+    }
+    if (const auto found = hasOptions() ? problems() : std::vector<FieldProblem>();
+        !found.empty()) {
+        Q_EMIT refused(QString::fromStdString(found.front().field));
+        return;
+    }
     if (const QString why = disabledReason(); !why.isEmpty()) {
         Q_EMIT failed(why);
         return;

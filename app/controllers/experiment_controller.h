@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include <QStringList>
 #include <QTimer>
 
+#include "app/controllers/own_data.h"
 #include "types/dataset_info.h"
 #include "types/run_options.h"
 
@@ -24,6 +27,13 @@ class Looker;
 class RunsController;
 class TrainingController;
 class UndoHistory;
+
+/// Why a start was refused, at the field that is to be changed.
+struct StartRefusal {
+    QString field;     ///< its key
+    QString sentence;  ///< for below the field
+    QString action;    ///< what mend() would do; empty: nothing, or the field asks for another file
+};
 
 class ExperimentController : public QObject {
     Q_OBJECT
@@ -84,6 +94,14 @@ public:
     /// experiment, or with the first one that fits. `info` gives the image size for the model.
     void trainOn(const DataOptions& data, const std::vector<std::string>& fields,
                  const DatasetInfo& info);
+    /// The options of a new run on files of the user's own, with the smallest model for such data.
+    void setUp(const OwnData& own);
+    /// Whether the form has the options of setUp(), for a run that was not started yet.
+    bool isSetUp() const { return m_run.isEmpty() && !m_reasons.empty(); }
+    /// Why the last start was refused; until an option is changed.
+    const std::optional<StartRefusal>& refusal() const { return m_refusal; }
+    /// Changes the options as the refusal proposes.
+    void mend();
     /// Whether every text in the form can be parsed; one that cannot does not change its value.
     void setFormValid(bool valid);
     /// Resets all fields to the preset.
@@ -106,8 +124,12 @@ Q_SIGNALS:
     void changed();          ///< options, preset or what Start means
     void problemsChanged();  ///< validity or estimates
     void failed(const QString& sentence);
+    /// A start was refused because of this field; refusal() or problems() have the sentence.
+    void refused(const QString& field);
 
 private:
+    /// By key: a value that follows from the user's data, and why.
+    using Reasons = std::map<std::string, std::pair<FieldValue, std::string>>;
     /// The state that undo restores.
     struct FormState {
         RunOptions options, preset;
@@ -115,10 +137,12 @@ private:
         QString run;
         std::optional<RunOptions> beforeStart = {};
         bool unread = false;  ///< the model of train.init_from was not taken
+        Reasons reasons = {};
     };
     std::optional<FormState> m_newRun;  ///< while the options of a run are shown
     FormState formState() const {
-        return {m_options, m_preset, m_ofRun, m_run, m_beforeStart, !m_startProblem.empty()};
+        return {m_options, m_preset, m_ofRun, m_run, m_beforeStart, !m_startProblem.empty(),
+                m_reasons};
     }
     void restore(const FormState& state);
     /// Pushes the state of the form before the last change onto the undo stack.
@@ -131,6 +155,11 @@ private:
     void adopt(const RunOptions& options, const QString& run);
     void measureSpeed();
     void measureMemory();
+    /// Finds the field that the sentence is about.
+    void takeRefusal(const QString& sentence);
+    /// Reads the data to find options with which the start would not have been refused.
+    void findMended();
+    void forgetRefusal();
 
     RunsController& m_runs;
     TrainingController& m_training;
@@ -143,6 +172,9 @@ private:
     std::uint64_t m_free = 0;  ///< bytes on the device wanted; 0 while unknown
     bool m_measuring = false;
     RunOptions m_options, m_preset;
+    Reasons m_reasons;
+    std::optional<StartRefusal> m_refusal;
+    std::vector<std::pair<std::string, FieldValue>> m_mended;  ///< what mend() sets
     std::optional<RunOptions> m_ofRun;  ///< options of the chosen run as stored
     QString m_run, m_wanted;
     QString m_trained;           ///< the run that training began last, until it is done

@@ -74,6 +74,10 @@ void RunsController::setMirrors(const std::vector<std::pair<QString, QString>>& 
     if (std::exchange(m_mirrors, folders) != folders) refresh();
 }
 
+void RunsController::setStarting(bool starting) {
+    if (std::exchange(m_starting, starting) && !starting) refresh();
+}
+
 void RunsController::setHeadings(const std::map<QString, QString>& headings) {
     if (std::exchange(m_headings, headings) == headings) return;
     rebuildRows();
@@ -102,8 +106,15 @@ void RunsController::refresh() {
         }
         return runs;
     };
-    const auto done = [this, folder = m_folder, opened = m_opened](std::vector<RunInfo> runs) {
+    const auto done = [this, folder = m_folder, opened = m_opened,
+                       starting = m_starting](std::vector<RunInfo> runs) {
         m_listing = false;
+        // One that is refused has failed, or lost its process, until its folder is gone.
+        if (starting || m_starting)
+            std::erase_if(runs, [this](const RunInfo& r) {
+                return r.step == 0 && r.state != RunState::Running && r.state != RunState::Paused &&
+                       !info(QString::fromStdString(r.path));
+            });
         // Runs opened or chosen since then are not in this listing.
         for (const auto& path : m_opened)
             if (const RunInfo* known = info(path); known && !opened.contains(path))

@@ -95,6 +95,9 @@ public:
     /// The folder of runs that a run is in.
     QString rootOf(const QString& path) const;
 
+    /// While a start is being prepared, queued runs that are not listed yet stay so: a start that
+    /// is refused leaves none.
+    void setStarting(bool starting);
     /// Sets the run that is watched; empty: none. `fresh` as for RunRecords::setLive().
     void setLive(const QString& path, bool fresh = false);
     /// The state of the watched run as its process reports it, and its new points.
@@ -126,6 +129,7 @@ private:
     std::vector<std::pair<QString, QString>> m_mirrors;
     std::map<QString, QString> m_headings;
     QString m_folder, m_live;
+    bool m_starting = false;
     QStringList m_opened;
     std::set<QString> m_removed;            ///< runs that are being moved to the trash
     std::map<QString, RunLabels> m_labels;  ///< labels that are being written

@@ -217,7 +217,10 @@ void TrainingController::fetch() {
         if (run.probe) Q_EMIT probeAnswered(*run.probe);
         if (run.ended) Q_EMIT runEnded(path);
     }
-    for (const auto& sentence : post.failed) Q_EMIT failed(QString::fromStdString(sentence));
+    for (const auto& text : post.failed) {
+        const QString sentence = QString::fromStdString(text);
+        preparing() ? Q_EMIT refused(sentence) : Q_EMIT failed(sentence);
+    }
     if (const QString path = QString::fromStdString(m_job->attach);
         !post.noDoor.empty() && !m_unreachable.contains(path)) {
         m_unreachable.insert(path);

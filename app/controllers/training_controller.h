@@ -178,6 +178,8 @@ Q_SIGNALS:
     void progressed(const relascope::Progress& progress);
     void probeAnswered(const relascope::ProbeAnswer& answer);
     void failed(const QString& sentence);
+    /// A run that start() or resumeRun() asked for could not begin.
+    void refused(const QString& sentence);
     void runEnded(const QString& path);
     /// The run continues and is no longer watched.
     void runLeft(const QString& path);

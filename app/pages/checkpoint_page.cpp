@@ -445,7 +445,7 @@ void CheckpointPage::openWithAdapter() {
 void CheckpointPage::fail(const QString& sentence) {
     m_head->verifyEnded();
     m_error->setSentence(sentence);
-    m_messages.error(sentence);
+    m_messages.note(sentence);
 }
 
 QString CheckpointPage::title() const {

@@ -57,7 +57,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_label(new QComboBox(this)),
       m_save(
           new QPushButton(widgets::icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
-      m_train(new QPushButton(widgets::icon("play"), QStringLiteral("Train on this"), this)),
+      m_train(new QPushButton(widgets::icon("play"), QStringLiteral("Set up training"), this)),
       m_labelWord(widgets::mutedLabel(QStringLiteral("Label"), this)),
       m_reading(new JobStrip(this)),
       m_saving(new JobStrip(this)),
@@ -289,8 +289,8 @@ void DataPage::opened() {
     m_train->setToolTip(
         run ? QStringLiteral(
                   "A run was trained on these data; its options are on the right of the Workbench")
-            : QStringLiteral("Use these data for the experiment in the form, or for the first one "
-                             "that fits; then press Start"));
+            : QStringLiteral("Fill in the options of a new run on these data; Start is then on the "
+                             "Workbench"));
     m_split->clear();
     m_split->addItems(m_source->splits());
 }
@@ -369,6 +369,10 @@ void DataPage::count(const DataStatistics& s) {
 void DataPage::trainOn() {
     if (!m_source->info()) return;
     const DataChoice& choice = m_source->choice();
+    if (choice.kind == DataChoice::Kind::File && isOwnData(choice.options)) {
+        Q_EMIT setUpRequested(m_source->own());
+        return;
+    }
     std::vector<std::string> fields;
     if (choice.kind == DataChoice::Kind::Generated) fields = DataChooser::fieldsOf(choice.options);
     // Labelled images from a single file can belong to any task.
@@ -396,7 +400,7 @@ void DataPage::fail(const QString& sentence) {
     m_imported.reset();
     m_chooser->setCurrent(m_source->choice());
     m_label->setCurrentIndex(m_source->label() + 1);
-    m_context.messages.error(sentence);
+    m_context.messages.note(sentence);
 }
 QString DataPage::errorSentence() const {
     return m_error->sentence();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/app_context.h"
+#include "app/controllers/own_data.h"
 #include "app/pages/data_chooser.h"
 #include "types/data_example.h"
 #include "types/data_options.h"
@@ -67,8 +68,10 @@ public:
     std::function<qint64(qint64 most)> askCount;
 
 Q_SIGNALS:
-    /// "Train on this": kind, task, path and the named fields are copied to the options of the next
-    /// run.
+    /// "Set up training" with files of the user's own.
+    void setUpRequested(const relascope::app::OwnData& own);
+    /// The same with other data: kind, task, path and the named fields are copied to the options of
+    /// the next run.
     void trainOnRequested(const relascope::DataOptions& data,
                           const std::vector<std::string>& fields,
                           const relascope::DatasetInfo& info);

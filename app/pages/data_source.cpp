@@ -11,6 +11,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 
+#include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_source.h"
 #include "run/run_folder.h"
@@ -175,6 +176,10 @@ const wire::OpenedSplit* DataSource::shownSplit() const {
 const DatasetInfo* DataSource::info() const {
     const auto* split = shownSplit();
     return split ? &split->info : nullptr;
+}
+
+OwnData DataSource::own() const {
+    return m_data ? ownDataOf(*m_data) : OwnData();
 }
 
 const DataOptions& DataSource::options() const {

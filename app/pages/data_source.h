@@ -16,6 +16,7 @@
 #include <QWidget>
 
 #include "app/controllers/job_queue.h"
+#include "app/controllers/own_data.h"
 #include "app/pages/data_chooser.h"
 #include "types/data_example.h"
 #include "widgets/data/sample_view.h"
@@ -113,6 +114,8 @@ public:
     /// The tasks of reading and writing; a cancelled save leaves no file.
     LongTask& task() { return m_task; }
     LongTask& saving() { return m_saving; }
+    /// The opened data, to set up a training on them; no splits without data.
+    OwnData own() const;
     /// The options of the data: those chosen, or those of the run.
     const DataOptions& options() const;
     /// The first example of the split.

@@ -44,7 +44,8 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
         fillText(own);
     else
         fillImages();
-    auto* form = new widgets::FieldForm(this);
+    auto* body = new widgets::DialogBody(this);
+    auto* form = new widgets::FieldForm(body->inside());
     for (QWidget* field : std::initializer_list<QWidget*>{m_data, m_split, m_count, m_seed})
         field->setMinimumWidth(220);
     form->add(QStringLiteral("Data"), m_data);
@@ -57,7 +58,9 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
     form->setShown(m_seed, !m_text);
     auto* go = new QPushButton(QStringLiteral("Evaluate"), this);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
-    column->addLayout(form);
+    body->inside()->setLayout(form);
+    form->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(body, 1);
     column->addLayout(widgets::dialogButtons(this, {go}));
     connect(go, &QPushButton::clicked, this, &QDialog::accept);
     connect(m_data, &QComboBox::activated, this, &EvaluateDialog::dataChosen);

@@ -118,8 +118,10 @@ ImportDialog::ImportDialog(QWidget* parent)
     m_note = m_form->add(QStringLiteral("Format"), m_kind);
     m_form->add(QStringLiteral("Task"), m_task);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
-    column->addLayout(m_form);
-    column->addStretch(1);
+    auto* body = new widgets::DialogBody(this);
+    body->inside()->setLayout(m_form);
+    m_form->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(body, 1);
     column->addLayout(widgets::dialogButtons(this, {m_import}));
 
     m_pause->setSingleShot(true);

@@ -199,7 +199,8 @@ NewStudyDialog::NewStudyDialog(const std::vector<std::pair<QString, QString>>& f
             changed();
             // The dialog shrinks after the row was removed.
             QMetaObject::invokeMethod(
-                this, [this] { adjustSize(); }, Qt::QueuedConnection);
+                this, [this] { resize(width(), minimumHeight()); }, Qt::QueuedConnection);
+            widgets::growToFit(this);
         });
     }
     connect(m_create, &QPushButton::clicked, this, &QDialog::accept);
@@ -213,7 +214,8 @@ NewStudyDialog::NewStudyDialog(const std::vector<std::pair<QString, QString>>& f
 NewStudyDialog::~NewStudyDialog() = default;
 
 void NewStudyDialog::layOut() {
-    auto* form = new widgets::FieldForm(this);
+    auto* body = new widgets::DialogBody(this);
+    auto* form = new widgets::FieldForm(body->inside());
     m_models->setFixedHeight(124);
     m_models->setAlternatingRowColors(false);
     for (auto* box : {m_seeds, m_jobs}) box->setFixedWidth(90);
@@ -243,13 +245,14 @@ void NewStudyDialog::layOut() {
     m_summary->setFont(widgets::smallFont());
     m_summary->setWordWrap(true);
     auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 14);
-    column->addLayout(form);
+    body->inside()->setLayout(form);
+    form->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(body, 1);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_summary);
     column->addWidget(m_note);
     column->addLayout(widgets::dialogButtons(this, {m_create, m_start}));
-    column->setSizeConstraint(QLayout::SetMinimumSize);
-    setMinimumWidth(520);
+    setMinimumWidth(540);
 }
 
 void NewStudyDialog::fillPresets(const QString& preset) {

@@ -343,9 +343,9 @@ void StudyPage::openStudy() {
 }
 
 void StudyPage::openPath(const QString& path) {
-    if (const QString why = notHereReason(); !why.isEmpty()) return m_messages.warning(why);
+    if (const QString why = notHereReason(); !why.isEmpty()) return m_messages.error(why);
     if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
-        m_messages.warning(
+        m_messages.error(
             QStringLiteral("No file manager could be opened; the folder is %1").arg(path));
 }
 
@@ -437,18 +437,18 @@ QString StudyPage::retryDisabledReason() const {
 
 void StudyPage::toggleWork() {
     if (m_c.works()) return m_c.stop();
-    if (const QString why = m_c.disabledReason(); !why.isEmpty()) return m_messages.warning(why);
+    if (const QString why = m_c.disabledReason(); !why.isEmpty()) return m_messages.error(why);
     m_c.start(m_jobs->value());
 }
 
 void StudyPage::retryFailed() {
-    if (const QString why = retryDisabledReason(); !why.isEmpty()) return m_messages.warning(why);
+    if (const QString why = retryDisabledReason(); !why.isEmpty()) return m_messages.error(why);
     m_c.start(m_jobs->value(), true);
 }
 
 void StudyPage::showFailed() {
     if (const QString problem = m_runs->chooseFailed(); !problem.isEmpty())
-        m_messages.warning(problem);
+        m_messages.error(problem);
 }
 
 void StudyPage::showSlurm() {

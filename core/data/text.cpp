@@ -105,7 +105,7 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const TokenRange train{0, total - held, o.context}, rest{total - held, held, o.context};
     const TokenRange& validation = o.validation_fraction > 0.0 ? rest : train;
     if (train.fits() == 0 || validation.fits() == 0)
-        throw FileError(
+        throw ShortText(
             path,
             "has " + std::to_string(total) + " tokens, " + std::to_string(held) +
                 " of them held out; a window needs " + std::to_string(o.context + 1) +

@@ -7,8 +7,14 @@
 
 #include "data/dataset.h"
 #include "types/data_options.h"
+#include "types/error.h"
 
 namespace relascope::core {
+
+/// A text of which no window of data.context tokens fits into both splits.
+class ShortText : public FileError {
+    using FileError::FileError;
+};
 
 /// Opens data.path: a text file (also .gz), a folder of them (in the order of their names), JSON
 /// lines (.jsonl, .json: one object a line or an array), or token shards (.bin, .npy; formats.md 8;
@@ -16,8 +22,8 @@ namespace relascope::core {
 /// validation_fraction is held out; with 0, both splits are the whole text. With the tokenizer
 /// "characters" the vocabulary is that of the whole text. Text is tokenised in pieces with progress
 /// into a cache file, found again by content, tokenizer and version; without a writable cache
-/// everything works, but more slowly. Throws FileError (file, record or offset, value), OptionError
-/// or Cancelled.
+/// everything works, but more slowly. Throws FileError (file, record or offset, value; ShortText),
+/// OptionError or Cancelled.
 ///
 /// A document is a file, a record, or a part of a plain text between "<|endoftext|>" marks. Each
 /// begins with the tokenizer's endOfText(); where it has none, a blank line stands between two.

@@ -183,8 +183,9 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
     const std::uint64_t length = littleEndian(prefix.data(), 8);
     if (length > kMaxHeader)
         throw SafetensorsError(Fault::HeaderTooLarge, path,
-                               "declares a header of " + std::to_string(length) +
-                                   " bytes; the format allows 100000000");
+                               "is not a safetensors file: its header would have " +
+                                   std::to_string(length) +
+                                   " bytes, and the format allows 100000000");
     if (length > fileSize - 8)
         throw SafetensorsError(Fault::InvalidHeaderLength, path,
                                "is " + std::to_string(8 + length - fileSize) +

@@ -73,7 +73,8 @@ std::string keptPlanText(const KeptPlan& plan) {
     const char* form = plan.form == KeptForm::Float32    ? "float32"
                        : plan.form == KeptForm::BFloat16 ? "bfloat16"
                                                          : "compressed bfloat16";
-    return std::to_string(plan.steps.size()) + " steps in " + form + ", " +
+    return std::to_string(plan.steps.size()) +
+           (plan.steps.size() == 1 ? " step in " : " steps in ") + form + ", " +
            (plan.form == KeptForm::Xor ? "about " : "") + size;
 }
 

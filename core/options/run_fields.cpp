@@ -44,6 +44,13 @@ const FieldTable<RunOptions>& RunOptions::fieldTable() {
         add(all, "model", &RunOptions::model);
         add(all, "train", &RunOptions::train);
         add(all, "data", &RunOptions::data);
+        for (auto& field : all)  // the training itself does not know its data
+            if (field.spec.name == "train.tokens_per_step")
+                field.applies = [](const RunOptions& o) {
+                    const auto* kind = findDataKind(o.data.kind);
+                    return o.train.tokens_per_step > 0 ||
+                           (kind && kind->input == InputKind::Tokens);
+                };
         return all;
     }();
     return table;
@@ -145,7 +152,9 @@ std::vector<OwnField> commonFields() {
     auto task = when<O>(
         [](const O& o) {
             const auto* kind = findDataKind(o.kind);
-            return kind && kind->tasks.size() > 1;
+            if (!kind || kind->tasks.size() < 2) return false;
+            const auto* form = o.path.empty() ? nullptr : importFormOf(o);
+            return !form || !form->anyTask;
         },
         choice(&O::task, "task", "Task", "Task to learn on these data.", tasks));
     task.choicesFor = [](const O& o) {
@@ -157,15 +166,22 @@ std::vector<OwnField> commonFields() {
                 text(&O::preprocessor, "preprocessor", "Preprocessor",
                      "How images are scaled and cut for the model that a run starts from.")));
     preprocessor.present = preprocessor.applies;
+    auto name = when<O>([](const O& o) { return !o.path.empty() || !o.name.empty(); },
+                        text(&O::name, "name", "Name",
+                             "Name of these data, with which the names of their runs begin; empty: "
+                             "that of the experiment."));
+    name.present = [](const O& o) { return !o.name.empty(); };
     return {
         {10, advanced(choice(&O::kind, "kind", "Data", "Kind of training data.", kinds))},
         {20, task},
-        common(30,
-               text(&O::path, "path", "Files",
-                    "Images: a .npz file, or a folder with <task>_<split>.npz, CIFAR or IDX "
-                    "files, or one folder per class. Text: a text file, a folder of text files, "
-                    "JSON lines or token shards. Mathematics: a folder with the published files. "
-                    "Empty: generated data, or those that come with Relascope.")),
+        common(
+            30,
+            path(text(&O::path, "path", "Files",
+                      "Images: a .npz file, or a folder with <task>_<split>.npz, CIFAR or IDX "
+                      "files, or one folder per class. Text: a text file, a folder of text files, "
+                      "JSON lines or token shards. Mathematics: a folder with the published files. "
+                      "Empty: generated data, or those that come with Relascope."))),
+        {35, name},
         {60, integer(&O::train_size, "train_size", "Training size",
                      "Number of training examples: images, sets, sequences, or windows of text; 0 "
                      "means all available.",
@@ -314,10 +330,10 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                         "package draws them, or as the code of May 2024 did, which made the "
                         "published curves of Relational Games: uniform within 1 / sqrt(relations).",
                         {"package", "may-2024"})),
-        text(&O::init_from, "init_from", "Start from",
-             "Checkpoint that training continues from: a folder, a file, a run, or hub:ORG/NAME. "
-             "Its "
-             "model and tokenizer are taken, and a low learning rate; empty means a new model."),
+        path(text(&O::init_from, "init_from", "Start from",
+                  "Checkpoint that training continues from: a folder, a file, a run, or "
+                  "hub:ORG/NAME. Its model and tokenizer are taken, and a low learning rate; empty "
+                  "means a new model.")),
         advanced(text(&O::pretrain, "pretrain", "Pretraining stage",
                       "Options of a pretraining stage as key=value pairs, which override these "
                       "options; stages are separated by |; empty means none.")),

@@ -2,6 +2,7 @@
 #include "run/run_list.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
@@ -12,6 +13,7 @@
 #include "files/home_folder.h"
 #include "run/run_folder.h"
 #include "run/run_process.h"
+#include "types/text_piece.h"
 
 namespace relascope::core {
 namespace fs = std::filesystem;
@@ -104,9 +106,27 @@ std::string modelName(const RunOptions& options) {
     return (from.has_filename() ? from : from.parent_path()).filename().string();
 }
 
+namespace {
+
+/// The name of data as a part of the name of a folder.
+std::string folderWord(std::string name) {
+    for (auto& c : name)
+        if (const auto byte = static_cast<unsigned char>(c);
+            byte < 0x80 && !std::isalnum(byte) && c != '.' && c != '_' && c != '-')
+            c = '-';
+    name.erase(0, name.find_first_not_of(".-"));
+    name.resize(std::min<std::size_t>(name.size(), 80));
+    while (!isUtf8(name)) name.pop_back();
+    return name;
+}
+
+}  // namespace
+
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed) {
     std::string preset = options.preset;
-    if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
+    if (const auto own = folderWord(options.data.name); !own.empty())
+        preset = own;
+    else if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
         preset.erase(0, prefix.size());
     const std::string base =
         parent + "/" + preset + "-" + modelName(options) + "-s" + std::to_string(seed);

@@ -30,6 +30,7 @@ std::string defaultRunsFolder();
 /// The name of a run's model: its variant, or the checkpoint that it starts from.
 std::string modelName(const RunOptions& options);
 /// An unused folder name in `parent`: "between-dat-s0", with "-2" and so on appended if it exists.
+/// It begins with data.name, where there is one, in place of the preset's.
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed);
 
 }  // namespace relascope::core

@@ -16,6 +16,7 @@ struct DataOptions {
     std::string kind = "relational-games";  // a name of dataKinds()
     std::string task = "between";           // one of the tasks of that kind
     std::string path;                       // empty: generated, or what the set-up installs
+    std::string name;                       // of own files, for runs and titles; empty: the preset
     std::int64_t train_size = 2500;         // examples; windows of text an epoch, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
     std::int64_t test_size = 10000;         // examples of each test split; 0 = all

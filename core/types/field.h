@@ -38,6 +38,7 @@ struct FieldSpec {
     std::string formerName = {};  ///< its name in files of earlier versions
     std::vector<std::string> choiceHelp = {};  ///< a sentence for each choice; may be empty
     bool openChoices = false;  ///< for a TextList: others than the choices are possible
+    bool path = false;         ///< a Text that may name a file or folder
 };
 
 /// One field of `Options`: its description and how to read and write it. `applies` tells whether
@@ -148,6 +149,11 @@ Field<Options> live(Field<Options> field) {
 template <class Options>
 Field<Options> advanced(Field<Options> field) {
     field.spec.advanced = true;
+    return field;
+}
+template <class Options>
+Field<Options> path(Field<Options> field) {
+    field.spec.path = true;
     return field;
 }
 /// `field` with 0 as an automatic value, which `effective` computes or describes.

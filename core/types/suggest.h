@@ -56,7 +56,8 @@ inline std::vector<std::string> nearestNames(std::string_view name,
 }
 
 /// The sentence for an unknown name: "unknown preset 'quik'; did you mean 'quick'?" or, with
-/// nothing near, the nearest name and then the whole list.
+/// nothing near, the nearest name and then the whole list. A list of over 40 names is left out: it
+/// would be pages, not a sentence.
 inline std::string unknownName(std::string_view what, std::string_view name,
                                const std::vector<std::string>& known) {
     const auto list = [](const std::vector<std::string>& names) {
@@ -68,6 +69,12 @@ inline std::string unknownName(std::string_view what, std::string_view name,
     std::string text = "unknown " + std::string(what) + " '" + std::string(name) + "'";
     if (const auto near = nearestNames(name, known); !near.empty())
         return text + "; did you mean " + list(near) + "?";
+    if (known.size() > 40) {
+        std::vector<std::string> ranked;
+        for (const auto& [distance, candidate] : rankedNames(name, known))
+            if (ranked.size() < 3) ranked.push_back(candidate);
+        return text + "; the nearest are " + list(ranked);
+    }
     if (known.size() > 3) text += "; the nearest is '" + rankedNames(name, known)[0].second + "'";
     return text + "; known names are " + list(known);
 }

@@ -7,7 +7,22 @@
 namespace relascope::datasets {
 namespace {
 
-const KindOpenerRegistrar registered("text", {core::openText});
+constexpr std::int64_t kLeastContext = 16;
+
+// A short text is shown in shorter windows.
+NamedSplits importText(const DataOptions& o, const core::ProgressCallback& progress,
+                       std::stop_token stop) {
+    DataOptions shorter = o;
+    for (;;) try {
+            const auto splits = core::openText(shorter, progress, stop);
+            return {{"train", splits.train}, {"validation", splits.validation}};
+        } catch (const core::ShortText&) {
+            shorter.context /= 2;
+            if (shorter.context < kLeastContext) throw;
+        }
+}
+
+const KindOpenerRegistrar registered("text", {core::openText, nullptr, importText});
 
 }  // namespace
 }  // namespace relascope::datasets

@@ -16,8 +16,8 @@ std::vector<OwnField> textFields() {
     using O = DataOptions;
     using namespace fields;
     return {
-        {40, text(&O::tokenizer, "tokenizer", "Tokenizer",
-                  "characters, gpt2, or a tokenizer file or folder.")},
+        {40, path(text(&O::tokenizer, "tokenizer", "Tokenizer",
+                       "characters, gpt2, or a tokenizer file or folder."))},
         {50, integer(&O::context, "context", "Context",
                      "Tokens per example; at most the context of the model.", 2, 1048576)},
         {80,

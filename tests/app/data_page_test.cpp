@@ -93,7 +93,7 @@ TEST(DataPage, ShowsAGeneratorAtOnceAndAnotherOnAClick) {
     d.press("Same");
     EXPECT_TRUE(d.wait([&] { return d.page->source()->choice().options.task == "same"; }));
     EXPECT_TRUE(d.wait([&] { return d.page->statistics()->csv().contains("Images"); }));
-    EXPECT_TRUE(child<QPushButton>(d.page, "Train on this")->isEnabled());
+    EXPECT_TRUE(child<QPushButton>(d.page, "Set up training")->isEnabled());
     EXPECT_TRUE(d.page->saveButton()->isEnabled());
 }
 
@@ -141,13 +141,13 @@ TEST(DataPage, ImportsAFileRemembersItAndOffersToTrainOnIt) {
     QTest::mouseClick(d.page->chooser()->importButton(), Qt::LeftButton);
     ASSERT_TRUE(d.wait([&] { return d.page->grid()->count() == 30; }));
     auto& experiment = d.controllers.experiment;
-    ASSERT_TRUE(experiment.choosePreset("relational-games-same"));
-    QObject::connect(d.page.get(), &DataPage::trainOnRequested, &experiment,
-                     &ExperimentController::trainOn);
-    QTest::mouseClick(child<QPushButton>(d.page, "Train on this"), Qt::LeftButton);
+    ASSERT_TRUE(experiment.choosePreset("sort-argsort"));
+    QObject::connect(d.page.get(), &DataPage::setUpRequested, &experiment,
+                     &ExperimentController::setUp);
+    QTest::mouseClick(child<QPushButton>(d.page, "Set up training"), Qt::LeftButton);
     EXPECT_EQ(experiment.options().data.path, path.toStdString());
-    EXPECT_EQ(experiment.options().data.task, "same") << "a file may be of any task";
-    EXPECT_EQ(experiment.options().data.train_size, 2500) << "as the preset has it";
+    EXPECT_EQ(experiment.options().data.train_size, 22) << "of the 30 that are there";
+    EXPECT_EQ(experiment.options().data.name, "own");
     d.page.reset();
     d.open();
     EXPECT_EQ(d.page->chooser()->files(), QStringList{path});

@@ -17,6 +17,7 @@
 #include "app/inspector_editing.h"
 #include "app/launch.h"
 #include "app/opener.h"
+#include "app/pages/data_source.h"
 #include "files/atomic_file.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
@@ -186,12 +187,12 @@ TEST_F(TourTest, TheVariantIsSaidInASentence) {
 
 TEST_F(TourTest, AnErrorGoesWhenTheNextActionSucceeds) {
     EXPECT_FALSE(openRun("/nonexistent"));
-    EXPECT_NE(window->status()->message(), "");
-    c().selection.setPreset("relational-games-same");
-    EXPECT_EQ(window->status()->message(), "");
+    EXPECT_NE(window->errorBanner()->sentence(), "");
     c().messages.ok("Wrote a file");
-    c().selection.setPreset("quick");
-    EXPECT_EQ(window->status()->message(), "Wrote a file") << "only errors go";
+    EXPECT_NE(window->errorBanner()->sentence(), "") << "it is not overwritten";
+    const QString run = finishedRun();
+    EXPECT_EQ(window->errorBanner()->sentence(), "") << "a start has succeeded";
+    EXPECT_NE(window->status()->message(), "");
 }
 
 TEST(CheckpointTitles, AreDifferent) {

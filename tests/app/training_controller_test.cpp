@@ -372,7 +372,7 @@ TEST_F(TrainingTest, PointsOfTheRunInTrainingCopyNoOtherRun) {
 TEST_F(TrainingTest, WhatCannotBeTrainedSaysSo) {
     chooseTiny();
     c().experiment.set(QStringLiteral("data.path"), std::string("/nowhere/between.npz"));
-    QSignalSpy failed(&c().training, &TrainingController::failed);
+    QSignalSpy failed(&c().training, &TrainingController::refused);
     c().experiment.start();
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
     ASSERT_EQ(failed.size(), 1);
@@ -467,6 +467,7 @@ TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
         chooseTiny();
         c().experiment.set("train.checkpoint_every", std::int64_t{2});
         QSignalSpy failed(&c().training, &TrainingController::failed);
+        QSignalSpy refused(&c().training, &TrainingController::refused);
         QString path;
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
                                                  window.get(), [&](const QString& p) { path = p; });
@@ -478,7 +479,7 @@ TEST_F(TrainingTest, KilledAtAnyMomentNothingIsLeftHanging) {
         for (const auto child : begun) kill(child, SIGKILL);
         ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
         QObject::disconnect(connection);
-        EXPECT_EQ(failed.size(), 1);
+        EXPECT_EQ(failed.size() + refused.size(), 1);
         if (path.isEmpty()) {
             EXPECT_TRUE(c().selection.runs().isEmpty() || delay > 0);
             continue;

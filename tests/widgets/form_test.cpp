@@ -317,31 +317,6 @@ TEST(OptionsForm, GoesThroughAllArchitecturesWithTheKeyboard) {
     }
 }
 
-TEST(OptionsForm, APathIsChosenWithTheButtonBesideIt) {
-    Form f;
-    OptionsForm form;
-    QString asked;
-    form.setPaths({"data.path", "train.init_from"}, [&](const QString& key, bool folder) {
-        asked = key + (folder ? ", a folder" : ", a file");
-        return folder ? QString() : QStringLiteral("/texts/own.txt");
-    });
-    form.setStates(f.options.states(f.preset));
-    QSignalSpy changed(&form, &OptionsForm::valueChanged);
-    const auto choose = [&](const char* key, const QString& what) {
-        for (auto* button : form.row(key)->findChildren<QToolButton*>())
-            if (button->menu())
-                for (auto* action : button->menu()->actions())
-                    if (action->text() == what) action->trigger();
-    };
-    choose("data.path", QString::fromUtf8("Choose a file\u2026"));
-    EXPECT_EQ(asked, "data.path, a file");
-    ASSERT_EQ(changed.count(), 1);
-    EXPECT_EQ(changed[0][1].value<FieldValue>(), FieldValue(std::string("/texts/own.txt")));
-    choose("train.init_from", QString::fromUtf8("Choose a folder\u2026"));
-    EXPECT_EQ(asked, "train.init_from, a folder");
-    EXPECT_EQ(changed.count(), 1) << "cancelled";
-}
-
 TEST(OptionsForm, ResetsToThePresetAndCollapses) {
     Form f;
     f.type("train.epochs", "7");

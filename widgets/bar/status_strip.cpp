@@ -66,9 +66,6 @@ void StatusStrip::showMessage(MessageLevel level, const QString& sentence) {
     setToolTip(plainTip(sentence));
     update();
 }
-void StatusStrip::clearError() {
-    if (m_level == MessageLevel::Error) showMessage(MessageLevel::Info, {});
-}
 void StatusStrip::setHeartbeat(bool running) {
     m_beating = running;
     if (running) m_last = QDateTime::currentDateTime();

@@ -23,8 +23,6 @@ class StatusStrip : public QWidget {
 public:
     explicit StatusStrip(QWidget* parent = nullptr);
     void showMessage(MessageLevel level, const QString& sentence);
-    /// Removes an error after a later action has succeeded; other messages stay.
-    void clearError();
     void setHeartbeat(bool running);           ///< whether points are expected at all
     void beat();                               ///< a point has just arrived
     void setSecondsSinceBeat(double seconds);  ///< for pictures and tests

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/form/field_form.h"
 
+#include <algorithm>
+
 #include <QDialog>
+#include <QEvent>
 #include <QLabel>
 #include <QPushButton>
+#include <QScreen>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include "widgets/theme/controls.h"
@@ -44,6 +49,37 @@ void FieldForm::setShown(QWidget* field, bool shown) {
                 name->setVisible(shown);
 }
 
+DialogBody::DialogBody(QWidget* parent) : QScrollArea(parent) {
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);
+    viewport()->setAutoFillBackground(false);
+    auto* inside = new QWidget(this);
+    setWidget(inside);
+    inside->setAutoFillBackground(false);
+}
+
+int DialogBody::heightForWidth(int width) const {
+    const auto* layout = inside()->layout();
+    return layout ? layout->totalHeightForWidth(width) : 0;
+}
+
+QSize DialogBody::sizeHint() const {
+    const QSize whole = inside()->sizeHint();
+    return {whole.width(), std::max(whole.height(), heightForWidth(whole.width()))};
+}
+
+QSize DialogBody::minimumSizeHint() const {
+    const QSize least = inside()->minimumSizeHint();
+    return {least.width() + style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this),
+            std::min(120, least.height())};
+}
+
+bool DialogBody::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == inside() && event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::eventFilter(watched, event);
+}
+
 QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> buttons) {
     auto* cancel = new QPushButton(QStringLiteral("Cancel"), dialog);
     cancel->setAutoDefault(false);
@@ -66,7 +102,10 @@ void growToFit(QDialog* dialog) {
         dialog,
         [dialog] {
             const int needed = dialog->layout()->totalHeightForWidth(dialog->width());
-            if (needed > dialog->height()) dialog->resize(dialog->width(), needed);
+            constexpr int title = 40;  // px of the window's frame
+            const int room = dialog->screen()->availableGeometry().height() - title;
+            if (const int height = std::min(needed, room); height > dialog->height())
+                dialog->resize(dialog->width(), height);
         },
         Qt::QueuedConnection);
 }

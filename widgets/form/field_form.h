@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include <QGridLayout>
+#include <QScrollArea>
 
 class QDialog;
 class QHBoxLayout;
@@ -30,10 +31,26 @@ private:
     QWidget* m_owner;
 };
 
+/// The part of a dialog that scrolls where the screen is too low for all of it; the buttons stand
+/// below it.
+class DialogBody : public QScrollArea {
+public:
+    explicit DialogBody(QWidget* parent);
+    /// Gets the layout of the fields.
+    QWidget* inside() const { return widget(); }
+    bool hasHeightForWidth() const override { return true; }
+    int heightForWidth(int width) const override;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+};
+
 /// The last row of a dialog: Cancel and these buttons, of which the last one is the primary one.
 QHBoxLayout* dialogButtons(QDialog* dialog, std::initializer_list<QPushButton*> buttons);
-/// Makes a dialog as high as its notes need, afterwards: the minimum size of a layout does not
-/// count the second line of a wrapped one.
+/// Makes a dialog as high as its notes need, but not higher than the screen, afterwards: the
+/// minimum size of a layout does not count the second line of a wrapped one.
 void growToFit(QDialog* dialog);
 
 }  // namespace relascope::widgets

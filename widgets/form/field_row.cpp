@@ -7,6 +7,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QFileDialog>
 #include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -14,6 +15,7 @@
 #include <QLocale>
 #include <QMenu>
 #include <QPainter>
+#include <QPushButton>
 #include <QStringList>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -166,6 +168,17 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
         connect(m_edit, &QLineEdit::textChanged, this, [this](const QString& text) {
             if (!m_quiet) typed(text);
         });
+    if (state.spec.path) {
+        m_browse =
+            iconButton("folder", QStringLiteral("Choose a file or folder: %1").arg(label), this);
+        m_browse->setFixedSize(24, 24);
+        connect(m_browse, &QToolButton::clicked, this, [this] { popUpBrowse(m_browse); });
+    }
+    askPath = [this](bool folder, const QString& from) {
+        const QString title = QString::fromStdString(m_state.spec.label);
+        return folder ? QFileDialog::getExistingDirectory(window(), title, from)
+                      : QFileDialog::getOpenFileName(window(), title, from);
+    };
     QWidget* control = editor();
     control->setFont(m_check || m_combo ? smallFont() : numberFont(12));
     control->setAccessibleName(label);
@@ -181,17 +194,25 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     connect(&m_rest, &QTimer::timeout, this, &FieldRow::commit);
 
     auto* column = columnOf(this, {16, 3, 10, 3}, 2);
-    auto* row = m_line = new QHBoxLayout;
+    auto* row = new QHBoxLayout;
     row->setSpacing(4);
     row->addWidget(m_label);
     column->addLayout(row);
-    // Choices that would be elided next to the label get a separate line.
-    const int besideLabel = 76 - (labelWidth - usualLabel);
-    if (widest > besideLabel || wholeLabel > longestLabel) {
+    // Choices that would be elided next to the label get a separate line, and so do texts for an
+    // automatic value, beside the arrows, and paths.
+    if (!state.automatic.empty())
+        widest = QFontMetrics(captionFont()).horizontalAdvance(automaticText(state)) +
+                 (m_spin ? 8 : -12);
+    const int besideLabel = state.spec.path ? 0 : 76 - (labelWidth - usualLabel);
+    if (state.spec.path || widest > besideLabel || wholeLabel > longestLabel) {
         m_label->setMinimumWidth(usualLabel);
         m_label->setMaximumWidth(QWIDGETSIZE_MAX);
         row->addStretch(1);
-        column->addWidget(control);
+        auto* line = new QHBoxLayout;
+        line->setSpacing(4);
+        line->addWidget(control, 1);
+        if (m_browse) line->addWidget(m_browse);
+        column->addLayout(line);
     } else {
         row->addWidget(control, 1);
     }
@@ -199,6 +220,18 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     row->addWidget(m_kind);
     m_sentence = new FieldNote(this);
     column->addWidget(m_sentence);
+    m_mend = new QPushButton(this);
+    m_mend->setProperty("compact", true);
+    m_mend->setFont(smallFont());
+    m_mend->setAutoDefault(false);
+    m_mend->hide();
+    connect(m_mend, &QPushButton::clicked, this, [this] {
+        if (m_asksFile)
+            popUpBrowse(m_mend);
+        else
+            Q_EMIT mendRequested();
+    });
+    column->addWidget(m_mend, 0, Qt::AlignLeft);
     show(m_state.value);
     restyle();
 }
@@ -279,7 +312,13 @@ void FieldRow::typed(const QString& text) {
 
 void FieldRow::commit() {
     m_rest.stop();
-    if (m_pending) take(*std::exchange(m_pending, std::nullopt));
+    if (m_pending) {
+        take(*std::exchange(m_pending, std::nullopt));
+        // Ctrl+Z is the window's from here on: the texts on the way were never in effect.
+        const bool quiet = std::exchange(m_quiet, true);
+        m_edit->setText(m_edit->text());
+        m_quiet = quiet;
+    }
     Q_EMIT editingEnded();
 }
 
@@ -340,28 +379,10 @@ void FieldRow::resetToPreset() {
     if (was != valid()) Q_EMIT validityChanged();
 }
 
-void FieldRow::addBrowse(const std::function<QString(bool folder)>& ask) {
-    const QString label = QString::fromStdString(m_state.spec.label);
-    m_browse = iconButton("folder", label + QStringLiteral(": choose"), this);
-    m_browse->setIconSize({14, 14});
-    m_browse->setPopupMode(QToolButton::InstantPopup);
-    m_browse->setEnabled(editor()->isEnabled());
-    auto* menu = new QMenu(m_browse);
-    for (const bool folder : {false, true})
-        menu->addAction(folder ? QString::fromUtf8("Choose a folder\u2026")
-                               : QString::fromUtf8("Choose a file\u2026"),
-                        this, [this, ask, folder] {
-                            const QString chosen = ask(folder);
-                            if (chosen.isEmpty()) return;
-                            m_edit->setText(chosen);
-                            commit();
-                        });
-    m_browse->setMenu(menu);
-    m_line->insertWidget(m_line->indexOf(m_kind) - 1, m_browse);
-}
-
 void FieldRow::setRunning(bool running) {
-    m_running = running;
+    // A text that was refused, or not applied, ends with the training: the run has the other value.
+    if (std::exchange(m_running, running) && !running && (m_pending || !m_typed.isEmpty()))
+        takeBack();
     restyle();
 }
 
@@ -371,6 +392,30 @@ void FieldRow::setOutsideProblem(const QString& sentence) {
     m_outside = sentence;
     restyle();
     if (was != valid()) Q_EMIT validityChanged();
+}
+
+void FieldRow::setRefusal(const QString& sentence, const QString& action) {
+    m_refusal = sentence;
+    m_asksFile = action.isEmpty() && m_state.spec.path;
+    m_mend->setText(m_asksFile ? QStringLiteral("Choose another file or folder\u2026") : action);
+    m_mend->setVisible(!sentence.isEmpty() && !m_mend->text().isEmpty());
+    restyle();
+}
+
+void FieldRow::popUpBrowse(QWidget* below) {
+    QMenu menu(this);
+    connect(menu.addAction(QStringLiteral("File\u2026")), &QAction::triggered, this,
+            [this] { browse(false); });
+    connect(menu.addAction(QStringLiteral("Folder\u2026")), &QAction::triggered, this,
+            [this] { browse(true); });
+    menu.exec(below->mapToGlobal(QPoint(0, below->height())));
+}
+
+void FieldRow::browse(bool folder) {
+    const QString path = askPath(folder, m_edit->text());
+    if (path.isEmpty()) return;
+    m_edit->setText(path);
+    commit();
 }
 
 void FieldRow::restyle() {

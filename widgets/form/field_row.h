@@ -13,10 +13,10 @@
 
 class QCheckBox;
 class QComboBox;
-class QHBoxLayout;
 class QKeyEvent;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QToolButton;
 
 namespace relascope::widgets {
@@ -56,14 +56,22 @@ public:
     const FieldState& state() const { return m_state; }
     void setRunning(bool running);
     void setOutsideProblem(const QString& sentence);  ///< empty: none
+    /// Why a start was refused because of this field, with a button that offers what would mend it;
+    /// for a path without an action, another file. Not a problem of its value. Empty: none.
+    void setRefusal(const QString& sentence, const QString& action);
     bool valid() const { return m_typed.isEmpty() && m_outside.isEmpty(); }
     bool changed() const { return m_state.value != m_state.preset; }
-    QString problem() const { return m_typed.isEmpty() ? m_outside : m_typed; }
+    QString problem() const {
+        return !m_typed.isEmpty() ? m_typed : !m_outside.isEmpty() ? m_outside : m_refusal;
+    }
     void resetToPreset();
-    /// Adds a button that asks for a file or a folder, for a field whose text is a path. What `ask`
-    /// returns is applied as if it had been typed; empty: cancelled.
-    void addBrowse(const std::function<QString(bool folder)>& ask);
     QWidget* editor() const;
+    /// The buttons of a path, and of a refusal; null: none.
+    QToolButton* browseButton() const { return m_browse; }
+    QPushButton* mendButton() const { return m_mend; }
+    /// Asks for a file, or a folder, beginning at the path `from`; replaced by forms of runs that
+    /// may train elsewhere, and in tests.
+    std::function<QString(bool folder, const QString& from)> askPath;
     /// Whether a valid text has not been applied yet.
     bool pending() const { return m_pending.has_value(); }
     /// Applies a pending text.
@@ -75,6 +83,7 @@ Q_SIGNALS:
     void editingEnded();
     void validityChanged();
     void focused();
+    void mendRequested();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -90,22 +99,23 @@ private:
     void show(const FieldValue& value);
     void nudge(int steps);
     void restyle();
+    void browse(bool folder);
+    void popUpBrowse(QWidget* below);
     int fillChoices();  ///< px of the longest one
 
     FieldState m_state;
-    bool m_running = false, m_quiet = false;
-    QString m_typed, m_outside;
+    bool m_running = false, m_quiet = false, m_asksFile = false;
+    QString m_typed, m_outside, m_refusal;
     std::optional<FieldValue> m_pending;
     QTimer m_rest;  ///< runs while the arrows of a live field are being pressed
     QLabel* m_label;
-    QHBoxLayout* m_line;  ///< label, editor and buttons
     FieldNote* m_sentence;
-    QToolButton* m_kind;
+    QToolButton *m_kind, *m_browse = nullptr;
+    QPushButton* m_mend = nullptr;
     QLineEdit* m_edit = nullptr;
     QComboBox* m_combo = nullptr;
     QCheckBox* m_check = nullptr;
     QWidget* m_spin = nullptr;
-    QToolButton* m_browse = nullptr;
 };
 
 }  // namespace relascope::widgets

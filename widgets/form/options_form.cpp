@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/form/options_form.h"
 
+#include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPainter>
@@ -124,7 +125,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_changedRow);
     column->addWidget(horizontalLine(m_content));
 
-    auto* scroll = new QScrollArea(m_content);
+    auto* scroll = m_scroll = new QScrollArea(m_content);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -211,9 +212,12 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
                 [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
         connect(row, &FieldRow::valueChanged, this, &OptionsForm::emitChanged);
         connect(row, &FieldRow::editingEnded, this, &OptionsForm::editingEnded);
-        if (m_paths.contains(key))
-            row->addBrowse([this, key](bool folder) { return m_askPath(key, folder); });
+        if (m_askPath)
+            row->askPath = [this, row](bool folder, const QString&) {
+                return m_askPath(*row, folder);
+            };
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
+        connect(row, &FieldRow::mendRequested, this, &OptionsForm::mendRequested);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
     // Advanced fields are below the "more" button of their section.
@@ -279,7 +283,7 @@ void OptionsForm::arrange() {
             any |= state.applies;
             // A refused value is never hidden behind "more".
             row->setVisible(state.applies &&
-                            (!state.spec.advanced || section.all || !row->valid()));
+                            (!state.spec.advanced || section.all || !row->problem().isEmpty()));
         }
         section.box->setVisible(any);
         section.body->setVisible(section.open);
@@ -303,6 +307,31 @@ void OptionsForm::setProblems(const std::vector<FieldProblem>& problems) {
     }
     arrange();
     checkValidity();
+}
+
+void OptionsForm::setRefusal(const QString& key, const QString& sentence, const QString& action) {
+    for (auto& [name, row] : m_rows)
+        name == key ? row->setRefusal(sentence, action) : row->setRefusal({}, {});
+    arrange();
+}
+
+void OptionsForm::showField(const QString& key) {
+    FieldRow* row = this->row(key);
+    if (!row) return;
+    showTab(0);
+    Section& section = m_sections[key.section(u'.', 0, 0)];
+    section.open = true;
+    section.all |= row->state().spec.advanced;
+    arrange();
+    // Once the rows have their places.
+    QMetaObject::invokeMethod(
+        row,
+        [this, row] {
+            m_scroll->widget()->layout()->activate();
+            m_scroll->ensureWidgetVisible(row, 0, 40);
+            row->editor()->setFocus(Qt::OtherFocusReason);
+        },
+        Qt::QueuedConnection);
 }
 
 void OptionsForm::setEstimates(const std::vector<std::pair<QString, QString>>& rows) {
@@ -372,11 +401,6 @@ bool OptionsForm::valid() const {
     for (const auto& [key, row] : m_rows)
         if (row->state().applies && !row->valid()) return false;
     return true;
-}
-
-void OptionsForm::setPaths(const QStringList& keys, AskPath ask) {
-    m_paths = keys;
-    m_askPath = std::move(ask);
 }
 
 FieldRow* OptionsForm::row(const QString& key) const {

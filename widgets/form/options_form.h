@@ -13,6 +13,7 @@
 
 class QGridLayout;
 class QLabel;
+class QScrollArea;
 class QStackedLayout;
 class QToolButton;
 class QVBoxLayout;
@@ -34,6 +35,11 @@ public:
     void setStates(const std::vector<FieldState>& states);
     /// Sets problems found by validation, keyed by "model.d_model"; replaces the previous ones.
     void setProblems(const std::vector<FieldProblem>& problems);
+    /// Shows below the field why a start was refused, with a button for what would mend it (empty:
+    /// none, or the field's file dialog); replaces the previous one. An empty key: none.
+    void setRefusal(const QString& key, const QString& sentence, const QString& action);
+    /// Brings a field into view, opening its tab and section, and gives it the focus.
+    void showField(const QString& key);
     /// Rows below the form, such as {"Memory", "0.9 of 139 GiB"}.
     void setEstimates(const std::vector<std::pair<QString, QString>>& rows);
     /// During a training only live fields can be edited.
@@ -44,10 +50,10 @@ public:
     /// 0: the options; shows the tab, and expands the column if it is collapsed.
     void showTab(int tab);
     int tab() const;
-    /// Asks for a file or a folder: a text for the field of that key, or empty if cancelled.
-    using AskPath = std::function<QString(const QString& key, bool folder)>;
-    /// Fields whose text is a path get a button that asks for one.
-    void setPaths(const QStringList& keys, AskPath ask);
+    /// Asks for a file or a folder for a field whose text is a path; empty: cancelled. Set before
+    /// the fields are made.
+    using AskPath = std::function<QString(FieldRow& row, bool folder)>;
+    void setAskPath(AskPath ask) { m_askPath = std::move(ask); }
     /// Adds a widget below the title, above all fields.
     void setHeadRow(QWidget* row);
     bool collapsed() const { return m_collapsed; }
@@ -65,6 +71,7 @@ Q_SIGNALS:
     void editingEnded();
     void validityChanged(bool valid);
     void resetRequested();
+    void mendRequested();  ///< by the button of a refusal
     void collapsedChanged(bool collapsed);
     /// The user asks for a tab from the collapsed strip.
     void tabRequested(int tab);
@@ -92,7 +99,6 @@ private:
 
     std::map<QString, FieldRow*> m_rows;
     std::vector<QString> m_order;
-    QStringList m_paths;
     AskPath m_askPath;
     std::map<QString, Section> m_sections;
     QWidget *m_content, *m_strip;
@@ -106,6 +112,7 @@ private:
     ElidedLabel* m_changed;
     QToolButton* m_reset;
     QVBoxLayout* m_form;
+    QScrollArea* m_scroll;
     QLabel *m_help, *m_preset;
     QWidget* m_helpBox;
     QGridLayout* m_estimates;

@@ -11,6 +11,7 @@
 #include <QSlider>
 #include <QStyleOption>
 #include <QTabBar>
+#include <QTreeView>
 
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
@@ -39,6 +40,12 @@ void RelascopeStyle::polish(QWidget* widget) {
         qobject_cast<QSlider*>(widget) || qobject_cast<QTabBar*>(widget) ||
         qobject_cast<QHeaderView*>(widget))
         widget->setAttribute(Qt::WA_Hover);
+    // Qt's own file dialog, where the system has none: sizes and kinds would be cut.
+    if (auto* files = qobject_cast<QTreeView*>(widget);
+        files && files->window()->inherits("QFileDialog") && files->header()->count() > 0) {
+        files->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+        files->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    }
 }
 
 void RelascopeStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option,
