@@ -182,9 +182,9 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
             "is " + std::to_string(fileSize) + " bytes long; a safetensors file has at least 8");
     const std::uint64_t length = littleEndian(prefix.data(), 8);
     if (length > kMaxHeader)
-        throw SafetensorsError(Fault::HeaderTooLarge, path,
-                               "declares a header of " + std::to_string(length) +
-                                   " bytes; the format allows 100000000");
+        throw SafetensorsError(
+            Fault::HeaderTooLarge, path,
+            "is not a safetensors file: it does not begin with the length of a header");
     if (length > fileSize - 8)
         throw SafetensorsError(Fault::InvalidHeaderLength, path,
                                "is " + std::to_string(8 + length - fileSize) +
