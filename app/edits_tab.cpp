@@ -145,6 +145,7 @@ EditsTab::EditsTab(MainWindow& window)
     connect(&c.training, &TrainingController::stateChanged, this, &EditsTab::refresh);
     connect(&c.selection, &Selection::currentChanged, this, &EditsTab::refresh);
     connect(&c.selection, &Selection::stepChanged, this, &EditsTab::refresh);
+    connect(&c.checkpoint, &CheckpointController::loadedChanged, this, &EditsTab::refresh);
     connect(window.workbench(), &WorkbenchPage::pinRequested, this, &EditsTab::togglePin);
     refresh();
 }
@@ -344,6 +345,8 @@ void EditsTab::togglePin() {
         m_window.duelPage()->setSubject(0, m_window.duelPage()->shownOnWorkbench());
     }
     inspector.pin(name);
+    m_window.controllers().messages.info(
+        QStringLiteral("A is %1, and stays as it is now. B is what you look at next.").arg(name));
 }
 
 void EditsTab::save() {
@@ -379,6 +382,16 @@ void EditsTab::train() {
 }
 
 void EditsTab::refresh() {
+    const auto& selection = m_window.controllers().selection;
+    QString about = m_window.controllers().checkpoint.session().path();
+    if (&editing() == m_workbench.get()) {
+        about = selection.current();
+        if (selection.step()) about += u'/' + QString::number(*selection.step());
+    }
+    if (std::exchange(m_about, about) != about) {
+        m_evaluation->task().abandon();
+        m_panel->setOutcome({});
+    }
     const auto& edits = editing().edits();
     m_panel->setLines(linesOf(edits));
     m_panel->setProblem(edits.problem());

@@ -83,6 +83,8 @@ private:
     QByteArray m_measureOptions;  ///< options for the window Measure before it is opened
     std::optional<std::pair<ProbeSample, QString>> m_second;  ///< the second input
     QTimer m_progress;
+    QString
+        m_about;  ///< weights that the outcome of an evaluation is of: a run, its step, or a path
     int m_tab = 1;
     bool m_hidSidebar = false;  ///< the sidebar was hidden to make room, until the tab is collapsed
 };

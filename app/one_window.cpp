@@ -91,7 +91,9 @@ void openWithoutDialog(MainWindow& window, const QStringList& paths, bool said =
 void serveOtherStarts(MainWindow& window, OneWindow& others) {
     QObject::connect(&others, &OneWindow::asked, &window, [&window](const Handover& handover) {
         bringToFront(window, handover.activation);
-        if (!handover.paths.isEmpty()) openWithoutDialog(window, handover.paths);
+        if (!handover.paths.isEmpty()) return openWithoutDialog(window, handover.paths);
+        window.controllers().messages.info(QStringLiteral(
+            "Relascope was open already: this is its window. --new-instance opens another one."));
     });
     QObject::connect(&window, &MainWindow::closing, &others, &OneWindow::close);
 }

@@ -168,6 +168,27 @@ void AnalysisController::findCost(const core::Analysis& analysis, const Analysis
         [this, &analysis](const QString& sentence) { Q_EMIT refused(analysis, sentence); });
 }
 
+void AnalysisController::findOtherAnswer(const QString& split) {
+    if (!m_subject || !m_subject->data || !m_subject->sample) return;
+    const auto* data = m_subject->data->find(split.toStdString());
+    const auto label = m_subject->sample->label;
+    if (!data || label < 0 || data->labels().size() < 2) return;
+    m_looker.post(
+        this,
+        [from = wire::Example{m_subject->data->data, data->name, data->info.size - 1},
+         other = label == 0 ? 1 : 0](Engine& models, const Looker::Progress& progress) {
+            wire::LabelSearch found;
+            do found = wire::findLabel(models.session, from, other, true, found.searched, progress);
+            while (!found.index && !found.all);
+            return found;
+        },
+        [this, split, path = m_subject->path, label](const wire::LabelSearch& found) {
+            if (found.index && m_subject && m_subject->path == path && m_subject->sample &&
+                m_subject->sample->label == label)
+                Q_EMIT exampleFound(split, *found.index);
+        });
+}
+
 bool AnalysisController::continues(const core::Analysis& analysis,
                                    const AnalysisRequest& request) const {
     const auto& begun = m_entries.at(analysis.name).begun;

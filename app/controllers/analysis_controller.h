@@ -102,12 +102,16 @@ public:
     /// Opens a result that is stored beside the run and emits reported(); without one times some
     /// passes, in about a second, and emits costKnown() or refused().
     void findCost(const core::Analysis& analysis, const AnalysisRequest& request);
+    /// Looks for the first example of the split with another label than the subject's sample, and
+    /// emits exampleFound(); nothing happens without labels.
+    void findOtherAnswer(const QString& split);
     /// Whether run() would continue a cancelled analysis.
     bool continues(const core::Analysis& analysis, const AnalysisRequest& request) const;
 
 Q_SIGNALS:
     void reported(const relascope::core::Analysis& analysis, const relascope::Answer& result,
                   bool finished);
+    void exampleFound(const QString& split, qint64 example);
     void costKnown(const relascope::core::Analysis& analysis, const relascope::AnalysisCost& cost);
     /// Why there is no result, as a sentence.
     void refused(const relascope::core::Analysis& analysis, const QString& sentence);

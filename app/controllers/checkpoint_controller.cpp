@@ -282,8 +282,7 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
     m_data = data;
     m_numbers.setCheckpoint(info);
     m_info = std::move(info);
-    // If loading fails, the model in use is kept.
-    if (m_info->loads() && m_session.path() != path()) forgetWeights();
+    if (m_session.path() != path()) forgetWeights();
     m_recent.add(path(), widgets::byteSize(m_info->bytes));
     Q_EMIT opened();
     m_numbers.read();

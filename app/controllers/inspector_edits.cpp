@@ -43,8 +43,15 @@ void InspectorEdits::setPoints(const Points& points) {
 
 void InspectorEdits::setModel(const std::optional<ModelOptions>& model, const QString& name) {
     const bool same = model && m_model && *model == *m_model;
-    m_list.model = name.toStdString();
-    if (same) return;
+    const bool renamed = std::exchange(m_list.model, name.toStdString()) != name.toStdString();
+    if (same) {
+        // The edits fit this model, too; what they did was measured on another one.
+        if (renamed && !m_effects.isEmpty()) {
+            m_effects.clear();
+            Q_EMIT stateChanged();
+        }
+        return;
+    }
     m_model = model;
     m_points.reset();
     const auto* block = model ? model->find<BlockOptions>() : nullptr;

@@ -457,6 +457,7 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
         if (info.path != live) return;
         for (const auto& point : points) {
             info.step = std::max(info.step, point.step);
+            info.seconds = std::max(info.seconds, point.seconds);
             if (point.split == Split::Validation) core::takeValidation(info, point);
         }
     };

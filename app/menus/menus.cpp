@@ -198,10 +198,8 @@ void Menus::addFile() {
             m_window.studyPage()->newStudy();
         });
     add("Open checkpoint...", QKeySequence::Open,
-        "Open a checkpoint: .safetensors, .pt, or the config.json of a folder",
+        "Open a checkpoint: .safetensors, .pt, or a folder with config.json",
         [this] { checkpointPage(m_window)->openFile(); });
-    add("Open checkpoint folder...", {}, "Open a folder with config.json and its weights",
-        [this] { checkpointPage(m_window)->openFolder(); });
     add("Open from hub...", QKeySequence("Ctrl+Shift+H"), "Open a model by its name on the hub",
         [this] { checkpointPage(m_window)->openFromHub(); });
     m_onHosts = m_menu->addMenu("Open checkpoint on");

@@ -37,28 +37,6 @@ QString text(const std::string& words) {
     return QString::fromStdString(words);
 }
 
-QComboBox* choiceBox(const QString& name, QWidget* parent) {
-    auto* box = new QComboBox(parent);
-    box->setFont(widgets::smallFont());
-    box->setAccessibleName(name);
-    box->setMinimumWidth(110);
-    return box;
-}
-
-QSpinBox* numberBox(const QString& name, double low, double high, QWidget* parent) {
-    const auto whole = [](double value) {
-        return static_cast<int>(std::clamp(value,
-                                           -static_cast<double>(std::numeric_limits<int>::max()),
-                                           static_cast<double>(std::numeric_limits<int>::max())));
-    };
-    auto* box = new QSpinBox(parent);
-    box->setFont(widgets::smallFont());
-    box->setAccessibleName(name);
-    box->setRange(whole(low), whole(high));
-    box->setGroupSeparatorShown(true);
-    return box;
-}
-
 ToggleChip* chipOf(const QString& title, const QString& help, QWidget* parent) {
     auto* chip = new ToggleChip(title, parent);
     chip->setToolTip(help);
@@ -176,7 +154,17 @@ void AnalysisTab::makeInputs(ControlRow& row) {
         row.add(m_example);
         row.add(m_other);
         row.addGap();
-        connect(m_example, &QSpinBox::valueChanged, this, &AnalysisTab::inputsChanged);
+        connect(m_example, &QSpinBox::valueChanged, this, [this] {
+            m_chosen = true;
+            inputsChanged();
+        });
+        connect(&m_c, &AnalysisController::exampleFound, this,
+                [this](const QString& split, qint64 example) {
+                    if (m_chosen || m_running || split != m_split->currentText()) return;
+                    const QSignalBlocker quiet(m_example);
+                    m_example->setValue(static_cast<int>(example));
+                    inputsChanged();
+                });
         connect(m_other, &QPushButton::clicked, this, [this] { setSecond(std::nullopt, {}); });
     }
     if (m_split)
@@ -207,6 +195,7 @@ void AnalysisTab::makeControl(ControlRow& row, const core::AnalysisField& field)
             if (!field.automatic.empty()) box->setSpecialValueText(text(field.automatic));
             row.add(label, box);
             row.addGap();
+            if (spec.name == "tokens") m_ofText = box->parentWidget();
             keep([box](const FieldValue& v) {
                 box->setValue(static_cast<int>(std::get<std::int64_t>(v)));
             });
@@ -408,9 +397,13 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
             if (!field.inRow) kept.erase(field.spec.name);
         m_values = std::move(kept);
         m_view->setOptions(m_values);
+        m_view->clear({});
     }
+    if (m_ofText && subject && subject->data)
+        m_ofText->setVisible(subject->data->splits.front().isText);
     if (anew) {
         m_valid = false;
+        m_offers = true;
         m_refusal.clear();
         m_start.stop();
         if (m_split) {
@@ -445,6 +438,9 @@ void AnalysisTab::subjectChanged(const SubjectChange& change) {
 
 void AnalysisTab::activate() {
     if (m_read || !missing().isEmpty()) return;
+    // B has another answer than A until the user chooses it.
+    if (reads(AnalysisInput::Pair) && !m_second && !m_chosen && std::exchange(m_offers, false))
+        m_c.findOtherAnswer(m_split->currentText());
     if (!m_analysis.onDemand) {
         m_read = true;
         return m_start.start(reads(AnalysisInput::KeptSteps) ? kDragging : 0);

@@ -107,7 +107,10 @@ private:
     bool m_returns = false;        ///< Cancel had the focus when it was hidden
     std::optional<ProbeSample> m_second;
     QString m_secondName;
-    bool m_untouched = true;  ///< no example of a split was offered yet
+    bool m_untouched = true;      ///< no example of a split was offered yet
+    bool m_chosen = false;        ///< the user has chosen an example
+    bool m_offers = true;         ///< an example with another answer is to be looked for
+    QWidget* m_ofText = nullptr;  ///< the length of windows of text; null: there is no such option
     std::optional<AnalysisCost> m_cost;
     AnalysisRequest m_asked, m_shown;  ///< the last request, and that of the result shown
     QString m_refusal;

@@ -124,9 +124,8 @@ CheckpointHead::CheckpointHead(CheckpointController& controller, QWidget* figure
 void CheckpointHead::fillMenu() {
     m_menu->setToolTipsVisible(true);
     m_menu->addSeparator();
-    m_menu->addAction(QStringLiteral("Open a file\u2026"), this, &CheckpointHead::fileRequested);
-    m_menu->addAction(QStringLiteral("Open a folder\u2026"), this,
-                      &CheckpointHead::folderRequested);
+    m_menu->addAction(QStringLiteral("Open a file or folder\u2026"), this,
+                      &CheckpointHead::fileRequested);
     m_menu->addAction(QStringLiteral("Open from hub\u2026"), this, &CheckpointHead::hubRequested);
     connect(m_menu, &QMenu::aboutToShow, this, [this] {
         qDeleteAll(m_onHosts);
@@ -403,6 +402,9 @@ void CheckpointText::refresh() {
 void CheckpointText::loaded() {
     m_inspector.sourcePane()->textInput()->setOpen(false);
     leave();
+    // A text belongs to the weights and the tokenizer that wrote it.
+    m_c.generator().clear();
+    m_panel->clear();
     if (!m_c.loaded() || !m_c.isLanguage()) return;
     static const QRegularExpression ids(QStringLiteral("^[0-9 ,]+$"));
     const bool typed = ids.match(m_panel->prompt()).hasMatch();

@@ -69,7 +69,6 @@ public:
 
 Q_SIGNALS:
     void fileRequested();
-    void folderRequested();
     void hostRequested(const QString& host);
     void hubRequested();
     void tokenizerRequested();

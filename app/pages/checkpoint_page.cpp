@@ -3,6 +3,8 @@
 #include "app/controllers/hosts_controller.h"
 #include "app/controllers/job_queue.h"
 
+#include <QDialogButtonBox>
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -19,6 +21,7 @@
 #include "app/pages/data_source.h"
 #include "app/pages/evaluate_dialog.h"
 #include "app/pages/far_file_dialog.h"
+#include "app/pages/first_view.h"
 #include "app/pages/hub_dialog.h"
 #include "checkpoint/adapter.h"
 #include "widgets/checkpoint/histogram_view.h"
@@ -143,15 +146,28 @@ QWidget* CheckpointPage::makeRight() {
     return panel;
 }
 
+QString CheckpointPage::chooseWeights(QWidget* parent, const QString& title, const QString& start) {
+    QFileDialog dialog(parent, title, start, QString::fromLatin1(kFiles));
+    dialog.setFileMode(QFileDialog::ExistingFile);
+    // The dialogs of desktops choose either files or folders.
+    dialog.setOption(QFileDialog::DontUseNativeDialog);
+    QString folder;
+    auto* open = dialog.findChild<QDialogButtonBox*>()->addButton(
+        QStringLiteral("Open this folder"), QDialogButtonBox::ActionRole);
+    open->setToolTip(QStringLiteral("The folder that is listed, with its config.json and weights"));
+    open->setAutoDefault(false);
+    connect(open, &QPushButton::clicked, &dialog, [&] {
+        folder = dialog.directory().absolutePath();
+        dialog.close();
+    });
+    if (dialog.exec() == QDialog::Accepted) return dialog.selectedFiles().value(0);
+    return folder;
+}
+
 void CheckpointPage::setQuestions() {
     askFile = [this] {
-        return QFileDialog::getOpenFileName(window(), QStringLiteral("Open a checkpoint"),
-                                            QFileInfo(m_c.path()).path(),
-                                            QString::fromLatin1(kFiles));
-    };
-    askFolder = [this] {
-        return QFileDialog::getExistingDirectory(
-            window(), QStringLiteral("Open a checkpoint folder"), QFileInfo(m_c.path()).path());
+        return chooseWeights(window(), QStringLiteral("Open a checkpoint"),
+                             QFileInfo(m_c.path()).path());
     };
     askPicture = [this] {
         return QFileDialog::getOpenFileName(window(), QStringLiteral("Inspect image"), {},
@@ -218,9 +234,6 @@ void CheckpointPage::openFromHub() {
     HubDialog dialog(m_c.hub(), window());
     if (dialog.exec() == QDialog::Accepted) m_c.open(dialog.path());
 }
-void CheckpointPage::openFolder() {
-    if (const QString path = askFolder(); !path.isEmpty()) m_c.open(path);
-}
 void CheckpointPage::chooseTokenizer() {
     if (const QString path = askTokenizer(); !path.isEmpty()) m_c.chooseTokenizer(path);
 }
@@ -276,7 +289,6 @@ void CheckpointPage::wire() {
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
     connect(m_empty, &widgets::EmptyState::activated, this, &CheckpointPage::openFile);
     connect(m_head, &CheckpointHead::fileRequested, this, &CheckpointPage::openFile);
-    connect(m_head, &CheckpointHead::folderRequested, this, &CheckpointPage::openFolder);
     m_head->hosts = [this] { return hosts(); };
     connect(m_head, &CheckpointHead::hostRequested, this, &CheckpointPage::openOn);
     connect(m_head, &CheckpointHead::hubRequested, this, &CheckpointPage::openFromHub);
@@ -376,6 +388,7 @@ void CheckpointPage::refresh() {
 void CheckpointPage::loadedChanged() {
     const QString path = m_c.session().path();
     if (path.isEmpty()) {
+        m_viewChosen = false;
         m_inspector->setResult(nullptr);
         m_inspector->setSubText({});
     } else {
@@ -408,13 +421,10 @@ void CheckpointPage::showProbe(const widgets::Inspected& inspected, const InputR
     const auto& result = inspected.result;
     m_text->leave();
     m_inspector->setInspected(inspected);
-    if (!result->maps.empty() && !std::exchange(m_viewChosen, true)) {
-        // As in the papers: the sign is visible even if one relation is much larger than the
-        // others.
-        widgets::InspectorView view = m_inspector->view();
-        view.processing = widgets::Processing::Tanh;
-        m_inspector->setView(view);
-    }
+    // The first view of objects depends on the maps, which may follow.
+    const bool viewable =
+        !result->partial || isOneText(result->sample) || result->grid.tokens() > 0;
+    if (viewable && !std::exchange(m_viewChosen, true)) m_inspector->setView(firstView(*result));
     auto* inputs = m_inspector->sourcePane()->inputs();
     if (request.kind == InputRequest::Kind::Reference) inputs->showReference(request.reference);
     if (request.kind == InputRequest::Kind::Random) inputs->showRandom(request.seed);

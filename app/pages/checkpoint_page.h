@@ -40,9 +40,11 @@ public:
         "Checkpoints (*.safetensors *.pt *.pth *.ckpt *.bin config.json *.index.json);;"
         "All files (*)";
 
-    /// Asks for a file (a folder) and opens it.
+    /// Asks for a file of weights or a folder with them, in one dialog; empty if it is cancelled.
+    static QString chooseWeights(QWidget* parent, const QString& title, const QString& start);
+
+    /// Asks for a file or a folder and opens it.
     void openFile();
-    void openFolder();
     void openOn(const QString& host);
     void openFromHub();
 
@@ -63,7 +65,7 @@ public:
     QString errorSentence() const;
 
     /// Ask for paths and data; replaced in tests. An empty result means cancelled.
-    std::function<QString()> askFile, askFolder, askPicture, askTokenizer, askAdapter;
+    std::function<QString()> askFile, askPicture, askTokenizer, askAdapter;
     std::function<QString(const QString& suggested)> askConvert;
     std::function<std::optional<EvaluationRequest>()> askEvaluation;
     /// Asks for a checkpoint on a machine; replaced in tests.
@@ -111,7 +113,7 @@ private:
     QWidget* m_sideRow;
     widgets::SegmentedControl* m_side;
     QStackedWidget* m_sides;
-    bool m_viewChosen = false;  ///< the first view was chosen
+    bool m_viewChosen = false;  ///< the first view of this checkpoint was chosen
 };
 
 }  // namespace relascope::app

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <limits>
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLayout>
+#include <QSpinBox>
 
 #include "app/pages/control_row.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::app {
 namespace {
@@ -58,6 +62,28 @@ private:
 
 }  // namespace
 
+QComboBox* choiceBox(const QString& name, QWidget* parent) {
+    auto* box = new QComboBox(parent);
+    box->setFont(widgets::smallFont());
+    box->setAccessibleName(name);
+    box->setMinimumWidth(110);
+    return box;
+}
+
+QSpinBox* numberBox(const QString& name, double low, double high, QWidget* parent) {
+    const auto whole = [](double value) {
+        return static_cast<int>(std::clamp(value,
+                                           -static_cast<double>(std::numeric_limits<int>::max()),
+                                           static_cast<double>(std::numeric_limits<int>::max())));
+    };
+    auto* box = new QSpinBox(parent);
+    box->setFont(widgets::smallFont());
+    box->setAccessibleName(name);
+    box->setRange(whole(low), whole(high));
+    box->setGroupSeparatorShown(true);
+    return box;
+}
+
 ControlRow::ControlRow(QWidget* parent) : QWidget(parent), m_all(new WrapLayout(this)) {
     m_all->setContentsMargins({});
 }
@@ -73,6 +99,8 @@ void ControlRow::add(const QString& label, QWidget* control) {
 void ControlRow::add(QWidget* control) {
     if (!m_group) {
         m_group = widgets::rowOf(new QWidget(this), {}, 8);
+        // A group of words alone stands in the middle of its line.
+        m_group->parentWidget()->setMinimumHeight(QSpinBox().sizeHint().height());
         m_all->addWidget(m_group->parentWidget());
     }
     m_group->addWidget(control);

@@ -4,10 +4,16 @@
 
 #include <QWidget>
 
+class QComboBox;
 class QHBoxLayout;
 class QLayout;
+class QSpinBox;
 
 namespace relascope::app {
+
+QComboBox* choiceBox(const QString& name, QWidget* parent);
+/// A box of whole numbers, at most those of an int.
+QSpinBox* numberBox(const QString& name, double low, double high, QWidget* parent);
 
 class ControlRow : public QWidget {
 public:

@@ -293,6 +293,13 @@ void DataPage::opened() {
                              "Workbench"));
     m_split->clear();
     m_split->addItems(m_source->splits());
+    // What was counted and shown of the data before.
+    m_sample->clear();
+    m_sampleHead->setSubText({});
+    m_statistics->setClasses({}, {});
+    m_statistics->setRows({});
+    m_statistics->setNote({});
+    m_statisticsHead->setSubText({});
 }
 
 void DataPage::shown() {

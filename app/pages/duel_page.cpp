@@ -20,6 +20,7 @@
 #include "app/pages/analysis_tab.h"
 #include "app/pages/checkpoint_details.h"
 #include "app/pages/data_source.h"
+#include "app/pages/first_view.h"
 #include "app/pages/subject_slot.h"
 #include "app/run_export.h"
 #include "run/run_folder.h"
@@ -298,6 +299,17 @@ std::optional<DuelSubject> DuelPage::shownOnWorkbench() const {
 void DuelPage::subjectsChanged() {
     for (std::size_t side = 0; side < 2; ++side) m_slots[side]->setSubject(m_probes.subject(side));
     m_inspector->setPartner(std::nullopt);  // the partner belonged to other subjects
+    std::array<QString, 2> paths;
+    for (std::size_t side = 0; side < 2; ++side)
+        if (const auto& subject = m_probes.subject(side)) paths[side] = subject->path;
+    // Maps of another step stay dimmed until the next ones; those of another model do not.
+    if (paths != m_paths) {
+        m_first = m_first || paths[1] != m_paths[1];
+        m_paths = paths;
+        m_inspector->setResult(nullptr);
+        m_inspector->setSubText({});
+        m_inspector->sourcePane()->outcome()->clear();
+    }
     if (!m_probes.answer(0) || !m_probes.answer(1)) m_inspector->mapPane()->setOutdated(true);
     const auto &a = m_probes.subject(0), &b = m_probes.subject(1);
     m_empty->setSentence(a || b ? kSecondMissing : kBothMissing);
@@ -434,7 +446,7 @@ void DuelPage::show(const widgets::Inspected& inspected) {
     m_again->hide();
     m_inspector->setInspected(inspected);
     if (std::exchange(m_first, false)) {
-        auto view = m_inspector->view();
+        auto view = firstView(*inspected.result);
         view.beside = true;
         m_inspector->setView(view);
     }

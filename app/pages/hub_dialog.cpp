@@ -53,6 +53,7 @@ HubDialog::HubDialog(HubModels& models, QWidget* parent)
     m_list->setAccessibleName(QStringLiteral("Models"));
     m_list->setAlternatingRowColors(false);
     m_list->setWordWrap(true);
+    m_list->setSpacing(4);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_note->setWordWrap(true);
     m_note->setTextFormat(Qt::PlainText);

@@ -60,6 +60,24 @@ inline QString planText(const StudyInfo& study) {
     return text;
 }
 
+/// How the length of training differs from that of the published runs: "30 epochs, published 100";
+/// empty if it does not, or if it is varied.
+inline QString lengthNote(const StudyInfo& study) {
+    const auto& set = study.plan.settings;
+    const auto epochs = std::find_if(set.begin(), set.end(),
+                                     [](const auto& one) { return one.first == "train.epochs"; });
+    if (epochs == set.end() || study.plan.models.empty()) return {};
+    try {
+        const auto published =
+            core::presetOptions(study.plan.preset, study.plan.models.front()).train.epochs;
+        const QString own = QString::fromStdString(epochs->second);
+        if (own == QString::number(published)) return {};
+        return QStringLiteral("%1 epochs, published %2").arg(own).arg(published);
+    } catch (const Error&) {
+        return {};  // a preset of another version
+    }
+}
+
 /// The file name of a view of a study: "occurs-grid".
 inline QString studyFileName(const QString& study, const char* what) {
     return (study.isEmpty() ? QStringLiteral("study") : StudyController::name(study)) + u'-' +

@@ -62,7 +62,7 @@ void StudyRuns::showStudy() {
     m_grid->setStudy(r.layout, r.metric, r.runs);
     m_legend->setMetric(r.metric);
     m_head->setSubText(planText(*r.info));
-    m_head->setToolTip(inferredText(*r.info));
+    m_head->setToolTip(widgets::plainTip(inferredText(*r.info)));
 }
 
 void StudyRuns::showMeasures() {
@@ -156,7 +156,12 @@ void StudyCurves::showStudy() {
     m_head->setTitle(!r.layout.sizesAcross() ? QStringLiteral("By %1").arg(r.layout.axisTitle())
                      : r.layout.columns().size() < 2 ? QStringLiteral("Comparison")
                                                      : QStringLiteral("Sample efficiency"));
-    m_head->setSubText(r.measure ? r.metric.title() : QString());
+    QStringList about;
+    if (r.measure) about << r.metric.title();
+    if (const QString length = lengthNote(*r.info);
+        !length.isEmpty() && m_plot->has(CurveSource::Published))
+        about << length;
+    m_head->setSubText(about.join(QStringLiteral(" \u00B7 ")));
     m_log->setEnabled(m_plot->canLogX());
     m_log->setToolTip(
         m_plot->canLogX()

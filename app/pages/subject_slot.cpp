@@ -2,7 +2,6 @@
 #include "app/pages/subject_slot.h"
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
@@ -125,12 +124,8 @@ void SubjectSlot::fillMenu() {
         });
     };
     const QString title = QStringLiteral("Subject %1").arg(m_letter);
-    open(QStringLiteral("Open a folder: a run or a checkpoint..."),
-         [this, title] { return QFileDialog::getExistingDirectory(this, title); });
-    open(QStringLiteral("Open a file of weights..."), [this, title] {
-        return QFileDialog::getOpenFileName(this, title, {},
-                                            QString::fromLatin1(CheckpointPage::kFiles));
-    });
+    open(QStringLiteral("Open a run or a checkpoint..."),
+         [this, title] { return CheckpointPage::chooseWeights(this, title, {}); });
     open(QStringLiteral("Open a model of the hub..."), [this] {
         HubDialog dialog(m_c.checkpoint.hub(), window());
         return dialog.exec() == QDialog::Accepted ? dialog.path() : QString();

@@ -255,19 +255,22 @@ void addGrafts(const Duel& duel, std::vector<std::string>& sentences) {
             "keeps half of what zero loses.");
         return;
     }
-    std::string text = "A can use of B ";
+    const auto without = [&](double change) { return pointsText(duel, change); };
     for (std::size_t k = 0; k < std::min<std::size_t>(3, used.size()); ++k) {
         const auto& g = *used[k];
         const auto gain = words.gained(g.gain);
-        text += (k > 0 ? ", " : "") + g.part + " of " + g.b + (g.a == g.b ? "" : " in " + g.a) +
-                " (" + pointsText(duel, g.change.change) + " of " + words.name() + "; at zero " +
-                pointsText(duel, g.zero) + ", at its mean " + pointsText(duel, g.mean) +
-                ", an untrained model's " + pointsText(duel, g.untrained) +
-                "; better than these by " + words.number(gain.change) + " " +
-                words.interval(gain.low, gain.high) + ")";
+        sentences.push_back("A can use the " + g.part + " of B's " + g.b +
+                            (g.a == g.b ? "" : " in " + g.a) + ": with it in place of its own, " +
+                            words.name() + " changes by " + without(g.change.change) +
+                            "; with its own at zero by " + without(g.zero) + ", at its mean by " +
+                            without(g.mean) + ", and with an untrained model's by " +
+                            without(g.untrained) + ". It is better than the best of these by " +
+                            words.number(gain.change) + words.points() + " " +
+                            words.interval(gain.low, gain.high) + ".");
     }
-    if (used.size() > 3) text += " and " + std::to_string(used.size() - 3) + " more";
-    sentences.push_back(text + "; " + std::to_string(measured) + " parts were tried.");
+    auto rest = std::to_string(measured) + " parts were tried";
+    if (used.size() > 3) rest += "; A can use " + std::to_string(used.size() - 3) + " more of them";
+    sentences.push_back(rest + ".");
 }
 
 }  // namespace

@@ -168,6 +168,17 @@ PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corr
         for (std::size_t i = 0; i < std::min(positions.size(), others.size()); ++i)
             if (positions[i] != others[i]) positions[i] += "/" + others[i];
     }
+    if (const auto* images = p.options.find<ImageInput>()) {
+        const auto before = p.options.tokens() - images->patches();
+        for (const auto* name : {"class", "distilled"})
+            if (std::ssize(positions) < before) positions.emplace_back(name);
+        for (std::int64_t row = 0; row < images->gridRows(); ++row)
+            for (std::int64_t column = 0; column < images->gridColumns(); ++column)
+                positions.push_back("(" + std::to_string(row) + ", " + std::to_string(column) +
+                                    ")");
+    }
+    const AnswerNames names(p.options, p.tokenizer, p.named({}), clean);
+    edits.answer = [&names](std::int64_t id) { return names.of(id); };
     const auto named = [&](PatchResult result) {
         result.positions = positions;
         return result;

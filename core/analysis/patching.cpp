@@ -101,7 +101,7 @@ public:
             m_result.clean = m_metric.of(a).item<double>();
             m_result.corrupted = m_metric.of(b).item<double>();
         }
-        m_result.metric = m_metric.text();
+        m_result.metric = m_metric.text(m_edits.answer);
         if (!(std::abs(m_result.clean - m_result.corrupted) >= kSameAnswer))
             throw OptionError("corrupt", "A and B give the same answer: " + m_result.metric +
                                              " is " + shortestText(m_result.clean) +
@@ -343,11 +343,10 @@ torch::Tensor AnswerMetric::of(const torch::Tensor& scores) const {
     return kind == Kind::Logit ? row[answer] : row[answer] - row[other];
 }
 
-std::string AnswerMetric::text() const {
-    std::string text = kind == Kind::Logit         ? "logit " + std::to_string(answer)
-                       : kind == Kind::Probability ? "probability of " + std::to_string(answer)
-                                                   : "logit " + std::to_string(answer) +
-                                                         " - logit " + std::to_string(other);
+std::string AnswerMetric::text(const std::function<std::string(std::int64_t)>& name) const {
+    const auto of = [&](std::int64_t id) { return name ? name(id) : std::to_string(id); };
+    std::string text = (kind == Kind::Probability ? "probability of " : "logit of ") + of(answer);
+    if (kind == Kind::LogitDifference) text += " - logit of " + of(other);
     if (position != -1) text += " at position " + std::to_string(position);
     return text;
 }

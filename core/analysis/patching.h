@@ -24,8 +24,8 @@ struct AnswerMetric {
 
     /// The metric of scores [1, classes] or [1, n, classes], a 0-dimensional tensor.
     torch::Tensor of(const torch::Tensor& scores) const;
-    /// The metric in words: "logit-difference 3 - 5 at the last position".
-    std::string text() const;
+    /// The metric in words, with the names of answers: "logit of occurs - logit of absent".
+    std::string text(const std::function<std::string(std::int64_t)>& name = {}) const;
     /// Parses "logit:3", "probability:3", "logit-difference:3,5", with "@P" for a position; "auto"
     /// is the difference between the answers to A and to B. Throws OptionError("--metric", ...).
     static AnswerMetric parse(const std::string& text, const torch::Tensor& clean,
@@ -47,6 +47,8 @@ public:
 struct PatchedEdits {
     ActiveEdits* session = nullptr;                ///< null: none
     std::function<void(bool clean)> prepare = {};  ///< takes their values for one of the two inputs
+    /// The name of an answer in the text of the metric; null: its id.
+    std::function<std::string(std::int64_t)> answer = {};
 };
 
 /// Effects of all cells: first their first-order estimates, sum (T_A - T_B) dm/dT on B, from one

@@ -554,7 +554,7 @@ private:
                 "Of " + groupedNumber(unmeasured) + " of " +
                 groupedNumber(std::ssize(m_scan.parts)) +
                 " parts there are first-order estimates alone; their exact effects take more "
-                "time (--seconds) or are asked for (--exact).");
+                "seconds, or are asked for with Exact effects (--exact).");
         if (const auto rest = m_scan.allMaps - std::ssize(m_scan.described); rest > 0)
             m_scan.notFound.push_back("Attributes were looked for in " +
                                       groupedNumber(std::ssize(m_scan.described)) + " of " +

@@ -65,7 +65,12 @@ std::vector<std::string> RunOptions::keys() {
 const Field<RunOptions>& RunOptions::field(const std::string& key) {
     for (const auto& candidate : fieldTable())
         if (candidate.spec.name == key) return candidate;
-    throw OptionError(key, unknownName("option", key, keys()));
+    const auto known = keys();
+    // The nearest alone: there are too many to list.
+    if (nearestNames(key, known).empty())
+        throw OptionError(key, "unknown option '" + key + "'; the nearest is '" +
+                                   rankedNames(key, known).front().second + "'");
+    throw OptionError(key, unknownName("option", key, known));
 }
 
 std::vector<FieldProblem> RunOptions::problems() const {

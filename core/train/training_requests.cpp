@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "data/continue_text.h"
 #include "interventions/active_edits.h"
@@ -176,6 +178,7 @@ void TrainingRequests::restartRate() {
     m_rateStart = Clock::now();
     m_rateExamples = m_job.state.examples;
     m_rate = 0.0;  // the rate before a pause says nothing about the remaining time
+    m_rates.clear();
 }
 
 void TrainingRequests::progress(bool force) {
@@ -185,8 +188,19 @@ void TrainingRequests::progress(bool force) {
     m_job.folder.flushEvery(std::chrono::milliseconds(m_control.isWatched() ? 90 : 900));
     m_job.flushIfDue();
     if (const double window = secondsSince(m_rateStart); window > 0.5) {
-        m_rate = static_cast<double>(m_job.state.examples - m_rateExamples) / window;
-        if (window > 5.0) m_rateStart = Clock::now(), m_rateExamples = m_job.state.examples;
+        const double rate = static_cast<double>(m_job.state.examples - m_rateExamples) / window;
+        if (m_rates.empty()) m_rate = rate;
+        if (window > 1.0) {
+            m_rateStart = Clock::now(), m_rateExamples = m_job.state.examples;
+            // The median over the last minute: neither a busy second nor an evaluation makes the
+            // remaining time jump.
+            m_rates.push_back(rate);
+            if (m_rates.size() > 60) m_rates.pop_front();
+            std::vector<double> sorted(m_rates.begin(), m_rates.end());
+            const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+            std::nth_element(sorted.begin(), middle, sorted.end());
+            m_rate = *middle;
+        }
     }
     const auto& options = m_job.options;
     const double left = static_cast<double>(m_job.totalSteps - m_job.state.step) *

@@ -3,6 +3,7 @@
 // probe) and reports how far it is. Private to core/train.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -46,7 +47,8 @@ private:
     std::function<void()> m_afterEdits;
     Clock::time_point m_lastProgress, m_rateStart;
     std::int64_t m_rateExamples = 0;
-    double m_rate = 0.0;
+    double m_rate = 0.0;         ///< examples per second, the median of m_rates
+    std::deque<double> m_rates;  ///< of the last 60 seconds or steps, whichever take longer
 };
 
 }  // namespace relascope::core

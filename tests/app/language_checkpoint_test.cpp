@@ -17,6 +17,7 @@
 #include "widgets/data/statistics_view.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
+#include "widgets/source/probability_bars.h"
 
 namespace relascope {
 namespace {
@@ -296,6 +297,43 @@ TEST_F(WritingTest, AnotherCheckpointEndsWhatIsWritten) {
     EXPECT_FALSE(page()->side()->isVisible());
     click(child<QPushButton>(page()->head(), "Inspect"));
     EXPECT_TRUE(waitUntil([this] { return result() && result()->sample.image.width > 0; }, 60000));
+}
+
+TEST_F(WritingTest, NothingOfATextStaysUnderAnotherCheckpoint) {
+    openedRun();
+    setTokens(6);
+    generate();
+    QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
+                      panel()->text()->tileRect(5).center());
+    ASSERT_TRUE(panel()->alternativesTitle().startsWith("Token 5"));
+    // Another language model, by the button that opens files, as a user does.
+    const QString other = QStringLiteral(RELASCOPE_FIXTURES "/golden/public/gpt2_tied");
+    page()->askFile = [&] { return other; };
+    page()->openFile();
+    ASSERT_TRUE(waitUntil([this] { return page()->title() == "gpt2_tied"; }));
+    const auto empty = [this] {
+        EXPECT_EQ(panel()->text()->size(), 0);
+        EXPECT_EQ(panel()->status(), "");
+        EXPECT_EQ(panel()->alternativesTitle(), "Click a token to see the alternatives.");
+        for (auto* bars : panel()->findChildren<ProbabilityBars*>())
+            EXPECT_FALSE(bars->isVisible());
+        EXPECT_EQ(checkpoint().generator().size(), 0);
+    };
+    empty();
+    EXPECT_EQ(result(), nullptr);
+    click(child<QPushButton>(page()->head(), "Inspect"));
+    ASSERT_TRUE(waitUntil([this] { return result(); }, 60000));
+    empty();
+    // And of its own text nothing stays when the run is opened again.
+    page()->side()->setCurrent(1);
+    panel()->setPrompt(QStringLiteral("1 2 3"));
+    setTokens(3);
+    generate();
+    EXPECT_GT(panel()->text()->size(), 3);
+    page()->askFile = [this] { return run; };
+    page()->openFile();
+    ASSERT_TRUE(waitUntil([this] { return page()->title() != "gpt2_tied"; }));
+    empty();
 }
 
 TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {

@@ -449,6 +449,31 @@ TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     EXPECT_FALSE(dialog.ready());
 }
 
+TEST_F(StudyPageTest, AWrongOptionIsAnsweredInOneLine) {
+    page()->preset = [] { return QStringLiteral("pairwise-order"); };
+    page()->ask = [](NewStudyDialog& dialog) {
+        dialog.show();
+        auto* row = dialog.settings()->add();
+        QTest::keyClicks(row->key(), "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq");
+        QTest::keyClicks(row->values(), "2");
+        EXPECT_TRUE(waitUntil([&] { return !row->problem().isEmpty(); }));
+        EXPECT_TRUE(row->problem().contains("the nearest is")) << row->problem().toStdString();
+        EXPECT_LT(row->problem().size(), 140);
+        return false;
+    };
+    page()->newStudy();
+}
+
+TEST_F(StudyPageTest, ShorterTrainingThanPublishedIsSaid) {
+    StudyInfo info;
+    info.plan.preset = "relational-games-occurs";
+    info.plan.models = {"dat"};
+    EXPECT_EQ(lengthNote(info), "");
+    info.plan.settings = {{"train.epochs", "3"}};
+    EXPECT_TRUE(lengthNote(info).startsWith("3 epochs, published "))
+        << lengthNote(info).toStdString();
+}
+
 TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
     pretendCli("sleep 1\n");
     page()->preset = [] { return QStringLiteral("pairwise-order"); };

@@ -181,7 +181,7 @@ TEST(DuelAnalysis, FewPairsOfFreshModelsAreCalledAlike) {
                                                  {"graft_examples", std::int64_t{100}},
                                                  {"examples", std::int64_t{300}}}));
         const bool claimed = says.find("better than chance in") != std::string::npos ||
-                             says.find("A can use of B") != std::string::npos;
+                             says.find("A can use the ") != std::string::npos;
         claims += claimed;
         if (claimed) std::cerr << says;
     }

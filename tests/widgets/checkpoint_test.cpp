@@ -305,13 +305,13 @@ TEST(BadgeTest, SaysAndLists) {
     VerifyReport report{true, 2.13e-6, {{"logits", 2.13e-6, 1e-5, true, ""}}};
     badge.setReport(report);
     EXPECT_EQ(badge.title(), "Verified");
-    EXPECT_EQ(badge.text(), "1 of 1 outputs, largest difference 2.1e-6");
+    EXPECT_EQ(badge.text(), "2.1e-6 largest difference, 1 of 1 outputs");
     report.ok = false;
     report.lines.push_back(
         {"scores", std::numeric_limits<double>::quiet_NaN(), 1, false, "a \"b\""});
     badge.setReport(report);
     EXPECT_EQ(badge.title(), "Differs");
-    EXPECT_EQ(badge.text(), "1 of 2 outputs, largest difference 2.1e-6");
+    EXPECT_EQ(badge.text(), "2.1e-6 largest difference, 1 of 2 outputs");
     QTest::mouseClick(badge.button(), Qt::LeftButton);
     ASSERT_NE(badge.lines(), nullptr);
     auto* table = badge.lines()->findChild<QTableWidget*>();

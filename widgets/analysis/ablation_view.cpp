@@ -60,7 +60,9 @@ Table partsOf(const AblationTable& result, const std::vector<std::string>& uses)
     auto& parts = add("part", QStringLiteral("Part"), ColumnKind::Text, {}, {}).texts;
     for (const auto& row : result.rows) parts.push_back(row.part);
     auto& groups = add("group", QStringLiteral("Group"), ColumnKind::Text, {}, {}).texts;
-    for (const auto& row : result.rows) groups.push_back(row.group);
+    // As the control of the window calls them: a column of W_r is what a head takes of a relation.
+    for (const auto& row : result.rows)
+        groups.push_back(row.group == "columns" ? "relation x head" : row.group);
     add("use", QStringLiteral("Use"), ColumnKind::Text, {},
         QStringLiteral("Whether the model needs the part, by its mildest and its harshest "
                        "replacement, corrected over all rows; empty: too few examples for a word"))
@@ -102,11 +104,11 @@ Table partsOf(const AblationTable& result, const std::vector<std::string>& uses)
         lengths.push_back(row.partNorm);
         streams.push_back(row.streamNorm > 0 ? row.streamNorm : NAN);
     }
-    add("length", QStringLiteral("Length"), ColumnKind::Number, {2},
-        QStringLiteral("Mean length of what the part adds"))
+    add("length", QStringLiteral("Norm"), ColumnKind::Number, {2},
+        QStringLiteral("Mean L2 norm of what the part adds to the stream"))
         .numbers = lengths;
-    add("stream", QStringLiteral("Stream"), ColumnKind::Number, {2},
-        QStringLiteral("Mean length of the stream that it is added to"))
+    add("stream", QStringLiteral("Norm of stream"), ColumnKind::Number, {2},
+        QStringLiteral("Mean L2 norm of the stream that it is added to"))
         .numbers = streams;
     return table;
 }

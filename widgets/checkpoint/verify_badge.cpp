@@ -152,10 +152,12 @@ void VerifyBadge::setReport(const VerifyReport& report) {
     const auto good = std::count_if(report.lines.begin(), report.lines.end(),
                                     [](const VerifyLine& line) { return line.ok; });
     m_chip->setText(report.ok ? QStringLiteral("Verified") : QStringLiteral("Differs"));
-    m_text->setText(QStringLiteral("%1 of %2 outputs, largest difference %3")
+    // The number first, as the end is elided.
+    m_text->setText(QStringLiteral("%1 largest difference, %2 of %3 outputs")
+                        .arg(smallNumber(report.worst))
                         .arg(good)
-                        .arg(report.lines.size())
-                        .arg(smallNumber(report.worst)));
+                        .arg(report.lines.size()));
+    m_text->setToolTip(m_text->text());
     restyle();
 }
 

@@ -55,7 +55,7 @@ public:
     void setReport(const VerifyReport& report);
     const std::optional<VerifyReport>& report() const { return m_report; }
     QString title() const;  ///< "Verified", "Differs", "Not verified"
-    QString text() const;   ///< "24 of 24 outputs, largest difference 2.1e-6"
+    QString text() const;   ///< "2.1e-6 largest difference, 24 of 24 outputs"
     QWidget* button() const;
     /// The list of comparisons; nullptr while it is closed.
     QDialog* lines() const { return m_lines; }

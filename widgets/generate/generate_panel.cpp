@@ -13,6 +13,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QScrollArea>
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -236,9 +237,16 @@ QWidget* GeneratePanel::makeText() {
     below->addWidget(m_title, 1);
     below->addWidget(m_hint);
     column->addLayout(below);
-    m_bars = new ProbabilityBars(box);
+    // In a low window the alternatives scroll, so that the fields above keep their height.
+    m_alternatives = new QScrollArea(box);
+    m_alternatives->setFrameShape(QFrame::NoFrame);
+    m_alternatives->setWidgetResizable(true);
+    m_alternatives->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    m_bars = new ProbabilityBars(m_alternatives);
     m_bars->setAccessibleName(QStringLiteral("Alternatives"));
-    column->addWidget(m_bars);
+    m_alternatives->setWidget(m_bars);
+    paintOnPanelColour(m_bars);
+    column->addWidget(m_alternatives);
 
     auto* more = iconButton("more", QStringLiteral("Text: copy, save"), m_head);
     auto* menu = new ViewMenu(
@@ -379,6 +387,13 @@ GeneratedText* GeneratePanel::text() const {
     return m_texts->text(TextSide::Edited);
 }
 
+void GeneratePanel::clear() {
+    begin({});
+    finish();
+    m_textWords.clear();
+    refreshEdits();
+}
+
 void GeneratePanel::begin(std::vector<std::string> promptPieces, bool both) {
     if (!m_running) m_textWords = m_words;
     m_seconds = 0;
@@ -457,7 +472,7 @@ void GeneratePanel::showAlternatives() {
                                               : QStringLiteral("with the edits"));
     m_hint->setToolTip(m_texts->both() ? QStringLiteral("Probabilities ") + before : QString());
     m_hint->setVisible(written >= 0);
-    m_bars->setVisible(written >= 0);
+    m_alternatives->setVisible(written >= 0);
     if (index < 0) {
         m_title->setText(QStringLiteral("Click a token to see the alternatives."));
         return;

@@ -16,6 +16,7 @@ class QDoubleSpinBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QScrollArea;
 class QSpinBox;
 class QToolButton;
 
@@ -41,6 +42,8 @@ public:
     void setAvailable(bool available, const QString& whyNot = {});
     /// The edits that the next text is generated with, in words; empty: none.
     void setEdits(const QString& words);
+    /// Removes the text, as it is of another model; the prompt and the options stay.
+    void clear();
     /// Starts a generation with the text of the prompt; while one runs, sets its pieces. `both`:
     /// first a text without the edits, then the one with them.
     void begin(std::vector<std::string> promptPieces, bool both = false);
@@ -69,8 +72,6 @@ public:
     GeneratedPair* texts() const { return m_texts; }
     QPushButton* button() const { return m_go; }
     QString alternativesTitle() const;
-
-    QSize minimumSizeHint() const override { return {300, 420}; }
 
 Q_SIGNALS:
     void generateRequested(QString prompt, relascope::GenerateOptions options, bool bfloat16);
@@ -109,6 +110,7 @@ private:
     FieldNote* m_note;
     GeneratedPair* m_texts;
     QLabel *m_title, *m_hint;
+    QScrollArea* m_alternatives;
     ProbabilityBars* m_bars;
 
     GenerateOptions m_base;  ///< options without a field: the number of alternatives

@@ -166,6 +166,11 @@ MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent
     std::tie(m_otherBox, m_otherTitle) = titled(m_other, {});
     m_mapTitle = titled(m_map, {}).second;
     m_changeBox = titled(m_change, QStringLiteral("B \u2212 A")).first;
+    m_changeColors = new ColorBar(m_changeBox);
+    m_changeColors->setOneRow(true);
+    m_changeColors->setAccessibleName(QStringLiteral("Colour scale of B minus A"));
+    m_changeColors->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    m_changeBox->layout()->addWidget(m_changeColors);
     for (QWidget* hidden : {m_otherBox, static_cast<QWidget*>(m_mapTitle), m_changeBox})
         hidden->hide();
     setTabOrder(m_other, m_map);  // from the left
@@ -411,10 +416,11 @@ void MapPane::showChange(const ColorScale& shown) {
     m_change->setNote({});
     showTokens(*m_change, m_choice.maps(), m_choice.view(), change);
     m_change->setNumberDigits(3, true);
-    m_change->setScale(ColorScale(shown.kind() == ColorScale::Kind::Paper
-                                      ? ColorScale::Kind::Paper
-                                      : ColorScale::Kind::Signed,
-                                  {-most, most}, Theme::current()));
+    const ColorScale scale(shown.kind() == ColorScale::Kind::Paper ? ColorScale::Kind::Paper
+                                                                   : ColorScale::Kind::Signed,
+                           {-most, most}, Theme::current());
+    m_change->setScale(scale);
+    m_changeColors->setScale(scale);
     m_change->setValues(std::move(change));
     m_change->setCell(m_choice.row(), m_choice.column());
 }

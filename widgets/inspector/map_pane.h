@@ -130,6 +130,7 @@ private:
     PanelHead* m_head;
     MapView *m_map, *m_other, *m_change;
     QWidget *m_otherBox, *m_changeBox;
+    ColorBar* m_changeColors;
     QLabel *m_otherTitle, *m_mapTitle;
     bool m_three = false;
     bool m_outdated = false, m_awaited = true;  ///< all of them

@@ -354,8 +354,10 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
     }
     for (std::size_t c = 2; c < columns.size() + 2 && cells.size() > 1; ++c) {
         Cell* best = nullptr;
+        int values = 0;
+        for (auto& line : cells) values += !std::isnan(line[c].sort);
         for (auto& line : cells)
-            if (!std::isnan(line[c].sort) &&
+            if (values > 1 && !std::isnan(line[c].sort) &&
                 (!best ||
                  (metric.lowerIsBetter ? line[c].sort < best->sort : line[c].sort > best->sort)))
                 best = &line[c];

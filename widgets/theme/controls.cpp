@@ -283,7 +283,16 @@ QString shownText(const std::string& text) {
 }
 
 QString plainTip(const QString& text) {
-    return Qt::mightBeRichText(text) ? Qt::convertFromPlainText(text) : text;
+    // Qt wraps rich text alone.
+    constexpr qsizetype longest = 100;
+    const QStringList lines = text.split(u'\n');
+    const bool wraps = std::any_of(lines.begin(), lines.end(),
+                                   [](const QString& line) { return line.size() > longest; });
+    if (!wraps) return Qt::mightBeRichText(text) ? Qt::convertFromPlainText(text) : text;
+    QString rich;
+    for (const QString& line : lines)
+        rich += QStringLiteral("<p style=\"margin:0 0 4px 0\">%1</p>").arg(line.toHtmlEscaped());
+    return rich;
 }
 
 PanelHead::PanelHead(const QString& title, QWidget* parent)
