@@ -255,9 +255,10 @@ std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
                      panes});
     steps.push_back(
         {QStringLiteral("Relation inspector"),
-         QString::fromUtf8("Click a patch, a token or an object to choose i. The other objects j "
-                           "are tinted by r_ij; the map shows all i \u2192 j, and the small maps "
-                           "show every relation and every attention head of the layer."),
+         QString::fromUtf8(
+             "Click a patch, a token or an object to choose i. The other objects j "
+             "are tinted by r\u1D62\u2C7C; the map shows all i \u2190 j, and the small maps "
+             "show every relation and every attention head of the layer."),
          of(window.workbench()->inspector()),
          {},
          panes});
